@@ -1,0 +1,169 @@
+//! What a host may ask of a drive, and what it hears back.
+
+use drivelab_sim::Nanos;
+use serde::Serialize;
+
+/// Bytes of a logical sector: the unit in which hosts address a drive.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// The kind of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Op {
+    /// Transfer sectors to the host.
+    Read,
+    /// Transfer sectors from the host.
+    Write,
+    /// Done when every write acknowledged before it is in flash.
+    Flush,
+    /// The host no longer needs these sectors; whole map units inside the range read as zeros afterwards.
+    Trim,
+}
+
+/// One command of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Chosen by the host, given back with the completion. Any value; the drive does not interpret it.
+    pub tag: u32,
+    /// Kind.
+    pub op: Op,
+    /// Forced unit access: a write is done only when it is in flash.
+    pub fua: bool,
+    /// First sector.
+    pub lba: u64,
+    /// Number of sectors; 0 only for `Flush`.
+    pub sector_count: u32,
+    /// What this write's content is, for oracles that read it back: sector `i` of the command holds the stamp
+    /// `stamp + i`. Kept only by drives told to (`SolidStateDrive::keep_stamps`).
+    pub stamp: u64,
+}
+
+impl Command {
+    /// A command without FUA or stamp.
+    #[must_use]
+    pub fn new(tag: u32, op: Op, lba: u64, sector_count: u32) -> Self {
+        Self { tag, op, fua: false, lba, sector_count, stamp: 0 }
+    }
+}
+
+/// Where the time of one command went, in ns. The parts add up to the latency exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LatencySplit {
+    /// Waiting for the firmware, the link, buffer space or a die that were busy with other host work.
+    pub queueing_ns: Nanos,
+    /// On the host link.
+    pub link_ns: Nanos,
+    /// Firmware working on this command.
+    pub firmware_ns: Nanos,
+    /// Flash working for this command: sensing, bus transfer, programming where the command waits for it.
+    pub flash_ns: Nanos,
+    /// Waiting for flash, or for buffer space, while cleaning (or wear levelling) held it.
+    pub cleaning_ns: Nanos,
+}
+
+impl LatencySplit {
+    /// The sum of all parts.
+    #[must_use]
+    pub fn total_ns(&self) -> Nanos {
+        self.queueing_ns + self.link_ns + self.firmware_ns + self.flash_ns + self.cleaning_ns
+    }
+}
+
+/// A finished command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The tag of the command.
+    pub tag: u32,
+    /// Kind of the command.
+    pub op: Op,
+    /// Sectors of the command.
+    pub sector_count: u32,
+    /// When it was submitted.
+    pub submitted_ns: Nanos,
+    /// When the host heard that it is done.
+    pub completed_ns: Nanos,
+    /// Where the time went; adds up to `completed_ns - submitted_ns`.
+    pub split: LatencySplit,
+}
+
+/// Why a command was refused. Nothing has happened inside the drive then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// The range leaves the drive.
+    #[error("sectors {lba}..{end} leave the drive, which has {capacity_sectors} sectors")]
+    OutOfRange {
+        /// First sector asked for.
+        lba: u64,
+        /// One past the last sector asked for (saturating).
+        end: u64,
+        /// Size of the drive.
+        capacity_sectors: u64,
+    },
+    /// A read, write or trim of no sectors.
+    #[error("a read, write or trim needs at least one sector")]
+    Empty,
+    /// All tags of the drive's queue are in use.
+    #[error("the command queue is full ({queue_depth} commands)")]
+    QueueFull {
+        /// Commands that the drive accepts at once.
+        queue_depth: u32,
+    },
+    /// Time ran backwards.
+    #[error("command submitted at {now_ns} ns, but the drive has already reached {reached_ns} ns")]
+    Past {
+        /// Time of the submission.
+        now_ns: Nanos,
+        /// Time that the drive has reached.
+        reached_ns: Nanos,
+    },
+}
+
+/// A drive as its host sees it: a state machine in virtual time, without I/O or clocks of its own.
+///
+/// ```text
+/// submit(now, command) -> next_event() = Some(t) -> advance(t, done) -> completions -> submit ...
+/// ```
+pub trait Device {
+    /// Size in 512-byte sectors.
+    fn capacity_sectors(&self) -> u64;
+
+    /// Commands that may be outstanding at once.
+    fn queue_depth(&self) -> u32;
+
+    /// Time that the drive has reached.
+    fn now_ns(&self) -> Nanos;
+
+    /// Hands over a command at `now_ns`, which must not lie before any time already reached.
+    ///
+    /// # Errors
+    /// [`CommandError`]; the drive is unchanged then.
+    fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError>;
+
+    /// When something next happens inside, or `None` if nothing will without a new command.
+    /// Not every event completes a command.
+    fn next_event(&mut self) -> Option<Nanos>;
+
+    /// Lets time pass until `until_ns` (inclusive), appending completions in order of time.
+    fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>);
+
+    /// Lets time pass until at least one command completes, or until `until_ns`; same completions as
+    /// `advance` would give, fewer calls. Returns with `now_ns` at the last completion appended.
+    fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        let before = done.len();
+        while done.len() == before {
+            match self.next_event() {
+                Some(time) if time <= until_ns => self.advance(time, done),
+                _ => {
+                    self.advance(until_ns, done);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// A hint that this sector will soon be asked for: brings its map entry into the processor's cache.
+    /// Never changes a result.
+    fn prefetch(&self, lba: u64) {
+        let _ = lba;
+    }
+}

@@ -1,0 +1,36 @@
+//! Virtual time: whole nanoseconds since the drive was powered on.
+
+/// A point in virtual time, or a duration, in nanoseconds. 2^64 ns are 584 years.
+pub type Nanos = u64;
+
+/// One microsecond.
+pub const MICROSECOND: Nanos = 1_000;
+/// One millisecond.
+pub const MILLISECOND: Nanos = 1_000_000;
+/// One second.
+pub const SECOND: Nanos = 1_000_000_000;
+
+/// Time to move `bytes` at `bytes_per_second`, rounded up to a whole nanosecond.
+///
+/// A rate of 0 means "takes no time" (an ideal link).
+#[must_use]
+pub fn transfer_ns(bytes: u64, bytes_per_second: u64) -> Nanos {
+    if bytes_per_second == 0 {
+        return 0;
+    }
+    let nanos = (u128::from(bytes) * u128::from(SECOND)).div_ceil(u128::from(bytes_per_second));
+    u64::try_from(nanos).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transfer_time_is_rounded_up_and_never_overflows() {
+        assert_eq!(transfer_ns(4096, 40_000_000), 102_400);
+        assert_eq!(transfer_ns(1, 3), 333_333_334);
+        assert_eq!(transfer_ns(4096, 0), 0);
+        assert_eq!(transfer_ns(u64::MAX, 1), u64::MAX);
+    }
+}
