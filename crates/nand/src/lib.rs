@@ -1,1 +1,9 @@
-//! Placeholder.
+//! A flash array: geometry, timing, block and page state; refuses what flash cannot do.
+
+pub mod array;
+pub mod geometry;
+pub mod timing;
+
+pub use array::{FlashArray, FlashRule, Oob};
+pub use geometry::{BlockIndex, DieIndex, Geometry, GeometryError, Lpn, Ppn, UnitLayout};
+pub use timing::FlashTiming;

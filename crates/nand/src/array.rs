@@ -1,0 +1,234 @@
+//! State of every block and page, and the rules of flash.
+//!
+//! A page is programmed once after an erase, pages of a block in order; a block is erased whole; reading an
+//! erased page is an error that says so. The array keeps what flash itself would keep through a power cut:
+//! write pointers, erase counts and the out-of-band data of every programmed page.
+
+use crate::geometry::{BlockIndex, Lpn, Ppn, UnitLayout};
+
+/// What flash refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlashRule {
+    /// Programming a page out of order, or one that is not erased.
+    #[error("block {block}: page {page} cannot be programmed, the next erased page is {next}")]
+    ProgramOrder {
+        /// The block.
+        block: u32,
+        /// The page asked for.
+        page: u32,
+        /// The only page that may be programmed now; equal to the block's page count when it is full.
+        next: u32,
+    },
+    /// Reading a page that was not programmed since the last erase.
+    #[error("unit {ppn} was read, but its page is erased")]
+    ReadErased {
+        /// The place.
+        ppn: u32,
+    },
+}
+
+/// Out-of-band data of a map unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Oob {
+    /// Which logical page the place was programmed with; `None`: padding or metadata.
+    pub lpn: Option<Lpn>,
+    /// Sequence number of the program operation, increasing over the whole drive's life.
+    pub sequence: u64,
+}
+
+/// The array.
+///
+/// Out-of-band data is one 64-bit word per place: LPN + 1 above, below it the sequence number relative to that
+/// of the block's first program. All zero for erased places, so that memory of a new drive is never touched.
+#[derive(Clone, Debug)]
+pub struct FlashArray {
+    layout: UnitLayout,
+    oob: Vec<u64>,
+    /// Pages programmed since the last erase, per block.
+    write_pointer: Vec<u32>,
+    erase_count: Vec<u32>,
+    first_sequence: Vec<u64>,
+    next_sequence: u64,
+    program_count: u64,
+    erase_total: u64,
+}
+
+impl FlashArray {
+    /// An erased array that was never used.
+    #[must_use]
+    pub fn new(layout: UnitLayout) -> Self {
+        let blocks = layout.block_count() as usize;
+        Self {
+            layout,
+            oob: vec![0; layout.unit_count() as usize],
+            write_pointer: vec![0; blocks],
+            erase_count: vec![0; blocks],
+            first_sequence: vec![0; blocks],
+            next_sequence: 1,
+            program_count: 0,
+            erase_total: 0,
+        }
+    }
+
+    /// How units lie on pages.
+    #[inline]
+    #[must_use]
+    pub fn layout(&self) -> &UnitLayout {
+        &self.layout
+    }
+
+    /// Programs the next page of a block (or the pages of one unit) with `units`; places that are left over are
+    /// padding. Gives the first place.
+    ///
+    /// # Errors
+    /// [`FlashRule::ProgramOrder`] unless `page` is the block's next erased page. The array is unchanged then.
+    #[inline]
+    pub fn program(&mut self, block: BlockIndex, page: u32, units: &[Lpn]) -> Result<Ppn, FlashRule> {
+        let index = block.0 as usize;
+        let next = self.write_pointer[index];
+        if page != next || next + self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
+            return Err(FlashRule::ProgramOrder { block: block.0, page, next });
+        }
+        debug_assert!(units.len() <= self.layout.units_per_page as usize);
+        if next == 0 {
+            self.first_sequence[index] = self.next_sequence;
+        }
+        let relative = self.next_sequence - self.first_sequence[index];
+        // A block would have to stay open for 2^32 programs (16 TiB of 4 KiB pages) to overflow.
+        debug_assert!(relative <= u64::from(u32::MAX));
+        self.next_sequence += 1;
+        let first = block.0 * self.layout.units_per_block + next / self.layout.pages_per_unit * self.layout.units_per_page;
+        for (place, lpn) in self.oob[first as usize..].iter_mut().zip(units) {
+            *place = (u64::from(lpn.0) + 1) << 32 | relative & 0xFFFF_FFFF;
+        }
+        self.write_pointer[index] = next + self.layout.pages_per_unit;
+        self.program_count += 1;
+        Ok(Ppn(first))
+    }
+
+    /// Reads a place's out-of-band data, as a read of its page does.
+    ///
+    /// # Errors
+    /// [`FlashRule::ReadErased`] if the page was not programmed since the last erase.
+    #[inline]
+    pub fn read(&self, ppn: Ppn) -> Result<Oob, FlashRule> {
+        let block = self.layout.block_of(ppn);
+        if self.layout.page_of(ppn) >= self.write_pointer[block.0 as usize] {
+            return Err(FlashRule::ReadErased { ppn: ppn.0 });
+        }
+        let word = self.oob[ppn.0 as usize];
+        let lpn = (word >> 32).checked_sub(1).map(|lpn| Lpn(lpn as u32));
+        Ok(Oob { lpn, sequence: self.first_sequence[block.0 as usize] + (word & 0xFFFF_FFFF) })
+    }
+
+    /// Erases a block.
+    pub fn erase(&mut self, block: BlockIndex) {
+        let index = block.0 as usize;
+        let first = self.layout.first_ppn(block).0 as usize;
+        self.oob[first..first + self.layout.units_per_block as usize].fill(0);
+        self.write_pointer[index] = 0;
+        self.erase_count[index] += 1;
+        self.erase_total += 1;
+    }
+
+    /// Pages of a block programmed since its last erase.
+    #[inline]
+    #[must_use]
+    pub fn write_pointer(&self, block: BlockIndex) -> u32 {
+        self.write_pointer[block.0 as usize]
+    }
+
+    /// How often a block was erased.
+    #[inline]
+    #[must_use]
+    pub fn erase_count(&self, block: BlockIndex) -> u32 {
+        self.erase_count[block.0 as usize]
+    }
+
+    /// Erase counts of all blocks.
+    #[must_use]
+    pub fn erase_counts(&self) -> &[u32] {
+        &self.erase_count
+    }
+
+    /// Sequence number of a block's first program since its last erase.
+    #[inline]
+    #[must_use]
+    pub fn first_sequence(&self, block: BlockIndex) -> u64 {
+        self.first_sequence[block.0 as usize]
+    }
+
+    /// Sequence number that the next program will have.
+    #[inline]
+    #[must_use]
+    pub fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+
+    /// Program operations since the array was made.
+    #[must_use]
+    pub fn program_count(&self) -> u64 {
+        self.program_count
+    }
+
+    /// Erase operations since the array was made.
+    #[must_use]
+    pub fn erase_total(&self) -> u64 {
+        self.erase_total
+    }
+
+    /// Brings a place's out-of-band word into the processor's cache.
+    #[inline]
+    pub fn prefetch(&self, ppn: Ppn) {
+        drivelab_sim::prefetch(&self.oob, ppn.0 as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+
+    fn array(unit_bytes: u32) -> FlashArray {
+        let geometry = Geometry {
+            channel_count: 1,
+            dies_per_channel: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 2,
+            pages_per_block: 4,
+            page_bytes: 4096,
+            oob_bytes: 0,
+            two_plane: false,
+        };
+        FlashArray::new(UnitLayout::new(geometry, unit_bytes).unwrap())
+    }
+
+    #[test]
+    fn pages_are_programmed_in_order_once_per_erase() {
+        let mut flash = array(4096);
+        let block = BlockIndex(1);
+        assert_eq!(flash.program(block, 1, &[Lpn(7)]), Err(FlashRule::ProgramOrder { block: 1, page: 1, next: 0 }));
+        assert_eq!(flash.program(block, 0, &[Lpn(7)]), Ok(Ppn(4)));
+        assert!(flash.program(block, 0, &[Lpn(8)]).is_err(), "no overwrite");
+        assert_eq!(flash.read(Ppn(4)), Ok(Oob { lpn: Some(Lpn(7)), sequence: 1 }));
+        for page in 1..4 {
+            flash.program(block, page, &[]).unwrap();
+        }
+        assert_eq!(flash.program(block, 4, &[Lpn(9)]), Err(FlashRule::ProgramOrder { block: 1, page: 4, next: 4 }));
+        assert_eq!(flash.read(Ppn(5)).unwrap().lpn, None, "padding");
+        flash.erase(block);
+        assert_eq!(flash.read(Ppn(4)), Err(FlashRule::ReadErased { ppn: 4 }));
+        assert_eq!(flash.erase_count(block), 1);
+        assert_eq!(flash.program(block, 0, &[Lpn(1)]), Ok(Ppn(4)));
+        assert_eq!(flash.read(Ppn(4)).unwrap().sequence, 5);
+    }
+
+    #[test]
+    fn a_unit_of_two_pages_takes_two_pages() {
+        let mut flash = array(8192);
+        assert_eq!(flash.program(BlockIndex(0), 0, &[Lpn(0)]), Ok(Ppn(0)));
+        assert_eq!(flash.write_pointer(BlockIndex(0)), 2);
+        assert_eq!(flash.program(BlockIndex(0), 2, &[Lpn(1)]), Ok(Ppn(1)));
+        assert!(flash.program(BlockIndex(0), 4, &[Lpn(1)]).is_err());
+    }
+}
