@@ -1,0 +1,131 @@
+"""The report of a review: one HTML file that needs nothing else and opens offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from itertools import groupby
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from . import bars, charts, quantities, tables
+from .findings import findings
+from .measurements import Model, Parameter, Review, read
+
+__all__ = ["render"]
+
+
+@dataclass(frozen=True)
+class ModelSection:
+    """What the report shows of each model by itself."""
+
+    model: Model
+    capacity: str
+    raw: str
+    spare: str
+    key_parameters: list[tuple[str, str]]
+    parameter_groups: list[tuple[str, list[Parameter]]]
+    contrasts: list[tables.Contrast]
+    latencies: list[tables.Row]
+    time_charts: list[charts.Chart]
+    latency_charts: list[charts.Chart]
+
+
+def _group(parameter: Parameter) -> str:
+    head, dot, _ = parameter.key.rpartition(".")
+    return head if dot else "general"
+
+
+def _section(review: Review, model: Model, index: int) -> ModelSection:
+    ordered = sorted(model.parameters, key=lambda p: p.key.count(".") > 0)
+    return ModelSection(
+        model=model,
+        capacity=quantities.capacity(model.user_capacity_bytes),
+        raw=quantities.capacity(model.raw_capacity_bytes),
+        spare=quantities.percent(model.spare_ratio),
+        key_parameters=tables.key_parameters(model),
+        parameter_groups=[(name, list(group)) for name, group in groupby(ordered, _group)],
+        contrasts=tables.contrasts(review, model.name),
+        latencies=tables.latencies(review, model.name),
+        time_charts=charts.throughput_over_time(review, model.name, f"time-{index}"),
+        latency_charts=charts.latency_percentiles(review, model.name, f"latency-{index}"),
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("drivelab.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["parameter"] = lambda p: quantities.parameter(p.value, p.unit)
+    return environment
+
+
+def _own(name: str) -> Markup:
+    """A file of the templates folder as it is (our own, so safe to inline)."""
+    return Markup(resources.files(__package__).joinpath("templates", name).read_text("utf-8"))
+
+
+def _plotly() -> Markup:
+    """plotly.js from the Python package; its wheel has no smaller bundle than this one."""
+    script = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
+    return Markup(script.replace("</script", "<\\/script"))
+
+
+def _all_charts(sections: list[ModelSection], other: list[charts.Chart]) -> Iterator[charts.Chart]:
+    for section in sections:
+        yield from section.time_charts
+        yield from section.latency_charts
+    yield from other
+
+
+def _title(review: Review) -> str:
+    names = [model.title for model in review.models] or ["nothing"]
+    text = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    states = list(dict.fromkeys(s for m in review.models for s in review.states_of(m.name)))
+    return text + (", " + " and ".join(states) if states else "")
+
+
+def render(results: dict[str, Any]) -> str:
+    """The report of a review as HTML.
+
+    `results` is the content of results.json (schema 1). Missing or null values are shown as an em
+    dash and what depends on them is left out; nothing raises. The same results give the same text.
+    """
+    review = read(results)
+    sections = [_section(review, model, index) for index, model in enumerate(review.models)]
+    agreement = charts.agreement(review)
+    drawn = list(_all_charts(sections, agreement))
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            title=_title(review),
+            review=review,
+            sections=sections,
+            findings=findings(review),
+            descriptions=tables.descriptions(review),
+            settings=tables.settings(review),
+            comparisons=bars.comparisons(review),
+            write_splits=bars.splits(review, writes=True),
+            read_splits=bars.splits(review, writes=False),
+            amplification=bars.write_amplification(review),
+            wear=tables.wear(review),
+            seasoning=tables.seasoning(review),
+            power=tables.power(review),
+            published=tables.published(review),
+            unmodelled=tables.unmodelled(review),
+            agreement=agreement,
+            specs={chart.id: chart.spec for chart in drawn},
+            wall=quantities.duration(review.wall_s),
+            style=_own("style.css"),
+            script=_own("charts.js"),
+            plotly=_plotly() if drawn else Markup(""),
+        )
+    )

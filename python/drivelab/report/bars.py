@@ -1,0 +1,232 @@
+"""Horizontal bars as in a classic hardware review: one metric, every drive that has it, sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import quantities as q
+from .measurements import SPLIT_PARTS, Figure, Measurement, Review
+
+RELATIONS = {"lt": "< ", "le": "≤ ", "gt": "> ", "ge": "≥ ", "approx": "≈ "}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar: `share` of the longest one, `kind` the CSS classes that set its colour."""
+
+    label: str
+    note: str
+    text: str
+    value: float
+    share: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """Bars of one metric; `direction` says which end is better."""
+
+    title: str
+    unit: str
+    direction: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A bar before its length is known."""
+
+    label: str
+    note: str
+    text: str
+    value: float
+    kind: str
+
+
+def arrange(title: str, unit: str, entries: list[Entry], *, more_is_better: bool) -> BarChart:
+    """Sort the bars, the best first, and set their lengths."""
+    ordered = sorted(entries, key=lambda entry: entry.value, reverse=more_is_better)
+    longest = max((abs(entry.value) for entry in ordered), default=0.0) or 1.0
+    return BarChart(
+        title,
+        unit,
+        "more is better" if more_is_better else "less is better",
+        tuple(
+            Bar(e.label, e.note, e.text, e.value, max(0.0, e.value) / longest, e.kind)
+            for e in ordered
+        ),
+    )
+
+
+def state_class(state: str) -> str:
+    """CSS class of a state's colour."""
+    return f"s-{state}" if state in ("new", "used", "tortured", "trimmed") else "s-other"
+
+
+def measured(
+    review: Review,
+    tests: list[Measurement],
+    value_of: Callable[[Measurement], float | None],
+    text_of: Callable[[Measurement], str],
+) -> list[Entry]:
+    """Bars of the reviewed models."""
+    entries = []
+    for test in tests:
+        value = value_of(test)
+        if value is None:
+            continue
+        mine = test.model == review.models[0].name
+        kind = f"{'mine' if mine else 'other'} {state_class(test.state)}"
+        entries.append(Entry(review.title_of(test.model), test.state, text_of(test), value, kind))
+    return entries
+
+
+def figure_quantity(figure: Figure) -> str:
+    """What a published figure measures: throughput, latency, latency_max or nothing known."""
+    if figure.unit in ("MiB/s", "MB/s", "IOPS"):
+        return "throughput"
+    if q.microseconds(1, figure.unit) is not None:
+        return "latency_max" if "max" in figure.metric else "latency"
+    return ""
+
+
+def _mib_per_s(figure: Figure, block_bytes: float | None) -> float | None:
+    if figure.published is None:
+        return None
+    if figure.unit == "IOPS":
+        return None if block_bytes is None else figure.published * block_bytes / q.MIB
+    return figure.published * (1e6 / q.MIB if figure.unit == "MB/s" else 1.0)
+
+
+def _published(review: Review, test: Measurement, quantity: str) -> list[Entry]:
+    """Published figures of one test; of several for one drive and state, the most exact one."""
+    best: dict[tuple[str, str, str], Figure] = {}
+    for figure in review.figures:
+        if figure.test_id != test.id or figure_quantity(figure) != quantity:
+            continue
+        key = (figure.drive, figure.firmware, figure.state.split(" (")[0])
+        if key not in best or _exactness(figure) > _exactness(best[key]):
+            best[key] = figure
+    entries = []
+    for figure in best.values():
+        in_us = q.microseconds(figure.published, figure.unit)
+        value = _mib_per_s(figure, test.block_bytes) if quantity == "throughput" else in_us
+        if value is None:
+            continue
+        text = q.exact(figure.published, figure.unit)
+        if figure.unit in ("IOPS", "MB/s"):
+            text = f"{q.throughput(value)} ({text})"
+        unstated = ("", "unstated")
+        note = ", ".join(t for t in (figure.state, figure.firmware) if t not in unstated)
+        label = f"{figure.drive}, published" if figure.drive else "Published"
+        text = RELATIONS.get(figure.relation, "") + text
+        source = f"[{figure.id}]" if figure.id else ""
+        entries.append(Entry(label, f"{note} {source}".strip(), text, value, "published"))
+    return entries
+
+
+def _exactness(figure: Figure) -> tuple[bool, int]:
+    return (figure.relation == "eq", len(f"{figure.published:.6g}" if figure.published else ""))
+
+
+def _rate_text(test: Measurement) -> str:
+    if test.pattern == "sequential" or test.iops is None:
+        return q.throughput(test.mib_per_s)
+    return f"{q.throughput(test.mib_per_s)} ({q.iops(test.iops)})"
+
+
+def comparisons(review: Review) -> list[BarChart]:
+    """For every test its first metric, and mean and longest latency where they were published."""
+    charts = []
+    for test_id in review.test_ids():
+        tests = review.of(test_id)
+        first = tests[0]
+        if first.pattern != "access":
+            entries = measured(review, tests, lambda t: t.mib_per_s, _rate_text)
+            if entries:
+                entries += _published(review, first, "throughput")
+                charts.append(arrange(first.title, "throughput in MiB/s", entries, more_is_better=True))
+        for quantity, key, name in (
+            ("latency", "mean", "mean latency"),
+            ("latency_max", "max", "longest latency"),
+        ):
+            published = _published(review, first, quantity)
+            if not published and not (first.pattern == "access" and quantity == "latency"):
+                continue
+            entries = measured(
+                review,
+                tests,
+                lambda t, key=key: t.latency_us.get(key),  # type: ignore[misc]
+                lambda t, key=key: q.latency(t.latency_us.get(key)),  # type: ignore[misc]
+            )
+            if entries:
+                title = first.title if first.pattern == "access" else f"{first.title}: {name}"
+                charts.append(arrange(title, name, entries + published, more_is_better=False))
+    return charts
+
+
+def write_amplification(review: Review) -> list[BarChart]:
+    """Write amplification of every test that writes."""
+    charts = []
+    for test_id in review.test_ids():
+        tests = [test for test in review.of(test_id) if test.writes]
+        entries = measured(
+            review, tests, lambda t: t.write_amplification, lambda t: q.times(t.write_amplification)
+        )
+        if entries:
+            unit = "write amplification, bytes programmed per byte written"
+            charts.append(arrange(tests[0].title, unit, entries, more_is_better=False))
+    return charts
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One part of a stacked bar; `share` of the bar's own length."""
+
+    part: str
+    text: str
+    share: float
+    percent: str
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The mean latency of a test in one state, split; `share` of the longest bar beside it."""
+
+    label: str
+    state: str
+    total: str
+    share: float
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class StackChart:
+    """Where the time of one test goes, every model and state."""
+
+    title: str
+    stacks: tuple[Stack, ...]
+
+
+def splits(review: Review, *, writes: bool) -> list[StackChart]:
+    """Latency split of every writing (or reading) test."""
+    charts = []
+    for test_id in review.test_ids():
+        tests = [t for t in review.of(test_id) if t.writes == writes and sum(t.split_us.values()) > 0]
+        longest = max((sum(t.split_us.values()) for t in tests), default=0.0)
+        stacks = tuple(_stack(review, test, longest) for test in tests)
+        if stacks:
+            charts.append(StackChart(tests[0].title, stacks))
+    return charts
+
+
+def _stack(review: Review, test: Measurement, longest: float) -> Stack:
+    total = sum(test.split_us.values())
+    label = "" if len(review.models) == 1 else review.title_of(test.model)
+    segments = tuple(
+        Segment(part, q.latency(spent), spent / total, q.percent(spent / total))
+        for part in SPLIT_PARTS
+        if (spent := test.split_us.get(part, 0.0)) > 0
+    )
+    return Stack(label, test.state, q.latency(total), total / longest, segments)

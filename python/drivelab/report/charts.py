@@ -1,0 +1,302 @@
+"""Plots as plotly.js specifications; a colour "$name" is the CSS property --name of style.css."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from . import quantities as q
+from .bars import figure_quantity
+from .findings import TOLERANCE_RATIO
+from .measurements import Figure, Measurement, Review
+
+NINES = (50.0, 90.0, 99.0, 99.9, 99.99)
+MAX_AT = 4.75  # where the longest latency stands on the nines axis
+LINE_HEIGHT_SHARE = 0.085  # of a small plot's height; labels closer than this are spread
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One plot: what plotly.js draws, and the same in words for those who can't see it."""
+
+    id: str
+    title: str
+    subtitle: str
+    description: str
+    height_px: int
+    spec: dict[str, Any]
+
+
+def nines(percent: float) -> float:
+    """Position on the nines axis: 90 % is 1, 99 % is 2, 99.9 % is 3."""
+    return -math.log10(1 - percent / 100)
+
+
+def spread(values: list[float], gap: float) -> list[float]:
+    """The values moved apart as little as needed for each to be `gap` from the next."""
+    order = sorted(range(len(values)), key=lambda index: values[index])
+    groups: list[list[int]] = []
+    for index in order:
+        groups.append([index])
+        while len(groups) > 1 and _low(groups[-1], values, gap) < _high(groups[-2], values, gap) + gap:
+            tail = groups.pop()
+            groups[-1] += tail
+    placed = list(values)
+    for group in groups:
+        for rank, index in enumerate(group):
+            placed[index] = _low(group, values, gap) + rank * gap
+    return placed
+
+
+def _low(group: list[int], values: list[float], gap: float) -> float:
+    return sum(values[index] for index in group) / len(group) - gap * (len(group) - 1) / 2
+
+
+def _high(group: list[int], values: list[float], gap: float) -> float:
+    return _low(group, values, gap) + gap * (len(group) - 1)
+
+
+def colour(state: str) -> str:
+    """The colour token of a state."""
+    return f"${state}" if state in ("new", "used", "tortured", "trimmed") else "$other"
+
+
+def _axis(**settings: Any) -> dict[str, Any]:
+    return {
+        "showgrid": True, "gridcolor": "$grid", "zeroline": False, "linecolor": "$axis",
+        "tickcolor": "$axis", "fixedrange": True, "automargin": True, **settings,
+    }  # fmt: skip
+
+
+def _label(text: str, y: float, token: str, x: float = 1.0, xref: str = "paper") -> dict[str, Any]:
+    return {
+        "text": f"<b>{text}</b>", "x": x, "xref": xref, "y": y, "xanchor": "left", "xshift": 5,
+        "yanchor": "middle", "showarrow": False, "font": {"color": token, "size": 12},
+    }  # fmt: skip
+
+
+def _time_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
+    shown = [t for t in tests if any(rate is not None for rate in t.series_mib_per_s)]
+    if not shown:
+        return None
+    data, ends, words = [], [], []
+    top = 0.0
+    for test in shown:
+        rates = [None if rate is None else round(rate, 4) for rate in test.series_mib_per_s]
+        known = [rate for rate in rates if rate is not None]
+        top = max(top, *known)
+        tail = known[-max(1, len(known) // 10) :]
+        ends.append(sum(tail) / len(tail))
+        words.append(f"{test.state}: {q.throughput(min(known))} to {q.throughput(max(known))}")
+        data.append(
+            {
+                "type": "scatter", "mode": "lines", "name": test.state, "y": rates,
+                "x": [round((i + 0.5) * test.series_interval_s, 6) for i in range(len(rates))],
+                "line": {"color": colour(test.state), "width": 1.6}, "connectgaps": False,
+                "hovertemplate": "%{y:.1f} MiB/s at %{x:.0f} s",
+            }
+        )  # fmt: skip
+    limit = (top or 1.0) * 1.08
+    places = spread(ends, limit * LINE_HEIGHT_SHARE)
+    layout = {
+        "xaxis": _axis(ticksuffix=" s", showgrid=False, rangemode="tozero", nticks=5),
+        "yaxis": _axis(range=[0, limit], nticks=5),
+        "annotations": [
+            _label(test.state, place, colour(test.state))
+            for test, place in zip(shown, places, strict=True)
+        ],
+        "margin": {"l": 40, "r": 62, "t": 8, "b": 28},
+        "hovermode": "x unified",
+    }
+    description = f"Throughput over time of {shown[0].title}; " + "; ".join(words)
+    return Chart(
+        chart_id, shown[0].title, "MiB/s against time", description, 190,
+        {"data": data, "layout": layout},
+    )  # fmt: skip
+
+
+def throughput_over_time(review: Review, model: str, prefix: str) -> list[Chart]:
+    """One small plot per test of a model, all states in it."""
+    charts = (
+        _time_chart(review.of(test_id, model), f"{prefix}-{index}")
+        for index, test_id in enumerate(review.test_ids(model))
+    )
+    return [chart for chart in charts if chart is not None]
+
+
+def _latency_axis(values: list[float], gap_decades: float = 0.08) -> dict[str, Any]:
+    """A log axis in us whose ticks are written in ns, us, ms, s."""
+    low = math.log10(min(values)) - gap_decades
+    high = math.log10(max(values)) + gap_decades
+    if high - low < 1:
+        middle = (high + low) / 2
+        low, high = middle - 0.5, middle + 0.5
+    steps = (1, 2, 5) if high - low < 2.2 else (1,)
+    ticks = [
+        step * 10.0**decade
+        for decade in range(math.floor(low), math.ceil(high) + 1)
+        for step in steps
+        if low <= math.log10(step * 10.0**decade) <= high
+    ]
+    return _axis(
+        type="log", range=[low, high], tickvals=ticks, ticktext=[q.latency(tick) for tick in ticks]
+    )
+
+
+def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
+    shown = [t for t in tests if any(value > 0 for _, value in t.percentiles)]
+    if not shown:
+        return None
+    data: list[dict[str, Any]] = []
+    values, ends, words = [], [], []
+    for test in shown:
+        points = [(at, value) for at, value in test.percentiles if value > 0]
+        longest = test.latency_us.get("max")
+        token = colour(test.state)
+        values += [value for _, value in points]
+        last = points[-1][1]
+        data.append(
+            {
+                "type": "scatter", "mode": "lines", "name": test.state,
+                "x": [round(nines(at), 4) for at, _ in points], "y": [v for _, v in points],
+                "line": {"color": token, "width": 2},
+                "customdata": [[f"{at:g} % under {q.latency(v)}"] for at, v in points],
+                "hovertemplate": "%{customdata[0]}",
+            }
+        )  # fmt: skip
+        if longest is not None and longest > 0:
+            values.append(longest)
+            last = longest
+            data.append(
+                {
+                    "type": "scatter", "mode": "markers", "name": test.state, "x": [MAX_AT],
+                    "y": [longest], "customdata": [[f"longest {q.latency(longest)}"]],
+                    "hovertemplate": "%{customdata[0]}",
+                    "marker": {"color": token, "size": 8, "symbol": "diamond"},
+                }
+            )  # fmt: skip
+        ends.append(math.log10(last))
+        words.append(
+            f"{test.state}: "
+            + ", ".join(f"{at:g} % under {q.latency(v)}" for at, v in points if at in NINES)
+        )
+    axis = _latency_axis(values)
+    low, high = axis["range"]
+    places = spread(ends, (high - low) * LINE_HEIGHT_SHARE)
+    layout = {
+        "xaxis": _axis(
+            range=[0, MAX_AT + 0.1],
+            tickvals=[*map(nines, NINES), MAX_AT],
+            ticktext=[*(f"{at:g} %" for at in NINES), "max"],
+            tickangle=0,
+        ),
+        "yaxis": axis,
+        "annotations": [
+            _label(test.state, place, colour(test.state))
+            for test, place in zip(shown, places, strict=True)
+        ],
+        "margin": {"l": 52, "r": 62, "t": 8, "b": 28},
+        "hovermode": "closest",
+    }
+    description = f"Latency percentiles of {shown[0].title}; " + "; ".join(words)
+    return Chart(
+        chart_id, shown[0].title, "latency that so many percent of the commands stay under",
+        description, 210, {"data": data, "layout": layout},
+    )  # fmt: skip
+
+
+def latency_percentiles(review: Review, model: str, prefix: str) -> list[Chart]:
+    """One small plot per test of a model on an axis of nines, all states in it."""
+    charts = (
+        _latency_chart(review.of(test_id, model), f"{prefix}-{index}")
+        for index, test_id in enumerate(review.test_ids(model))
+    )
+    return [chart for chart in charts if chart is not None]
+
+
+_FAMILIES = {
+    "throughput": "Throughput, MiB/s",
+    "latency": "Latency, ms",
+    "latency_max": "Latency, ms",
+}
+
+
+def _canonical(figure: Figure) -> tuple[str, float, float] | None:
+    """Panel and (published, modelled) of a figure in the panel's unit."""
+    published, modelled = figure.published, figure.modelled
+    if not published or not modelled or published < 0 or modelled < 0:
+        return None
+    quantity = figure_quantity(figure)
+    if figure.unit == "IOPS" or quantity == "":
+        return f"{figure.unit or 'no unit'}", published, modelled
+    factor = 1e6 / q.MIB if figure.unit == "MB/s" else 1.0
+    factor = (q.microseconds(1, figure.unit) or 0) / 1e3 if "latency" in quantity else factor
+    return _FAMILIES[quantity], published * factor, modelled * factor
+
+
+def _agreement_chart(
+    family: str, points: list[tuple[Figure, float, float]], chart_id: str
+) -> Chart:
+    logs = [math.log10(value) for _, *pair in points for value in pair]
+    low, high = min(logs) - 0.15, max(logs) + 0.15
+    if high - low < 1:
+        low, high = (low + high) / 2 - 0.5, (low + high) / 2 + 0.5
+    ends = [10**low, 10**high]
+    data: list[dict[str, Any]] = [
+        {
+            "type": "scatter", "mode": "lines", "hoverinfo": "skip", "x": [*ends, *ends[::-1]],
+            "y": [
+                *(end * (1 - TOLERANCE_RATIO) for end in ends),
+                *(end * (1 + TOLERANCE_RATIO) for end in ends[::-1]),
+            ],
+            "fill": "toself", "fillcolor": "$band", "line": {"width": 0},
+        },
+        {
+            "type": "scatter", "mode": "lines", "hoverinfo": "skip", "x": ends, "y": ends,
+            "line": {"color": "$axis", "width": 1},
+        },
+    ]  # fmt: skip
+    for role, symbol, token in (("predicted", "circle", "$new"), ("fitted", "circle-open", "$ink")):
+        chosen = [p for p in points if (p[0].role == "fitted") == (role == "fitted")]
+        data.append(
+            {
+                "type": "scatter", "mode": "markers", "name": role,
+                "x": [x for _, x, _ in chosen], "y": [y for _, _, y in chosen],
+                "customdata": [
+                    [f"{f.id} {f.metric}, {f.state}, {role}", q.percent(f.error_ratio, signed=True)]
+                    for f, _, _ in chosen
+                ],
+                "hovertemplate": "%{customdata[0]}<br>published %{x:.4g}, modelled %{y:.4g}"
+                " (%{customdata[1]})",
+                "marker": {"color": token, "size": 9, "symbol": symbol, "line": {"width": 1.5}},
+            }
+        )  # fmt: skip
+    axis = {"type": "log", "range": [low, high], "dtick": "D2" if high - low < 2.2 else 1}
+    layout = {
+        "xaxis": _axis(**axis, title={"text": "published"}),
+        "yaxis": _axis(**axis, title={"text": "modelled"}),
+        "margin": {"l": 50, "r": 12, "t": 8, "b": 44},
+        "hovermode": "closest",
+    }
+    description = f"{family}, modelled against published: " + "; ".join(
+        f"{f.id}: {x:.4g} published, {y:.4g} modelled" for f, x, y in points
+    )
+    return Chart(
+        chart_id, family, "both axes logarithmic; the band is ±10 %", description, 320,
+        {"data": data, "layout": layout},
+    )  # fmt: skip
+
+
+def agreement(review: Review) -> list[Chart]:
+    """Modelled against published, one plot per unit, on log axes."""
+    families: dict[str, list[tuple[Figure, float, float]]] = {}
+    for figure in review.figures:
+        point = _canonical(figure)
+        if point is not None:
+            family, published, modelled = point
+            families.setdefault(family, []).append((figure, published, modelled))
+    return [
+        _agreement_chart(family, points, f"agreement-{index}")
+        for index, (family, points) in enumerate(families.items())
+    ]

@@ -1,0 +1,279 @@
+"""What the review found, in sentences computed from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from . import quantities as q
+from .measurements import Figure, Measurement, Model, Review
+
+# A change smaller than this is called none; an error up to this counts as met.
+CHANGE_RATIO = 0.02
+TOLERANCE_RATIO = 0.10
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding: the number that matters, a sentence, and the values behind it."""
+
+    figure: str
+    sentence: str
+    detail: str
+
+
+def change(before: float | None, after: float | None) -> float | None:
+    """(after - before) / before, None where it means nothing."""
+    return None if not before or after is None else after / before - 1
+
+
+def circumstances(test: Measurement) -> str:
+    """Queue depth and alignment of a test in words."""
+    parts = []
+    if test.queue_depth is not None:
+        parts.append(f"queue depth {q.exact(test.queue_depth)}")
+    if test.pattern == "random" and test.align_bytes is not None and test.block_bytes:
+        aligned = test.align_bytes >= test.block_bytes
+        parts.append(f"{q.size(test.align_bytes)}-aligned" if aligned else "sector-aligned")
+    return ", ".join(parts)
+
+
+def work(test: Measurement) -> str:
+    """What a test does: "random 4 KiB writes"."""
+    kind = "writes" if test.writes else "reads"
+    pattern = {"random": "random ", "sequential": "sequential ", "access": "random "}
+    block = "" if test.block_bytes is None else q.size(test.block_bytes) + " "
+    return f"{pattern.get(test.pattern, '')}{block}{kind}"
+
+
+def _does(test: Measurement) -> str:
+    verb = "writes" if test.writes else "reads"
+    block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
+    if test.pattern == "sequential":
+        return f"{verb} sequentially"
+    return f"{verb} random{block} blocks" if block else f"{verb} at random"
+
+
+def _rates(test: Measurement) -> str:
+    if test.pattern == "sequential" or test.iops is None:
+        return q.throughput(test.mib_per_s)
+    return f"{q.throughput(test.mib_per_s)} ({q.iops(test.iops)})"
+
+
+def _pairs(review: Review, model: str) -> Iterator[tuple[Measurement, Measurement]]:
+    """Every test as (new, later state)."""
+    for test_id in review.test_ids(model):
+        found = review.of(test_id, model)
+        for later in found[1:]:
+            if found[0].state == "new":
+                yield found[0], later
+
+
+def key_write(review: Review, model: str) -> Measurement | None:
+    """The random write that says most: latest state, not aligned, shallow queue."""
+    found = [t for t in review.tests if t.model == model and t.writes and t.pattern == "random"]
+    states = review.states_of(model)
+    return min(
+        found,
+        key=lambda t: (-states.index(t.state), t.align_bytes or 0, t.queue_depth or 0),
+        default=None,
+    )
+
+
+def _slowing(review: Review, model: Model, subject: str) -> Iterator[Finding]:
+    """Of each kind of work (random write, sequential read, ...) the largest change with use."""
+    largest: dict[tuple[str, str], tuple[float, Measurement, Measurement]] = {}
+    for new, later in _pairs(review, model.name):
+        ratio = change(new.mib_per_s, later.mib_per_s)
+        kind = (new.pattern, new.direction)
+        if ratio is None or new.pattern == "access":
+            continue
+        if kind not in largest or abs(ratio) > abs(largest[kind][0]):
+            largest[kind] = (ratio, new, later)
+    for ratio, new, later in sorted(largest.values(), key=lambda item: item[0]):
+        start = f"{later.state.capitalize()}, {subject} {_does(new)}"
+        if abs(ratio) < CHANGE_RATIO:
+            sentence = f"{start} as fast as new."
+        else:
+            word = "slower" if ratio < 0 else "faster"
+            sentence = f"{start} {q.percent(abs(ratio))} {word} than new."
+        where = circumstances(new)
+        detail = f"{_rates(new)} new, {_rates(later)} {later.state}"
+        yield Finding(
+            q.percent(ratio, signed=True), sentence, f"{detail}; {where}" if where else detail
+        )
+
+
+def _tail(test: Measurement) -> Iterator[Finding]:
+    at = test.latency_us
+    top = next((key for key in ("p99_99", "p99_9", "p99") if key in at), None)
+    if top is None:
+        return
+    share = {"p99_99": "10,000", "p99_9": "1,000", "p99": "100"}[top]
+    level = {"p99_99": "99.99", "p99_9": "99.9", "p99": "99"}[top]
+    sentence = (
+        f"{test.state.capitalize()}, one in {share} {work(test)} takes longer than "
+        f"{q.latency(at[top])}."
+    )
+    detail = f"mean {q.latency(at.get('mean'))}, {level}{q.NBSP}% under {q.latency(at[top])}"
+    if "max" in at:
+        detail += f", longest {q.latency(at['max'])}"
+    yield Finding(q.latency(at[top]), sentence, f"{detail}; {circumstances(test)}")
+
+
+def _amplification(review: Review, test: Measurement) -> Iterator[Finding]:
+    ratio = test.write_amplification
+    if ratio is None:
+        return
+    new = review.one(test.id, test.model, "new")
+    sentence = (
+        f"{test.state.capitalize()}, the flash programs {q.times(ratio)} the bytes that the host "
+        f"writes in {work(test)}."
+    )
+    detail = f"{q.data(test.host_write_bytes)} written, {q.data(test.flash_program_bytes)} programmed"
+    if new is not None and new is not test and new.write_amplification is not None:
+        detail += f"; new: {q.times(new.write_amplification)}"
+    yield Finding(q.times(ratio), sentence, detail)
+
+
+def _share(test: Measurement, part: str) -> float | None:
+    total = sum(test.split_us.values())
+    return test.split_us.get(part, 0.0) / total if total else None
+
+
+def _where(review: Review, test: Measurement) -> Iterator[Finding]:
+    share = _share(test, "cleaning")
+    if share is None:
+        return
+    part = "cleaning"
+    if share < CHANGE_RATIO:
+        part = max(test.split_us, key=lambda key: test.split_us[key])
+        share = _share(test, part)
+    words = {
+        "queueing": "Waiting in the queue", "link": "The link", "firmware": "Firmware",
+        "flash": "Flash", "cleaning": "Waiting for cleaning",
+    }  # fmt: skip
+    sentence = (
+        f"{words[part]} takes {q.percent(share)} of the time of {work(test)} on the "
+        f"{test.state} drive."
+    )
+    spent, mean = test.split_us.get(part), test.mean_us
+    detail = f"{q.latency(spent)} of {q.latency(mean)} on average; {circumstances(test)}"
+    new = review.one(test.id, test.model, "new")
+    if new is not None and new is not test:
+        before = _share(new, part)
+        detail += "" if before is None else f"; new: {q.percent(before)}"
+    yield Finding(q.percent(share), sentence, detail)
+
+
+def _alignment(review: Review, model: str) -> Iterator[Finding]:
+    for state in reversed(review.states_of(model)):
+        tests = [
+            t for t in review.tests
+            if t.model == model and t.state == state and t.writes and t.pattern == "random"
+        ]  # fmt: skip
+        for loose in tests:
+            for tight in tests:
+                same = (loose.block_bytes, loose.queue_depth) == (tight.block_bytes, tight.queue_depth)
+                if not same or (loose.align_bytes or 0) >= (tight.align_bytes or 0):
+                    continue
+                ratio = change(loose.mib_per_s, tight.mib_per_s)
+                if ratio is None:
+                    continue
+                word = "faster" if ratio >= 0 else "slower"
+                yield Finding(
+                    q.percent(ratio, signed=True),
+                    f"Aligned to {q.size(tight.align_bytes)}, {work(tight)} are "
+                    f"{q.percent(abs(ratio))} {word} than at any sector ({state} drive).",
+                    f"{_rates(loose)} at any sector, {_rates(tight)} aligned; "
+                    f"queue depth {q.exact(tight.queue_depth)}",
+                )
+                return
+
+
+def judged(review: Review) -> list[Figure]:
+    """Published figures that the model can be held against."""
+    return [f for f in review.figures if f.error_ratio is not None or f.holds is not None]
+
+
+def met(figure: Figure) -> bool:
+    """Whether the model meets the figure: within 10 %, or on the right side of a bound."""
+    if figure.holds is not None:
+        return figure.holds
+    return figure.error_ratio is not None and abs(figure.error_ratio) <= TOLERANCE_RATIO
+
+
+def _agreement(review: Review) -> Iterator[Finding]:
+    figures = judged(review)
+    if not figures:
+        return
+    predicted = [figure for figure in figures if figure.role != "fitted"]
+    good = sum(met(figure) for figure in figures)
+    sentence = (
+        f"The model meets {good} of {len(figures)} published figures within "
+        f"{q.percent(TOLERANCE_RATIO)}."
+    )
+    detail = (
+        f"of {len(predicted)} predicted ones {sum(map(met, predicted))}; "
+        f"the other {len(figures) - len(predicted)} were used for fitting"
+    )
+    errors = [f for f in figures if f.error_ratio is not None]
+    if errors:
+        worst = max(errors, key=lambda f: abs(f.error_ratio or 0))
+        detail += f"; largest difference {q.percent(worst.error_ratio, signed=True)} ({worst.id})"
+    yield Finding(f"{good} of {len(figures)}", sentence, detail)
+
+
+def _access(review: Review, model: str) -> Iterator[Finding]:
+    found = [t for t in review.tests if t.model == model and t.pattern == "access"]
+    if not found:
+        return
+    found.sort(key=lambda t: review.states_of(model).index(t.state))
+    last = found[-1]
+    if last.mean_us is None:
+        return
+    detail = f"{q.size(last.block_bytes)} {'writes' if last.writes else 'reads'}, {circumstances(last)}"
+    if found[0].state == "new" and last.state != "new" and found[0].mean_us is not None:
+        detail += f"; new: {q.latency(found[0].mean_us)}"
+    yield Finding(
+        q.latency(last.mean_us),
+        f"{last.state.capitalize()}, an access anywhere on the drive takes "
+        f"{q.latency(last.mean_us)} on average.",
+        detail,
+    )
+
+
+def _rivals(review: Review) -> Iterator[Finding]:
+    """This drive against each other reviewed model, in the key write."""
+    mine = key_write(review, review.models[0].name)
+    if mine is None:
+        return
+    for other in review.models[1:]:
+        theirs = review.one(mine.id, other.name, mine.state)
+        ratio = change(mine.mib_per_s, None if theirs is None else theirs.mib_per_s)
+        if theirs is None or ratio is None:
+            continue
+        word = "faster" if ratio >= 0 else "slower"
+        yield Finding(
+            q.percent(ratio, signed=True),
+            f"{other.title} {_does(mine)} {q.percent(abs(ratio))} {word} than "
+            f"{review.models[0].title}, both {mine.state}.",
+            f"{_rates(theirs)} against {_rates(mine)}; {circumstances(mine)}",
+        )
+
+
+def findings(review: Review) -> list[Finding]:
+    """The findings on the first model, the strongest loss first, then on the others beside it."""
+    if not review.models or not review.tests:
+        return list(_agreement(review))
+    model = review.models[0]
+    subject = "the drive" if len(review.models) == 1 else model.title
+    found = list(_slowing(review, model, subject))
+    found += _alignment(review, model.name)
+    key = key_write(review, model.name)
+    if key is not None:
+        found += [*_tail(key), *_where(review, key), *_amplification(review, key)]
+    found += _access(review, model.name)
+    found += _rivals(review)
+    found += _agreement(review)
+    return found

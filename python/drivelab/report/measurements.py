@@ -1,0 +1,334 @@
+"""The results of a review as typed records, whatever results.json leaves out or fills with null."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .quantities import number
+
+STATE_ORDER = ("new", "used", "tortured", "trimmed")
+SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
+PERCENTILE_KEYS = (("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99))
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _text(value: Any, default: str = "") -> str:
+    return default if value is None else str(value)
+
+
+def state_rank(state: str) -> tuple[int, str]:
+    """The order in which states are shown: new first."""
+    return (STATE_ORDER.index(state) if state in STATE_ORDER else len(STATE_ORDER), state)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a model, with where its value comes from."""
+
+    key: str
+    value: Any
+    unit: str
+    source: str
+    default: bool
+
+
+@dataclass(frozen=True)
+class Model:
+    """A reviewed model."""
+
+    name: str
+    title: str
+    hash: str
+    user_capacity_bytes: float | None
+    raw_capacity_bytes: float | None
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def spare_ratio(self) -> float | None:
+        """Spare area as part of the user capacity."""
+        if not self.user_capacity_bytes or self.raw_capacity_bytes is None:
+            return None
+        return self.raw_capacity_bytes / self.user_capacity_bytes - 1
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One test of one model in one state. Latencies in us, throughput in MiB/s."""
+
+    id: str
+    title: str
+    model: str
+    state: str
+    direction: str
+    block_bytes: float | None
+    queue_depth: float | None
+    align_bytes: float | None
+    span_bytes: float | None
+    duration_s: float | None
+    iops: float | None
+    mib_per_s: float | None
+    latency_us: dict[str, float]
+    percentiles: tuple[tuple[float, float], ...]
+    split_us: dict[str, float]
+    write_amplification: float | None
+    host_write_bytes: float | None
+    flash_program_bytes: float | None
+    erases: float | None
+    energy_j: float | None
+    mean_power_w: float | None
+    series_interval_s: float
+    series_mib_per_s: tuple[float | None, ...]
+
+    @property
+    def pattern(self) -> str:
+        """`access`, `random`, `sequential` or empty, from the test's id and title."""
+        words = f"{self.id} {self.title}".lower()
+        for word, pattern in (("access", "access"), ("rand", "random"), ("seq", "sequential")):
+            if word in words:
+                return pattern
+        return ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the test writes."""
+        return "write" in self.direction
+
+    @property
+    def mean_us(self) -> float | None:
+        """Mean latency."""
+        return self.latency_us.get("mean")
+
+    @property
+    def moved_bytes(self) -> float | None:
+        """Bytes that the host read or wrote in the test."""
+        if self.writes and self.host_write_bytes:
+            return self.host_write_bytes
+        if self.mib_per_s is None or self.duration_s is None:
+            return None
+        return self.mib_per_s * 2**20 * self.duration_s
+
+    def primary(self) -> float | None:
+        """The value a reader asks of this test first: latency of an access, else throughput."""
+        return self.mean_us if self.pattern == "access" else self.mib_per_s
+
+
+@dataclass(frozen=True)
+class StateRun:
+    """How a state was made and what that cost."""
+
+    model: str
+    state: str
+    description: str
+    host_write_bytes: float | None
+    program_bytes: float | None
+    write_amplification: float | None
+    erases: float | None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure and what the model gives for it, both in `unit`."""
+
+    id: str
+    drive: str
+    firmware: str
+    state: str
+    metric: str
+    unit: str
+    published: float | None
+    modelled: float | None
+    given_error: float | None
+    role: str
+    test_id: str
+    relation: str
+    note: str
+
+    @property
+    def error_ratio(self) -> float | None:
+        """(modelled - published) / published of figures that are values, not bounds."""
+        if self.relation in ("lt", "le", "gt", "ge"):
+            return None
+        if self.published and self.modelled is not None:
+            return self.modelled / self.published - 1
+        return self.given_error
+
+    @property
+    def holds(self) -> bool | None:
+        """For a published bound ("less than 0.3 ms"): does the model keep it?"""
+        if self.published is None or self.modelled is None:
+            return None
+        if self.relation in ("lt", "le"):
+            return self.modelled <= self.published
+        if self.relation in ("gt", "ge"):
+            return self.modelled >= self.published
+        return None
+
+
+@dataclass(frozen=True)
+class Review:
+    """Everything in results.json that the report shows."""
+
+    command_line: str
+    engine_version: str
+    schema: str
+    seed: str
+    quick: bool
+    wall_s: float | None
+    models: tuple[Model, ...]
+    tests: tuple[Measurement, ...]
+    states: tuple[StateRun, ...]
+    figures: tuple[Figure, ...]
+    titles: dict[str, str] = field(default_factory=dict)
+
+    def title_of(self, model: str) -> str:
+        """The model's title, or its name if it has none."""
+        return self.titles.get(model, model)
+
+    def test_ids(self, model: str | None = None) -> list[str]:
+        """Ids of the tests, in the order they were run."""
+        ids = (test.id for test in self.tests if model is None or test.model == model)
+        return list(dict.fromkeys(ids))
+
+    def of(self, test_id: str, model: str | None = None) -> list[Measurement]:
+        """All measurements of one test, models in order, new before used."""
+        names = [model.name for model in self.models]
+        found = [t for t in self.tests if t.id == test_id and model in (None, t.model)]
+        return sorted(found, key=lambda t: (names.index(t.model), state_rank(t.state)))
+
+    def one(self, test_id: str, model: str, state: str) -> Measurement | None:
+        """The measurement of one test of one model in one state."""
+        return next((t for t in self.of(test_id, model) if t.state == state), None)
+
+    def states_of(self, model: str) -> list[str]:
+        """States the model was tested in, new first."""
+        return sorted({test.state for test in self.tests if test.model == model}, key=state_rank)
+
+
+def _parameter(raw: dict[str, Any]) -> Parameter:
+    return Parameter(
+        key=_text(raw.get("key")),
+        value=raw.get("value"),
+        unit=_text(raw.get("unit")),
+        source=_text(raw.get("source")),
+        default=raw.get("default") is True,
+    )
+
+
+def _model(raw: dict[str, Any]) -> Model:
+    name = _text(raw.get("name"), "unnamed")
+    return Model(
+        name=name,
+        title=_text(raw.get("title")) or name,
+        hash=_text(raw.get("hash")),
+        user_capacity_bytes=number(raw.get("user_capacity_bytes")),
+        raw_capacity_bytes=number(raw.get("raw_capacity_bytes")),
+        parameters=tuple(_parameter(item) for item in _dicts(raw.get("parameters"))),
+    )
+
+
+def _percentiles(latency: dict[str, Any]) -> tuple[tuple[float, float], ...]:
+    points: dict[float, float] = {}
+    for key, percent in PERCENTILE_KEYS:
+        value = number(latency.get(key))
+        if value is not None:
+            points[percent] = value
+    pairs = latency.get("percentiles")
+    for pair in pairs if isinstance(pairs, list) else []:
+        if isinstance(pair, list | tuple) and len(pair) == 2:
+            at, value = number(pair[0]), number(pair[1])
+            if at is not None and value is not None and 0 <= at < 100:
+                points[at] = value
+    return tuple(sorted(points.items()))
+
+
+def _numbers(raw: dict[str, Any], keys: tuple[str, ...]) -> dict[str, float]:
+    found = ((key, number(raw.get(key))) for key in keys)
+    return {key: value for key, value in found if value is not None}
+
+
+def _measurement(raw: dict[str, Any]) -> Measurement:
+    latency = _dict(raw.get("latency_us"))
+    series = _dict(raw.get("series"))
+    rates = series.get("mib_per_s")
+    test_id = _text(raw.get("id"), "unnamed")
+    return Measurement(
+        id=test_id,
+        title=_text(raw.get("title")) or test_id,
+        model=_text(raw.get("model"), "unnamed"),
+        state=_text(raw.get("state"), "unstated"),
+        direction=_text(raw.get("direction")),
+        latency_us=_numbers(latency, ("mean", *(key for key, _ in PERCENTILE_KEYS), "max")),
+        percentiles=_percentiles(latency),
+        split_us=_numbers(_dict(raw.get("split_mean_us")), SPLIT_PARTS),
+        series_interval_s=number(series.get("interval_s")) or 1.0,
+        series_mib_per_s=tuple(map(number, rates)) if isinstance(rates, list) else (),
+        **{
+            key: number(raw.get(key))
+            for key in (
+                *("block_bytes", "queue_depth", "align_bytes", "span_bytes", "duration_s"),
+                *("iops", "mib_per_s", "write_amplification", "host_write_bytes"),
+                *("flash_program_bytes", "erases", "energy_j", "mean_power_w"),
+            )
+        },
+    )
+
+
+def _state(raw: dict[str, Any]) -> StateRun:
+    return StateRun(
+        model=_text(raw.get("model")),
+        state=_text(raw.get("state"), "unstated"),
+        description=_text(raw.get("description")),
+        host_write_bytes=number(raw.get("host_write_bytes")),
+        program_bytes=number(raw.get("program_bytes")),
+        write_amplification=number(raw.get("write_amplification")),
+        erases=number(raw.get("erases")),
+    )
+
+
+def _figure(raw: dict[str, Any]) -> Figure:
+    return Figure(
+        published=number(raw.get("published")),
+        modelled=number(raw.get("modelled")),
+        given_error=number(raw.get("error_ratio")),
+        relation=_text(raw.get("relation"), "eq"),
+        **{
+            key: _text(raw.get(key))
+            for key in (
+                *("id", "drive", "firmware", "state", "metric", "unit"),
+                *("role", "test_id", "note"),
+            )
+        },
+    )
+
+
+def read(results: dict[str, Any]) -> Review:
+    """Results of a review (schema 1) as records; missing parts are empty, never an error."""
+    meta = _dict(results.get("drivelab"))
+    tests = tuple(_measurement(item) for item in _dicts(results.get("tests")))
+    models = [_model(item) for item in _dicts(results.get("models"))]
+    known = {model.name for model in models}
+    for test in tests:
+        if test.model not in known:
+            known.add(test.model)
+            models.append(_model({"name": test.model}))
+    return Review(
+        command_line=_text(meta.get("command_line")),
+        engine_version=_text(meta.get("engine_version")),
+        schema=_text(meta.get("schema")),
+        seed=_text(meta.get("seed")),
+        quick=meta.get("quick") is True,
+        wall_s=number(results.get("wall_s")),
+        models=tuple(models),
+        tests=tests,
+        states=tuple(_state(item) for item in _dicts(results.get("states"))),
+        figures=tuple(_figure(item) for item in _dicts(results.get("figures"))),
+        titles={model.name: model.title for model in models},
+    )

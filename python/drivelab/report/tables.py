@@ -1,0 +1,254 @@
+"""The rows of the report's tables, every cell already written as text with its unit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from . import quantities as q
+from .bars import RELATIONS, state_class
+from .findings import TOLERANCE_RATIO, change
+from .measurements import PERCENTILE_KEYS, Figure, Measurement, Model, Parameter, Review
+
+# Parameters worth a line in the summary of a model: label and what the key looks like.
+KEY_PARAMETERS = (
+    ("channels", r"channel(s|_count)$"),
+    ("dies per channel", r"dies_per_channel|ways"),
+    ("planes per die", r"planes_per_die"),
+    ("page", r"page(_size)?_bytes|page_size"),
+    ("pages per block", r"pages_per_block"),
+    ("reading a page (tR)", r"(^|[._])(t_?r|read)_ns"),
+    ("programming a page (tPROG)", r"(^|[._])(t_?prog|program)\w*_ns"),
+    ("erasing a block (tBERS)", r"(^|[._])(t_?bers|erase)_ns"),
+    ("map unit", r"map_unit"),
+    ("write buffer", r"buffer.*bytes"),
+    ("victim selection", r"victim_selection"),
+    ("queue depth", r"queue_depth"),
+    ("link", r"link.*(rate|bytes_per_s|bits_per_s|mb_per_s)"),
+)
+
+
+@dataclass(frozen=True)
+class Delta:
+    """A change from new: its text and whether it is worse, better or neither."""
+
+    text: str
+    mood: str
+
+
+def delta(before: float | None, after: float | None, *, more_is_better: bool | None) -> Delta:
+    """The percent difference; changes below 1 % are neither better nor worse."""
+    ratio = change(before, after)
+    if ratio is None:
+        return Delta(q.DASH, "")
+    if more_is_better is None or abs(ratio) < 0.01:
+        return Delta(q.percent(ratio, signed=True), "")
+    mood = "better" if (ratio > 0) == more_is_better else "worse"
+    return Delta(q.percent(ratio, signed=True), mood)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A test new against later: throughput, mean latency, 99.99th percentile."""
+
+    title: str
+    later: str
+    cells: tuple[tuple[str, str, Delta], ...]
+
+
+def contrasts(review: Review, model: str) -> list[Contrast]:
+    """New against every later state, test by test."""
+    rows = []
+    for test_id in review.test_ids(model):
+        new = review.one(test_id, model, "new")
+        for later in review.of(test_id, model):
+            if new is None or later.state == "new":
+                continue
+            rows.append(Contrast(new.title, later.state, _contrast(new, later)))
+    return rows
+
+
+def _contrast(new: Measurement, later: Measurement) -> tuple[tuple[str, str, Delta], ...]:
+    tail = ("p99_99", "mean")
+    a, b = ({key: t.latency_us.get(key) for key in tail} for t in (new, later))
+    rate = delta(new.mib_per_s, later.mib_per_s, more_is_better=True)
+    return (
+        (q.throughput(new.mib_per_s), q.throughput(later.mib_per_s), rate),
+        (q.iops(new.iops), q.iops(later.iops), delta(new.iops, later.iops, more_is_better=True)),
+        *(
+            (q.latency(a[key]), q.latency(b[key]), delta(a[key], b[key], more_is_better=False))
+            for key in ("mean", "p99_99")
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of cells under a label and a state."""
+
+    label: str
+    state: str
+    state_class: str
+    cells: tuple[str, ...]
+
+
+def _row(review: Review, test: Measurement, cells: tuple[str, ...]) -> Row:
+    label = test.title if len(review.models) == 1 else f"{test.title}, {review.title_of(test.model)}"
+    return Row(label, test.state, state_class(test.state), cells)
+
+
+def latencies(review: Review, model: str) -> list[Row]:
+    """Mean, percentiles and maximum of every test."""
+    keys = ("mean", *(key for key, _ in PERCENTILE_KEYS), "max")
+    return [
+        Row(
+            test.title, test.state, state_class(test.state),
+            tuple(q.latency(test.latency_us.get(key)) for key in keys),
+        )
+        for test_id in review.test_ids(model)
+        for test in review.of(test_id, model)
+    ]  # fmt: skip
+
+
+def wear(review: Review) -> list[Row]:
+    """Bytes written and programmed, write amplification and erases of every writing test."""
+    return [
+        _row(
+            review,
+            test,
+            (
+                q.data(test.host_write_bytes),
+                q.data(test.flash_program_bytes),
+                q.times(test.write_amplification),
+                q.count(test.erases, "erases"),
+            ),
+        )
+        for test_id in review.test_ids()
+        for test in review.of(test_id)
+        if test.writes
+    ]
+
+
+def seasoning(review: Review) -> list[Row]:
+    """The same for the making of the states."""
+    return [
+        Row(
+            review.title_of(run.model), run.state, state_class(run.state),
+            (
+                q.data(run.host_write_bytes), q.data(run.program_bytes),
+                q.times(run.write_amplification), q.count(run.erases, "erases"),
+            ),
+        )
+        for run in review.states
+    ]  # fmt: skip
+
+
+def power(review: Review) -> list[Row]:
+    """Mean power, energy and energy per data moved of every test."""
+    rows = []
+    for test_id in review.test_ids():
+        for test in review.of(test_id):
+            if test.mean_power_w is None and test.energy_j is None:
+                continue
+            moved = test.moved_bytes
+            per_gib = test.energy_j / (moved / q.GIB) if test.energy_j is not None and moved else None
+            cells = (
+                q.power(test.mean_power_w), q.energy(test.energy_j), q.with_unit(per_gib, "J/GiB")
+            )  # fmt: skip
+            rows.append(_row(review, test, cells))
+    return rows
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """A published figure beside the modelled value; `offset` is the error on a scale of +-20 %."""
+
+    figure: Figure
+    published: str
+    modelled: str
+    error: str
+    offset: float | None
+    met: bool | None
+
+
+def published(review: Review) -> list[PublishedRow]:
+    """Figures that the review modelled, predicted ones first, in order of their ids within."""
+    rows = []
+    for figure in review.figures:
+        if figure.modelled is None:
+            continue
+        ratio, holds = figure.error_ratio, figure.holds
+        error, offset, good = q.DASH, None, holds
+        if ratio is not None:
+            error = q.percent(ratio, signed=True)
+            offset = max(-1.0, min(1.0, ratio / (2 * TOLERANCE_RATIO)))
+            good = abs(ratio) <= TOLERANCE_RATIO
+        elif holds is not None:
+            error = "holds" if holds else "does not hold"
+        modelled = q.with_unit(figure.modelled, figure.unit, _digits(figure))
+        text = RELATIONS.get(figure.relation, "") + q.exact(figure.published, figure.unit)
+        rows.append(PublishedRow(figure, text, modelled, error, offset, good))
+    return sorted(rows, key=lambda row: row.figure.role == "fitted")
+
+
+def _digits(figure: Figure) -> int:
+    """Digits of the modelled value: as many as were published, at least three."""
+    shown = "" if figure.published is None else f"{figure.published:.12g}"
+    return max(3, len(shown.replace(".", "").replace("-", "").lstrip("0")))
+
+
+def unmodelled(review: Review) -> int:
+    """How many published figures are of other drives or could not be modelled."""
+    return sum(figure.modelled is None for figure in review.figures)
+
+
+def key_parameters(model: Model) -> list[tuple[str, str]]:
+    """The parameters that characterise a model, as far as it has them."""
+    shown = []
+    for label, pattern in KEY_PARAMETERS:
+        found = next((p for p in model.parameters if re.search(pattern, p.key)), None)
+        if found is not None:
+            unit = "" if found.unit in label else found.unit
+            shown.append((label, q.parameter(found.value, unit)))
+    return shown
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """A test and its settings."""
+
+    title: str
+    id: str
+    settings: tuple[str, ...]
+
+
+def settings(review: Review) -> list[TestRow]:
+    """What every test does."""
+    rows = []
+    for test_id in review.test_ids():
+        test = review.of(test_id)[0]
+        rows.append(
+            TestRow(
+                test.title,
+                test.id,
+                (
+                    test.direction or q.DASH,
+                    q.size(test.block_bytes),
+                    q.exact(test.queue_depth),
+                    q.size(test.align_bytes),
+                    q.capacity(test.span_bytes) if _whole(review, test) else q.size(test.span_bytes),
+                    q.duration(test.duration_s),
+                ),
+            )
+        )
+    return rows
+
+
+def _whole(review: Review, test: Measurement) -> bool:
+    return any(test.span_bytes == model.user_capacity_bytes for model in review.models)
+
+
+def descriptions(review: Review) -> list[tuple[str, str]]:
+    """States and how they are made, each different description once."""
+    shown = ((run.state, run.description) for run in review.states if run.description)
+    return list(dict.fromkeys(shown))
