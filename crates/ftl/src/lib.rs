@@ -1,1 +1,24 @@
-//! Placeholder.
+//! Flash translation layer: what flash operations a command causes. Logic without time.
+//!
+//! The controller asks for one step at a time ([`PageMap::program_host`], [`PageMap::next_cleaning_step`], ...)
+//! and decides when it happens; `untimed` turns the same crank at once, for write amplification without clocks.
+
+pub mod blocks;
+pub mod cleaning;
+pub mod config;
+pub mod counters;
+pub mod invariants;
+pub mod journal;
+pub mod page_map;
+pub mod stamps;
+pub mod theory;
+pub mod untimed;
+pub mod victim;
+
+pub use blocks::Stream;
+pub use cleaning::{CleaningStep, Purpose, Urgency};
+pub use config::{CleaningMode, FtlConfig};
+pub use counters::FtlCounters;
+pub use page_map::{FtlError, PageMap};
+pub use stamps::Stamps;
+pub use victim::VictimSelection;

@@ -158,6 +158,12 @@ impl FlashArray {
         self.first_sequence[block.0 as usize]
     }
 
+    /// The same for `count` blocks from `first` on.
+    #[must_use]
+    pub fn first_sequences(&self, first: u32, count: u32) -> &[u64] {
+        &self.first_sequence[first as usize..(first + count) as usize]
+    }
+
     /// Sequence number that the next program will have.
     #[inline]
     #[must_use]

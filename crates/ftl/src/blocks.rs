@@ -1,0 +1,167 @@
+//! Free blocks, open blocks and valid page counts of every die.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Ppn, UnitLayout};
+
+use crate::victim::NOT_CLOSED;
+
+/// Which open block of a die a page goes to. Host and cleaning writes are kept apart: data that survived a
+/// cleaning is colder than fresh data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Data from the host.
+    Host,
+    /// Valid pages that cleaning or wear levelling moves.
+    Cleaning,
+}
+
+const STREAMS: usize = 2;
+const NO_BLOCK: u32 = u32::MAX;
+
+/// Block bookkeeping, rebuilt from flash after a power cut.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    /// Valid units per block, with [`NOT_CLOSED`] set while the block is free or open.
+    valid: Vec<u16>,
+    /// Free blocks per die, least worn first (dynamic wear levelling): erase count above, block below.
+    free: Vec<BinaryHeap<Reverse<u64>>>,
+    open: Vec<[u32; STREAMS]>,
+    blocks_per_die: u32,
+}
+
+impl Blocks {
+    /// All blocks of all dies are free; the first `reserved` of each die belong to somebody else.
+    pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
+        let dies = layout.geometry.die_count();
+        let blocks_per_die = layout.geometry.blocks_per_die();
+        let free = (0..dies)
+            .map(|die| {
+                (reserved..blocks_per_die)
+                    .map(|block| {
+                        let block = die * blocks_per_die + block;
+                        Reverse(u64::from(flash.erase_count(BlockIndex(block))) << 32 | u64::from(block))
+                    })
+                    .collect()
+            })
+            .collect();
+        Self {
+            valid: vec![NOT_CLOSED; layout.block_count() as usize],
+            free,
+            open: vec![[NO_BLOCK; STREAMS]; dies as usize],
+            blocks_per_die,
+        }
+    }
+
+    /// Free blocks of a die.
+    #[inline]
+    pub fn free_count(&self, die: DieIndex) -> u32 {
+        self.free[die.0 as usize].len() as u32
+    }
+
+    /// Valid units of a block, whatever its state.
+    #[inline]
+    pub fn valid_count(&self, block: BlockIndex) -> u32 {
+        u32::from(self.valid[block.0 as usize] & !NOT_CLOSED)
+    }
+
+    /// Whether a block is closed: fully programmed, and a candidate for cleaning.
+    pub fn is_closed(&self, block: BlockIndex) -> bool {
+        self.valid[block.0 as usize] & NOT_CLOSED == 0
+    }
+
+    /// The open block of a stream.
+    #[inline]
+    pub fn open_block(&self, die: DieIndex, stream: Stream) -> Option<BlockIndex> {
+        let block = self.open[die.0 as usize][stream as usize];
+        (block != NO_BLOCK).then_some(BlockIndex(block))
+    }
+
+    /// The words of one die, for victim selection.
+    pub(crate) fn die_words(&self, die: DieIndex) -> &[u16] {
+        let first = (die.0 * self.blocks_per_die) as usize;
+        &self.valid[first..first + self.blocks_per_die as usize]
+    }
+
+    /// Opens the least worn free block for a stream.
+    #[inline]
+    pub(crate) fn open_next(&mut self, die: DieIndex, stream: Stream) -> Option<BlockIndex> {
+        let Reverse(word) = self.free[die.0 as usize].pop()?;
+        let block = word as u32;
+        self.open[die.0 as usize][stream as usize] = block;
+        Some(BlockIndex(block))
+    }
+
+    /// A block is fully programmed.
+    #[inline]
+    pub(crate) fn close(&mut self, die: DieIndex, stream: Stream) {
+        let block = std::mem::replace(&mut self.open[die.0 as usize][stream as usize], NO_BLOCK);
+        self.valid[block as usize] &= !NOT_CLOSED;
+    }
+
+    /// Forgets an open block without closing it (it is about to be erased).
+    pub(crate) fn abandon(&mut self, die: DieIndex, stream: Stream) {
+        self.open[die.0 as usize][stream as usize] = NO_BLOCK;
+    }
+
+    /// A block was erased and is free again.
+    pub(crate) fn release(&mut self, die: DieIndex, block: BlockIndex, erase_count: u32) {
+        debug_assert_eq!(self.valid_count(block), 0);
+        self.valid[block.0 as usize] = NOT_CLOSED;
+        self.free[die.0 as usize].push(Reverse(u64::from(erase_count) << 32 | u64::from(block.0)));
+    }
+
+    #[inline]
+    pub(crate) fn add_valid(&mut self, block: BlockIndex, count: u32) {
+        self.valid[block.0 as usize] += count as u16;
+    }
+
+    #[inline]
+    pub(crate) fn remove_valid(&mut self, block: BlockIndex) {
+        self.valid[block.0 as usize] -= 1;
+    }
+}
+
+/// One bit per place: does it hold the current data of its LPN?
+#[derive(Clone, Debug)]
+pub struct ValidBits {
+    words: Vec<u64>,
+}
+
+impl ValidBits {
+    pub(crate) fn new(places: u32) -> Self {
+        Self { words: vec![0; places.div_ceil(64) as usize] }
+    }
+
+    /// Whether a place is valid.
+    #[inline]
+    pub fn get(&self, ppn: Ppn) -> bool {
+        self.words[(ppn.0 / 64) as usize] >> (ppn.0 % 64) & 1 != 0
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, ppn: Ppn) {
+        self.words[(ppn.0 / 64) as usize] |= 1 << (ppn.0 % 64);
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self, ppn: Ppn) {
+        self.words[(ppn.0 / 64) as usize] &= !(1 << (ppn.0 % 64));
+    }
+
+    /// The first valid place in `from..end`.
+    #[inline]
+    pub(crate) fn next(&self, from: Ppn, end: Ppn) -> Option<Ppn> {
+        let mut place = from.0;
+        while place < end.0 {
+            let word = self.words[(place / 64) as usize] >> (place % 64);
+            if word != 0 {
+                let found = place + word.trailing_zeros();
+                return (found < end.0).then_some(Ppn(found));
+            }
+            place = (place / 64 + 1) * 64;
+        }
+        None
+    }
+}

@@ -1,0 +1,42 @@
+//! Parameters of the page-mapped FTL.
+
+use serde::{Deserialize, Serialize};
+
+use crate::victim::VictimSelection;
+
+/// How cleaning makes room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CleaningMode {
+    /// Valid pages of the victim are copied to an open block, then the victim is erased. Needs a free block.
+    Relocate,
+    /// The victim's valid pages are read into the write buffer, the block is erased and everything written back:
+    /// the only way for a drive whose die has a single block. A power cut in between would lose data.
+    RewriteInPlace,
+}
+
+/// Parameters of the page-mapped FTL. Block counts are per die.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FtlConfig {
+    /// Map units that the host can address.
+    pub user_units: u32,
+    /// Which block is cleaned next.
+    pub victim_selection: VictimSelection,
+    /// Blocks that d-choices draws.
+    pub choices: u32,
+    /// How cleaning makes room.
+    pub cleaning_mode: CleaningMode,
+    /// Cleaning starts when a die has fewer free blocks than this.
+    pub cleaning_start_blocks: u32,
+    /// Cleaning stops when a die has this many free blocks.
+    pub cleaning_stop_blocks: u32,
+    /// Idle-time cleaning goes on to this many free blocks; 0: none.
+    pub idle_cleaning_blocks: u32,
+    /// Static wear levelling moves the least worn block when erase counts of a die differ by more than this;
+    /// 0: never.
+    pub wear_spread_limit: u32,
+    /// Map updates that one page of the map journal holds; 0: no journal is written.
+    pub journal_updates_per_page: u32,
+    /// Seed of random victim selection.
+    pub seed: u64,
+}

@@ -1,0 +1,42 @@
+//! What the FTL did, counted in map units and operations since the drive was made.
+
+use serde::Serialize;
+
+/// Cumulative counts. A unit is counted where its program is issued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FtlCounters {
+    /// Program operations for host data (complete pages, padding included).
+    pub programs_host: u64,
+    /// Program operations for valid pages that cleaning moved.
+    pub programs_cleaning: u64,
+    /// Program operations for valid pages that static wear levelling moved.
+    pub programs_wear: u64,
+    /// Program operations of the map journal.
+    pub programs_map: u64,
+    /// Host units programmed.
+    pub units_host: u64,
+    /// Units that cleaning moved.
+    pub units_cleaning: u64,
+    /// Units that static wear levelling moved.
+    pub units_wear: u64,
+    /// Places left empty because a page was programmed before it was full.
+    pub units_padded: u64,
+    /// Blocks erased by cleaning.
+    pub erases_cleaning: u64,
+    /// Blocks erased by static wear levelling.
+    pub erases_wear: u64,
+    /// Blocks erased by the map journal.
+    pub erases_map: u64,
+    /// Blocks erased by secure erase.
+    pub erases_secure: u64,
+    /// Units whose map entry a trim removed.
+    pub units_trimmed: u64,
+}
+
+impl FtlCounters {
+    /// Program operations of every kind.
+    #[must_use]
+    pub fn programs(&self) -> u64 {
+        self.programs_host + self.programs_cleaning + self.programs_wear + self.programs_map
+    }
+}

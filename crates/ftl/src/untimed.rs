@@ -1,0 +1,57 @@
+//! The FTL without time: every write at once, cleaning whenever a die asks for it.
+//! For theory (write amplification against formulas) and for tests; the same code decides as in a timed drive.
+
+use drivelab_nand::{DieIndex, Lpn};
+
+use crate::cleaning::Urgency;
+use crate::page_map::{FtlError, PageMap};
+
+/// Turns the crank of a [`PageMap`]: host pages go round the dies.
+#[derive(Clone, Debug)]
+pub struct Untimed {
+    /// The FTL.
+    pub ftl: PageMap,
+    die: u32,
+}
+
+impl Untimed {
+    /// Wraps an FTL.
+    #[must_use]
+    pub fn new(ftl: PageMap) -> Self {
+        Self { ftl, die: 0 }
+    }
+
+    /// Writes one page of units.
+    ///
+    /// # Errors
+    /// [`FtlError`], which would be a defect of the FTL.
+    pub fn write(&mut self, units: &[Lpn]) -> Result<(), FtlError> {
+        let dies = self.ftl.layout().geometry.die_count();
+        for _ in 0..dies {
+            let die = DieIndex(self.die);
+            self.die = (self.die + 1) % dies;
+            self.clean(die)?;
+            if !self.ftl.is_full(die) && self.ftl.has_room(die) {
+                self.ftl.program_host(die, units)?;
+                if self.ftl.is_journal_due() {
+                    self.ftl.program_journal(die)?;
+                }
+                return Ok(());
+            }
+        }
+        Err(FtlError::NoFreeBlock { die: self.die })
+    }
+
+    /// Cleans a die as far as its thresholds ask for.
+    ///
+    /// # Errors
+    /// [`FtlError`], which would be a defect of the FTL.
+    pub fn clean(&mut self, die: DieIndex) -> Result<(), FtlError> {
+        while self.ftl.cleaning_urgency(die) >= Urgency::Wanted {
+            if self.ftl.next_cleaning_step(die)?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,21 @@
+//! Cost-benefit: the highest (1 - u) / 2u * age, u the valid share and age the programs since the block was
+//! opened (Rosenblum and Ousterhout's log-structured file system, after Kawaguchi et al. for flash).
+
+use super::View;
+
+pub(super) fn pick(view: &View<'_>) -> Option<u32> {
+    let mut best: Option<(f64, u32)> = None;
+    for (block, (&valid, &sequence)) in view.valid.iter().zip(view.first_sequence).enumerate() {
+        if valid > view.most_valid {
+            continue;
+        }
+        let age = (view.next_sequence - sequence) as f64;
+        let units = f64::from(view.units_per_block);
+        let valid = f64::from(valid);
+        let score = if valid == 0.0 { f64::INFINITY } else { (units - valid) / (2.0 * valid) * age };
+        if best.is_none_or(|(most, _)| score > most) {
+            best = Some((score, block as u32));
+        }
+    }
+    best.map(|(_, block)| block)
+}

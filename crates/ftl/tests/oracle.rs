@@ -1,0 +1,128 @@
+//! The FTL against a plain map, with every book recounted after every step.
+
+use drivelab_ftl::untimed::Untimed;
+use drivelab_ftl::{CleaningMode, FtlConfig, PageMap, VictimSelection};
+use drivelab_nand::{DieIndex, Geometry, Lpn, UnitLayout};
+use proptest::prelude::*;
+
+fn drive(policy: VictimSelection, unit_bytes: u32, wear: u32, journal: u32) -> Untimed {
+    let geometry = Geometry {
+        channel_count: 2,
+        dies_per_channel: 1,
+        planes_per_die: 2,
+        blocks_per_plane: 7,
+        pages_per_block: 6,
+        page_bytes: 4096,
+        oob_bytes: 0,
+        two_plane: false,
+    };
+    let layout = UnitLayout::new(geometry, unit_bytes).unwrap();
+    let config = FtlConfig {
+        user_units: layout.unit_count() / 2,
+        victim_selection: policy,
+        choices: 3,
+        cleaning_mode: CleaningMode::Relocate,
+        cleaning_start_blocks: 2,
+        cleaning_stop_blocks: 3,
+        idle_cleaning_blocks: 0,
+        wear_spread_limit: wear,
+        journal_updates_per_page: journal,
+        seed: 5,
+    };
+    let mut ftl = PageMap::new(layout, config).unwrap();
+    ftl.keep_stamps();
+    Untimed::new(ftl)
+}
+
+fn policy() -> impl Strategy<Value = VictimSelection> {
+    prop_oneof![
+        Just(VictimSelection::Greedy),
+        Just(VictimSelection::Fifo),
+        Just(VictimSelection::CostBenefit),
+        Just(VictimSelection::Random),
+        Just(VictimSelection::DChoices),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn never_loses_or_invents_a_unit(
+        policy in policy(),
+        unit_bytes in prop_oneof![Just(2048u32), Just(4096), Just(1536), Just(8192)],
+        wear in prop_oneof![Just(0u32), Just(2)],
+        journal in prop_oneof![Just(0u32), Just(7)],
+        steps in prop::collection::vec((0u8..20, any::<u32>()), 1..1500),
+        skew in 1u32..8,
+    ) {
+        let mut drive = drive(policy, unit_bytes, wear, journal);
+        let units = drive.ftl.config().user_units;
+        let mut oracle = vec![false; units as usize];
+        for (step, (kind, pick)) in steps.into_iter().enumerate() {
+            // Skewed: the lowest units are hot.
+            let lpn = (pick % units) / (1 + pick / units % skew);
+            match kind {
+                0 => {
+                    drive.ftl.trim(Lpn(lpn));
+                    oracle[lpn as usize] = false;
+                }
+                1 if step % 97 == 0 => {
+                    drive.ftl.secure_erase();
+                    oracle.fill(false);
+                }
+                _ => {
+                    drive.write(&[Lpn(lpn)]).unwrap();
+                    oracle[lpn as usize] = true;
+                }
+            }
+            if step % 16 == 0 {
+                drive.ftl.check().map_err(TestCaseError::fail)?;
+            }
+        }
+        drive.ftl.check().map_err(TestCaseError::fail)?;
+        for (lpn, &written) in oracle.iter().enumerate() {
+            prop_assert_eq!(drive.ftl.lookup(Lpn(lpn as u32)).is_some(), written);
+        }
+        let counters = *drive.ftl.counters();
+        prop_assert_eq!(counters.programs(), drive.ftl.flash().program_count());
+        let erases = counters.erases_cleaning + counters.erases_wear + counters.erases_map + counters.erases_secure;
+        prop_assert_eq!(erases, drive.ftl.flash().erase_total());
+    }
+}
+
+#[test]
+fn a_drive_written_full_of_one_hot_die_never_deadlocks() {
+    // Overwriting only what lies on die 0 would move all valid data to die 1 if nothing held it back.
+    let mut drive = drive(VictimSelection::Greedy, 4096, 0, 0);
+    let units = drive.ftl.config().user_units;
+    for lpn in 0..units {
+        drive.write(&[Lpn(lpn)]).unwrap();
+    }
+    for round in 0..2000u32 {
+        let layout = *drive.ftl.layout();
+        let on_die_0 = (0..units).find(|&lpn| {
+            let lpn = (lpn + round) % units;
+            drive.ftl.lookup(Lpn(lpn)).is_some_and(|ppn| layout.die_of(layout.block_of(ppn)) == DieIndex(0))
+        });
+        let lpn = on_die_0.map_or(round % units, |lpn| (lpn + round) % units);
+        drive.write(&[Lpn(lpn)]).unwrap();
+    }
+    drive.ftl.check().unwrap();
+}
+
+#[test]
+fn static_wear_levelling_bounds_the_spread() {
+    let mut drive = drive(VictimSelection::Greedy, 4096, 8, 0);
+    let units = drive.ftl.config().user_units;
+    for lpn in 0..units {
+        drive.write(&[Lpn(lpn)]).unwrap();
+    }
+    for step in 0..200_000u32 {
+        drive.write(&[Lpn(step % 4)]).unwrap();
+    }
+    let counts = drive.ftl.flash().erase_counts();
+    let spread = counts.iter().max().unwrap() - counts.iter().min().unwrap();
+    assert!(spread <= 2 * 8, "{counts:?}");
+    assert!(drive.ftl.counters().erases_wear > 0);
+}
