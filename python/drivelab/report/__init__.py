@@ -11,9 +11,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import bars, charts, quantities, tables
-from .findings import findings
-from .measurements import Model, Parameter, Review, read
+from drivelab.report import bars, charts, quantities, tables
+from drivelab.report.findings import findings
+from drivelab.report.measurements import Model, Parameter, Review, read
 
 __all__ = ["render"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import quantities as q
-from .measurements import SPLIT_PARTS, Figure, Measurement, Review
+from drivelab.report import quantities as q
+from drivelab.report.measurements import SPLIT_PARTS, Figure, Measurement, Review
 
 RELATIONS = {"lt": "< ", "le": "≤ ", "gt": "> ", "ge": "≥ ", "approx": "≈ "}
 
@@ -17,6 +17,7 @@ class Bar:
 
     label: str
     note: str
+    source: str
     text: str
     value: float
     share: float
@@ -35,13 +36,14 @@ class BarChart:
 
 @dataclass(frozen=True)
 class Entry:
-    """A bar before its length is known."""
+    """A bar before its length is known; `source` is the id of a published figure."""
 
     label: str
     note: str
     text: str
     value: float
     kind: str
+    source: str = ""
 
 
 def arrange(title: str, unit: str, entries: list[Entry], *, more_is_better: bool) -> BarChart:
@@ -53,7 +55,7 @@ def arrange(title: str, unit: str, entries: list[Entry], *, more_is_better: bool
         unit,
         "more is better" if more_is_better else "less is better",
         tuple(
-            Bar(e.label, e.note, e.text, e.value, max(0.0, e.value) / longest, e.kind)
+            Bar(e.label, e.note, e.source, e.text, e.value, max(0.0, e.value) / longest, e.kind)
             for e in ordered
         ),
     )
@@ -122,12 +124,24 @@ def _published(review: Review, test: Measurement, quantity: str) -> list[Entry]:
         label = f"{figure.drive}, published" if figure.drive else "Published"
         text = RELATIONS.get(figure.relation, "") + text
         source = f"[{figure.id}]" if figure.id else ""
-        entries.append(Entry(label, f"{note} {source}".strip(), text, value, "published"))
+        entries.append(Entry(label, note, text, value, "published", source))
     return entries
 
 
 def _exactness(figure: Figure) -> tuple[bool, int]:
     return (figure.relation == "eq", len(f"{figure.published:.6g}" if figure.published else ""))
+
+
+def _time_unit(review: Review, test: Measurement, quantity: str) -> str | None:
+    """The unit in which most figures of a test were published; the measured ones follow it."""
+    units = [
+        f.unit for f in review.figures if f.test_id == test.id and figure_quantity(f) == quantity
+    ]
+    return max(units, key=units.count, default=None)
+
+
+def _latency_text(value: float | None, unit: str | None) -> str:
+    return q.latency(value) if unit is None else q.latency_in(value, unit)
 
 
 def _rate_text(test: Measurement) -> str:
@@ -146,19 +160,22 @@ def comparisons(review: Review) -> list[BarChart]:
             entries = measured(review, tests, lambda t: t.mib_per_s, _rate_text)
             if entries:
                 entries += _published(review, first, "throughput")
-                charts.append(arrange(first.title, "throughput in MiB/s", entries, more_is_better=True))
+                charts.append(
+                    arrange(first.title, "throughput in MiB/s", entries, more_is_better=True)
+                )
         for quantity, key, name in (
             ("latency", "mean", "mean latency"),
             ("latency_max", "max", "longest latency"),
         ):
             published = _published(review, first, quantity)
+            unit = _time_unit(review, first, quantity)
             if not published and not (first.pattern == "access" and quantity == "latency"):
                 continue
             entries = measured(
                 review,
                 tests,
                 lambda t, key=key: t.latency_us.get(key),  # type: ignore[misc]
-                lambda t, key=key: q.latency(t.latency_us.get(key)),  # type: ignore[misc]
+                lambda t, key=key, unit=unit: _latency_text(t.latency_us.get(key), unit),  # type: ignore[misc]
             )
             if entries:
                 title = first.title if first.pattern == "access" else f"{first.title}: {name}"
@@ -176,6 +193,8 @@ def write_amplification(review: Review) -> list[BarChart]:
         )
         if entries:
             unit = "write amplification, bytes programmed per byte written"
+            if len(review.models) == 1:
+                entries = [replace(entry, label=entry.note, note="") for entry in entries]
             charts.append(arrange(tests[0].title, unit, entries, more_is_better=False))
     return charts
 
@@ -213,7 +232,9 @@ def splits(review: Review, *, writes: bool) -> list[StackChart]:
     """Latency split of every writing (or reading) test."""
     charts = []
     for test_id in review.test_ids():
-        tests = [t for t in review.of(test_id) if t.writes == writes and sum(t.split_us.values()) > 0]
+        tests = [
+            t for t in review.of(test_id) if t.writes == writes and sum(t.split_us.values()) > 0
+        ]
         longest = max((sum(t.split_us.values()) for t in tests), default=0.0)
         stacks = tuple(_stack(review, test, longest) for test in tests)
         if stacks:

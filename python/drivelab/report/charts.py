@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import quantities as q
-from .bars import figure_quantity
-from .findings import TOLERANCE_RATIO
-from .measurements import Figure, Measurement, Review
+from drivelab.report import quantities as q
+from drivelab.report.bars import figure_quantity
+from drivelab.report.findings import TOLERANCE_RATIO
+from drivelab.report.measurements import Figure, Measurement, Review
 
 NINES = (50.0, 90.0, 99.0, 99.9, 99.99)
 MAX_AT = 4.75  # where the longest latency stands on the nines axis
@@ -39,7 +40,9 @@ def spread(values: list[float], gap: float) -> list[float]:
     groups: list[list[int]] = []
     for index in order:
         groups.append([index])
-        while len(groups) > 1 and _low(groups[-1], values, gap) < _high(groups[-2], values, gap) + gap:
+        while (
+            len(groups) > 1 and _low(groups[-1], values, gap) < _high(groups[-2], values, gap) + gap
+        ):
             tail = groups.pop()
             groups[-1] += tail
     placed = list(values)
@@ -125,22 +128,18 @@ def throughput_over_time(review: Review, model: str, prefix: str) -> list[Chart]
     return [chart for chart in charts if chart is not None]
 
 
-def _latency_axis(values: list[float], gap_decades: float = 0.08) -> dict[str, Any]:
-    """A log axis in us whose ticks are written in ns, us, ms, s."""
-    low = math.log10(min(values)) - gap_decades
-    high = math.log10(max(values)) + gap_decades
+def _log_axis(low: float, high: float, text: Callable[[float], str], **more: Any) -> dict[str, Any]:
+    """A log axis between two exponents, at least a decade long, with ticks at 1, 2, 5 or at 1."""
     if high - low < 1:
-        middle = (high + low) / 2
-        low, high = middle - 0.5, middle + 0.5
-    steps = (1, 2, 5) if high - low < 2.2 else (1,)
+        low, high = (high + low) / 2 - 0.5, (high + low) / 2 + 0.5
     ticks = [
         step * 10.0**decade
         for decade in range(math.floor(low), math.ceil(high) + 1)
-        for step in steps
+        for step in ((1, 2, 5) if high - low < 2.7 else (1,))
         if low <= math.log10(step * 10.0**decade) <= high
     ]
     return _axis(
-        type="log", range=[low, high], tickvals=ticks, ticktext=[q.latency(tick) for tick in ticks]
+        type="log", range=[low, high], tickvals=ticks, ticktext=[text(t) for t in ticks], **more
     )
 
 
@@ -181,7 +180,9 @@ def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
             f"{test.state}: "
             + ", ".join(f"{at:g} % under {q.latency(v)}" for at, v in points if at in NINES)
         )
-    axis = _latency_axis(values)
+    axis = _log_axis(
+        math.log10(min(values)) - 0.08, math.log10(max(values)) + 0.08, lambda us: q.latency(us, 1)
+    )
     low, high = axis["range"]
     places = spread(ends, (high - low) * LINE_HEIGHT_SHARE)
     layout = {
@@ -239,9 +240,8 @@ def _agreement_chart(
     family: str, points: list[tuple[Figure, float, float]], chart_id: str
 ) -> Chart:
     logs = [math.log10(value) for _, *pair in points for value in pair]
-    low, high = min(logs) - 0.15, max(logs) + 0.15
-    if high - low < 1:
-        low, high = (low + high) / 2 - 0.5, (low + high) / 2 + 0.5
+    axis = _log_axis(min(logs) - 0.15, max(logs) + 0.15, lambda value: q.significant(value, 1))
+    low, high = axis["range"]
     ends = [10**low, 10**high]
     data: list[dict[str, Any]] = [
         {
@@ -272,10 +272,9 @@ def _agreement_chart(
                 "marker": {"color": token, "size": 9, "symbol": symbol, "line": {"width": 1.5}},
             }
         )  # fmt: skip
-    axis = {"type": "log", "range": [low, high], "dtick": "D2" if high - low < 2.2 else 1}
     layout = {
-        "xaxis": _axis(**axis, title={"text": "published"}),
-        "yaxis": _axis(**axis, title={"text": "modelled"}),
+        "xaxis": {**axis, "title": {"text": "published"}},
+        "yaxis": {**axis, "title": {"text": "modelled"}},
         "margin": {"l": 50, "r": 12, "t": 8, "b": 44},
         "hovermode": "closest",
     }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import quantities as q
-from .measurements import Figure, Measurement, Model, Review
+from drivelab.report import quantities as q
+from drivelab.report.measurements import Figure, Measurement, Model, Review
 
 # A change smaller than this is called none; an error up to this counts as met.
 CHANGE_RATIO = 0.02
@@ -127,10 +127,12 @@ def _amplification(review: Review, test: Measurement) -> Iterator[Finding]:
         return
     new = review.one(test.id, test.model, "new")
     sentence = (
-        f"{test.state.capitalize()}, the flash programs {q.times(ratio)} the bytes that the host "
-        f"writes in {work(test)}."
+        f"{test.state.capitalize()}, the flash programs {q.times(ratio)[:-2]} times the bytes that "
+        f"the host writes in {work(test)}."
     )
-    detail = f"{q.data(test.host_write_bytes)} written, {q.data(test.flash_program_bytes)} programmed"
+    detail = (
+        f"{q.data(test.host_write_bytes)} written, {q.data(test.flash_program_bytes)} programmed"
+    )
     if new is not None and new is not test and new.write_amplification is not None:
         detail += f"; new: {q.times(new.write_amplification)}"
     yield Finding(q.times(ratio), sentence, detail)
@@ -174,7 +176,10 @@ def _alignment(review: Review, model: str) -> Iterator[Finding]:
         ]  # fmt: skip
         for loose in tests:
             for tight in tests:
-                same = (loose.block_bytes, loose.queue_depth) == (tight.block_bytes, tight.queue_depth)
+                same = (loose.block_bytes, loose.queue_depth) == (
+                    tight.block_bytes,
+                    tight.queue_depth,
+                )
                 if not same or (loose.align_bytes or 0) >= (tight.align_bytes or 0):
                     continue
                 ratio = change(loose.mib_per_s, tight.mib_per_s)
@@ -214,8 +219,8 @@ def _agreement(review: Review) -> Iterator[Finding]:
         f"{q.percent(TOLERANCE_RATIO)}."
     )
     detail = (
-        f"of {len(predicted)} predicted ones {sum(map(met, predicted))}; "
-        f"the other {len(figures) - len(predicted)} were used for fitting"
+        f"{sum(map(met, predicted))} of {len(predicted)} predicted, "
+        f"{good - sum(map(met, predicted))} of {len(figures) - len(predicted)} fitted"
     )
     errors = [f for f in figures if f.error_ratio is not None]
     if errors:
@@ -232,7 +237,9 @@ def _access(review: Review, model: str) -> Iterator[Finding]:
     last = found[-1]
     if last.mean_us is None:
         return
-    detail = f"{q.size(last.block_bytes)} {'writes' if last.writes else 'reads'}, {circumstances(last)}"
+    detail = (
+        f"{q.size(last.block_bytes)} {'writes' if last.writes else 'reads'}, {circumstances(last)}"
+    )
     if found[0].state == "new" and last.state != "new" and found[0].mean_us is not None:
         detail += f"; new: {q.latency(found[0].mean_us)}"
     yield Finding(

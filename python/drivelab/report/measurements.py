@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .quantities import number
+from drivelab.report.quantities import number
 
 STATE_ORDER = ("new", "used", "tortured", "trimmed")
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")

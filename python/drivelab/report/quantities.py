@@ -82,7 +82,7 @@ def iops(value: Any) -> str:
     return with_unit(amount, "IOPS")
 
 
-def latency(microseconds: Any) -> str:
+def latency(microseconds: Any, digits: int = 3) -> str:
     """A time given in us, written in ns, us, ms or s."""
     amount = number(microseconds)
     if amount is None:
@@ -91,12 +91,18 @@ def latency(microseconds: Any) -> str:
     if rounded == 0:
         return f"0{NBSP}µs"
     if rounded < 1:
-        return with_unit(amount * 1e3, "ns")
+        return with_unit(amount * 1e3, "ns", digits)
     if rounded < 1e3:
-        return with_unit(amount, "µs")
+        return with_unit(amount, "µs", digits)
     if rounded < 1e6:
-        return with_unit(amount / 1e3, "ms")
-    return with_unit(amount / 1e6, "s")
+        return with_unit(amount / 1e3, "ms", digits)
+    return with_unit(amount / 1e6, "s", digits)
+
+
+def latency_in(microseconds: Any, unit: str) -> str:
+    """A time given in us, written in one given unit (that of a published figure beside it)."""
+    amount, factor = number(microseconds), _UNITS_US.get(unit)
+    return DASH if amount is None or factor is None else with_unit(amount / factor, unit)
 
 
 def duration(seconds: Any) -> str:
@@ -151,7 +157,7 @@ def percent(ratio: Any, *, signed: bool = False) -> str:
     if amount is None:
         return DASH
     hundredths = amount * 100
-    text = _fixed(hundredths, 1 if abs(hundredths) < 9.95 else 0)
+    text = _fixed(hundredths, 1 if 0 < abs(hundredths) < 9.95 else 0)
     if signed and not text.startswith(MINUS) and text.strip("0.,"):
         text = "+" + text
     return f"{text}{NBSP}%"
@@ -191,13 +197,13 @@ def energy(joules: Any) -> str:
     return with_unit(amount / 1e3, "kJ") if abs(amount) >= 1e4 else with_unit(amount, "J")
 
 
-_UNITS_NS = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
+_UNITS_US = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
 
 
 def microseconds(value: Any, unit: str) -> float | None:
     """A time of any unit in us; None if the unit is no time."""
     amount = number(value)
-    factor = _UNITS_NS.get(unit)
+    factor = _UNITS_US.get(unit)
     return None if amount is None or factor is None else amount * factor
 
 
@@ -210,8 +216,10 @@ def parameter(value: Any, unit: str) -> str:
     amount = number(value)
     if amount is None:
         return DASH if value is None or isinstance(value, float) else str(value)
-    if unit in _UNITS_NS:
+    if unit in _UNITS_US:
         return latency(microseconds(amount, unit)) if amount else f"0{NBSP}{unit}"
     if unit in ("bytes", "B", "byte"):
         return size(amount)
+    if unit in ("bytes/s", "B/s", "byte/s"):
+        return exact(amount / 1e6, "MB/s")
     return exact(amount, unit)

@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from . import quantities as q
-from .bars import RELATIONS, state_class
-from .findings import TOLERANCE_RATIO, change
-from .measurements import PERCENTILE_KEYS, Figure, Measurement, Model, Parameter, Review
+from drivelab.report import quantities as q
+from drivelab.report.bars import RELATIONS, state_class
+from drivelab.report.findings import TOLERANCE_RATIO, change
+from drivelab.report.measurements import (
+    PERCENTILE_KEYS,
+    Figure,
+    Measurement,
+    Model,
+    Review,
+)
 
 # Parameters worth a line in the summary of a model: label and what the key looks like.
 KEY_PARAMETERS = (
@@ -93,7 +99,9 @@ class Row:
 
 
 def _row(review: Review, test: Measurement, cells: tuple[str, ...]) -> Row:
-    label = test.title if len(review.models) == 1 else f"{test.title}, {review.title_of(test.model)}"
+    label = (
+        test.title if len(review.models) == 1 else f"{test.title}, {review.title_of(test.model)}"
+    )
     return Row(label, test.state, state_class(test.state), cells)
 
 
@@ -151,7 +159,9 @@ def power(review: Review) -> list[Row]:
             if test.mean_power_w is None and test.energy_j is None:
                 continue
             moved = test.moved_bytes
-            per_gib = test.energy_j / (moved / q.GIB) if test.energy_j is not None and moved else None
+            per_gib = (
+                test.energy_j / (moved / q.GIB) if test.energy_j is not None and moved else None
+            )
             cells = (
                 q.power(test.mean_power_w), q.energy(test.energy_j), q.with_unit(per_gib, "J/GiB")
             )  # fmt: skip
@@ -164,11 +174,25 @@ class PublishedRow:
     """A published figure beside the modelled value; `offset` is the error on a scale of +-20 %."""
 
     figure: Figure
+    metric: str
     published: str
     modelled: str
     error: str
     offset: float | None
     met: bool | None
+
+
+_WORDS = {
+    "seq": "sequential", "avg": "average", "max": "longest", "4k": "4 KB", "2mb": "2 MB",
+    "128kb": "128 KB", "iops": "IOPS",
+}  # fmt: skip
+
+
+def metric_words(metric: str) -> str:
+    """The key of a metric as words: seq_read_2mb is "2 MB sequential read"."""
+    words = [_WORDS.get(word, word) for word in metric.split("_") if word]
+    sizes = [word for word in words if word[0].isdigit()]
+    return " ".join(sizes + [word for word in words if word not in sizes]) or q.DASH
 
 
 def published(review: Review) -> list[PublishedRow]:
@@ -187,7 +211,9 @@ def published(review: Review) -> list[PublishedRow]:
             error = "holds" if holds else "does not hold"
         modelled = q.with_unit(figure.modelled, figure.unit, _digits(figure))
         text = RELATIONS.get(figure.relation, "") + q.exact(figure.published, figure.unit)
-        rows.append(PublishedRow(figure, text, modelled, error, offset, good))
+        rows.append(
+            PublishedRow(figure, metric_words(figure.metric), text, modelled, error, offset, good)
+        )
     return sorted(rows, key=lambda row: row.figure.role == "fitted")
 
 
@@ -236,7 +262,9 @@ def settings(review: Review) -> list[TestRow]:
                     q.size(test.block_bytes),
                     q.exact(test.queue_depth),
                     q.size(test.align_bytes),
-                    q.capacity(test.span_bytes) if _whole(review, test) else q.size(test.span_bytes),
+                    q.capacity(test.span_bytes)
+                    if _whole(review, test)
+                    else q.size(test.span_bytes),
                     q.duration(test.duration_s),
                 ),
             )
