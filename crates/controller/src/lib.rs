@@ -1,5 +1,19 @@
 //! When things happen: host link, firmware, write buffer, scheduling over channels and dies, energy.
 
+pub mod buffer;
+pub mod calendar;
 pub mod command;
+pub mod config;
+mod host;
+mod lanes;
+pub mod meters;
+pub mod ssd;
+
+pub use config::{
+    BufferConfig, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig, LinkConfig, PowerConfig,
+    SchedulingConfig,
+};
+pub use meters::Meters;
+pub use ssd::SolidStateDrive;
 
 pub use command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};

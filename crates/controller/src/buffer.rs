@@ -1,0 +1,362 @@
+//! The write buffer: map units on their way to flash, first in first out, found by LPN.
+
+use std::collections::VecDeque;
+
+use drivelab_nand::Lpn;
+use drivelab_sim::Nanos;
+
+/// No entry, no command.
+pub const NONE: u32 = u32::MAX;
+
+/// Where a buffered unit is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryState {
+    /// Waits for a page.
+    Queued,
+    /// Being programmed; still readable here.
+    Programming,
+    /// Trimmed while it waited; leaves when it comes to the front.
+    Dead,
+    /// Unused.
+    Free,
+}
+
+/// One buffered unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Which unit.
+    pub lpn: Lpn,
+    /// State.
+    pub state: EntryState,
+    /// When its data is complete (transferred, and read from flash where the host wrote only part).
+    pub ready_ns: Nanos,
+    /// When it came.
+    pub inserted_ns: Nanos,
+    /// The command that waits until it is in flash, or [`NONE`].
+    pub waiter: u32,
+    /// Order of arrival, for flush.
+    pub order: u64,
+}
+
+/// The buffer. All operations take constant time; nothing is allocated after the start, except that
+/// rewrite-in-place may push it beyond its capacity.
+#[derive(Clone, Debug)]
+pub struct WriteBuffer {
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    queue: VecDeque<u32>,
+    index: Index,
+    capacity: u32,
+    used: u32,
+    queued: u32,
+    next_order: u64,
+    sectors_per_unit: usize,
+    stamps: Option<Vec<u64>>,
+}
+
+impl WriteBuffer {
+    /// A buffer of `capacity` units.
+    #[must_use]
+    pub fn new(capacity: u32, sectors_per_unit: u32) -> Self {
+        let unused =
+            Entry { lpn: Lpn(0), state: EntryState::Free, ready_ns: 0, inserted_ns: 0, waiter: NONE, order: 0 };
+        Self {
+            entries: vec![unused; capacity as usize],
+            free: (0..capacity).rev().collect(),
+            queue: VecDeque::with_capacity(capacity as usize),
+            index: Index::new(capacity),
+            capacity,
+            used: 0,
+            queued: 0,
+            next_order: 0,
+            sectors_per_unit: sectors_per_unit as usize,
+            stamps: None,
+        }
+    }
+
+    /// Keeps stamps of every sector from now on.
+    pub fn keep_stamps(&mut self) {
+        self.stamps = Some(vec![0; self.entries.len() * self.sectors_per_unit]);
+    }
+
+    /// Whether a unit more fits.
+    #[inline]
+    #[must_use]
+    pub fn has_space(&self) -> bool {
+        self.used < self.capacity
+    }
+
+    /// Whether nothing is on its way.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    /// Units that wait for a page.
+    #[inline]
+    #[must_use]
+    pub fn queued(&self) -> u32 {
+        self.queued
+    }
+
+    /// Units that wait or are being programmed.
+    #[must_use]
+    pub fn live(&self) -> u32 {
+        let dead = self.queue.iter().filter(|&&id| self.entries[id as usize].state == EntryState::Dead).count();
+        self.used - dead as u32
+    }
+
+    /// The newest entry of an LPN.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, lpn: Lpn) -> Option<u32> {
+        if self.used == 0 { None } else { self.index.get(lpn.0) }
+    }
+
+    /// An entry.
+    #[inline]
+    #[must_use]
+    pub fn entry(&self, id: u32) -> &Entry {
+        &self.entries[id as usize]
+    }
+
+    /// An entry, to change.
+    #[inline]
+    pub fn entry_mut(&mut self, id: u32) -> &mut Entry {
+        &mut self.entries[id as usize]
+    }
+
+    /// Order number that the next insertion will have.
+    #[must_use]
+    pub fn next_order(&self) -> u64 {
+        self.next_order
+    }
+
+    /// Appends a unit. The caller has checked [`Self::has_space`], or grows the buffer on purpose.
+    #[inline]
+    pub fn insert(&mut self, lpn: Lpn, now: Nanos, ready_ns: Nanos, waiter: u32) -> u32 {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        self.entries[id as usize] =
+            Entry { lpn, state: EntryState::Queued, ready_ns, inserted_ns: now, waiter, order: self.next_order };
+        self.next_order += 1;
+        self.used += 1;
+        self.queued += 1;
+        self.queue.push_back(id);
+        self.index.set(lpn.0, id);
+        id
+    }
+
+    fn grow(&mut self) -> u32 {
+        let id = self.entries.len() as u32;
+        self.entries.push(self.entries[0]);
+        if let Some(stamps) = &mut self.stamps {
+            stamps.resize(self.entries.len() * self.sectors_per_unit, 0);
+        }
+        self.index.reserve(self.entries.len() as u32);
+        id
+    }
+
+    /// Lets dead entries at the front go, then gives the oldest waiting entry.
+    #[inline]
+    pub fn front(&mut self) -> Option<u32> {
+        while let Some(&id) = self.queue.front() {
+            if self.entries[id as usize].state != EntryState::Dead {
+                return Some(id);
+            }
+            self.queue.pop_front();
+            self.release(id);
+        }
+        None
+    }
+
+    /// Takes the oldest waiting entry; it is being programmed now.
+    #[inline]
+    pub fn take_front(&mut self) -> Option<u32> {
+        let id = self.front()?;
+        self.queue.pop_front();
+        self.entries[id as usize].state = EntryState::Programming;
+        self.queued -= 1;
+        Some(id)
+    }
+
+    /// An entry is in flash: its space is free again.
+    #[inline]
+    pub fn finish(&mut self, id: u32) {
+        let lpn = self.entries[id as usize].lpn.0;
+        self.index.remove_if(lpn, id);
+        self.release(id);
+    }
+
+    /// A unit was trimmed: it is not found any more, and copies of it that still waited will not be programmed.
+    /// Gives (waiter, order) of those.
+    pub fn trim(&mut self, lpn: Lpn) -> Vec<(u32, u64)> {
+        let mut waited = Vec::new();
+        let Some(id) = self.find(lpn) else { return waited };
+        self.index.remove_if(lpn.0, id);
+        for &queued in &self.queue {
+            let entry = &mut self.entries[queued as usize];
+            if entry.lpn == lpn && entry.state == EntryState::Queued {
+                entry.state = EntryState::Dead;
+                self.queued -= 1;
+                waited.push((entry.waiter, entry.order));
+            }
+        }
+        waited
+    }
+
+    /// Forgets everything (secure erase).
+    pub fn clear(&mut self) {
+        let fresh = Self::new(self.capacity, self.sectors_per_unit as u32);
+        let stamps = self.stamps.is_some();
+        *self = fresh;
+        if stamps {
+            self.keep_stamps();
+        }
+    }
+
+    #[inline]
+    fn release(&mut self, id: u32) {
+        self.entries[id as usize].state = EntryState::Free;
+        self.used -= 1;
+        self.free.push(id);
+    }
+
+    /// Stamps of an entry, if they are kept.
+    #[must_use]
+    pub fn stamps(&self, id: u32) -> Option<&[u64]> {
+        let first = id as usize * self.sectors_per_unit;
+        Some(&self.stamps.as_ref()?[first..first + self.sectors_per_unit])
+    }
+
+    /// Stamps of an entry, to write.
+    pub fn stamps_mut(&mut self, id: u32) -> Option<&mut [u64]> {
+        let first = id as usize * self.sectors_per_unit;
+        Some(&mut self.stamps.as_mut()?[first..first + self.sectors_per_unit])
+    }
+}
+
+/// LPN -> entry: open addressing, linear probing, at most half full, removal by shifting back. A general map
+/// hashes and probes at twice the cost, three times per write.
+#[derive(Clone, Debug)]
+struct Index {
+    /// LPN + 1 above (0: empty), entry below.
+    slots: Vec<u64>,
+    mask: u32,
+    used: u32,
+}
+
+impl Index {
+    fn new(capacity: u32) -> Self {
+        let size = (capacity.max(4) * 2).next_power_of_two();
+        Self { slots: vec![0; size as usize], mask: size - 1, used: 0 }
+    }
+
+    #[inline]
+    fn home(&self, lpn: u32) -> u32 {
+        (lpn.wrapping_mul(0x9E37_79B1) >> 7) & self.mask
+    }
+
+    #[inline]
+    fn slot_of(&self, lpn: u32) -> (u32, bool) {
+        let mut slot = self.home(lpn);
+        loop {
+            let word = self.slots[slot as usize];
+            if word == 0 {
+                return (slot, false);
+            }
+            if word >> 32 == u64::from(lpn) + 1 {
+                return (slot, true);
+            }
+            slot = (slot + 1) & self.mask;
+        }
+    }
+
+    #[inline]
+    fn get(&self, lpn: u32) -> Option<u32> {
+        let (slot, found) = self.slot_of(lpn);
+        found.then(|| self.slots[slot as usize] as u32)
+    }
+
+    #[inline]
+    fn set(&mut self, lpn: u32, id: u32) {
+        let (slot, found) = self.slot_of(lpn);
+        self.slots[slot as usize] = (u64::from(lpn) + 1) << 32 | u64::from(id);
+        self.used += u32::from(!found);
+    }
+
+    #[inline]
+    fn remove_if(&mut self, lpn: u32, id: u32) {
+        let (mut hole, found) = self.slot_of(lpn);
+        if !found || self.slots[hole as usize] as u32 != id {
+            return;
+        }
+        self.used -= 1;
+        let mut next = (hole + 1) & self.mask;
+        while self.slots[next as usize] != 0 {
+            let home = self.home(((self.slots[next as usize] >> 32) - 1) as u32);
+            // Move back unless that would put it before its home slot.
+            if (next.wrapping_sub(home) & self.mask) >= (next.wrapping_sub(hole) & self.mask) {
+                self.slots[hole as usize] = self.slots[next as usize];
+                hole = next;
+            }
+            next = (next + 1) & self.mask;
+        }
+        self.slots[hole as usize] = 0;
+    }
+
+    fn reserve(&mut self, entries: u32) {
+        if entries * 2 <= self.mask {
+            return;
+        }
+        let old = std::mem::replace(self, Self::new(entries));
+        for word in old.slots.into_iter().filter(|&word| word != 0) {
+            self.set(((word >> 32) - 1) as u32, word as u32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn index_agrees_with_a_plain_map(steps in prop::collection::vec((any::<bool>(), 0u32..40), 1..400)) {
+            let mut index = Index::new(64);
+            let mut plain = BTreeMap::new();
+            for (id, (insert, lpn)) in steps.into_iter().enumerate() {
+                // Multiples that collide in the low bits.
+                let lpn = lpn << 20;
+                if insert {
+                    index.set(lpn, id as u32);
+                    plain.insert(lpn, id as u32);
+                } else if let Some(id) = plain.remove(&lpn) {
+                    index.remove_if(lpn, id);
+                }
+                for key in 0..40u32 {
+                    prop_assert_eq!(index.get(key << 20), plain.get(&(key << 20)).copied());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn first_in_first_out_and_trim_forgets() {
+        let mut buffer = WriteBuffer::new(3, 8);
+        for lpn in [5, 6, 7] {
+            buffer.insert(Lpn(lpn), 0, 0, NONE);
+        }
+        assert!(!buffer.has_space());
+        buffer.trim(Lpn(5));
+        assert_eq!(buffer.find(Lpn(5)), None);
+        let id = buffer.take_front().unwrap();
+        assert_eq!(buffer.entry(id).lpn, Lpn(6));
+        assert_eq!(buffer.find(Lpn(6)), Some(id), "readable while it is programmed");
+        buffer.finish(id);
+        assert_eq!(buffer.find(Lpn(6)), None);
+        assert_eq!(buffer.queued(), 1);
+    }
+}

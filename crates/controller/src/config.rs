@@ -1,0 +1,128 @@
+//! Parameters of the controller.
+
+use drivelab_nand::FlashTiming;
+use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// The host link: half duplex, first come first served.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// Payload rate in bytes per second; 0: takes no time.
+    pub bytes_per_s: u64,
+    /// Largest payload of one frame (data FIS).
+    pub frame_bytes: u32,
+    /// Framing, handshake and turnaround of one frame.
+    pub frame_overhead_ns: Nanos,
+    /// Command and status frames of one command.
+    pub command_overhead_ns: Nanos,
+}
+
+impl LinkConfig {
+    /// Time on the link of one command that moves `bytes`.
+    #[must_use]
+    pub fn command_ns(&self, bytes: u64) -> Nanos {
+        let frames = bytes.div_ceil(u64::from(self.frame_bytes.max(1)));
+        self.command_overhead_ns
+            + frames * self.frame_overhead_ns
+            + drivelab_sim::time::transfer_ns(bytes, self.bytes_per_s)
+    }
+}
+
+/// Firmware work per command: one processor, commands in order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FirmwareConfig {
+    /// A read.
+    pub read_ns: Nanos,
+    /// A write.
+    pub write_ns: Nanos,
+    /// A trim.
+    pub trim_ns: Nanos,
+    /// A flush.
+    pub flush_ns: Nanos,
+}
+
+/// The write buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BufferConfig {
+    /// Map units it holds.
+    pub units: u32,
+    /// Writes are acknowledged when their data is in the buffer.
+    pub write_back: bool,
+    /// Overwrites of a unit that still waits in the buffer replace it there.
+    pub coalesce: bool,
+    /// How long a page that is not full waits for more data.
+    pub hold_ns: Nanos,
+    /// A capacitor keeps the buffer through a power cut: flush and FUA need not wait for flash.
+    pub capacitor: bool,
+}
+
+/// Which die the next host page goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DieAllocation {
+    /// Strictly one after another: the stripe waits for a die that is being cleaned.
+    RoundRobin,
+    /// The die that has been idle longest.
+    EarliestFree,
+}
+
+/// How cleaning shares a die with host writes below the start threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CleaningPace {
+    /// A block is emptied in one go; host pages of that die wait.
+    Block,
+    /// Just as many copies per host page as keep the free pool level.
+    Paced,
+}
+
+/// Scheduling over channels and dies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SchedulingConfig {
+    /// Which die the next host page goes to.
+    pub die_allocation: DieAllocation,
+    /// Programs in flight on one channel (power, command queue depth of the sequencer); 0: no limit.
+    pub programs_per_channel: u32,
+    /// How cleaning shares a die with host writes.
+    pub cleaning_pace: CleaningPace,
+    /// Idle time before idle-time cleaning begins.
+    pub idle_delay_ns: Nanos,
+}
+
+/// Electrical power, in mW while the part is busy (`_mw`), or all the time (`idle_mw`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PowerConfig {
+    /// Controller, DRAM and link at rest.
+    pub idle_mw: u32,
+    /// More while the firmware works on a command.
+    pub firmware_mw: u32,
+    /// More while the link moves data.
+    pub link_mw: u32,
+    /// A channel's bus while it moves data.
+    pub bus_mw: u32,
+    /// A die while it senses.
+    pub read_mw: u32,
+    /// A die while it programs.
+    pub program_mw: u32,
+    /// A die while it erases.
+    pub erase_mw: u32,
+}
+
+/// Everything the controller needs to know beside the FTL's own parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ControllerConfig {
+    /// Commands that may be outstanding (NCQ depth).
+    pub queue_depth: u32,
+    /// Host link.
+    pub link: LinkConfig,
+    /// Firmware.
+    pub firmware: FirmwareConfig,
+    /// Write buffer.
+    pub buffer: BufferConfig,
+    /// Scheduling.
+    pub scheduling: SchedulingConfig,
+    /// Flash timing.
+    pub timing: FlashTiming,
+    /// Power.
+    pub power: PowerConfig,
+}

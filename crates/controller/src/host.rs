@@ -1,0 +1,380 @@
+//! Work on commands of the host: reads, writes into the buffer, trims, flushes.
+
+use std::cmp::Reverse;
+
+use drivelab_nand::{Lpn, Ppn};
+use drivelab_sim::Nanos;
+
+use crate::buffer::{EntryState, NONE};
+use crate::command::{Op, SECTOR_BYTES};
+use crate::ssd::{EVENT_READ_READY, NONE_NS, SolidStateDrive};
+
+/// A flash read for the host: when its data is there, and what it waited for.
+#[derive(Clone, Copy, Default)]
+struct FlashRead {
+    ready_ns: Nanos,
+    queueing_ns: Nanos,
+    cleaning_ns: Nanos,
+}
+
+impl SolidStateDrive {
+    /// The firmware is done with a command.
+    #[inline]
+    pub(crate) fn begin_command(&mut self, slot: u32, now: Nanos) {
+        let command = self.slots[slot as usize].command;
+        let bytes = u64::from(command.sector_count) * SECTOR_BYTES;
+        match command.op {
+            Op::Read => {
+                self.meters.host_read_commands += 1;
+                self.meters.host_read_bytes += bytes;
+                self.begin_read(slot, now);
+            }
+            Op::Write => {
+                self.meters.host_write_commands += 1;
+                self.meters.host_write_bytes += bytes;
+                self.admission.push_back(slot);
+                if self.admission.len() == 1 {
+                    self.admit(now);
+                    self.drain(now);
+                } else {
+                    self.begin_stall(slot, now);
+                }
+            }
+            Op::Trim => {
+                self.meters.host_trim_commands += 1;
+                self.meters.host_trim_bytes += bytes;
+                self.trim(slot, now);
+            }
+            Op::Flush => {
+                self.meters.host_flush_commands += 1;
+                self.begin_flush(slot, now);
+            }
+        }
+    }
+
+    fn begin_read(&mut self, slot: u32, now: Nanos) {
+        let command = self.slots[slot as usize].command;
+        let link_ns = self.slots[slot as usize].link_ns;
+        let total = u64::from(command.sector_count);
+        let end = command.lba + total;
+        let mut critical = FlashRead { ready_ns: now, ..FlashRead::default() };
+        let mut start = now;
+        let mut stamps = self.ftl.stamps().is_some().then(Vec::new);
+        let mut lba = command.lba;
+        while lba < end {
+            let (unit, sector) = self.unit_of(lba);
+            let mut sectors = u64::from(self.layout.sectors_per_unit - sector).min(end - lba);
+            if let Some(out) = &mut stamps {
+                self.collect_stamps(Lpn(unit), sector, sectors, out);
+            }
+            let read = if let Some(id) = self.buffer.find(Lpn(unit)) {
+                self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
+                FlashRead { ready_ns: self.buffer.entry(id).ready_ns.max(now), ..FlashRead::default() }
+            } else if let Some(ppn) = self.ftl.lookup(Lpn(unit)) {
+                // Units that follow on the same page come with the same sensing.
+                if self.layout.units_per_page > 1 {
+                    sectors = self.extend_on_page(lba, end, ppn, unit, sectors, stamps.as_mut());
+                }
+                self.meters.read_bytes_host += sectors * SECTOR_BYTES;
+                self.read_flash(ppn, sectors, now)
+            } else {
+                self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
+                FlashRead { ready_ns: now, ..FlashRead::default() }
+            };
+            // The link must not run dry: it starts so late that every piece is there when its turn comes.
+            let before = if total == sectors { 0 } else { link_ns * (lba - command.lba) / total };
+            let latest = read.ready_ns.saturating_sub(before);
+            if latest > start {
+                start = latest;
+                critical = read;
+            }
+            lba += sectors;
+        }
+        if let Some(out) = stamps {
+            self.read_stamps.push((command.tag, out));
+        }
+        let split = &mut self.slots[slot as usize].split;
+        let waited = start - now;
+        split.cleaning_ns = critical.cleaning_ns.min(waited);
+        split.flash_ns = waited - split.cleaning_ns - critical.queueing_ns.min(waited - split.cleaning_ns);
+        if start == now {
+            self.read_ready(slot, now);
+        } else {
+            self.events.push(Reverse((start, EVENT_READ_READY | slot)));
+        }
+    }
+
+    /// How many sectors from `lba` on lie on the page of `ppn` in a row.
+    fn extend_on_page(
+        &mut self,
+        lba: u64,
+        end: u64,
+        ppn: Ppn,
+        unit: u32,
+        first_sectors: u64,
+        mut stamps: Option<&mut Vec<u64>>,
+    ) -> u64 {
+        let mut sectors = first_sectors;
+        for next in 1..self.layout.units_per_page - ppn.0 % self.layout.units_per_page {
+            if lba + sectors >= end
+                || self.ftl.lookup(Lpn(unit + next)) != Some(Ppn(ppn.0 + next))
+                || self.buffer.find(Lpn(unit + next)).is_some()
+            {
+                break;
+            }
+            let more = u64::from(self.layout.sectors_per_unit).min(end - lba - sectors);
+            if let Some(out) = &mut stamps {
+                self.collect_stamps(Lpn(unit + next), 0, more, out);
+            }
+            sectors += more;
+        }
+        sectors
+    }
+
+    /// Reads `sectors` of a page from flash: reserves the die, then the bus.
+    #[inline]
+    fn read_flash(&mut self, ppn: Ppn, sectors: u64, now: Nanos) -> FlashRead {
+        let die = self.layout.die_of(self.layout.block_of(ppn));
+        let (waited, cleaning) = self.lanes.wait(die, now);
+        let ready_ns = self.sense_and_transfer(die, sectors, now, false);
+        FlashRead { ready_ns, queueing_ns: waited - cleaning, cleaning_ns: cleaning }
+    }
+
+    /// The data of a read is there: it goes over the link.
+    #[inline]
+    pub(crate) fn read_ready(&mut self, slot: u32, now: Nanos) {
+        let link_ns = self.slots[slot as usize].link_ns;
+        self.link_free_ns = self.link_free_ns.max(now) + link_ns;
+        self.meters.link_busy_ns += link_ns;
+        self.complete(slot, self.link_free_ns);
+    }
+
+    /// Lets waiting writes into the buffer, in order, as far as there is space.
+    #[inline]
+    pub(crate) fn admit(&mut self, now: Nanos) {
+        while let Some(&slot) = self.admission.front() {
+            if !self.admit_units(slot, now) {
+                self.begin_stall(slot, now);
+                return;
+            }
+            self.admission.pop_front();
+            self.end_stall(slot, now);
+            let waits = self.waits_for_flash(slot);
+            let state = &mut self.slots[slot as usize];
+            state.admitted = true;
+            state.waiting_for_flash_ns = now;
+            if !waits || state.pending == 0 {
+                let at = self.link_free_ns.max(now);
+                self.complete(slot, at);
+            }
+        }
+    }
+
+    /// Whether a write is done only when it is in flash.
+    #[inline]
+    fn waits_for_flash(&self, slot: u32) -> bool {
+        let buffer = &self.config.buffer;
+        !buffer.capacitor && (self.slots[slot as usize].command.fua || !buffer.write_back)
+    }
+
+    /// Puts units of a write into the buffer until all are there (`true`) or space runs out.
+    #[inline]
+    fn admit_units(&mut self, slot: u32, now: Nanos) -> bool {
+        let command = self.slots[slot as usize].command;
+        let link_ns = self.slots[slot as usize].link_ns;
+        let waiter = if self.waits_for_flash(slot) { slot } else { NONE };
+        let total = command.sector_count;
+        let mut done = self.slots[slot as usize].sectors_done;
+        let mut link_done = link_ns * u64::from(done) / u64::from(total);
+        while done < total {
+            let lba = command.lba + u64::from(done);
+            let (unit, sector) = self.unit_of(lba);
+            let sectors = (self.layout.sectors_per_unit - sector).min(total - done);
+            let existing = self.buffer.find(Lpn(unit));
+            let merge = existing.filter(|&id| {
+                let entry = self.buffer.entry(id);
+                self.config.buffer.coalesce
+                    && entry.state == EntryState::Queued
+                    && entry.waiter == NONE
+                    && waiter == NONE
+            });
+            if merge.is_none() && !self.buffer.has_space() {
+                self.slots[slot as usize].sectors_done = done;
+                return false;
+            }
+            let link_after =
+                if done + sectors == total { link_ns } else { link_ns * u64::from(done + sectors) / u64::from(total) };
+            let on_link = link_after - link_done;
+            link_done = link_after;
+            self.link_free_ns = self.link_free_ns.max(now) + on_link;
+            self.meters.link_busy_ns += on_link;
+            let arrival = self.link_free_ns;
+            if let Some(id) = merge {
+                self.meters.coalesced_bytes += u64::from(sectors) * SECTOR_BYTES;
+                let entry = self.buffer.entry_mut(id);
+                entry.ready_ns = entry.ready_ns.max(arrival);
+                self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
+            } else {
+                let partial = sectors < self.layout.sectors_per_unit;
+                let mut ready = arrival;
+                if partial && existing.is_none() {
+                    ready = ready.max(self.complete_partial(Lpn(unit), sectors, now));
+                }
+                let id = self.buffer.insert(Lpn(unit), now, ready, waiter);
+                if waiter != NONE {
+                    self.slots[slot as usize].pending += 1;
+                }
+                self.stamp_entry(id, Some((existing, partial)), sector, sectors, command.stamp + u64::from(done));
+            }
+            done += sectors;
+        }
+        self.slots[slot as usize].sectors_done = done;
+        true
+    }
+
+    /// A write covers only part of a unit: the rest is read from flash, unless there is none. When it is there.
+    fn complete_partial(&mut self, lpn: Lpn, sectors: u32, now: Nanos) -> Nanos {
+        let Some(ppn) = self.ftl.lookup(lpn) else { return now };
+        let missing = u64::from(self.layout.sectors_per_unit - sectors);
+        self.meters.units_rmw += 1;
+        self.meters.read_bytes_rmw += missing * SECTOR_BYTES;
+        let die = self.layout.die_of(self.layout.block_of(ppn));
+        self.sense_and_transfer(die, missing, now, false)
+    }
+
+    #[inline]
+    fn begin_stall(&mut self, slot: u32, now: Nanos) {
+        let state = &mut self.slots[slot as usize];
+        if state.stalled_since_ns == NONE_NS {
+            state.stalled_since_ns = now;
+            state.stall_base = self.lanes.busy;
+        }
+    }
+
+    /// The wait for buffer space is cleaning's in the share that the dies spent on cleaning meanwhile.
+    #[inline]
+    fn end_stall(&mut self, slot: u32, now: Nanos) {
+        let state = &mut self.slots[slot as usize];
+        if state.stalled_since_ns == NONE_NS {
+            return;
+        }
+        let host = self.lanes.busy.0 - state.stall_base.0;
+        let cleaning = self.lanes.busy.1 - state.stall_base.1;
+        if cleaning > 0 {
+            let waited = now - state.stalled_since_ns;
+            let share = u128::from(waited) * u128::from(cleaning) / u128::from(host + cleaning);
+            state.split.cleaning_ns += share as u64;
+        }
+    }
+
+    /// An entry of the buffer is in flash (or needs no flash any more).
+    #[inline]
+    pub(crate) fn entry_done(&mut self, waiter: u32, order: u64, now: Nanos) {
+        if waiter != NONE {
+            let state = &mut self.slots[waiter as usize];
+            state.pending -= 1;
+            if state.pending == 0 && state.admitted {
+                state.split.flash_ns += now - state.waiting_for_flash_ns.min(now);
+                let at = self.link_free_ns.max(now);
+                self.complete(waiter, at);
+            }
+        }
+        if !self.flushes.is_empty() {
+            self.advance_flushes(order, now);
+        }
+    }
+
+    fn advance_flushes(&mut self, order: u64, now: Nanos) {
+        let mut index = 0;
+        while index < self.flushes.len() {
+            let slot = self.flushes[index];
+            let state = &mut self.slots[slot as usize];
+            if order < state.flush_order {
+                state.pending -= 1;
+            }
+            if state.pending == 0 {
+                state.split.flash_ns += now - state.waiting_for_flash_ns;
+                self.flushes.remove(index);
+                self.finish_without_data(slot, now);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    fn begin_flush(&mut self, slot: u32, now: Nanos) {
+        let pending = if self.config.buffer.capacitor { 0 } else { self.buffer.live() };
+        if pending == 0 {
+            self.finish_without_data(slot, now);
+            return;
+        }
+        let state = &mut self.slots[slot as usize];
+        state.pending = pending;
+        state.flush_order = self.buffer.next_order();
+        state.waiting_for_flash_ns = now;
+        self.flushes.push(slot);
+        self.drain(now);
+    }
+
+    /// Status of a flush or trim goes over the link.
+    fn finish_without_data(&mut self, slot: u32, now: Nanos) {
+        let link_ns = self.slots[slot as usize].link_ns;
+        self.link_free_ns = self.link_free_ns.max(now) + link_ns;
+        self.meters.link_busy_ns += link_ns;
+        self.complete(slot, self.link_free_ns);
+    }
+
+    /// Frees the whole units inside the range; sectors of units that are only partly inside keep their data.
+    fn trim(&mut self, slot: u32, now: Nanos) {
+        let command = self.slots[slot as usize].command;
+        let sectors = u64::from(self.layout.sectors_per_unit);
+        let end = (command.lba + u64::from(command.sector_count)) / sectors;
+        for unit in command.lba.div_ceil(sectors)..end {
+            let lpn = Lpn(unit as u32);
+            for (waiter, order) in self.buffer.trim(lpn) {
+                self.entry_done(waiter, order, now);
+            }
+            self.ftl.trim(lpn);
+        }
+        self.finish_without_data(slot, now);
+        self.admit(now);
+        self.drain(now);
+    }
+
+    fn collect_stamps(&self, lpn: Lpn, sector: u32, sectors: u64, out: &mut Vec<u64>) {
+        let range = sector as usize..sector as usize + sectors as usize;
+        if let Some(stamps) = self.buffer.find(lpn).and_then(|id| self.buffer.stamps(id)) {
+            out.extend_from_slice(&stamps[range]);
+        } else if let (Some(ppn), Some(stamps)) = (self.ftl.lookup(lpn), self.ftl.stamps()) {
+            out.extend_from_slice(&stamps.unit(ppn)[range]);
+        } else {
+            out.extend(range.map(|_| 0));
+        }
+    }
+
+    /// Stores the stamps of a write; of a new entry (`fresh`: its predecessor in the buffer, and whether the write
+    /// covers only part) the rest comes from where the data was.
+    fn stamp_entry(&mut self, id: u32, fresh: Option<(Option<u32>, bool)>, sector: u32, sectors: u32, stamp: u64) {
+        if self.ftl.stamps().is_none() {
+            return;
+        }
+        if let Some((existing, partial)) = fresh {
+            let lpn = self.buffer.entry(id).lpn;
+            let old = match existing.and_then(|from| self.buffer.stamps(from)) {
+                Some(stamps) => Some(stamps.to_vec()),
+                None => self.ftl.lookup(lpn).and_then(|ppn| Some(self.ftl.stamps()?.unit(ppn).to_vec())),
+            };
+            if let Some(stamps) = self.buffer.stamps_mut(id) {
+                match old.filter(|_| partial) {
+                    Some(old) => stamps.copy_from_slice(&old),
+                    None => stamps.fill(0),
+                }
+            }
+        }
+        if let Some(stamps) = self.buffer.stamps_mut(id) {
+            for (index, place) in stamps[sector as usize..(sector + sectors) as usize].iter_mut().enumerate() {
+                *place = stamp + index as u64;
+            }
+        }
+    }
+}

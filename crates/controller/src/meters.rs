@@ -1,0 +1,72 @@
+//! What the controller did: bytes by purpose, busy times, energy.
+
+use drivelab_sim::Nanos;
+use serde::Serialize;
+
+use crate::config::PowerConfig;
+
+/// Cumulative since the drive was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Meters {
+    /// Bytes of completed reads' commands.
+    pub host_read_bytes: u64,
+    /// Bytes of writes.
+    pub host_write_bytes: u64,
+    /// Bytes of trims.
+    pub host_trim_bytes: u64,
+    /// Reads.
+    pub host_read_commands: u64,
+    /// Writes.
+    pub host_write_commands: u64,
+    /// Flushes.
+    pub host_flush_commands: u64,
+    /// Trims.
+    pub host_trim_commands: u64,
+    /// Bytes of host reads that came from flash.
+    pub read_bytes_host: u64,
+    /// Bytes read from flash to complete partial writes.
+    pub read_bytes_rmw: u64,
+    /// Bytes read from flash by cleaning.
+    pub read_bytes_cleaning: u64,
+    /// Bytes read from flash by wear levelling.
+    pub read_bytes_wear: u64,
+    /// Bytes of host reads that hit nothing mapped and read as zeros.
+    pub zero_read_bytes: u64,
+    /// Bytes of host reads that came from the write buffer.
+    pub buffer_hit_bytes: u64,
+    /// Bytes of host writes that replaced data still in the write buffer.
+    pub coalesced_bytes: u64,
+    /// Map units of host writes that covered only part of a mapped unit and needed a read first.
+    pub units_rmw: u64,
+    /// Dies sensing.
+    pub sense_busy_ns: Nanos,
+    /// Dies programming.
+    pub program_busy_ns: Nanos,
+    /// Dies erasing.
+    pub erase_busy_ns: Nanos,
+    /// Channels' buses moving commands and data.
+    pub bus_busy_ns: Nanos,
+    /// Host link.
+    pub link_busy_ns: Nanos,
+    /// Firmware.
+    pub firmware_busy_ns: Nanos,
+}
+
+impl Meters {
+    /// Energy in nJ after `elapsed_ns`: every busy time times its power, and the idle power all the time.
+    #[must_use]
+    pub fn energy_nj(&self, elapsed_ns: Nanos, power: &PowerConfig) -> u64 {
+        let parts = [
+            (elapsed_ns, power.idle_mw),
+            (self.firmware_busy_ns, power.firmware_mw),
+            (self.link_busy_ns, power.link_mw),
+            (self.bus_busy_ns, power.bus_mw),
+            (self.sense_busy_ns, power.read_mw),
+            (self.program_busy_ns, power.program_mw),
+            (self.erase_busy_ns, power.erase_mw),
+        ];
+        // 1 mW for 1 ns is 1 pJ.
+        let picojoules: u128 = parts.iter().map(|&(ns, mw)| u128::from(ns) * u128::from(mw)).sum();
+        u64::try_from(picojoules / 1000).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,444 @@
+//! A solid-state drive as a state machine: what it is made of, and the order in which things happen.
+//!
+//! `host` works on commands, `lanes` on dies. Three kinds of event drive both: the firmware is done with a
+//! command (a queue: one processor, in order), a die has finished a job (a heap: at most one job a die), the data
+//! of a read is ready for the link (the same heap). Completions leave in the order of the link. Flash reads reserve
+//! die and bus when they are issued; programs, copies and erases are issued one at a time when their die is free,
+//! so that a read never waits for more than the operation under way.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use drivelab_ftl::{CleaningMode, FtlConfig, PageMap};
+use drivelab_nand::{GeometryError, UnitLayout};
+use drivelab_sim::Nanos;
+
+use crate::buffer::{NONE, WriteBuffer};
+use crate::calendar::Calendar;
+use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
+use crate::config::{ControllerConfig, DieAllocation};
+use crate::lanes::Lanes;
+use crate::meters::Meters;
+
+/// An event of the heap: a die's job is done, or a read's data is ready (the number of a command is added).
+pub(crate) const EVENT_READ_READY: u32 = 1 << 31;
+
+/// A command inside the drive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub command: Command,
+    pub submitted_ns: Nanos,
+    pub split: LatencySplit,
+    /// Time on the link, for the whole command.
+    pub link_ns: Nanos,
+    /// Writes: sectors that have entered the buffer.
+    pub sectors_done: u32,
+    /// Writes: waiting for buffer space since then (`NONE_NS`: not waiting).
+    pub stalled_since_ns: Nanos,
+    /// Host and cleaning busy time of the dies when the stall began.
+    pub stall_base: (Nanos, Nanos),
+    /// Entries that must reach flash before this command is done.
+    pub pending: u32,
+    /// All units are in the buffer.
+    pub admitted: bool,
+    /// Flush: entries with a lower order number count.
+    pub flush_order: u64,
+    /// When everything but flash was done.
+    pub waiting_for_flash_ns: Nanos,
+}
+
+pub(crate) const NONE_NS: Nanos = u64::MAX;
+
+/// A flash drive with a page map.
+#[derive(Clone, Debug)]
+pub struct SolidStateDrive {
+    pub(crate) config: ControllerConfig,
+    pub(crate) layout: UnitLayout,
+    pub(crate) ftl: PageMap,
+    pub(crate) buffer: WriteBuffer,
+    pub(crate) lanes: Lanes,
+    pub(crate) channels: Vec<Calendar>,
+    pub(crate) meters: Meters,
+    pub(crate) now_ns: Nanos,
+    pub(crate) slots: Vec<Slot>,
+    free_slots: Vec<u32>,
+    firmware_free_ns: Nanos,
+    firmware: VecDeque<(Nanos, u32)>,
+    pub(crate) events: BinaryHeap<Reverse<(Nanos, u32)>>,
+    pub(crate) link_free_ns: Nanos,
+    completions: VecDeque<(Completion, u32)>,
+    /// Writes whose data waits for buffer space, in order.
+    pub(crate) admission: VecDeque<u32>,
+    pub(crate) flushes: Vec<u32>,
+    /// When a page that is not full stops waiting for more data.
+    pub(crate) hold_ns: Nanos,
+    /// When idle-time cleaning begins.
+    pub(crate) idle_ns: Nanos,
+    pub(crate) read_stamps: Vec<(u32, Vec<u64>)>,
+    unit_shift: Option<u32>,
+    capacity_sectors: u64,
+}
+
+impl SolidStateDrive {
+    /// A new drive, never used.
+    ///
+    /// # Errors
+    /// Parameters that make no working drive; the message names one, its value and what is allowed.
+    pub fn new(layout: UnitLayout, ftl: FtlConfig, config: ControllerConfig) -> Result<Self, GeometryError> {
+        check(&layout, &ftl, &config)?;
+        let dies = layout.geometry.die_count();
+        let depth = config.queue_depth;
+        let unused = Slot {
+            command: Command::new(0, Op::Flush, 0, 0),
+            submitted_ns: 0,
+            split: LatencySplit::default(),
+            link_ns: 0,
+            sectors_done: 0,
+            stalled_since_ns: NONE_NS,
+            stall_base: (0, 0),
+            pending: 0,
+            admitted: false,
+            flush_order: 0,
+            waiting_for_flash_ns: NONE_NS,
+        };
+        let cleans_when_idle =
+            ftl.idle_cleaning_blocks > 0 || ftl.cleaning_mode == CleaningMode::RewriteInPlace;
+        let capacity_sectors = u64::from(ftl.user_units) * u64::from(layout.sectors_per_unit);
+        Ok(Self {
+            config,
+            layout,
+            ftl: PageMap::new(layout, ftl)?,
+            buffer: WriteBuffer::new(config.buffer.units, layout.sectors_per_unit),
+            lanes: Lanes::new(&layout, &config, cleans_when_idle),
+            channels: vec![Calendar::default(); layout.geometry.channel_count as usize],
+            meters: Meters::default(),
+            now_ns: 0,
+            slots: vec![unused; depth as usize],
+            free_slots: (0..depth).rev().collect(),
+            firmware_free_ns: 0,
+            firmware: VecDeque::with_capacity(depth as usize),
+            events: BinaryHeap::with_capacity((dies + depth) as usize),
+            link_free_ns: 0,
+            completions: VecDeque::with_capacity(depth as usize),
+            admission: VecDeque::with_capacity(depth as usize),
+            flushes: Vec::with_capacity(depth as usize),
+            hold_ns: NONE_NS,
+            idle_ns: NONE_NS,
+            read_stamps: Vec::new(),
+            unit_shift: layout.sectors_per_unit.is_power_of_two().then(|| layout.sectors_per_unit.trailing_zeros()),
+            capacity_sectors,
+        })
+    }
+
+    /// Keeps a 64-bit stamp per sector, so that an oracle can compare what it reads. Call it on a new drive.
+    pub fn keep_stamps(&mut self) {
+        self.ftl.keep_stamps();
+        self.buffer.keep_stamps();
+    }
+
+    /// Tag and stamps of every read worked on since the last call, if stamps are kept.
+    pub fn take_read_stamps(&mut self) -> Vec<(u32, Vec<u64>)> {
+        std::mem::take(&mut self.read_stamps)
+    }
+
+    /// The FTL, to look at.
+    #[must_use]
+    pub fn ftl(&self) -> &PageMap {
+        &self.ftl
+    }
+
+    /// Parameters.
+    #[must_use]
+    pub fn config(&self) -> &ControllerConfig {
+        &self.config
+    }
+
+    /// Counters of the controller.
+    #[must_use]
+    pub fn meters(&self) -> &Meters {
+        &self.meters
+    }
+
+    /// Energy used since the drive was made, in nJ.
+    #[must_use]
+    pub fn energy_nj(&self) -> u64 {
+        self.meters.energy_nj(self.now_ns, &self.config.power)
+    }
+
+    /// Commands inside the drive.
+    #[must_use]
+    pub fn outstanding(&self) -> u32 {
+        self.config.queue_depth - self.free_slots.len() as u32
+    }
+
+    /// Recounts all books; for tests and `check`.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.ftl.check()?;
+        self.lanes.check()
+    }
+
+    /// Erases every block and forgets every map entry, as ATA SECURITY ERASE UNIT does. Dies erase side by side.
+    /// Commands still inside are completed first.
+    pub fn secure_erase(&mut self) {
+        let mut done = Vec::new();
+        while self.outstanding() > 0 || !self.buffer.is_empty() {
+            let Some(next) = self.next_event() else { break };
+            self.advance(next, &mut done);
+        }
+        let most = self.ftl.secure_erase();
+        self.buffer.clear();
+        self.lanes = Lanes::new(&self.layout, &self.config, self.lanes.cleans_when_idle);
+        self.channels.fill(Calendar::default());
+        self.events.clear();
+        self.meters.erase_busy_ns += u64::from(most) * self.config.timing.erase_ns;
+        self.now_ns += u64::from(most) * self.config.timing.erase_ns;
+        self.firmware_free_ns = self.now_ns;
+        self.link_free_ns = self.now_ns;
+        self.hold_ns = NONE_NS;
+        self.idle_ns = NONE_NS;
+    }
+
+    /// Unit of a sector, and the sector's place in it.
+    #[inline]
+    pub(crate) fn unit_of(&self, lba: u64) -> (u32, u32) {
+        match self.unit_shift {
+            Some(shift) => ((lba >> shift) as u32, (lba & ((1 << shift) - 1)) as u32),
+            None => {
+                let sectors = u64::from(self.layout.sectors_per_unit);
+                ((lba / sectors) as u32, (lba % sectors) as u32)
+            }
+        }
+    }
+
+    /// Whether the host wants nothing and everything is in flash.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.free_slots.len() == self.slots.len() && self.buffer.is_empty()
+    }
+
+    /// A command is done: it leaves over the link at `completed_ns`, not before any other.
+    #[inline]
+    pub(crate) fn complete(&mut self, slot: u32, completed_ns: Nanos) {
+        let done = &mut self.slots[slot as usize];
+        let latency = completed_ns - done.submitted_ns;
+        // What is known exactly comes first; waiting is what remains.
+        let split = &mut done.split;
+        split.link_ns = split.link_ns.min(latency - split.firmware_ns);
+        split.flash_ns = split.flash_ns.min(latency - split.firmware_ns - split.link_ns);
+        let known = split.firmware_ns + split.link_ns + split.flash_ns;
+        split.cleaning_ns = split.cleaning_ns.min(latency - known);
+        split.queueing_ns = latency - known - split.cleaning_ns;
+        debug_assert!(self.completions.back().is_none_or(|(last, _)| last.completed_ns <= completed_ns));
+        let completion = Completion {
+            tag: done.command.tag,
+            op: done.command.op,
+            sector_count: done.command.sector_count,
+            submitted_ns: done.submitted_ns,
+            completed_ns,
+            split: done.split,
+        };
+        self.completions.push_back((completion, slot));
+    }
+
+    /// Sets the alarm of idle-time cleaning if the drive has just become idle.
+    #[inline]
+    pub(crate) fn note_idle(&mut self, since_ns: Nanos) {
+        if self.lanes.cleans_when_idle && self.is_idle() {
+            self.idle_ns = since_ns.max(self.now_ns) + self.config.scheduling.idle_delay_ns;
+        }
+    }
+
+    #[inline]
+    fn next_internal(&self) -> Nanos {
+        let firmware = self.firmware.front().map_or(NONE_NS, |&(time, _)| time);
+        let event = self.events.peek().map_or(NONE_NS, |&Reverse((time, _))| time);
+        firmware.min(event).min(self.hold_ns).min(self.idle_ns)
+    }
+
+    /// Lets everything happen up to `until`; stops after the first completions if `stop` says so.
+    #[inline]
+    fn process(&mut self, until: Nanos, stop: bool, done: &mut Vec<Completion>) {
+        let before = done.len();
+        loop {
+            let internal = self.next_internal();
+            if let Some(&(completion, slot)) = self.completions.front()
+                && completion.completed_ns < internal
+            {
+                let time = completion.completed_ns;
+                if time > until || (stop && done.len() > before && time > self.now_ns) {
+                    break;
+                }
+                self.now_ns = time;
+                self.completions.pop_front();
+                self.free_slots.push(slot);
+                done.push(completion);
+                self.note_idle(time);
+                continue;
+            }
+            if internal > until || internal == NONE_NS || (stop && done.len() > before && internal > self.now_ns) {
+                break;
+            }
+            self.now_ns = internal;
+            self.happen(internal);
+        }
+        if until != NONE_NS && !(stop && done.len() > before) {
+            self.now_ns = self.now_ns.max(until);
+        }
+    }
+
+    /// Everything that is due now, one thing at a time, in a fixed order.
+    #[inline]
+    fn happen(&mut self, now: Nanos) {
+        if let Some(&Reverse((time, event))) = self.events.peek()
+            && time == now
+        {
+            self.events.pop();
+            if event & EVENT_READ_READY == 0 {
+                self.die_done(event, now);
+            } else {
+                self.read_ready(event & !EVENT_READ_READY, now);
+            }
+        } else if let Some(&(time, slot)) = self.firmware.front()
+            && time == now
+        {
+            self.firmware.pop_front();
+            self.begin_command(slot, now);
+        } else if self.hold_ns == now {
+            self.hold_ns = NONE_NS;
+            self.drain(now);
+        } else {
+            self.idle_ns = NONE_NS;
+            self.clean_idle_dies(now);
+        }
+    }
+
+    fn firmware_ns(&self, op: Op) -> Nanos {
+        let firmware = &self.config.firmware;
+        match op {
+            Op::Read => firmware.read_ns,
+            Op::Write => firmware.write_ns,
+            Op::Trim => firmware.trim_ns,
+            Op::Flush => firmware.flush_ns,
+        }
+    }
+
+    fn check_command(&self, now_ns: Nanos, command: &Command) -> Result<(), CommandError> {
+        let end = command.lba.saturating_add(u64::from(command.sector_count));
+        if end > self.capacity_sectors {
+            let capacity_sectors = self.capacity_sectors;
+            return Err(CommandError::OutOfRange { lba: command.lba, end, capacity_sectors });
+        }
+        if command.sector_count == 0 && command.op != Op::Flush {
+            return Err(CommandError::Empty);
+        }
+        if now_ns < self.now_ns {
+            return Err(CommandError::Past { now_ns, reached_ns: self.now_ns });
+        }
+        if self.free_slots.is_empty() {
+            return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
+        }
+        Ok(())
+    }
+}
+
+impl Device for SolidStateDrive {
+    fn capacity_sectors(&self) -> u64 {
+        self.capacity_sectors
+    }
+
+    fn queue_depth(&self) -> u32 {
+        self.config.queue_depth
+    }
+
+    fn now_ns(&self) -> Nanos {
+        self.now_ns
+    }
+
+    #[inline]
+    fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
+        self.check_command(now_ns, &command)?;
+        if now_ns > self.now_ns {
+            // The host skipped ahead: let what lies in between happen first. Completions wait in their queue.
+            while self.next_internal() < now_ns {
+                let next = self.next_internal();
+                self.now_ns = next;
+                self.happen(next);
+            }
+            self.now_ns = now_ns;
+            self.check_command(now_ns, &command)?;
+        }
+        let Some(slot) = self.free_slots.pop() else {
+            return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
+        };
+        self.idle_ns = NONE_NS;
+        let work = self.firmware_ns(command.op);
+        let ready = self.firmware_free_ns.max(now_ns) + work;
+        self.firmware_free_ns = ready;
+        self.meters.firmware_busy_ns += work;
+        let bytes = match command.op {
+            Op::Read | Op::Write => u64::from(command.sector_count) * SECTOR_BYTES,
+            Op::Flush | Op::Trim => 0,
+        };
+        let link_ns = self.config.link.command_ns(bytes);
+        let split = LatencySplit { firmware_ns: work, link_ns, ..LatencySplit::default() };
+        self.slots[slot as usize] = Slot {
+            command,
+            submitted_ns: now_ns,
+            split,
+            link_ns,
+            sectors_done: 0,
+            stalled_since_ns: NONE_NS,
+            stall_base: (0, 0),
+            pending: 0,
+            admitted: false,
+            flush_order: 0,
+            waiting_for_flash_ns: NONE_NS,
+        };
+        self.firmware.push_back((ready, slot));
+        Ok(())
+    }
+
+    fn next_event(&mut self) -> Option<Nanos> {
+        let completion = self.completions.front().map_or(NONE_NS, |(done, _)| done.completed_ns);
+        let next = self.next_internal().min(completion);
+        (next != NONE_NS).then_some(next)
+    }
+
+    fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        self.process(until_ns, false, done);
+    }
+
+    #[inline]
+    fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        self.process(until_ns, true, done);
+    }
+
+    #[inline]
+    fn prefetch(&self, lba: u64) {
+        let (unit, _) = self.unit_of(lba);
+        self.ftl.prefetch(u64::from(unit));
+    }
+}
+
+fn check(layout: &UnitLayout, ftl: &FtlConfig, config: &ControllerConfig) -> Result<(), GeometryError> {
+    if config.queue_depth == 0 || config.queue_depth > 65_536 {
+        return Err(GeometryError::new("controller.queue_depth", config.queue_depth, "must be 1 to 65536"));
+    }
+    let least = layout.units_per_page;
+    if config.buffer.units < least || config.buffer.units >= NONE / 4 {
+        let bytes = u64::from(config.buffer.units) * u64::from(layout.unit_bytes);
+        let allowed = format!("must hold at least one page: {} bytes", u64::from(least) * u64::from(layout.unit_bytes));
+        return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
+    }
+    if ftl.cleaning_mode == CleaningMode::RewriteInPlace && layout.block_count() != 1 {
+        let allowed = "must be 1 in all (1 channel, 1 die, 1 plane) for ftl.cleaning_mode = rewrite-in-place";
+        return Err(GeometryError::new("flash.blocks_per_plane", layout.block_count(), allowed));
+    }
+    if config.scheduling.die_allocation == DieAllocation::EarliestFree && layout.geometry.die_count() > 4096 {
+        return Err(GeometryError::new("flash.dies_per_channel", layout.geometry.die_count(), "at most 4096 dies"));
+    }
+    Ok(())
+}
