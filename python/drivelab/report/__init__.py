@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from itertools import groupby
 from typing import Any
@@ -13,7 +14,7 @@ from markupsafe import Markup
 
 from drivelab.report import bars, charts, quantities, tables
 from drivelab.report.findings import findings
-from drivelab.report.measurements import Model, Parameter, Review, read
+from drivelab.report.measurements import Model, Parameter, Review, read, state_rank
 
 __all__ = ["render"]
 
@@ -55,6 +56,7 @@ def _section(review: Review, model: Model, index: int) -> ModelSection:
     )
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("drivelab.report", "templates"),
@@ -72,6 +74,7 @@ def _own(name: str) -> Markup:
     return Markup(resources.files(__package__).joinpath("templates", name).read_text("utf-8"))
 
 
+@cache
 def _plotly() -> Markup:
     """plotly.js from the Python package; its wheel has no smaller bundle than this one."""
     script = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
@@ -101,6 +104,7 @@ def render(results: dict[str, Any]) -> str:
     review = read(results)
     sections = [_section(review, model, index) for index, model in enumerate(review.models)]
     agreement = charts.agreement(review)
+    states = sorted({test.state for test in review.tests}, key=state_rank)
     drawn = list(_all_charts(sections, agreement))
     return (
         _environment()
@@ -109,6 +113,7 @@ def render(results: dict[str, Any]) -> str:
             title=_title(review),
             review=review,
             sections=sections,
+            states=[(state, bars.state_class(state)) for state in states],
             findings=findings(review),
             descriptions=tables.descriptions(review),
             settings=tables.settings(review),

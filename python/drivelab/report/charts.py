@@ -13,7 +13,7 @@ from drivelab.report.findings import TOLERANCE_RATIO
 from drivelab.report.measurements import Figure, Measurement, Review
 
 NINES = (50.0, 90.0, 99.0, 99.9, 99.99)
-MAX_AT = 4.75  # where the longest latency stands on the nines axis
+MAX_AT = 4.9  # where the longest latency stands on the nines axis
 LINE_HEIGHT_SHARE = 0.085  # of a small plot's height; labels closer than this are spread
 
 
@@ -189,7 +189,8 @@ def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
         "xaxis": _axis(
             range=[0, MAX_AT + 0.1],
             tickvals=[*map(nines, NINES), MAX_AT],
-            ticktext=[*(f"{at:g} %" for at in NINES), "max"],
+            ticktext=[*(f"{at:g}%" for at in NINES), "max"],
+            tickfont={"size": 10},
             tickangle=0,
         ),
         "yaxis": axis,
@@ -202,7 +203,7 @@ def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
     }
     description = f"Latency percentiles of {shown[0].title}; " + "; ".join(words)
     return Chart(
-        chart_id, shown[0].title, "latency that so many percent of the commands stay under",
+        chart_id, shown[0].title, "latency against the share of commands that stay below it",
         description, 210, {"data": data, "layout": layout},
     )  # fmt: skip
 

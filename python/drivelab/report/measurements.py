@@ -21,7 +21,8 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _text(value: Any, default: str = "") -> str:
-    return default if value is None else str(value)
+    missing = value is None or (isinstance(value, float) and number(value) is None)
+    return default if missing else str(value)
 
 
 def state_rank(state: str) -> tuple[int, str]:

@@ -295,7 +295,10 @@ def _state(model: str, state: str) -> dict[str, Any]:
 
 def results(model_count: int = 1) -> dict[str, Any]:
     """A review of so many models (1 or 2), each new and used."""
-    names = [(MODEL, "Intel X25-M G1 80 GB", 1.0), ("own-variant", "X25-M, 28 % spare area", 1.18)]
+    names = [
+        (MODEL, "Intel X25-M G1 80 GB", 1.0),
+        ("own-variant", "X25-M with 28 % spare area", 1.18),
+    ]
     chosen = names[:model_count]
     tests = [
         _test(row, name, state, factor)

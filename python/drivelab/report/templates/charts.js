@@ -4,7 +4,7 @@
   const specs = JSON.parse(document.getElementById("specs").textContent);
   const root = document.documentElement;
   const config = { displayModeBar: false, responsive: false, showTips: false };
-  const printWidth = 330; // px; half of a printed page
+  const printWidth = 340; // px; half of a printed page
 
   const resolve = (value, style) => {
     if (typeof value === "string" && /^\$[a-z]+$/.test(value)) {

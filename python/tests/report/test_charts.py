@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from report.sample import MODEL, results
+
+from drivelab.report import bars, charts
+from drivelab.report.measurements import read
+from drivelab.report.quantities import NBSP
+
+
+def test_each_nine_is_one_step() -> None:
+    steps = [charts.nines(at) for at in (0.0, 90.0, 99.0, 99.9, 99.99)]
+    assert steps == pytest.approx([0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 5.0], [1.0, 5.0]),
+        ([5.0, 5.0], [4.5, 5.5]),
+        ([5.2, 5.0], [5.6, 4.6]),
+        ([1.0, 1.5, 2.0], [0.5, 1.5, 2.5]),
+        ([], []),
+    ],
+)
+def test_labels_are_spread_apart(values: list[float], expected: list[float]) -> None:
+    assert charts.spread(values, 1.0) == pytest.approx(expected)
+
+
+def numbers(value: Any) -> list[float]:
+    if isinstance(value, dict):
+        return [n for item in value.values() for n in numbers(item)]
+    if isinstance(value, list):
+        return [n for item in value for n in numbers(item)]
+    return [value] if isinstance(value, float) else []
+
+
+def test_plots_hold_both_states_and_only_finite_numbers() -> None:
+    review = read(results())
+    drawn = charts.throughput_over_time(review, MODEL, "time")
+    assert len(drawn) == 8
+    assert [trace["name"] for trace in drawn[0].spec["data"]] == ["new", "used"]
+    drawn += charts.latency_percentiles(review, MODEL, "latency") + charts.agreement(review)
+    assert len(drawn) == 18
+    assert len({chart.id for chart in drawn}) == 18
+    assert all(math.isfinite(n) for chart in drawn for n in numbers(chart.spec))
+    assert all(chart.description for chart in drawn)
+
+
+def test_gaps_in_a_series_stay_gaps() -> None:
+    data = results()
+    data["tests"][0]["series"]["mib_per_s"][3:5] = [None, math.nan]
+    chart = charts.throughput_over_time(read(data), MODEL, "time")[0]
+    assert chart.spec["data"][0]["y"][3:5] == [None, None]
+
+
+def test_bars_are_sorted_best_first_with_the_published_beside() -> None:
+    by_title = {chart.title: chart for chart in bars.comparisons(read(results()))}
+    writes = by_title["4 KB random write, queue depth 3, sector-aligned"]
+    assert writes.direction == "more is better"
+    values = [bar.value for bar in writes.bars]
+    assert values == sorted(values, reverse=True)
+    assert writes.bars[0].share == 1
+    assert [bar.kind for bar in writes.bars[:3]] == ["published", "mine s-new", "published"]
+    assert sum("X25-M G1 80GB" in bar.label for bar in writes.bars) == 2  # AN-033 repeats AN-092
+    assert all(f"{NBSP}MiB/s" in bar.text for bar in writes.bars)
+    access = next(chart for title, chart in by_title.items() if title.startswith("Access"))
+    assert access.direction == "less is better"
+    assert [bar.value for bar in access.bars] == sorted(bar.value for bar in access.bars)
+
+
+def test_published_units_are_converted_and_shown() -> None:
+    data = results()
+    figure = {"drive": "X", "state": "new", "metric": "4k_random_write", "relation": "approx"}
+    test_id = "random-write-4k-qd3-sector"
+    data["figures"] = [
+        {**figure, "unit": "IOPS", "published": 2560, "test_id": test_id, "id": "A"},
+        {
+            **figure,
+            "unit": "MB/s",
+            "published": 1048.576,
+            "test_id": test_id,
+            "id": "B",
+            "drive": "Y",
+        },
+    ]
+    shown = {bar.source: bar for c in bars.comparisons(read(data)) for bar in c.bars if bar.source}
+    assert shown["[A]"].value == pytest.approx(10)
+    assert shown["[A]"].text.replace(NBSP, " ") == "≈ 10.0 MiB/s (2,560 IOPS)"
+    assert shown["[B]"].value == pytest.approx(1000)
+
+
+def test_split_parts_fill_the_bar() -> None:
+    stacks = [stack for c in bars.splits(read(results()), writes=True) for stack in c.stacks]
+    assert len(stacks) == 8
+    for stack in stacks:
+        assert sum(segment.share for segment in stack.segments) == pytest.approx(1)
+        assert 0 < stack.share <= 1

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import Any
+
+from report.sample import results
+
+from drivelab.report.findings import findings
+from drivelab.report.measurements import read
+from drivelab.report.quantities import NBSP
+
+
+def sentences(data: dict[str, Any]) -> list[str]:
+    return [f.sentence.replace(NBSP, " ") for f in findings(read(data))]
+
+
+def measured(data: dict[str, Any], test_id: str, state: str) -> dict[str, Any]:
+    return next(t for t in data["tests"] if (t["id"], t["state"]) == (test_id, state))
+
+
+def test_a_loss_is_slower_and_negative() -> None:
+    found = findings(read(results()))
+    assert found[0].sentence.replace(NBSP, " ") == (
+        "Used, the drive writes random 4 KiB blocks 42 % slower than new."
+    )
+    assert found[0].figure.replace(NBSP, " ") == "−42 %"
+    assert "39.1 MiB/s" in found[0].detail.replace(NBSP, " ")
+
+
+def test_a_gain_is_faster_and_positive() -> None:
+    data = results()
+    measured(data, "sequential-read-2m", "used")["mib_per_s"] = 264.1 * 1.5
+    assert "Used, the drive reads sequentially 50 % faster than new." in sentences(data)
+    figures = {f.sentence: f.figure for f in findings(read(data))}
+    gain = next(figure for text, figure in figures.items() if "reads sequentially" in text)
+    assert gain.startswith("+50")
+
+
+def test_no_change_is_called_none() -> None:
+    data = results()
+    measured(data, "sequential-read-2m", "used")["mib_per_s"] = 263.0
+    assert "Used, the drive reads sequentially as fast as new." in sentences(data)
+
+
+def test_tail_amplification_and_cleaning_are_those_of_the_used_unaligned_write() -> None:
+    text = " ".join(sentences(results()))
+    assert "one in 10,000 random 4 KiB writes takes longer than 24.0 ms" in text
+    assert "programs 2.74 times the bytes" in text
+    assert "Waiting for cleaning takes 42 % of the time" in text
+    assert "Aligned to 4 KiB, random 4 KiB writes are 40 % faster" in text
+
+
+def test_without_cleaning_the_largest_part_is_named() -> None:
+    data = results()
+    data["tests"] = [test for test in data["tests"] if test["state"] == "new"]
+    text = " ".join(sentences(data))
+    assert "Flash takes 50 % of the time of random 4 KiB writes on the new drive." in text
+    assert "slower" not in text
+
+
+def test_figures_are_judged_by_tolerance_and_bounds() -> None:
+    data = results()
+    assert "The model meets 9 of 9 published figures within 10 %." in sentences(data)
+    by_id = {figure["id"]: figure for figure in data["figures"]}
+    by_id["AN-150"]["modelled"] = 230.2 * 1.11
+    by_id["AN-109"]["modelled"] = 0.31  # published as less than 0.3 ms
+    assert "The model meets 7 of 9 published figures within 10 %." in sentences(data)
+    detail = findings(read(data))[-1].detail.replace(NBSP, " ")
+    assert "5 of 7 predicted, 2 of 2 fitted" in detail
+    assert "+11 % (AN-150)" in detail
+
+
+def test_another_model_is_compared_in_the_same_state() -> None:
+    text = " ".join(sentences(results(2)))
+    assert (
+        "X25-M with 28 % spare area writes random 4 KiB blocks 18 % faster than "
+        "Intel X25-M G1 80 GB, both used." in text
+    )
+
+
+def test_nothing_measured_gives_no_findings() -> None:
+    assert findings(read({})) == []
+    assert findings(read({"tests": [{}], "models": [None]})) == []

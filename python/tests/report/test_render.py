@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from report.sample import results
+
+from drivelab import report
+from drivelab.report import render
+
+VOID = {"meta", "link", "br", "img", "hr", "input", "col", "wbr"}
+LOADS = {"src", "srcset", "data", "poster", "action", "formaction", "background", "xlink:href"}
+NUMBER = r"[+−<>≤≥≈ ]*\d[\d,]*(\.\d+)?"
+UNITS = r"(MiB/s|MB/s|IOPS|ns|µs|ms|s|min|B|KiB|MiB|GiB|GB|%|×|erases?|W|mW|J|kJ|J/GiB)"
+
+
+class Page(HTMLParser):
+    """The page as text per element, checking that elements nest."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[tuple[str, dict[str, str | None]]] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str, str]] = []
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open
+        assert self.open.pop()[0] == tag, f"</{tag}> at {self.getpos()}"
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and self.open:
+            tag, attrs = self.open[-1]
+            self.texts.append((tag, attrs.get("class") or "", data.strip()))
+
+    def text(self) -> str:
+        return " ".join(t for tag, _, t in self.texts if tag not in ("script", "style"))
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return render(results())
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+def test_every_part_is_there(page: Page) -> None:
+    sections = [attrs.get("id") for tag, attrs in page.tags if tag == "section"]
+    assert sections == [
+        "findings", "tested", "bars", "contrast", "time", "latency", "where", "wear", "power",
+        "published", "parameters", "reproduce",
+    ]  # fmt: skip
+    targets = {(attrs.get("href") or "")[1:] for tag, attrs in page.tags if tag == "a"}
+    assert targets == set(sections)
+    text = page.text()
+    assert "drivelab review intel-x25-m-g1-80gb --seed 1" in text
+    assert results()["models"][0]["hash"] in text
+    assert "fitted to AN-091" in text
+
+
+def test_nothing_is_loaded_from_elsewhere(html: str, page: Page) -> None:
+    assert len(html.encode()) < 6e6
+    for tag, attrs in page.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base")
+        assert not LOADS & attrs.keys(), tag
+        assert (attrs.get("href") or "#").startswith("#")
+    assert ("meta", "default-src 'none'") in [
+        (tag, (attrs.get("content") or "").split(";")[0]) for tag, attrs in page.tags
+    ]
+    style = html[html.index("<style>") : html.index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert len(re.findall(r"</script", html)) == html.count("<script") == 3
+
+
+def test_every_number_has_its_unit(page: Page) -> None:
+    cells = [t for tag, kind, t in page.texts if kind == "value" or kind.split(" ")[0] == "n"]
+    values = [t.replace("\u00a0", " ") for t in cells if re.search(r"\d", t)]
+    assert len(values) > 300
+    heads = {"50 % under", "90 % under", "99 % under", "99.9 % under", "99.99 % under"}
+    counts = {"1", "3", "32"}  # queue depths, named in the head of their column
+    named = re.compile(r"[\d,.]+ [a-z]+")  # parameters that count something
+    pattern = re.compile(rf"{NUMBER} {UNITS}( \({NUMBER} {UNITS}\))?(, {NUMBER} {UNITS})*")
+    bare = [v for v in values if not (pattern.fullmatch(v) or named.fullmatch(v))]
+    assert set(bare) - heads - counts == set()
+
+
+def test_plots_are_valid_json_with_a_place_each(html: str, page: Page) -> None:
+    found = re.search(r'<script type="application/json" id="specs">(.*?)</script>', html, re.S)
+    assert found is not None
+    specs = json.loads(found[1])
+    ids = {attrs.get("id") for tag, attrs in page.tags if attrs.get("class") == "canvas"}
+    assert ids == set(specs)
+    assert len(ids) == 18
+
+
+def test_same_results_same_text(html: str) -> None:
+    assert render(results()) == html
+
+
+def test_two_models_stand_side_by_side() -> None:
+    text = Page(render(results(2))).text()
+    assert "Intel X25-M G1 80 GB and X25-M with 28 % spare area, new and used" in text
+    assert "other models, used" in text
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    found = [path] if path else []
+    for key, item in items:
+        if isinstance(item, dict) or (isinstance(item, list) and len(item) < 30):
+            found += leaves(item, (*path, key))
+        else:
+            found.append((*path, key))
+    return found
+
+
+def with_leaf(value: Any, path: tuple[Any, ...], leaf: Any) -> Any:
+    changed = copy.deepcopy(value)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = leaf
+    return changed
+
+
+def small() -> dict[str, Any]:
+    data = results()
+    data["tests"] = [t for t in data["tests"] if t["id"] == "random-write-4k-qd3-sector"]
+    data["figures"] = data["figures"][3:7]
+    for test in data["tests"]:
+        test["latency_us"]["percentiles"] = test["latency_us"]["percentiles"][-3:]
+        test["series"]["mib_per_s"] = test["series"]["mib_per_s"][:3]
+    data["models"][0]["parameters"] = data["models"][0]["parameters"][:2]
+    return data
+
+
+@pytest.mark.parametrize("leaf", [None, math.nan, "?", [], {}, -1, 0])
+def test_any_missing_or_wrong_value_is_borne(leaf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "_plotly", str)
+    data = small()
+    for path in leaves(data):
+        html = render(with_leaf(data, path, leaf))
+        shown = html[: html.index("<script")] if "<script" in html else html
+        shown = shown[shown.index("</style>") :]
+        assert not re.search(r"\b(nan|inf|None|undefined)\b", shown, re.IGNORECASE), path
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [{}, {"tests": None, "models": []}, {"drivelab": None, "tests": [{}], "figures": [{}]}],
+)
+def test_empty_results_give_a_page(empty: dict[str, Any]) -> None:
+    page = Page(render(empty))
+    assert "Findings" in page.text()
+
+
+def test_hostile_names_are_only_text() -> None:
+    evil = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+    data = results(2)
+    for model in data["models"]:
+        model["title"] = evil
+        model["parameters"][0].update(key=evil, value=evil, unit=evil, source=evil)
+    for test in data["tests"]:
+        test["title"] = evil
+    for figure in data["figures"]:
+        figure.update(drive=evil, note=evil, metric=evil)
+    data["drivelab"]["command_line"] = evil
+    html = render(data)
+    page = Page(html)
+    assert html.count("<script") == 3
+    assert all(tag != "img" for tag, _ in page.tags)
+    assert "alert(1)" in page.text()
