@@ -132,7 +132,7 @@ def _test(row: tuple[Any, ...], model: str, state: str, factor: float) -> dict[s
     iops = rate * MIB / block
     mean_us = depth / iops * 1e6
     points = _percentiles(mean_us, tail)
-    at = dict(map(tuple, points))
+    at = {point[0]: point[1] for point in points}
     writes = direction == "write"
     written = rate * MIB * 180 if writes else 0
     programmed = written * (amplification or 0)
