@@ -1,0 +1,110 @@
+"""Rules that the tree keeps: sizes, names, references, directions, sources."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from drivelab import model
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE_BYTES_MAX = 1 << 20
+SOURCE_LINES_MAX = 600
+
+# A file is a noun of the field; these words say only that nobody found one.
+EMPTY_WORDS = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
+
+# Each crate may use those before it.
+CRATES = ["sim", "nand", "ftl", "controller", "drive", "workload", "python"]
+
+SOURCE = re.compile(r"\[S?\d+\]|^assumed\b|\bfitted to \S")
+
+
+def files() -> list[Path]:
+    """Every file that is tracked or about to be."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    paths = [ROOT / name for name in listed.split("\0") if name]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def test_no_file_is_large() -> None:
+    large = {name(path): path.stat().st_size for path in files()}
+    assert {file: size for file, size in large.items() if size > FILE_BYTES_MAX} == {}
+
+
+def test_no_source_file_is_long() -> None:
+    lengths = {
+        name(path): len(text(path).splitlines())
+        for path in files()
+        if path.suffix in {".rs", ".py"}
+    }
+    assert {file: count for file, count in lengths.items() if count > SOURCE_LINES_MAX} == {}
+
+
+def test_file_names_are_nouns_of_the_field() -> None:
+    empty = [
+        name(path)
+        for path in files()
+        if EMPTY_WORDS & set(re.split(r"[^a-z]+", name(path).lower()))
+    ]
+    assert empty == []
+
+
+def test_the_tree_refers_to_nothing_outside_it() -> None:
+    # Put together here, so that this file doesn't find itself.
+    outside = ["../" + "shared", "/" + "work/"]
+    found = [
+        f"{name(path)}: {place}" for path in files() for place in outside if place in text(path)
+    ]
+    assert found == []
+
+
+def test_crates_depend_one_way() -> None:
+    manifests = sorted((ROOT / "crates").glob("*/Cargo.toml"))
+    assert {manifest.parent.name for manifest in manifests} == set(CRATES)
+    for manifest in manifests:
+        crate = manifest.parent.name
+        allowed = set(CRATES[: CRATES.index(crate)])
+        tables = tomllib.loads(text(manifest))
+        used = {
+            dependency.removeprefix("drivelab-")
+            for kind in ("dependencies", "dev-dependencies", "build-dependencies")
+            for dependency in tables.get(kind, {})
+            if dependency.startswith("drivelab-")
+        }
+        assert used <= allowed, f"{crate} uses {used - allowed}"
+
+
+def shipped_models() -> list[Path]:
+    return sorted((ROOT / "models").glob("*.toml"))
+
+
+def test_the_package_holds_every_model() -> None:
+    packaged = {path.name for path in model.models_folder().glob("*.toml")}
+    assert packaged == {path.name for path in shipped_models()} != set()
+
+
+@pytest.mark.parametrize("path", shipped_models(), ids=lambda path: path.stem)
+def test_every_model_value_has_a_source(path: Path) -> None:
+    cited = set()
+    for parameter in model.load(str(path)).parameters:
+        if parameter["default"]:
+            continue
+        key, source = parameter["key"], parameter["source"] or ""
+        assert SOURCE.search(source), f"{key} = {parameter['value']}: source {source!r}"
+        cited |= set(re.findall(r"\[S?\d+\]", source))
+    listed = set(re.findall(r"^- (\[S?\d+\])", text(ROOT / "REFERENCES.md"), re.MULTILINE))
+    assert cited <= listed
