@@ -1,0 +1,81 @@
+//! Model files: those that come with drivelab are complete and sourced; wrong ones are refused with key, value and
+//! limit.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use drivelab_controller::Device;
+use drivelab_drive::{Drive, Model};
+
+fn models() -> Vec<(String, String)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let mut models: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap()))
+        .collect();
+    models.sort();
+    models
+}
+
+fn text(name: &str) -> String {
+    models().into_iter().find(|(stem, _)| stem == name).unwrap().1
+}
+
+fn set(pairs: &[(&str, &str)]) -> Result<Model, String> {
+    let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    Model::parse(&text("intel-x25-m-g1-80gb"), "x25", &pairs).map_err(|error| error.to_string())
+}
+
+#[test]
+fn every_value_of_every_shipped_model_has_a_source() {
+    assert!(models().len() >= 2);
+    for (stem, text) in models() {
+        let model = Model::parse(&text, &stem, &[]).unwrap();
+        assert_eq!(model.name(), stem, "the file is named like the model");
+        for (parameter, sourced) in model.parameters() {
+            let source = sourced.source.as_deref().unwrap_or("");
+            assert!(!source.trim().is_empty(), "{stem}: {} has no source", parameter.key);
+        }
+    }
+}
+
+#[test]
+fn the_x25_m_has_its_published_capacity() {
+    let drive = Drive::new(Arc::new(set(&[]).unwrap()), 1).unwrap();
+    assert_eq!(drive.capacity_sectors(), 156_301_488);
+    let description = Drive::describe(drive.model());
+    assert_eq!(description["derived"]["raw_capacity_bytes"], 80u64 << 30);
+}
+
+#[test]
+fn overrides_change_the_model_and_its_hash() {
+    let plain = set(&[]).unwrap();
+    let fifo = set(&[("ftl.victim_selection", "fifo"), ("spare_ratio", "0.28")]).unwrap();
+    assert_eq!(fifo.text("ftl.victim_selection"), "fifo");
+    assert_ne!(plain.hash(), fifo.hash());
+    let derived = &Drive::describe(&fifo)["derived"];
+    assert!((derived["spare_ratio"].as_f64().unwrap() - 0.28).abs() < 1e-6);
+}
+
+#[test]
+fn wrong_requests_name_key_value_and_limit() {
+    let message = |pairs: &[(&str, &str)]| set(pairs).unwrap_err();
+    assert_eq!(message(&[("flash.chanel_count", "3")]), "x25: unknown key flash.chanel_count (did you mean flash.channel_count?)");
+    assert_eq!(message(&[("victim_selection", "fifo")]), "x25: unknown key victim_selection (did you mean ftl.victim_selection?)");
+    assert_eq!(message(&[("flash.channel_count", "0")]), "x25: flash.channel_count = 0: must be a whole number from 1 to 1024");
+    assert!(message(&[("flash.channel_count", "-1")]).contains("flash.channel_count = -1"));
+    assert!(message(&[("flash.channel_count", "ten")]).contains("whole number"));
+    assert!(message(&[("spare_ratio", "nan")]).contains("must be a number from 0 to 100"));
+    assert!(message(&[("ftl.victim_selection", "gready")]).contains("one of greedy, fifo"));
+    assert!(message(&[("user_capacity_bytes", "99999999999")]).contains("raw capacity, 85899345920 bytes"));
+    assert!(message(&[("spare_ratio", "0")]).contains("user_capacity_bytes"));
+    assert!(message(&[("flash.blocks_per_plane", "1048576")]).contains("2^31"));
+    assert!(message(&[("ftl.map_unit_bytes", "1000")]).contains("whole number of 512-byte sectors"));
+    assert!(message(&[("write_buffer.size_bytes", "512")]).contains("write_buffer.size_bytes = 0"));
+    let missing = Model::parse("name = \"a\"\ntitle = \"b\"", "file.toml", &[]).unwrap_err().to_string();
+    assert!(missing.contains("flash.channel_count is missing"), "{missing}");
+    let syntax = Model::parse("name = ", "file.toml", &[]).unwrap_err().to_string();
+    assert!(syntax.contains("line 1"), "{syntax}");
+}
