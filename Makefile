@@ -81,7 +81,7 @@ format: setup ## put Rust and Python sources into their standard form
 .PHONY: validate
 validate: ## write amplification against theory, with deviations
 	@tools/preflight >/dev/null
-	cargo run $(QUIET) --locked --release -p drivelab-drive --example validate
+	cargo run $(QUIET) --locked --release -p drivelab-ftl --example validate
 
 .PHONY: bench
 bench: ## the engine's speed in requests per second

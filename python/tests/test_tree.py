@@ -21,7 +21,8 @@ EMPTY_WORDS = {"base", "common", "helper", "helpers", "manager", "misc", "util",
 # Each crate may use those before it.
 CRATES = ["sim", "nand", "ftl", "controller", "drive", "workload", "python"]
 
-SOURCE = re.compile(r"\[S?\d+\]|^assumed\b|\bfitted to \S")
+KEY = r"\[[A-Z0-9]+\]"
+SOURCE = re.compile(KEY + r"|^assumed\b|\bfitted to \S")
 
 
 def files() -> list[Path]:
@@ -105,6 +106,6 @@ def test_every_model_value_has_a_source(path: Path) -> None:
             continue
         key, source = parameter["key"], parameter["source"] or ""
         assert SOURCE.search(source), f"{key} = {parameter['value']}: source {source!r}"
-        cited |= set(re.findall(r"\[S?\d+\]", source))
-    listed = set(re.findall(r"^- (\[S?\d+\])", text(ROOT / "REFERENCES.md"), re.MULTILINE))
+        cited |= set(re.findall(KEY, source))
+    listed = set(re.findall(f"^- ({KEY})", text(ROOT / "REFERENCES.md"), re.MULTILINE))
     assert cited <= listed
