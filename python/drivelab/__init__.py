@@ -1,0 +1,1 @@
+"""drivelab: a solid-state drive in software, and the laboratory that tests it."""

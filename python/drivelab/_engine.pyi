@@ -1,0 +1,107 @@
+"""The drive, written in Rust: a private module, used through `model`, `targets` and `replay`."""
+
+from typing import Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+def engine_version() -> str:
+    """Version of the compiled engine, as in Cargo.toml."""
+
+class ModelError(ValueError):
+    """A model or an override that can't be: the message names key, value and what is allowed."""
+
+class WorkloadError(ValueError):
+    """A job or a trace that can't be run: the message names key, value and what is allowed."""
+
+class Cancelled(Exception):  # noqa: N818
+    """The run was cancelled through its Progress."""
+
+@final
+class Model:
+    """A checked model."""
+
+    @staticmethod
+    def parse(text: str, origin: str, overrides: list[tuple[str, str]]) -> Model:
+        """Reads a model file's text; `origin` names it in messages. Raises ModelError."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def hash(self) -> str:
+        """64 hexadecimal digits over every parameter."""
+
+    @property
+    def user_capacity_bytes(self) -> int: ...
+    @property
+    def raw_capacity_bytes(self) -> int: ...
+    @property
+    def queue_depth(self) -> int:
+        """Commands that the drive accepts at once."""
+
+    def to_json(self) -> str:
+        """JSON: name, title, released, parameters with value, unit and source, derived values."""
+
+@final
+class Progress:
+    """How far a run is; may be read and cancelled from another thread."""
+
+    def __new__(cls) -> Self: ...
+    @property
+    def fraction(self) -> float:
+        """0 to 1."""
+
+    def cancel(self) -> None: ...
+
+@final
+class Drive:
+    """A drive in virtual time."""
+
+    def __new__(cls, model: Model, seed: int) -> Self: ...
+    def clone(self) -> Drive:
+        """An independent copy of the whole state."""
+
+    def run(self, jobs_json: str, progress: Progress | None = None) -> str:
+        """Runs jobs that start together; returns the report as JSON. Releases the GIL."""
+
+    def run_requests(
+        self,
+        job_json: str,
+        op: NDArray[np.uint8],
+        lba: NDArray[np.uint64],
+        sector_count: NDArray[np.uint32],
+        arrival_ns: NDArray[np.uint64] | None,
+        progress: Progress | None = None,
+    ) -> str:
+        """Runs given requests; op 0 read, 1 write, 2 flush, 3 trim. Releases the GIL."""
+
+    def idle(self, duration_ns: int) -> None: ...
+    def secure_erase(self) -> None: ...
+    def counters(self) -> str:
+        """Cumulative counters as a flat JSON object."""
+
+    @property
+    def now_ns(self) -> int:
+        """Virtual time that the drive has reached, in ns."""
+
+    def page_states(self) -> str:
+        """JSON of every page's state; for tiny drives."""
+
+@final
+class Trace:
+    """Requests of a recorded trace, arrival rebased to the first."""
+
+    @property
+    def format(self) -> str: ...
+    @property
+    def op(self) -> NDArray[np.uint8]: ...
+    @property
+    def lba(self) -> NDArray[np.uint64]: ...
+    @property
+    def sector_count(self) -> NDArray[np.uint32]: ...
+    @property
+    def arrival_ns(self) -> NDArray[np.uint64]: ...
+    def __len__(self) -> int: ...
+
+def read_trace(path: str, format: str | None) -> Trace:  # noqa: A002
+    """Reads a trace file; `format` mqsim, msr, iolog or None to guess. Raises WorkloadError."""

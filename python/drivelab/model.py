@@ -1,0 +1,152 @@
+"""Finds and loads models: by name, by NAME@FIRMWARE, or by the path of a TOML file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from drivelab import _engine
+from drivelab.errors import RequestError, nearest
+
+Overrides = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A checked model: the engine's own form and what it says about itself."""
+
+    engine: _engine.Model
+    description: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The model's name, as in results."""
+        return self.engine.name
+
+    @property
+    def title(self) -> str:
+        """The name that people read."""
+        return str(self.description.get("title") or self.name)
+
+    @property
+    def hash(self) -> str:
+        """64 hexadecimal digits over every parameter, overrides included."""
+        return self.engine.hash
+
+    @property
+    def user_capacity_bytes(self) -> int:
+        """Bytes that the host can address."""
+        return self.engine.user_capacity_bytes
+
+    @property
+    def raw_capacity_bytes(self) -> int:
+        """Bytes of all flash pages."""
+        return self.engine.raw_capacity_bytes
+
+    @property
+    def queue_depth(self) -> int:
+        """Commands that the drive accepts at once."""
+        return self.engine.queue_depth
+
+    @property
+    def parameters(self) -> list[dict[str, Any]]:
+        """Every parameter: key, value, unit, source, default."""
+        return list(self.description.get("parameters") or [])
+
+    def summary(self) -> dict[str, Any]:
+        """What `list` prints of a model; capacities in bytes."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "released": self.description.get("released"),
+            "user_capacity_bytes": self.user_capacity_bytes,
+            "raw_capacity_bytes": self.raw_capacity_bytes,
+            "queue_depth": self.queue_depth,
+            "hash": self.hash,
+        }
+
+    def details(self) -> dict[str, Any]:
+        """What `show` prints of a model."""
+        return self.summary() | self.description
+
+
+def models_folder() -> Path:
+    """The folder of the models that come with drivelab."""
+    return Path(str(resources.files("drivelab"))) / "models"
+
+
+def known_names() -> list[str]:
+    """Names of the models that come with drivelab, sorted; NAME@FIRMWARE included."""
+    return sorted(path.stem for path in models_folder().glob("*.toml"))
+
+
+def split_override(text: str) -> tuple[str, str]:
+    """KEY=VALUE of a `--set` as a pair."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise RequestError(f'--set "{text}": expected KEY=VALUE, e.g. --set spare_ratio=0.28')
+    return key.strip(), value.strip()
+
+
+def load(request: str, overrides: Overrides = ()) -> Model:
+    """The model that a request names, with parameters overridden.
+
+    Raises RequestError for an unknown name (with the nearest), an unreadable file, a model or an
+    override that the engine refuses.
+    """
+    path = _find(request)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None
+    try:
+        engine = _engine.Model.parse(text, str(_origin(path)), list(overrides))
+    except _engine.ModelError as error:
+        raise RequestError(str(error)) from None
+    return Model(engine, json.loads(engine.to_json()))
+
+
+def load_all() -> list[Model]:
+    """All models that come with drivelab, by name."""
+    return [load(name) for name in known_names()]
+
+
+def _origin(path: Path) -> Path:
+    """How messages call a model file: packaged ones by their name alone."""
+    return Path(path.name) if path.parent == models_folder() else path
+
+
+def _find(request: str) -> Path:
+    if "/" in request or request.endswith(".toml"):
+        path = Path(request).expanduser()
+        if not path.is_file():
+            raise RequestError(f'model "{request}": there is no such file')
+        return path
+    names = known_names()
+    if request in names:
+        return models_folder() / f"{request}.toml"
+    base, at, firmware = request.partition("@")
+    if at and base in names:
+        raise RequestError(_unknown_firmware(base, firmware, names))
+    raise RequestError(
+        f'model "{request}" is unknown{nearest(request, names)} '
+        f"Known: {', '.join(names) or 'none'}; or give the path of a TOML file."
+    )
+
+
+def _unknown_firmware(base: str, firmware: str, names: Sequence[str]) -> str:
+    variants = [name.partition("@")[2] for name in names if name.startswith(f"{base}@")]
+    if not variants:
+        return (
+            f'model "{base}@{firmware}": there are no firmware variants of {base}; '
+            f'ask for "{base}" without "@{firmware}"'
+        )
+    return (
+        f'model "{base}@{firmware}": unknown firmware "{firmware}"{nearest(firmware, variants)} '
+        f"Known: {', '.join(variants)}; or none for the default."
+    )

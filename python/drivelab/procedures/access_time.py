@@ -1,0 +1,35 @@
+"""Access time: single requests over the whole drive, one at a time.
+
+- `access-time`: reads of 512 bytes at any sector for one minute, as drive-information tools measure
+  "average read access".
+- `random-write-4k-qd1-drive`: writes of 4 KiB for three minutes; its maximum is the longest that a
+  program waits for one small write.
+"""
+
+from __future__ import annotations
+
+from drivelab.procedures.procedure import Procedure
+from drivelab.quantities import KIB, SECTOR_BYTES
+
+PROCEDURES = (
+    Procedure(
+        id="access-time",
+        title="Access time, 512 B random reads over the whole drive, queue depth 1",
+        direction="read",
+        order="random",
+        block_bytes=SECTOR_BYTES,
+        queue_depth=1,
+        align_bytes=SECTOR_BYTES,
+        duration_s=60,
+    ),
+    Procedure(
+        id="random-write-4k-qd1-drive",
+        title="4 KB random write over the whole drive, queue depth 1, 4K-aligned",
+        direction="write",
+        order="random",
+        block_bytes=4 * KIB,
+        queue_depth=1,
+        align_bytes=4 * KIB,
+        duration_s=180,
+    ),
+)

@@ -1,0 +1,167 @@
+"""How far the work is, and how it is stopped: read by the terminal, written by worker threads."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+T = TypeVar("T")
+
+
+class StageProgress(Protocol):
+    """The engine's view of one call: `_engine.Progress`."""
+
+    @property
+    def fraction(self) -> float:
+        """0 to 1."""
+
+    def cancel(self) -> None:
+        """Makes the call end soon."""
+
+
+class TaskProgress:
+    """Progress of a task made of several engine calls, each a share of the whole."""
+
+    def __init__(self, label: str, weight: float = 1.0) -> None:
+        self.label = label
+        self.weight = weight
+        self.started = False
+        self._done = 0.0
+        self._share = 0.0
+        self._stage: StageProgress | None = None
+        self._cancelled = False
+        self._lock = threading.Lock()
+
+    @property
+    def fraction(self) -> float:
+        """Share of the task that is done, 0 to 1."""
+        stage = self._stage
+        running = stage.fraction * self._share if stage is not None else 0.0
+        return min(1.0, self._done + running)
+
+    @contextmanager
+    def stage(self, share: float, engine: StageProgress) -> Iterator[None]:
+        """One engine call that is `share` (0 to 1) of the task."""
+        with self._lock:
+            self.started = True
+            self._stage, self._share = engine, share
+            if self._cancelled:
+                engine.cancel()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._stage = None
+                self._done += share
+
+    def finish(self) -> None:
+        """Marks the whole task as done."""
+        self._done = 1.0
+
+    def cancel(self) -> None:
+        """Makes the running and every later engine call of the task end soon."""
+        with self._lock:
+            self._cancelled = True
+            if self._stage is not None:
+                self._stage.cancel()
+
+
+class Bar:
+    """One bar with the remaining time on standard error, for all tasks together."""
+
+    def __init__(self, total_weight: float, shown: bool = True) -> None:
+        console = Console(file=sys.stderr)
+        self._total = max(total_weight, 1e-9)
+        self._progress = Progress(
+            BarColumn(bar_width=30),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}", style="dim"),
+            console=console,
+            transient=True,
+            refresh_per_second=5,
+            disable=not (shown and console.is_terminal),
+        )
+        self._bar = self._progress.add_task("", total=1.0)
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, tasks: list[TaskProgress]) -> None:
+        """Redraws from the state of all tasks."""
+        done = sum(task.fraction * task.weight for task in tasks) / self._total
+        running = [task.label for task in tasks if task.started and task.fraction < 1]
+        self._progress.update(self._bar, completed=done, description=" | ".join(running[:2]))
+
+
+class Crew:
+    """Worker threads, watched, and stopped together on Ctrl-C or the first failure."""
+
+    def __init__(self, workers: int, bar: Bar) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=workers)
+        self._bar = bar
+        self.tasks: list[TaskProgress] = []
+        self._running: set[Future[object]] = set()
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            for task in self.tasks:
+                task.cancel()
+        self._pool.shutdown(wait=True, cancel_futures=kind is not None)
+
+    def submit(self, task: TaskProgress, work: Callable[[TaskProgress], T]) -> Future[T]:
+        """Queues work; it is handed its own progress."""
+
+        def run() -> T:
+            result = work(task)
+            task.finish()
+            return result
+
+        if task not in self.tasks:
+            self.tasks.append(task)
+        future = self._pool.submit(run)
+        self._running.add(future)  # type: ignore[arg-type]
+        return future
+
+    def wait(self, *futures: Future[T]) -> list[T]:
+        """Results of these futures, in order; raises the first failure of any task at once."""
+        while not all(future.done() for future in futures):
+            finished, _ = wait(self._running, timeout=0.2, return_when=FIRST_EXCEPTION)
+            for future in finished:
+                self._running.discard(future)
+                future.result()
+            self._bar.show(self.tasks)
+        return [future.result() for future in futures]
+
+
+def run_alone(label: str, work: Callable[[TaskProgress], T], shown: bool = True) -> T:
+    """Runs one task in a thread of its own with a bar, so that Ctrl-C is answered at once."""
+    task = TaskProgress(label)
+    with Bar(task.weight, shown) as bar, Crew(1, bar) as crew:
+        return crew.wait(crew.submit(task, work))[0]
+
+
+class Stopwatch:
+    """Wall-clock seconds since it was made; for fields named `wall_...` only."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    def seconds(self) -> float:
+        """Seconds so far, to the millisecond."""
+        return round(time.perf_counter() - self._start, 3)

@@ -1,0 +1,29 @@
+"""Conversions between the units that results are stated in."""
+
+from __future__ import annotations
+
+import hashlib
+
+SECTOR_BYTES = 512
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+NS_PER_S = 1_000_000_000
+NS_PER_MS = 1_000_000
+NS_PER_US = 1_000
+
+
+def derive_seed(seed: int, *labels: str) -> int:
+    """A seed below 2^63 for one part of the work, independent of the order in which parts run."""
+    text = "\0".join((str(seed), *labels))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
+
+
+def bytes_text(byte_count: int) -> str:
+    """A byte count in the largest fitting decimal unit: 80.0 GB.
+
+    >>> bytes_text(80_026_361_856)
+    '80.0 GB'
+    """
+    for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if byte_count >= size:
+            return f"{byte_count / size:.1f} {unit}"
+    return f"{byte_count} B"

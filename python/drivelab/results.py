@@ -1,0 +1,163 @@
+"""The results of a review: the records of results.json, and their DuckDB file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from drivelab.procedures.procedure import Procedure
+from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
+
+if TYPE_CHECKING:
+    from drivelab.model import Model
+    from drivelab.targets import Report
+
+SCHEMA = 1
+SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
+PROGRAM_KEYS = tuple(f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map"))
+ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "wear", "map"))
+QUOTED_PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
+
+
+def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Differences of all cumulative counters between two snapshots."""
+    return {
+        key: value - before[key]
+        for key, value in after.items()
+        if isinstance(value, int | float) and isinstance(before.get(key), int | float)
+    }
+
+
+def program_bytes(used: Mapping[str, Any]) -> int:
+    """Bytes programmed into flash for every purpose: host data, cleaning, wear levelling, map."""
+    return int(sum(used[key] for key in PROGRAM_KEYS))
+
+
+def erase_count(used: Mapping[str, Any]) -> int:
+    """Blocks erased by the drive on its own account; secure erase is not counted."""
+    return int(sum(used[key] for key in ERASE_KEYS))
+
+
+def write_amplification(used: Mapping[str, Any]) -> float | None:
+    """Bytes programmed per byte that the host wrote; None if it wrote nothing.
+
+    Includes read-modify-write: a write that covers a map unit in part programs the whole unit.
+    """
+    written = used["host_write_bytes"]
+    return program_bytes(used) / written if written else None
+
+
+def model_result(model: Model) -> dict[str, Any]:
+    """The record of a reviewed model."""
+    return {
+        "name": model.name,
+        "title": model.title,
+        "hash": model.hash,
+        "user_capacity_bytes": model.user_capacity_bytes,
+        "raw_capacity_bytes": model.raw_capacity_bytes,
+        "parameters": model.parameters,
+    }
+
+
+def test_result(
+    model_name: str, state: str, procedure: Procedure, span_bytes: int, report: Report
+) -> dict[str, Any]:
+    """The record of one test, from the engine's report; `wall_s` is added by the caller."""
+    direction = report["jobs"][0][procedure.direction]
+    used = spent(report["counters_before"], report["counters_after"])
+    duration_ns = report["end_ns"] - report["measure_start_ns"]
+    energy_j = used["energy_nj"] / 1e9
+    return {
+        "id": procedure.id,
+        "title": procedure.title,
+        "model": model_name,
+        "state": state,
+        "direction": procedure.direction,
+        "block_bytes": procedure.block_bytes,
+        "queue_depth": procedure.queue_depth,
+        "align_bytes": procedure.align_bytes,
+        "span_bytes": span_bytes,
+        "duration_s": direction["runtime_ns"] / NS_PER_S,
+        "ios": direction["ios"],
+        "bytes": direction["bytes"],
+        "iops": direction["iops"],
+        "mib_per_s": _mib_per_s(direction["bytes_per_s"]),
+        "latency_us": _latency_us(direction["latency_ns"]),
+        "split_mean_us": {
+            part: (direction["split_mean_ns"] or {}).get(f"{part}_ns", 0.0) / NS_PER_US
+            for part in SPLIT_PARTS
+        },
+        "write_amplification": write_amplification(used),
+        "host_write_bytes": used["host_write_bytes"],
+        "flash_program_bytes": program_bytes(used),
+        "erases": erase_count(used),
+        "energy_j": energy_j,
+        "mean_power_w": energy_j / (duration_ns / NS_PER_S) if duration_ns else None,
+        "counters": used,
+        "series": _series(direction),
+    }
+
+
+def state_result(
+    model_name: str, state: str, description: str, used: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The record of a state's preparation, from the counters that it added."""
+    return {
+        "model": model_name,
+        "state": state,
+        "description": description,
+        "host_write_bytes": used["host_write_bytes"],
+        "program_bytes": program_bytes(used),
+        "write_amplification": write_amplification(used),
+        "erases": erase_count(used),
+    }
+
+
+def _mib_per_s(bytes_per_s: float | None) -> float | None:
+    return None if bytes_per_s is None else bytes_per_s / MIB
+
+
+def _latency_us(latency_ns: Mapping[str, Any] | None) -> dict[str, Any]:
+    keys = ("min", "mean", "stddev", *QUOTED_PERCENTILES, "max")
+    if latency_ns is None:
+        return dict.fromkeys(keys) | {"percentiles": []}
+    points = sorted((float(key), ns / NS_PER_US) for key, ns in latency_ns["percentiles"].items())
+    at = dict(points)
+    quoted = {key: at.get(percent) for key, percent in QUOTED_PERCENTILES.items()}
+    whole = {key: latency_ns[key] / NS_PER_US for key in ("min", "mean", "stddev", "max")}
+    values = whole | quoted
+    return {key: values[key] for key in keys} | {"percentiles": [list(point) for point in points]}
+
+
+def _series(direction: Mapping[str, Any]) -> dict[str, Any]:
+    """Throughput and longest latency over time; a last bucket that is cut short is left out."""
+    series = direction["series"]
+    interval_ns = series["interval_ns"]
+    whole = max(1, direction["runtime_ns"] // interval_ns)
+    interval_s = interval_ns / NS_PER_S
+    return {
+        "interval_s": interval_s,
+        "mib_per_s": [count / MIB / interval_s for count in series["bytes"][:whole]],
+        "latency_max_us": [
+            None if ns is None else ns / NS_PER_US for ns in series["latency_max_ns"][:whole]
+        ],
+    }
+
+
+def to_json(document: Any) -> str:
+    """Strict JSON with a final newline; refuses NaN and infinities."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def without_wall_clock(document: Any) -> Any:
+    """A copy without the fields that depend on the clock: those whose name starts with `wall_`."""
+    if isinstance(document, dict):
+        return {
+            key: without_wall_clock(value)
+            for key, value in document.items()
+            if not key.startswith("wall_")
+        }
+    if isinstance(document, list):
+        return [without_wall_clock(item) for item in document]
+    return document

@@ -1,0 +1,256 @@
+"""The states in which drives are measured, and how each is brought about.
+
+- `new`: secure erase; no logical block has been written.
+- `used`: secure erase, one sequential pass of 128 KB writes over all logical blocks, then the
+  sector-by-sector copy of a file-system image of 50 GB.
+- `tortured`: secure erase, the same pass, then 4 KB random writes over all logical blocks at queue
+  depth 32 for 20 minutes.
+
+The image is synthetic, since the one the reviews used isn't public: files lie in extents of mixed
+sizes, in ascending order, with free gaps between them over the whole drive. Only its used clusters
+are copied, each to its own logical block. Every constant of it is in `ImageCopy`, so that how much
+a result depends on it can be tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivelab.errors import RequestError, nearest
+from drivelab.progress import TaskProgress
+from drivelab.quantities import KIB, MIB, NS_PER_S, SECTOR_BYTES, bytes_text, derive_seed
+from drivelab.targets import Target
+from drivelab.workload import FLUSH, WRITE, BlockSize, Job, Recorded, Requests
+
+
+@dataclass(frozen=True)
+class ImageCopy:
+    """A synthetic file-system image and the way it is copied. Source of every value: assumed.
+
+    The sizes follow what file-system surveys agree on: most files are a few KB, most bytes are in
+    files of MBs, and free space is scattered in gaps as irregular as the files.
+    """
+
+    image_bytes: int = 50 * 10**9
+    """Bytes copied (the reviews: "over 50 GB")."""
+    share_max: float = 0.625
+    """At most this share of the drive: what 50 GB are of 80 GB, for drives that are smaller."""
+    cluster_bytes: int = 4 * KIB
+    """Allocation unit of the file system; extents and gaps are multiples of it."""
+    first_byte: int = MIB
+    """Start of the partition, aligned as partitioning tools do since 2007."""
+    extents: tuple[tuple[int, float], ...] = (
+        (4 * KIB, 0.02),
+        (16 * KIB, 0.06),
+        (64 * KIB, 0.12),
+        (256 * KIB, 0.20),
+        (MIB, 0.25),
+        (8 * MIB, 0.35),
+    )
+    """Sizes of extents in bytes, and the share of the image's bytes that lies in such extents."""
+    write_bytes: int = 128 * KIB
+    """Longest write of the copying tool; longer extents are written in pieces."""
+    queue_depth: int = 1
+    """Writes that the copying tool keeps outstanding."""
+
+
+@dataclass(frozen=True)
+class Fill:
+    """One sequential pass over all logical blocks. Block size as the reviews; depth assumed."""
+
+    write_bytes: int = 128 * KIB
+    queue_depth: int = 1
+
+
+@dataclass(frozen=True)
+class Torture:
+    """Random writes over all logical blocks, as the reviews describe them."""
+
+    write_bytes: int = 4 * KIB
+    queue_depth: int = 32
+    duration_ns: int = 20 * 60 * NS_PER_S
+
+
+REST_NS = 60 * NS_PER_S
+"""Time that the drive stands idle between its preparation and a test. Source: assumed."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A state: its name, how people describe it, and the function that brings a drive into it."""
+
+    name: str
+    description: str
+    prepare: Callable[[Target, int, TaskProgress], None]
+    cost: float
+    """How long the preparation takes, roughly in units of one test; for the progress bar."""
+
+
+def image_requests(capacity_bytes: int, seed: int, image: ImageCopy | None = None) -> Requests:
+    """The writes that copy the image onto a drive of this size, in ascending order."""
+    image = image or ImageCopy()
+    cluster_sectors = image.cluster_bytes // SECTOR_BYTES
+    first_sector = image.first_byte // SECTOR_BYTES
+    room = (capacity_bytes - image.first_byte) // image.cluster_bytes
+    wanted = min(image.image_bytes, int(capacity_bytes * image.share_max)) // image.cluster_bytes
+    wanted = min(wanted, room)
+    if wanted <= 0:
+        empty = np.zeros(0, dtype=np.uint64)
+        return Requests(empty.astype(np.uint8), empty, empty.astype(np.uint32))
+    # Only uniform doubles are drawn: their stream is the part of numpy that doesn't change.
+    rng = np.random.Generator(np.random.PCG64(derive_seed(seed, "image")))
+    lengths = _extent_clusters(image, wanted, rng)
+    starts = _extent_starts(lengths, room, rng)
+    lba, sector_count = _pieces(
+        starts * cluster_sectors + first_sector,
+        lengths * cluster_sectors,
+        image.write_bytes // SECTOR_BYTES,
+    )
+    op = np.full(len(lba), WRITE, dtype=np.uint8)
+    return Requests(op, lba.astype(np.uint64), sector_count.astype(np.uint32))
+
+
+def _extent_clusters(image: ImageCopy, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Lengths of all extents in clusters, shuffled; they add up to `wanted`."""
+    lengths: list[NDArray[np.int64]] = []
+    for size_bytes, byte_share in image.extents:
+        clusters = size_bytes // image.cluster_bytes
+        lengths.append(np.full(round(wanted * byte_share / clusters), clusters, dtype=np.int64))
+    mixed = np.concatenate(lengths)
+    mixed = mixed[np.argsort(rng.random(len(mixed)), kind="stable")]
+    total = np.cumsum(mixed)
+    mixed = mixed[total <= wanted]
+    rest = wanted - int(mixed.sum())
+    return np.append(mixed, rest) if rest else mixed
+
+
+def _extent_starts(
+    lengths: NDArray[np.int64], room: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Starts in clusters: extents in order, the gaps between them exponentially distributed."""
+    free = room - int(lengths.sum())
+    weights = -np.log1p(-rng.random(len(lengths) + 1))
+    # Rounding the running sum, not each gap, keeps the total exact.
+    free_before = np.floor(np.cumsum(weights)[:-1] / weights.sum() * free).astype(np.int64)
+    return np.asarray(free_before + np.cumsum(lengths) - lengths, dtype=np.int64)
+
+
+def _pieces(
+    starts: NDArray[np.int64], lengths: NDArray[np.int64], longest: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Cuts ranges (in sectors) into pieces of at most `longest` sectors."""
+    counts = -(-lengths // longest)
+    index = np.repeat(np.arange(len(starts)), counts)
+    within = np.arange(len(index)) - np.repeat(np.cumsum(counts) - counts, counts)
+    offset = within * longest
+    return starts[index] + offset, np.minimum(lengths[index] - offset, longest)
+
+
+def _prepare_new(target: Target, seed: int, progress: TaskProgress) -> None:
+    target.secure_erase()
+
+
+def _fill(target: Target, seed: int, progress: TaskProgress, share: float) -> None:
+    fill = Fill()
+    block_bytes = min(fill.write_bytes, target.capacity_bytes)
+    job = Job(
+        name="fill",
+        rw="write",
+        block_sizes=(BlockSize(bytes=block_bytes),),
+        span_bytes=target.capacity_bytes,
+        queue_depth=fill.queue_depth,
+        seed=derive_seed(seed, "fill"),
+    )
+    target.run([job], progress, share)
+
+
+def _settle(target: Target, progress: TaskProgress) -> None:
+    """Flushes the write buffer and lets the drive rest."""
+    job = Job(name="flush", source=Recorded(pacing="closed"))
+    target.run_requests(job, Requests.of([(FLUSH, 0, 0)]), progress, 0.0)
+    target.idle(REST_NS)
+
+
+def _prepare_used(target: Target, seed: int, progress: TaskProgress) -> None:
+    target.secure_erase()
+    image = ImageCopy()
+    requests = image_requests(target.capacity_bytes, seed, image)
+    total = target.capacity_bytes + requests.byte_count
+    _fill(target, seed, progress, target.capacity_bytes / total)
+    if len(requests):
+        job = Job(
+            name="image-copy",
+            source=Recorded(pacing="closed"),
+            queue_depth=image.queue_depth,
+            seed=derive_seed(seed, "image-copy"),
+        )
+        target.run_requests(job, requests, progress, requests.byte_count / total)
+    _settle(target, progress)
+
+
+def _prepare_tortured(target: Target, seed: int, progress: TaskProgress) -> None:
+    target.secure_erase()
+    _fill(target, seed, progress, 0.4)
+    torture = Torture()
+    job = Job(
+        name="torture",
+        rw="randwrite",
+        block_sizes=(BlockSize(bytes=torture.write_bytes),),
+        span_bytes=target.capacity_bytes,
+        queue_depth=torture.queue_depth,
+        runtime_ns=torture.duration_ns,
+        time_based=True,
+        seed=derive_seed(seed, "torture"),
+    )
+    target.run([job], progress, 0.6)
+    _settle(target, progress)
+
+
+def _mix_text(image: ImageCopy) -> str:
+    def size(size_bytes: int) -> str:
+        return f"{size_bytes // MIB} MiB" if size_bytes >= MIB else f"{size_bytes // KIB} KiB"
+
+    return ", ".join(f"{share * 100:.0f} % in {size(bytes_)}" for bytes_, share in image.extents)
+
+
+def _used_text() -> str:
+    image, fill = ImageCopy(), Fill()
+    return (
+        f"secure erase, sequential fill of all logical blocks with {fill.write_bytes // KIB} KiB "
+        f"writes, then the sector-by-sector copy of a file-system image of "
+        f"{bytes_text(image.image_bytes)} (synthetic; ascending extents, by bytes: "
+        f"{_mix_text(image)}; free gaps between them over the whole drive; writes of at most "
+        f"{image.write_bytes // KIB} KiB), flush and {REST_NS // NS_PER_S} s of idle time"
+    )
+
+
+def _tortured_text() -> str:
+    torture = Torture()
+    return (
+        f"secure erase, sequential fill of all logical blocks, then "
+        f"{torture.write_bytes // KIB} KiB random writes over all of them at queue depth "
+        f"{torture.queue_depth} for {torture.duration_ns // NS_PER_S // 60} minutes"
+    )
+
+
+STATES = {
+    state.name: state
+    for state in (
+        State("new", "secure erase: no logical block written", _prepare_new, 0.05),
+        State("used", _used_text(), _prepare_used, 4.0),
+        State("tortured", _tortured_text(), _prepare_tortured, 6.0),
+    )
+}
+
+
+def find(name: str) -> State:
+    """The state of this name; raises RequestError."""
+    if name not in STATES:
+        raise RequestError(
+            f'--state "{name}" is unknown{nearest(name, STATES)} Allowed: {", ".join(STATES)}.'
+        )
+    return STATES[name]

@@ -1,0 +1,134 @@
+"""What a procedure runs on. Now: a drive of the engine. Other targets fit the same protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, Self
+
+from drivelab import _engine
+from drivelab.errors import RequestError, WorkError
+from drivelab.model import Model
+from drivelab.progress import TaskProgress
+from drivelab.workload import Job, Requests, jobs_to_json
+
+Report = dict[str, Any]
+"""What a run measured: see `results.test_result` for the keys that are used."""
+
+
+class Target(Protocol):
+    """A drive to be tested. Times are in ns of the target's own clock."""
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Bytes that the host can address."""
+
+    @property
+    def queue_depth(self) -> int:
+        """Commands that the drive accepts at once."""
+
+    def clone(self) -> Self:
+        """An independent copy of the drive in its present state."""
+
+    def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
+        """Runs jobs that start together; they are `share` of the task whose progress is given."""
+
+    def run_requests(
+        self, job: Job, requests: Requests, progress: TaskProgress, share: float = 1.0
+    ) -> Report:
+        """Runs given requests."""
+
+    def idle(self, duration_ns: int) -> None:
+        """Lets time pass without commands."""
+
+    def secure_erase(self) -> None:
+        """Erases every block: the new state."""
+
+    def counters(self) -> dict[str, float]:
+        """Cumulative counters of the drive."""
+
+
+class EngineTarget:
+    """A drive of the engine, in virtual time."""
+
+    def __init__(self, model: Model, seed: int) -> None:
+        with _engine_errors():
+            self._drive = _engine.Drive(model.engine, seed)
+        self._model = model
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Bytes that the host can address."""
+        return self._model.user_capacity_bytes
+
+    @property
+    def queue_depth(self) -> int:
+        """Commands that the drive accepts at once."""
+        return self._model.queue_depth
+
+    @property
+    def now_ns(self) -> int:
+        """Virtual time that the drive has reached."""
+        return self._drive.now_ns
+
+    def clone(self) -> EngineTarget:
+        """An independent copy of the drive in its present state."""
+        copy = object.__new__(EngineTarget)
+        copy._model = self._model
+        copy._drive = self._drive.clone()
+        return copy
+
+    def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
+        """Runs jobs that start together; raises RequestError for a job that can't be."""
+        engine_progress = _engine.Progress()
+        with _engine_errors(), progress.stage(share, engine_progress):
+            report: Report = json.loads(self._drive.run(jobs_to_json(jobs), engine_progress))
+        return report
+
+    def run_requests(
+        self, job: Job, requests: Requests, progress: TaskProgress, share: float = 1.0
+    ) -> Report:
+        """Runs given requests; raises RequestError for one that can't be."""
+        engine_progress = _engine.Progress()
+        with _engine_errors(), progress.stage(share, engine_progress):
+            report: Report = json.loads(
+                self._drive.run_requests(
+                    job.to_json(),
+                    requests.op,
+                    requests.lba,
+                    requests.sector_count,
+                    requests.arrival_ns,
+                    engine_progress,
+                )
+            )
+        return report
+
+    def idle(self, duration_ns: int) -> None:
+        """Lets virtual time pass without commands."""
+        self._drive.idle(duration_ns)
+
+    def secure_erase(self) -> None:
+        """Erases every block: the new state."""
+        self._drive.secure_erase()
+
+    def counters(self) -> dict[str, float]:
+        """Cumulative counters since the drive was made."""
+        counters: dict[str, float] = json.loads(self._drive.counters())
+        return counters
+
+    def page_states(self) -> list[dict[str, Any]]:
+        """The state of every page, per block; for drives of a few pages."""
+        blocks: list[dict[str, Any]] = json.loads(self._drive.page_states())
+        return blocks
+
+
+@contextmanager
+def _engine_errors() -> Iterator[None]:
+    """The only mapping from the engine's errors to the laboratory's."""
+    try:
+        yield
+    except (_engine.ModelError, _engine.WorkloadError) as error:
+        raise RequestError(str(error)) from None
+    except _engine.Cancelled:
+        raise WorkError("stopped") from None

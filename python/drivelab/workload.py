@@ -1,0 +1,236 @@
+"""What a job is: the requests of one stream, as the engine reads them. The words are fio's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from drivelab.errors import RequestError
+from drivelab.quantities import NS_PER_S, SECTOR_BYTES
+
+READ, WRITE, FLUSH, TRIM = 0, 1, 2, 3
+"""Request kinds in the arrays of `Requests`."""
+
+PERCENTILES = (
+    1.0,
+    5.0,
+    10.0,
+    *map(float, range(20, 100, 10)),
+    95.0,
+    99.0,
+    99.5,
+    99.9,
+    99.95,
+    99.99,
+)
+"""fio's default list."""
+
+Rw = Literal["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrim"]
+Bytes = Annotated[int, Field(ge=0)]
+Nanoseconds = Annotated[int, Field(ge=0)]
+Percent = Annotated[float, Field(ge=0, le=100)]
+
+
+class Part(BaseModel):
+    """A part of a job: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BlockSize(Part):
+    """A block size in bytes and how often it is drawn, relative to the others."""
+
+    bytes: Annotated[int, Field(gt=0)]
+    weight: Annotated[float, Field(gt=0)] = 1.0
+
+
+class Generated(Part):
+    """Requests are made up from the job's description."""
+
+    kind: Literal["generated"] = "generated"
+
+
+class Recorded(Part):
+    """Requests are handed over beside the job, as arrays."""
+
+    kind: Literal["requests"] = "requests"
+    pacing: Literal["arrival", "closed", "capped"] = "closed"
+    idle_cap_ns: Nanoseconds | None = None
+
+
+class Uniform(Part):
+    """Every block equally often."""
+
+    kind: Literal["uniform"] = "uniform"
+
+
+class Zipf(Part):
+    """The k-th most popular block proportionally to k^-theta."""
+
+    kind: Literal["zipf"] = "zipf"
+    theta: float
+
+
+class Pareto(Part):
+    """Pareto with fio's h, 0 to 1."""
+
+    kind: Literal["pareto"] = "pareto"
+    h: float
+
+
+class Normal(Part):
+    """Around the middle of the region; deviation in percent of the region."""
+
+    kind: Literal["normal"] = "normal"
+    deviation_percent: float
+
+
+class Zone(Part):
+    """A share of the accesses that goes to a share of the region."""
+
+    access_percent: float
+    size_percent: float
+
+
+class Zoned(Part):
+    """Zones in ascending order over the region."""
+
+    kind: Literal["zoned"] = "zoned"
+    zones: tuple[Zone, ...]
+
+
+Source = Annotated[Generated | Recorded, Field(discriminator="kind")]
+Distribution = Annotated[Uniform | Zipf | Pareto | Normal | Zoned, Field(discriminator="kind")]
+
+
+class Job(Part):
+    """One job. Jobs of one run start together and share the drive.
+
+    It ends at `io_bytes` (default: the span times `loops`) or `runtime_ns`, whichever comes first;
+    with `time_based` only at `runtime_ns`. The engine checks values against the drive.
+    """
+
+    name: str
+    source: Source = Generated()
+    rw: Rw = "read"
+    read_percent: Percent = 50.0
+    block_sizes: tuple[BlockSize, ...] = (BlockSize(bytes=4096),)
+    write_block_sizes: tuple[BlockSize, ...] | None = None
+    trim_block_sizes: tuple[BlockSize, ...] | None = None
+    align_bytes: Annotated[int, Field(gt=0)] | None = None
+    offset_bytes: Bytes = 0
+    span_bytes: Bytes | None = None
+    io_bytes: Bytes | None = None
+    runtime_ns: Nanoseconds | None = None
+    time_based: bool = False
+    loops: Annotated[int, Field(ge=1)] = 1
+    ramp_ns: Nanoseconds = 0
+    start_ns: Nanoseconds = 0
+    queue_depth: Annotated[int, Field(ge=1)] = 1
+    distribution: Distribution = Uniform()
+    random_map: bool = False
+    random_percent: Percent = 100.0
+    rate_iops: Annotated[int, Field(ge=1)] | None = None
+    rate_bytes_per_s: Annotated[int, Field(ge=1)] | None = None
+    thinktime_ns: Nanoseconds = 0
+    thinktime_blocks: Annotated[int, Field(ge=1)] = 1
+    flush_every_writes: Annotated[int, Field(ge=0)] = 0
+    fua: bool = False
+    seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
+    series_interval_ns: Annotated[int, Field(gt=0)] = NS_PER_S
+    percentiles: tuple[float, ...] = PERCENTILES
+
+    def to_json(self) -> str:
+        """The job as the engine reads it."""
+        return self.model_dump_json()
+
+
+_JOBS = TypeAdapter(tuple[Job, ...])
+
+
+def jobs_to_json(jobs: Sequence[Job]) -> str:
+    """Jobs as the engine reads them: a JSON array."""
+    return _JOBS.dump_json(tuple(jobs)).decode()
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Given requests as columns: kind, first sector, sectors of 512 bytes, arrival in ns."""
+
+    op: NDArray[np.uint8]
+    lba: NDArray[np.uint64]
+    sector_count: NDArray[np.uint32]
+    arrival_ns: NDArray[np.uint64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes that all requests together move or trim."""
+        return int(self.sector_count.sum(dtype=np.uint64)) * SECTOR_BYTES
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, int, int]]) -> Requests:
+        """Requests from (op, lba, sector_count) rows that arrive at once."""
+        columns = np.array(rows, dtype=np.uint64).reshape(-1, 3)
+        return cls(
+            columns[:, 0].astype(np.uint8),
+            columns[:, 1].copy(),
+            columns[:, 2].astype(np.uint32),
+            np.zeros(len(columns), dtype=np.uint64),
+        )
+
+    def fitted(self, capacity_sectors: int, beyond: str) -> Requests:
+        """The requests with those beyond the drive treated as asked.
+
+        `reject` raises RequestError; `modulo` wraps offsets at the drive's end; `compact` renumbers
+        the touched regions of 1 MiB in order of address, so that holes of the trace vanish.
+        """
+        end = self.lba + self.sector_count
+        outside = np.flatnonzero(end > capacity_sectors)
+        if not len(outside):
+            return self
+        first = int(outside[0])
+        where = f"request {first + 1} reaches sector {int(end[first])}"
+        if beyond == "reject":
+            raise RequestError(
+                f"{len(outside)} of {len(self)} requests lie beyond the drive's {capacity_sectors} "
+                f"sectors ({where}); --out-of-range modulo wraps them, compact renumbers them"
+            )
+        lba = self.lba if beyond == "modulo" else _compacted(self.lba, self.sector_count)
+        largest = int(self.sector_count.max())
+        if largest > capacity_sectors:
+            raise RequestError(
+                f"a request of {largest} sectors exceeds the drive's {capacity_sectors} sectors"
+            )
+        needed = int((lba + self.sector_count).max())
+        if beyond == "compact" and needed > capacity_sectors:
+            raise RequestError(
+                f"--out-of-range compact: even without its holes the trace needs {needed} sectors, "
+                f"the drive has {capacity_sectors}; use modulo"
+            )
+        room = np.uint64(capacity_sectors) - self.sector_count
+        wrapped = np.where(lba > room, lba % (room + np.uint64(1)), lba)
+        return Requests(self.op, wrapped, self.sector_count, self.arrival_ns)
+
+
+_REGION_SECTORS = 2048
+"""Granularity of renumbering: 1 MiB keeps requests that were neighbours adjacent."""
+
+
+def _compacted(lba: NDArray[np.uint64], sector_count: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    region = np.uint64(_REGION_SECTORS)
+    first = lba // region
+    last = (lba + np.maximum(sector_count, 1) - np.uint64(1)) // region
+    touched = [first, last]
+    longest = int((last - first).max())
+    touched += [np.minimum(first + np.uint64(step), last) for step in range(1, longest)]
+    kept = np.unique(np.concatenate(touched))
+    new_region = np.searchsorted(kept, first).astype(np.uint64)
+    return new_region * region + lba % region
