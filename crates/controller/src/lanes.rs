@@ -396,7 +396,7 @@ impl SolidStateDrive {
     #[inline]
     fn try_host_page(&mut self, die: u32, now: Nanos) -> bool {
         let index = DieIndex(die);
-        if self.buffer.queued() == 0 || self.ftl.is_full(index) || !self.ftl.has_room(index) || !self.has_page(now) {
+        if self.buffer.queued() == 0 || self.ftl.is_checkpointing() || self.ftl.is_full(index) || !self.ftl.has_room(index) || !self.has_page(now) {
             return false;
         }
         if !self.take_token(die) {
@@ -447,6 +447,13 @@ impl SolidStateDrive {
     /// Hands buffered pages to dies until the buffer is empty or no die can take one.
     #[inline]
     pub(crate) fn drain(&mut self, now: Nanos) {
+        if self.ftl.is_checkpointing() {
+            // All dies write the checkpoint, whoever's turn it is.
+            for die in 0..self.layout.geometry.die_count() {
+                self.pick_job(die, now);
+            }
+            return;
+        }
         match self.config.scheduling.die_allocation {
             DieAllocation::RoundRobin => self.drain_round_robin(now),
             DieAllocation::EarliestFree => self.drain_earliest_free(now),

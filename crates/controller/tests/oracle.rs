@@ -74,6 +74,8 @@ fn drive(shape: Shape) -> SolidStateDrive {
         idle_cleaning_blocks: shape.idle_blocks,
         wear_spread_limit: 4,
         journal_updates_per_page: shape.journal,
+        checkpoint_updates: 50,
+        checkpoint_pages: 3,
         seed: shape.seed,
     };
     let config = ControllerConfig {

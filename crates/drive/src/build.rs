@@ -58,6 +58,8 @@ pub fn plan(model: &Model, seed: u64) -> Result<Plan, ModelError> {
         idle_cleaning_blocks: small("ftl.idle_cleaning_blocks"),
         wear_spread_limit: small("ftl.wear_spread_limit"),
         journal_updates_per_page: small("ftl.journal_updates_per_page"),
+        checkpoint_updates: small("ftl.checkpoint_updates"),
+        checkpoint_pages: checkpoint_pages(model, &layout)?,
         seed,
     };
     Ok(Plan { layout, ftl, controller: controller(model, &layout)? })
@@ -78,6 +80,22 @@ fn user_capacity_bytes(model: &Model, layout: &UnitLayout) -> u64 {
         let ratio = model.real("spare_ratio").unwrap_or(0.0);
         (layout.geometry.raw_bytes() as f64 / (1.0 + ratio)) as u64
     })
+}
+
+fn checkpoint_pages(model: &Model, layout: &UnitLayout) -> Result<u32, ModelError> {
+    let key = "ftl.checkpoint_bytes";
+    let bytes = model.integer(key);
+    let geometry = &layout.geometry;
+    // Journal blocks take turns on every die; a checkpoint must leave the older one readable.
+    let page = u64::from(geometry.program_bytes()) * u64::from(layout.pages_per_unit);
+    let most = u64::from(geometry.die_count()) * u64::from(layout.units_per_block / layout.units_per_page) * page;
+    if bytes > most {
+        return Err(model.bad(key, &bytes.to_string(), &format!("must be at most one block of every die, {most} bytes")));
+    }
+    if bytes > 0 && model.integer("ftl.journal_updates_per_page") == 0 {
+        return Err(model.bad(key, &bytes.to_string(), "needs ftl.journal_updates_per_page above 0"));
+    }
+    Ok(u32::try_from(bytes.div_ceil(page)).unwrap_or(u32::MAX))
 }
 
 fn victim_selection(word: &str) -> VictimSelection {

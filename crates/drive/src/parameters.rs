@@ -92,6 +92,8 @@ pub const PARAMETERS: &[Parameter] = &[
     row("ftl.idle_cleaning_blocks", "blocks/die", Integer(0, 1 << 20), Number(0), "idle-time cleaning goes on to this many free blocks; 0: none"),
     row("ftl.wear_spread_limit", "erases", Integer(0, MOST), Number(0), "static wear levelling beyond this spread; 0: none"),
     row("ftl.journal_updates_per_page", "updates", Integer(0, MOST), Number(0), "map updates per page of the map journal; 0: no journal"),
+    row("ftl.checkpoint_updates", "updates", Integer(0, MOST), Number(0), "map updates between checkpoints of the map; 0: none"),
+    row("ftl.checkpoint_bytes", "B", Integer(0, 1 << 36), Number(0), "size of a checkpoint; host writes wait while it is written"),
     row("controller.queue_depth", "commands", Integer(1, 65_536), Number(32), "NCQ depth"),
     row("controller.read_firmware_ns", "ns", Integer(0, HOUR_NS), Number(0), "firmware time of a read command"),
     row("controller.write_firmware_ns", "ns", Integer(0, HOUR_NS), Number(0), "firmware time of a write command"),

@@ -41,6 +41,8 @@ fn steady(policy: VictimSelection, spare_ratio: f64, seed: u64) -> Steady {
         idle_cleaning_blocks: 0,
         wear_spread_limit: 0,
         journal_updates_per_page: 0,
+        checkpoint_updates: 0,
+        checkpoint_pages: 0,
         seed,
     };
     let mut drive = Untimed::new(PageMap::new(layout, config).expect("valid configuration"));

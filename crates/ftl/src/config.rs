@@ -37,6 +37,10 @@ pub struct FtlConfig {
     pub wear_spread_limit: u32,
     /// Map updates that one page of the map journal holds; 0: no journal is written.
     pub journal_updates_per_page: u32,
+    /// Map updates after which a checkpoint of the map is written; 0: never.
+    pub checkpoint_updates: u32,
+    /// Pages of a checkpoint.
+    pub checkpoint_pages: u32,
     /// Seed of random victim selection.
     pub seed: u64,
 }

@@ -1,9 +1,13 @@
 //! The map journal: how map updates reach flash, so that a drive finds its data again after power-on.
 //!
-//! Every `journal_updates_per_page` map updates fill one journal page. Each die keeps two blocks for it and
-//! uses them in turn; the older one is erased when the newer is full (what it held is in a checkpoint by then).
+//! Every `journal_updates_per_page` map updates fill one journal page. After `checkpoint_updates` of them the part of
+//! the map that changed is written as a checkpoint of `checkpoint_pages`; host writes wait for it, since the map must
+//! not change meanwhile. Each die keeps two blocks for both and uses them in turn; the older one is erased when the
+//! newer is full.
 
 use drivelab_nand::{BlockIndex, DieIndex, UnitLayout};
+
+use crate::config::FtlConfig;
 
 /// Blocks of a die that the journal keeps.
 pub const JOURNAL_BLOCKS: u32 = 2;
@@ -12,15 +16,28 @@ pub const JOURNAL_BLOCKS: u32 = 2;
 #[derive(Clone, Debug)]
 pub struct Journal {
     updates_per_page: u32,
+    checkpoint_updates: u32,
+    checkpoint_pages: u32,
     updates: u32,
+    updates_since_checkpoint: u32,
+    checkpointing: bool,
     due_pages: u32,
     /// Which of its two blocks each die writes now.
     current: Vec<u32>,
 }
 
 impl Journal {
-    pub(crate) fn new(updates_per_page: u32, dies: u32) -> Self {
-        Self { updates_per_page, updates: 0, due_pages: 0, current: vec![0; dies as usize] }
+    pub(crate) fn new(config: &FtlConfig, dies: u32) -> Self {
+        Self {
+            updates_per_page: config.journal_updates_per_page,
+            checkpoint_updates: config.checkpoint_updates,
+            checkpoint_pages: config.checkpoint_pages,
+            updates: 0,
+            updates_since_checkpoint: 0,
+            checkpointing: false,
+            due_pages: 0,
+            current: vec![0; dies as usize],
+        }
     }
 
     /// Counts map updates.
@@ -34,6 +51,18 @@ impl Journal {
             self.due_pages += self.updates / self.updates_per_page;
             self.updates %= self.updates_per_page;
         }
+        self.updates_since_checkpoint += count;
+        if self.checkpoint_updates > 0 && self.updates_since_checkpoint >= self.checkpoint_updates {
+            self.updates_since_checkpoint = 0;
+            self.due_pages += self.checkpoint_pages;
+            self.checkpointing = true;
+        }
+    }
+
+    /// Whether a checkpoint is being written: host writes wait.
+    #[inline]
+    pub(crate) fn is_checkpointing(&self) -> bool {
+        self.checkpointing
     }
 
     /// Whether a page of updates waits to be programmed.
@@ -44,6 +73,7 @@ impl Journal {
 
     pub(crate) fn take(&mut self) {
         self.due_pages -= 1;
+        self.checkpointing &= self.due_pages > 0;
     }
 
     /// The block of a die that takes the next page.

@@ -90,7 +90,7 @@ impl PageMap {
         let mut ftl = Self {
             blocks: Blocks::new(&layout, &flash, reserved),
             cleaning: CleaningState::new(dies),
-            journal: Journal::new(config.journal_updates_per_page, dies),
+            journal: Journal::new(&config, dies),
             counters: FtlCounters::default(),
             random: RandomStream::new(config.seed, VICTIM_STREAM),
             map: vec![0; config.user_units as usize],
@@ -284,7 +284,7 @@ impl PageMap {
         let dies = self.layout.geometry.die_count();
         self.blocks = Blocks::new(&self.layout, &self.flash, reserved);
         self.cleaning = CleaningState::new(dies);
-        self.journal = Journal::new(self.config.journal_updates_per_page, dies);
+        self.journal = Journal::new(&self.config, dies);
         self.map.fill(0);
         self.valid = ValidBits::new(self.layout.unit_count());
         self.die_valid.fill(0);
@@ -312,6 +312,13 @@ impl PageMap {
     #[must_use]
     pub fn is_journal_due(&self) -> bool {
         self.journal.is_due()
+    }
+
+    /// Whether a checkpoint of the map is being written: no host page may be programmed before it is complete.
+    #[inline]
+    #[must_use]
+    pub fn is_checkpointing(&self) -> bool {
+        self.journal.is_checkpointing()
     }
 
     /// Programs the due page of the map journal on a die; `true` if its block had to be erased first.

@@ -33,7 +33,7 @@ impl Untimed {
             self.clean(die)?;
             if !self.ftl.is_full(die) && self.ftl.has_room(die) {
                 self.ftl.program_host(die, units)?;
-                if self.ftl.is_journal_due() {
+                while self.ftl.is_journal_due() {
                     self.ftl.program_journal(die)?;
                 }
                 return Ok(());

@@ -27,6 +27,8 @@ fn drive(policy: VictimSelection, unit_bytes: u32, wear: u32, journal: u32) -> U
         idle_cleaning_blocks: 0,
         wear_spread_limit: wear,
         journal_updates_per_page: journal,
+        checkpoint_updates: 50,
+        checkpoint_pages: 3,
         seed: 5,
     };
     let mut ftl = PageMap::new(layout, config).unwrap();
