@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,14 +100,22 @@ def test_the_package_holds_every_model() -> None:
     assert packaged == {path.name for path in shipped_models()} != set()
 
 
+def entries(table: dict[str, Any], section: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value of a model file with its dotted key, sections opened."""
+    for key, entry in table.items():
+        if isinstance(entry, dict) and "value" not in entry:
+            yield from entries(entry, f"{section}{key}.")
+        else:
+            yield section + key, entry
+
+
 @pytest.mark.parametrize("path", shipped_models(), ids=lambda path: path.stem)
 def test_every_model_value_has_a_source(path: Path) -> None:
     cited = set()
-    for parameter in model.load(str(path)).parameters:
-        if parameter["default"]:
-            continue
-        key, source = parameter["key"], parameter["source"] or ""
-        assert SOURCE.search(source), f"{key} = {parameter['value']}: source {source!r}"
-        cited |= set(re.findall(KEY, source))
+    for key, entry in entries(tomllib.loads(text(path))):
+        assert isinstance(entry, dict), f"{key} has no source"
+        assert set(entry) == {"value", "source"}, key
+        assert SOURCE.search(entry["source"]), f"{key}: {entry['source']!r}"
+        cited |= set(re.findall(KEY, entry["source"]))
     listed = set(re.findall(f"^- ({KEY})", text(ROOT / "REFERENCES.md"), re.MULTILINE))
     assert cited <= listed
