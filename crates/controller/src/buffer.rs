@@ -58,8 +58,14 @@ impl WriteBuffer {
     /// A buffer of `capacity` units.
     #[must_use]
     pub fn new(capacity: u32, sectors_per_unit: u32) -> Self {
-        let unused =
-            Entry { lpn: Lpn(0), state: EntryState::Free, ready_ns: 0, inserted_ns: 0, waiter: NONE, order: 0 };
+        let unused = Entry {
+            lpn: Lpn(0),
+            state: EntryState::Free,
+            ready_ns: 0,
+            inserted_ns: 0,
+            waiter: NONE,
+            order: 0,
+        };
         Self {
             entries: vec![unused; capacity as usize],
             free: (0..capacity).rev().collect(),
@@ -103,7 +109,8 @@ impl WriteBuffer {
     /// Units that wait or are being programmed.
     #[must_use]
     pub fn live(&self) -> u32 {
-        let dead = self.queue.iter().filter(|&&id| self.entries[id as usize].state == EntryState::Dead).count();
+        let dead =
+            self.queue.iter().filter(|&&id| self.entries[id as usize].state == EntryState::Dead).count();
         self.used - dead as u32
     }
 
@@ -137,8 +144,14 @@ impl WriteBuffer {
     #[inline]
     pub fn insert(&mut self, lpn: Lpn, now: Nanos, ready_ns: Nanos, waiter: u32) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
-        self.entries[id as usize] =
-            Entry { lpn, state: EntryState::Queued, ready_ns, inserted_ns: now, waiter, order: self.next_order };
+        self.entries[id as usize] = Entry {
+            lpn,
+            state: EntryState::Queued,
+            ready_ns,
+            inserted_ns: now,
+            waiter,
+            order: self.next_order,
+        };
         self.next_order += 1;
         self.used += 1;
         self.queued += 1;

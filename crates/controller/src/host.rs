@@ -202,8 +202,11 @@ impl SolidStateDrive {
                 self.slots[slot as usize].sectors_done = done;
                 return false;
             }
-            let link_after =
-                if done + sectors == total { link_ns } else { link_ns * u64::from(done + sectors) / u64::from(total) };
+            let link_after = if done + sectors == total {
+                link_ns
+            } else {
+                link_ns * u64::from(done + sectors) / u64::from(total)
+            };
             let on_link = link_after - link_done;
             link_done = link_after;
             self.link_free_ns = self.link_free_ns.max(now) + on_link;
@@ -224,7 +227,13 @@ impl SolidStateDrive {
                 if waiter != NONE {
                     self.slots[slot as usize].pending += 1;
                 }
-                self.stamp_entry(id, Some((existing, partial)), sector, sectors, command.stamp + u64::from(done));
+                self.stamp_entry(
+                    id,
+                    Some((existing, partial)),
+                    sector,
+                    sectors,
+                    command.stamp + u64::from(done),
+                );
             }
             done += sectors;
         }
@@ -354,7 +363,14 @@ impl SolidStateDrive {
 
     /// Stores the stamps of a write; of a new entry (`fresh`: its predecessor in the buffer, and whether the write
     /// covers only part) the rest comes from where the data was.
-    fn stamp_entry(&mut self, id: u32, fresh: Option<(Option<u32>, bool)>, sector: u32, sectors: u32, stamp: u64) {
+    fn stamp_entry(
+        &mut self,
+        id: u32,
+        fresh: Option<(Option<u32>, bool)>,
+        sector: u32,
+        sectors: u32,
+        stamp: u64,
+    ) {
         if self.ftl.stamps().is_none() {
             return;
         }
@@ -372,7 +388,8 @@ impl SolidStateDrive {
             }
         }
         if let Some(stamps) = self.buffer.stamps_mut(id) {
-            for (index, place) in stamps[sector as usize..(sector + sectors) as usize].iter_mut().enumerate() {
+            for (index, place) in stamps[sector as usize..(sector + sectors) as usize].iter_mut().enumerate()
+            {
                 *place = stamp + index as u64;
             }
         }

@@ -98,7 +98,13 @@ impl Lanes {
 impl SolidStateDrive {
     /// Senses a page and moves `sectors` of it over the bus; when they are in the controller.
     #[inline]
-    pub(crate) fn sense_and_transfer(&mut self, die: DieIndex, sectors: u64, now: Nanos, cleaning: bool) -> Nanos {
+    pub(crate) fn sense_and_transfer(
+        &mut self,
+        die: DieIndex,
+        sectors: u64,
+        now: Nanos,
+        cleaning: bool,
+    ) -> Nanos {
         let timing = self.config.timing;
         let geometry = &self.layout.geometry;
         let page_sectors = u64::from(geometry.page_bytes) / SECTOR_BYTES;
@@ -146,7 +152,14 @@ impl SolidStateDrive {
 
     /// Moves a page to a die and programs it; when that is done.
     #[inline]
-    fn transfer_and_program(&mut self, die: DieIndex, page: u32, ready: Nanos, now: Nanos, cleaning: bool) -> Nanos {
+    fn transfer_and_program(
+        &mut self,
+        die: DieIndex,
+        page: u32,
+        ready: Nanos,
+        now: Nanos,
+        cleaning: bool,
+    ) -> Nanos {
         let timing = self.config.timing;
         let bus_ns = self.lanes.page_bus_ns;
         let mut end = now;
@@ -396,7 +409,12 @@ impl SolidStateDrive {
     #[inline]
     fn try_host_page(&mut self, die: u32, now: Nanos) -> bool {
         let index = DieIndex(die);
-        if self.buffer.queued() == 0 || self.ftl.is_checkpointing() || self.ftl.is_full(index) || !self.ftl.has_room(index) || !self.has_page(now) {
+        if self.buffer.queued() == 0
+            || self.ftl.is_checkpointing()
+            || self.ftl.is_full(index)
+            || !self.ftl.has_room(index)
+            || !self.has_page(now)
+        {
             return false;
         }
         if !self.take_token(die) {

@@ -125,7 +125,10 @@ impl SolidStateDrive {
             hold_ns: NONE_NS,
             idle_ns: NONE_NS,
             read_stamps: Vec::new(),
-            unit_shift: layout.sectors_per_unit.is_power_of_two().then(|| layout.sectors_per_unit.trailing_zeros()),
+            unit_shift: layout
+                .sectors_per_unit
+                .is_power_of_two()
+                .then(|| layout.sectors_per_unit.trailing_zeros()),
             capacity_sectors,
         })
     }
@@ -278,7 +281,10 @@ impl SolidStateDrive {
                 self.note_idle(time);
                 continue;
             }
-            if internal > until || internal == NONE_NS || (stop && done.len() > before && internal > self.now_ns) {
+            if internal > until
+                || internal == NONE_NS
+                || (stop && done.len() > before && internal > self.now_ns)
+            {
                 break;
             }
             self.now_ns = internal;
@@ -430,7 +436,8 @@ fn check(layout: &UnitLayout, ftl: &FtlConfig, config: &ControllerConfig) -> Res
     let least = layout.units_per_page;
     if config.buffer.units < least || config.buffer.units >= NONE / 4 {
         let bytes = u64::from(config.buffer.units) * u64::from(layout.unit_bytes);
-        let allowed = format!("must hold at least one page: {} bytes", u64::from(least) * u64::from(layout.unit_bytes));
+        let allowed =
+            format!("must hold at least one page: {} bytes", u64::from(least) * u64::from(layout.unit_bytes));
         return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
     }
     if ftl.cleaning_mode == CleaningMode::RewriteInPlace && layout.block_count() != 1 {
@@ -438,7 +445,11 @@ fn check(layout: &UnitLayout, ftl: &FtlConfig, config: &ControllerConfig) -> Res
         return Err(GeometryError::new("flash.blocks_per_plane", layout.block_count(), allowed));
     }
     if config.scheduling.die_allocation == DieAllocation::EarliestFree && layout.geometry.die_count() > 4096 {
-        return Err(GeometryError::new("flash.dies_per_channel", layout.geometry.die_count(), "at most 4096 dies"));
+        return Err(GeometryError::new(
+            "flash.dies_per_channel",
+            layout.geometry.die_count(),
+            "at most 4096 dies",
+        ));
     }
     Ok(())
 }

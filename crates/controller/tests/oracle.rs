@@ -33,9 +33,20 @@ fn shape() -> impl Strategy<Value = Shape> {
         prop_oneof![Just(CleaningPace::Block), Just(CleaningPace::Paced)],
         0u32..3,
     );
-    let second = (16u32..40, any::<bool>(), any::<bool>(), prop_oneof![Just(0u64), Just(500_000)], 0u32..4, 0u32..9, any::<u64>());
+    let second = (
+        16u32..40,
+        any::<bool>(),
+        any::<bool>(),
+        prop_oneof![Just(0u64), Just(500_000)],
+        0u32..4,
+        0u32..9,
+        any::<u64>(),
+    );
     (first, second).prop_map(
-        |((unit_bytes, two_plane, allocation, pace, tokens), (buffer_units, write_back, coalesce, hold_ns, idle, journal, seed))| Shape {
+        |(
+            (unit_bytes, two_plane, allocation, pace, tokens),
+            (buffer_units, write_back, coalesce, hold_ns, idle, journal, seed),
+        )| Shape {
             unit_bytes,
             two_plane,
             allocation,
@@ -80,7 +91,12 @@ fn drive(shape: Shape) -> SolidStateDrive {
     };
     let config = ControllerConfig {
         queue_depth: 8,
-        link: LinkConfig { bytes_per_s: 300_000_000, frame_bytes: 8192, frame_overhead_ns: 2000, command_overhead_ns: 900 },
+        link: LinkConfig {
+            bytes_per_s: 300_000_000,
+            frame_bytes: 8192,
+            frame_overhead_ns: 2000,
+            command_overhead_ns: 900,
+        },
         firmware: FirmwareConfig { read_ns: 10_000, write_ns: 12_000, trim_ns: 5_000, flush_ns: 1_000 },
         buffer: BufferConfig {
             units: shape.buffer_units,
@@ -102,9 +118,17 @@ fn drive(shape: Shape) -> SolidStateDrive {
             erase_ns: 2_000_000,
             command_ns: 4_000,
             bus_bytes_per_s: 40_000_000,
-            hold_bus_while_reading: shape.seed % 2 == 0,
+            hold_bus_while_reading: shape.seed.is_multiple_of(2),
         },
-        power: PowerConfig { idle_mw: 60, firmware_mw: 300, link_mw: 100, bus_mw: 10, read_mw: 50, program_mw: 80, erase_mw: 80 },
+        power: PowerConfig {
+            idle_mw: 60,
+            firmware_mw: 300,
+            link_mw: 100,
+            bus_mw: 10,
+            read_mw: 50,
+            program_mw: 80,
+            erase_mw: 80,
+        },
     };
     let mut drive = SolidStateDrive::new(layout, ftl, config).unwrap();
     drive.keep_stamps();
@@ -207,7 +231,7 @@ proptest! {
             let now = drive.now_ns();
             drive.submit(now, command).unwrap();
             submitted += 1;
-            if tag % 8 == 0 {
+            if tag.is_multiple_of(8) {
                 drive.check().map_err(TestCaseError::fail)?;
             }
         }

@@ -88,9 +88,14 @@ fn checkpoint_pages(model: &Model, layout: &UnitLayout) -> Result<u32, ModelErro
     let geometry = &layout.geometry;
     // Journal blocks take turns on every die; a checkpoint must leave the older one readable.
     let page = u64::from(geometry.program_bytes()) * u64::from(layout.pages_per_unit);
-    let most = u64::from(geometry.die_count()) * u64::from(layout.units_per_block / layout.units_per_page) * page;
+    let most =
+        u64::from(geometry.die_count()) * u64::from(layout.units_per_block / layout.units_per_page) * page;
     if bytes > most {
-        return Err(model.bad(key, &bytes.to_string(), &format!("must be at most one block of every die, {most} bytes")));
+        return Err(model.bad(
+            key,
+            &bytes.to_string(),
+            &format!("must be at most one block of every die, {most} bytes"),
+        ));
     }
     if bytes > 0 && model.integer("ftl.journal_updates_per_page") == 0 {
         return Err(model.bad(key, &bytes.to_string(), "needs ftl.journal_updates_per_page above 0"));

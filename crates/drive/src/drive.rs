@@ -108,13 +108,14 @@ impl Drive {
         let layout = ftl.layout();
         let blocks = (0..layout.block_count()).map(BlockIndex).map(|block| {
             let first = layout.first_ppn(block).0;
-            let pages = (first..first + layout.units_per_block).map(Ppn).map(|ppn| match ftl.flash().read(ppn) {
-                Err(_) => json!({ "state": "erased", "lpn": null }),
-                Ok(oob) => {
-                    let state = if ftl.is_valid(ppn) { "valid" } else { "invalid" };
-                    json!({ "state": state, "lpn": oob.lpn.map(|lpn| lpn.0) })
-                }
-            });
+            let pages =
+                (first..first + layout.units_per_block).map(Ppn).map(|ppn| match ftl.flash().read(ppn) {
+                    Err(_) => json!({ "state": "erased", "lpn": null }),
+                    Ok(oob) => {
+                        let state = if ftl.is_valid(ppn) { "valid" } else { "invalid" };
+                        json!({ "state": state, "lpn": oob.lpn.map(|lpn| lpn.0) })
+                    }
+                });
             json!({
                 "die": layout.die_of(block).0,
                 "block": block.0,

@@ -62,7 +62,11 @@ impl Model {
                         None => None,
                         Some(Value::String(source)) => Some(source.clone()),
                         Some(other) => {
-                            return Err(self.bad(&format!("{key}.source"), &other.to_string(), "must be text"));
+                            return Err(self.bad(
+                                &format!("{key}.source"),
+                                &other.to_string(),
+                                "must be text",
+                            ));
                         }
                     };
                     self.insert(&key, &inner["value"], source)?;
@@ -101,11 +105,13 @@ impl Model {
             (Kind::Real(least, most), Value::Float(number)) => {
                 Some(*number).filter(|number| (least..=most).contains(number)).map(serde_json::Value::from)
             }
-            (Kind::Real(least, most), Value::Integer(number)) => {
-                Some(*number as f64).filter(|number| (least..=most).contains(number)).map(serde_json::Value::from)
-            }
+            (Kind::Real(least, most), Value::Integer(number)) => Some(*number as f64)
+                .filter(|number| (least..=most).contains(number))
+                .map(serde_json::Value::from),
             (Kind::Boolean, Value::Boolean(flag)) => Some((*flag).into()),
-            (Kind::Choice(words), Value::String(word)) => words.contains(&word.as_str()).then(|| word.clone().into()),
+            (Kind::Choice(words), Value::String(word)) => {
+                words.contains(&word.as_str()).then(|| word.clone().into())
+            }
             (Kind::Text, Value::String(text)) => Some(text.clone().into()),
             _ => None,
         };
@@ -204,7 +210,9 @@ impl Model {
         for (key, sourced) in &self.values {
             hasher.update(format!("{key}={}\n", sourced.value));
         }
-        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        let digits =
+            |byte: &u8| [byte >> 4, byte & 15].map(|nibble| char::from(b"0123456789abcdef"[nibble as usize]));
+        hasher.finalize().iter().flat_map(digits).collect()
     }
 
     /// All parameters in the order of the table.

@@ -13,7 +13,9 @@ fn models() -> Vec<(String, String)> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap()))
+        .map(|path| {
+            (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap())
+        })
         .collect();
     models.sort();
     models
@@ -62,9 +64,18 @@ fn overrides_change_the_model_and_its_hash() {
 #[test]
 fn wrong_requests_name_key_value_and_limit() {
     let message = |pairs: &[(&str, &str)]| set(pairs).unwrap_err();
-    assert_eq!(message(&[("flash.chanel_count", "3")]), "x25: unknown key flash.chanel_count (did you mean flash.channel_count?)");
-    assert_eq!(message(&[("victim_selection", "fifo")]), "x25: unknown key victim_selection (did you mean ftl.victim_selection?)");
-    assert_eq!(message(&[("flash.channel_count", "0")]), "x25: flash.channel_count = 0: must be a whole number from 1 to 1024");
+    assert_eq!(
+        message(&[("flash.chanel_count", "3")]),
+        "x25: unknown key flash.chanel_count (did you mean flash.channel_count?)"
+    );
+    assert_eq!(
+        message(&[("victim_selection", "fifo")]),
+        "x25: unknown key victim_selection (did you mean ftl.victim_selection?)"
+    );
+    assert_eq!(
+        message(&[("flash.channel_count", "0")]),
+        "x25: flash.channel_count = 0: must be a whole number from 1 to 1024"
+    );
     assert!(message(&[("flash.channel_count", "-1")]).contains("flash.channel_count = -1"));
     assert!(message(&[("flash.channel_count", "ten")]).contains("whole number"));
     assert!(message(&[("spare_ratio", "nan")]).contains("must be a number from 0 to 100"));

@@ -67,7 +67,9 @@ fn steady(policy: VictimSelection, spare_ratio: f64, seed: u64) -> Steady {
 }
 
 fn main() -> ExitCode {
-    println!("Uniform random one-page writes, steady state; 4 dies x 4096 blocks x 64 pages, start threshold 2 blocks");
+    println!(
+        "Uniform random one-page writes, steady state; 4 dies x 4096 blocks x 64 pages, start threshold 2 blocks"
+    );
     println!("{:>10}  {:<12} {:>9} {:>9} {:>11}  verdict", "spare", "policy", "WA", "formula", "deviation");
     let mut failed = false;
     let policies = [

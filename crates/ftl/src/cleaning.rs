@@ -218,7 +218,10 @@ impl PageMap {
 
     fn lpn_at(&self, ppn: Ppn) -> Result<Lpn, FtlError> {
         let oob = self.flash.read(ppn)?;
-        debug_assert!(oob.lpn.is_some_and(|lpn| self.lookup(lpn) == Some(ppn)), "valid place without its LPN");
+        debug_assert!(
+            oob.lpn.is_some_and(|lpn| self.lookup(lpn) == Some(ppn)),
+            "valid place without its LPN"
+        );
         Ok(oob.lpn.unwrap_or(Lpn(0)))
     }
 

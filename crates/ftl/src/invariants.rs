@@ -14,7 +14,10 @@ impl PageMap {
         let mut valid_of_block = vec![0u32; self.layout.block_count() as usize];
         for (lpn, &entry) in self.map.iter().enumerate() {
             let Some(place) = entry.checked_sub(1) else { continue };
-            let oob = self.flash.read(Ppn(place)).map_err(|rule| format!("LPN {lpn} is mapped to {place}: {rule}"))?;
+            let oob = self
+                .flash
+                .read(Ppn(place))
+                .map_err(|rule| format!("LPN {lpn} is mapped to {place}: {rule}"))?;
             if oob.lpn != Some(Lpn(lpn as u32)) {
                 return Err(format!("LPN {lpn} is mapped to {place}, which holds {:?}", oob.lpn));
             }
@@ -29,7 +32,9 @@ impl PageMap {
                 return Err(format!("block {block} has {count} valid units, but its count says {kept}"));
             }
             let first = self.layout.first_ppn(BlockIndex(block as u32)).0;
-            let bits = (first..first + self.layout.units_per_block).filter(|&place| self.valid.get(Ppn(place))).count();
+            let bits = (first..first + self.layout.units_per_block)
+                .filter(|&place| self.valid.get(Ppn(place)))
+                .count();
             if bits != count as usize {
                 return Err(format!("block {block} has {count} valid units, but {bits} are marked"));
             }
@@ -46,9 +51,15 @@ impl PageMap {
         let blocks = die.0 * per_die..(die.0 + 1) * per_die;
         let valid: u32 = blocks.clone().map(|block| valid_of_block[block as usize]).sum();
         if valid != self.die_valid[die.0 as usize] {
-            return Err(format!("die {} has {valid} valid units, its count says {}", die.0, self.die_valid[die.0 as usize]));
+            return Err(format!(
+                "die {} has {valid} valid units, its count says {}",
+                die.0, self.die_valid[die.0 as usize]
+            ));
         }
-        let erased = blocks.skip(reserved as usize).filter(|&block| self.flash.write_pointer(BlockIndex(block)) == 0).count();
+        let erased = blocks
+            .skip(reserved as usize)
+            .filter(|&block| self.flash.write_pointer(BlockIndex(block)) == 0)
+            .count();
         let free = self.blocks.free_count(die) as usize;
         if erased != free {
             return Err(format!("die {} has {erased} erased blocks, but {free} in its free pool", die.0));

@@ -183,7 +183,8 @@ impl PageMap {
     #[inline]
     #[must_use]
     pub fn is_full(&self, die: DieIndex) -> bool {
-        self.die_valid[die.0 as usize] >= self.die_limit && self.config.cleaning_mode == CleaningMode::Relocate
+        self.die_valid[die.0 as usize] >= self.die_limit
+            && self.config.cleaning_mode == CleaningMode::Relocate
     }
 
     /// Erased places that host data can still take on a die without cleaning.
@@ -304,7 +305,9 @@ impl PageMap {
     /// Free blocks of all dies.
     #[must_use]
     pub fn free_blocks(&self) -> u64 {
-        (0..self.layout.geometry.die_count()).map(|die| u64::from(self.blocks.free_count(DieIndex(die)))).sum()
+        (0..self.layout.geometry.die_count())
+            .map(|die| u64::from(self.blocks.free_count(DieIndex(die))))
+            .sum()
     }
 
     /// Whether a page of the map journal waits to be programmed.

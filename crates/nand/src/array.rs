@@ -95,9 +95,10 @@ impl FlashArray {
         }
         let relative = self.next_sequence - self.first_sequence[index];
         // A block would have to stay open for 2^32 programs (16 TiB of 4 KiB pages) to overflow.
-        debug_assert!(relative <= u64::from(u32::MAX));
+        debug_assert!(u32::try_from(relative).is_ok());
         self.next_sequence += 1;
-        let first = block.0 * self.layout.units_per_block + next / self.layout.pages_per_unit * self.layout.units_per_page;
+        let first = block.0 * self.layout.units_per_block
+            + next / self.layout.pages_per_unit * self.layout.units_per_page;
         for (place, lpn) in self.oob[first as usize..].iter_mut().zip(units) {
             *place = (u64::from(lpn.0) + 1) << 32 | relative & 0xFFFF_FFFF;
         }
@@ -213,14 +214,20 @@ mod tests {
     fn pages_are_programmed_in_order_once_per_erase() {
         let mut flash = array(4096);
         let block = BlockIndex(1);
-        assert_eq!(flash.program(block, 1, &[Lpn(7)]), Err(FlashRule::ProgramOrder { block: 1, page: 1, next: 0 }));
+        assert_eq!(
+            flash.program(block, 1, &[Lpn(7)]),
+            Err(FlashRule::ProgramOrder { block: 1, page: 1, next: 0 })
+        );
         assert_eq!(flash.program(block, 0, &[Lpn(7)]), Ok(Ppn(4)));
         assert!(flash.program(block, 0, &[Lpn(8)]).is_err(), "no overwrite");
         assert_eq!(flash.read(Ppn(4)), Ok(Oob { lpn: Some(Lpn(7)), sequence: 1 }));
         for page in 1..4 {
             flash.program(block, page, &[]).unwrap();
         }
-        assert_eq!(flash.program(block, 4, &[Lpn(9)]), Err(FlashRule::ProgramOrder { block: 1, page: 4, next: 4 }));
+        assert_eq!(
+            flash.program(block, 4, &[Lpn(9)]),
+            Err(FlashRule::ProgramOrder { block: 1, page: 4, next: 4 })
+        );
         assert_eq!(flash.read(Ppn(5)).unwrap().lpn, None, "padding");
         flash.erase(block);
         assert_eq!(flash.read(Ppn(4)), Err(FlashRule::ReadErased { ppn: 4 }));

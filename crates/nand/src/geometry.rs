@@ -122,7 +122,11 @@ impl Geometry {
         }
         let dies = u64::from(self.channel_count) * u64::from(self.dies_per_channel);
         if dies > 4096 {
-            return Err(GeometryError::new("flash.dies_per_channel", self.dies_per_channel, "at most 4096 dies in all"));
+            return Err(GeometryError::new(
+                "flash.dies_per_channel",
+                self.dies_per_channel,
+                "at most 4096 dies in all",
+            ));
         }
         Ok(())
     }
@@ -155,24 +159,48 @@ impl UnitLayout {
     pub fn new(geometry: Geometry, unit_bytes: u32) -> Result<Self, GeometryError> {
         geometry.validate()?;
         if unit_bytes == 0 || !unit_bytes.is_multiple_of(512) {
-            return Err(GeometryError::new("ftl.map_unit_bytes", unit_bytes, "must be a whole number of 512-byte sectors"));
+            return Err(GeometryError::new(
+                "ftl.map_unit_bytes",
+                unit_bytes,
+                "must be a whole number of 512-byte sectors",
+            ));
         }
         let program = geometry.program_bytes();
         let (units_per_page, pages_per_unit) =
             if unit_bytes <= program { (program / unit_bytes, 1) } else { (1, unit_bytes.div_ceil(program)) };
         let units_per_block = geometry.pages_per_block / pages_per_unit * units_per_page;
         if units_per_block == 0 {
-            let allowed = format!("must fit in a block of {} bytes", u64::from(program) * u64::from(geometry.pages_per_block));
+            let allowed = format!(
+                "must fit in a block of {} bytes",
+                u64::from(program) * u64::from(geometry.pages_per_block)
+            );
             return Err(GeometryError::new("ftl.map_unit_bytes", unit_bytes, allowed));
         }
         if units_per_block > 0x7FFF {
-            return Err(GeometryError::new("flash.pages_per_block", geometry.pages_per_block, "at most 32767 map units in a block"));
+            return Err(GeometryError::new(
+                "flash.pages_per_block",
+                geometry.pages_per_block,
+                "at most 32767 map units in a block",
+            ));
         }
-        let units = u64::from(geometry.die_count()) * u64::from(geometry.blocks_per_die()) * u64::from(units_per_block);
+        let units = u64::from(geometry.die_count())
+            * u64::from(geometry.blocks_per_die())
+            * u64::from(units_per_block);
         if units >= 1 << 31 {
-            return Err(GeometryError::new("flash.blocks_per_plane", geometry.blocks_per_plane, format!("{units} map units in all, but at most 2^31 - 1 can be addressed")));
+            return Err(GeometryError::new(
+                "flash.blocks_per_plane",
+                geometry.blocks_per_plane,
+                format!("{units} map units in all, but at most 2^31 - 1 can be addressed"),
+            ));
         }
-        Ok(Self { geometry, unit_bytes, sectors_per_unit: unit_bytes / 512, units_per_page, pages_per_unit, units_per_block })
+        Ok(Self {
+            geometry,
+            unit_bytes,
+            sectors_per_unit: unit_bytes / 512,
+            units_per_page,
+            pages_per_unit,
+            units_per_block,
+        })
     }
 
     /// Places for map units in the whole array.
@@ -254,7 +282,9 @@ mod tests {
     fn impossible_geometries_are_named() {
         let zero = Geometry { dies_per_channel: 0, ..geometry() };
         assert_eq!(zero.validate().unwrap_err().to_string(), "flash.dies_per_channel = 0: must be 1 to 1024");
-        assert!(UnitLayout::new(geometry(), 1000).unwrap_err().to_string().contains("ftl.map_unit_bytes = 1000"));
+        assert!(
+            UnitLayout::new(geometry(), 1000).unwrap_err().to_string().contains("ftl.map_unit_bytes = 1000")
+        );
         let huge = Geometry { blocks_per_plane: 1 << 20, pages_per_block: 1024, ..geometry() };
         assert!(UnitLayout::new(huge, 512).unwrap_err().to_string().contains("2^31"));
         let whole = Geometry { two_plane: false, planes_per_die: 1, blocks_per_plane: 1, ..geometry() };

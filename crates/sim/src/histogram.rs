@@ -101,7 +101,10 @@ mod tests {
         for percent in [1.0, 50.0, 90.0, 99.0, 99.9, 99.99] {
             let exact = percent / 100.0 * 100_000.0 * 37.0;
             let found = histogram.percentile_ns(percent).unwrap() as f64;
-            assert!((found - exact).abs() / exact < 0.001 + 1.0 / (percent * 1000.0), "{percent}: {found} {exact}");
+            assert!(
+                (found - exact).abs() / exact < 0.001 + 1.0 / (percent * 1000.0),
+                "{percent}: {found} {exact}"
+            );
         }
         assert_eq!(histogram.min_ns(), Some(37));
         assert_eq!(histogram.max_ns(), Some(3_700_000));

@@ -77,7 +77,15 @@ mod tests {
     fn every_policy_picks_only_closed_blocks_with_something_to_free() {
         let valid = [NOT_CLOSED, 4, 3, 1, NOT_CLOSED | 1, 2];
         let first_sequence = [0, 5, 2, 30, 1, 20];
-        let view = View { valid: &valid, first_sequence: &first_sequence, next_sequence: 40, units_per_block: 4, most_valid: 3, choices: 2, start: 3 };
+        let view = View {
+            valid: &valid,
+            first_sequence: &first_sequence,
+            next_sequence: 40,
+            units_per_block: 4,
+            most_valid: 3,
+            choices: 2,
+            start: 3,
+        };
         let mut random = RandomStream::new(1, 0);
         assert_eq!(pick(VictimSelection::Greedy, &view, &mut random), Some(3));
         assert_eq!(pick(VictimSelection::Fifo, &view, &mut random), Some(2));
@@ -88,7 +96,13 @@ mod tests {
         }
         let full = [4u16, NOT_CLOSED, 4];
         let view = View { valid: &full, first_sequence: &[1, 2, 3], start: 0, ..view };
-        for policy in [VictimSelection::Greedy, VictimSelection::Fifo, VictimSelection::CostBenefit, VictimSelection::Random, VictimSelection::DChoices] {
+        for policy in [
+            VictimSelection::Greedy,
+            VictimSelection::Fifo,
+            VictimSelection::CostBenefit,
+            VictimSelection::Random,
+            VictimSelection::DChoices,
+        ] {
             assert_eq!(pick(policy, &view, &mut random), None, "{policy:?}");
         }
     }
