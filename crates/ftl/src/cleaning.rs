@@ -190,12 +190,25 @@ impl PageMap {
             self.erase_victim(die, job)
         } else {
             self.cleaning.jobs[index] = Some(job);
+            self.prefetch_next_copy(job.cursor, end);
             let to = self.program(die, Stream::Cleaning, &lpns)?;
             self.note_copy(to, lpns.len() as u64, job.purpose);
             CleaningStep::Copy { to, purpose: job.purpose }
         };
         self.cleaning.lpns = lpns;
         Ok(Some(step))
+    }
+
+    /// Map entries of valid units lie anywhere in memory. The die's next copy comes after a step of every other die:
+    /// time enough to bring in the entry that it will change, and the out-of-band words after it.
+    #[inline]
+    fn prefetch_next_copy(&self, cursor: Ppn, end: Ppn) {
+        if let Some(next) = self.valid.next(cursor, end) {
+            if let Some(lpn) = self.flash.peek(next) {
+                self.prefetch(u64::from(lpn.0));
+            }
+            self.flash.prefetch(Ppn(next.0 + 8));
+        }
     }
 
     fn note_copy(&mut self, to: Ppn, units: u64, purpose: Purpose) {

@@ -184,6 +184,13 @@ impl FlashArray {
         self.erase_total
     }
 
+    /// The LPN in a place's out-of-band data, without any check: for prefetching only.
+    #[inline]
+    #[must_use]
+    pub fn peek(&self, ppn: Ppn) -> Option<Lpn> {
+        (self.oob[ppn.0 as usize] >> 32).checked_sub(1).map(|lpn| Lpn(lpn as u32))
+    }
+
     /// Brings a place's out-of-band word into the processor's cache.
     #[inline]
     pub fn prefetch(&self, ppn: Ppn) {
