@@ -7,8 +7,8 @@
   depth 32 for 20 minutes.
 
 The image is synthetic, since the one the reviews used isn't public: files lie in extents of mixed
-sizes, in ascending order, with free gaps between them over the whole drive. Only its used clusters
-are copied, each to its own logical block. Every constant of it is in `ImageCopy`, so that how much
+sizes, in ascending order from the start of the drive, with free gaps between them and one large gap
+at the end. Only its used clusters are copied, each to its own logical block. Every constant of it is in `ImageCopy`, so that how much
 a result depends on it can be tried.
 """
 
@@ -32,7 +32,7 @@ class ImageCopy:
     """A synthetic file-system image and the way it is copied. Source of every value: assumed.
 
     The sizes follow what file-system surveys agree on: most files are a few KB, most bytes are in
-    files of MBs, and free space is scattered in gaps as irregular as the files.
+    files of MBs, and the free space between files is in gaps as irregular as the files.
     """
 
     image_bytes: int = 50 * 10**9
@@ -52,6 +52,9 @@ class ImageCopy:
         (8 * MIB, 0.35),
     )
     """Sizes of extents in bytes, and the share of the image's bytes that lies in such extents."""
+    density: float = 0.85
+    """Used share of the part of the volume that the image reaches. File systems pack files towards
+    the start; the rest of the free space is one gap at the end."""
     write_bytes: int = 128 * KIB
     """Longest write of the copying tool; longer extents are written in pieces."""
     queue_depth: int = 1
@@ -88,6 +91,8 @@ class State:
     prepare: Callable[[Target, int, TaskProgress], None]
     cost: float
     """How long the preparation takes, roughly in units of one test; for the progress bar."""
+    costly: bool = True
+    """Whether a prepared drive is kept and copied; otherwise every test prepares its own."""
 
 
 def image_requests(capacity_bytes: int, seed: int, image: ImageCopy | None = None) -> Requests:
@@ -104,7 +109,8 @@ def image_requests(capacity_bytes: int, seed: int, image: ImageCopy | None = Non
     # Only uniform doubles are drawn: their stream is the part of numpy that doesn't change.
     rng = np.random.Generator(np.random.PCG64(derive_seed(seed, "image")))
     lengths = _extent_clusters(image, wanted, rng)
-    starts = _extent_starts(lengths, room, rng)
+    packed = min(room, int(lengths.sum() / image.density))
+    starts = _extent_starts(lengths, packed, rng)
     lba, sector_count = _pieces(
         starts * cluster_sectors + first_sector,
         lengths * cluster_sectors,
@@ -223,7 +229,8 @@ def _used_text() -> str:
         f"secure erase, sequential fill of all logical blocks with {fill.write_bytes // KIB} KiB "
         f"writes, then the sector-by-sector copy of a file-system image of "
         f"{bytes_text(image.image_bytes)} (synthetic; ascending extents, by bytes: "
-        f"{_mix_text(image)}; free gaps between them over the whole drive; writes of at most "
+        f"{_mix_text(image)}; packed from the start of the drive, {image.density * 100:.0f} % used "
+        f"there, with free gaps between extents; writes of at most "
         f"{image.write_bytes // KIB} KiB), flush and {REST_NS // NS_PER_S} s of idle time"
     )
 
@@ -240,7 +247,7 @@ def _tortured_text() -> str:
 STATES = {
     state.name: state
     for state in (
-        State("new", "secure erase: no logical block written", _prepare_new, 0.05),
+        State("new", "secure erase: no logical block written", _prepare_new, 0.05, costly=False),
         State("used", _used_text(), _prepare_used, 4.0),
         State("tortured", _tortured_text(), _prepare_tortured, 6.0),
     )
