@@ -1,1 +1,32 @@
-//! Placeholder.
+//! What a host does to a drive, and what it measures while doing so.
+//!
+//! ```text
+//! Job (JSON) -> Generator | Replay -> run(drive) -> Report (JSON)
+//! Trace file -> Trace -> Requests  --^
+//! ```
+//!
+//! The words are fio's. Everything happens in the drive's virtual time; one seed gives one result, to the bit.
+
+pub mod distribution;
+pub mod error;
+pub mod generator;
+pub mod job;
+pub mod measurement;
+pub mod meter;
+pub mod pacing;
+pub mod permutation;
+pub mod progress;
+pub mod report;
+pub mod requests;
+pub mod runner;
+pub mod series;
+pub mod trace;
+
+pub use error::WorkloadError;
+pub use job::{Job, parse_job, parse_jobs};
+pub use meter::Meters;
+pub use progress::Progress;
+pub use report::Report;
+pub use requests::{Requests, Task};
+pub use runner::run;
+//pub use trace::{Beyond, Format, Trace, read_trace};

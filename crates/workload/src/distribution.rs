@@ -1,0 +1,255 @@
+//! How random offsets are spread over a region. Every draw takes constant time and no memory.
+//!
+//! - zipf: rank k of n is drawn with probability k^-theta / sum of all; rejection-inversion
+//!   [Hörmann and Derflinger 1996].
+//! - pareto: self-similar as in fio: the share h of blocks gets the share 1 - h of accesses, and so on within it,
+//!   F(x) = x^(ln(1 - h) / ln h).
+//! - normal: around the middle of the region, standard deviation in percent of it, cut off at its ends.
+//! - zoned: each zone takes the next part of the region and a share of the accesses, uniform within.
+//!
+//! Ranks of zipf and pareto are scattered over the region by a permutation (as fio scatters them by a hash, but
+//! without collisions, so that the frequencies are exactly those of the formula).
+
+use std::f64::consts::TAU;
+
+use drivelab_sim::Stream;
+use serde::{Deserialize, Serialize};
+
+use crate::error::WorkloadError;
+use crate::permutation::Permutation;
+
+/// A distribution as a job names it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum DistributionSpec {
+    /// All blocks alike. (A variant with braces: serde ignores unknown keys beside others.)
+    Uniform {},
+    /// Few blocks take most accesses.
+    Zipf {
+        /// Exponent, above 0 to 20. 1 is allowed.
+        theta: f64,
+    },
+    /// The share `h` of the blocks gets the share `1 - h` of the accesses.
+    Pareto {
+        /// Above 0 and below 1.
+        h: f64,
+    },
+    /// Bell curve around the middle of the region.
+    Normal {
+        /// Standard deviation, percent of the region.
+        deviation_percent: f64,
+    },
+    /// Parts of the region with a share of the accesses each.
+    Zoned {
+        /// Parts, in order.
+        zones: Vec<Zone>,
+    },
+}
+
+/// A part of the region.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// Share of all accesses, percent.
+    pub access_percent: f64,
+    /// Share of the region, percent.
+    pub size_percent: f64,
+}
+
+impl Default for DistributionSpec {
+    fn default() -> Self {
+        Self::Uniform {}
+    }
+}
+
+impl DistributionSpec {
+    /// The word used in a job.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Uniform {} => "uniform",
+            Self::Zipf { .. } => "zipf",
+            Self::Pareto { .. } => "pareto",
+            Self::Normal { .. } => "normal",
+            Self::Zoned { .. } => "zoned",
+        }
+    }
+
+    /// Checks the parameters; `refuse` makes the error from key, value and what is allowed.
+    ///
+    /// # Errors
+    /// What `refuse` made of the first parameter that is not allowed.
+    pub fn validate(
+        &self,
+        refuse: impl Fn(&str, f64, &'static str) -> WorkloadError,
+    ) -> Result<(), WorkloadError> {
+        let require = |good: bool, key: &str, value: f64, allowed| {
+            if good { Ok(()) } else { Err(refuse(&format!("distribution.{key}"), value, allowed)) }
+        };
+        match self {
+            Self::Uniform {} => Ok(()),
+            &Self::Zipf { theta } => {
+                require(theta > 0.0 && theta <= 20.0, "theta", theta, "must be above 0 and at most 20")
+            }
+            &Self::Pareto { h } => require(h > 0.0 && h < 1.0, "h", h, "must be above 0 and below 1"),
+            &Self::Normal { deviation_percent: value } => {
+                let good = value > 0.0 && value <= 100.0;
+                require(good, "deviation_percent", value, "must be above 0 and at most 100")
+            }
+            Self::Zoned { zones } => {
+                let good = (1..=256).contains(&zones.len());
+                require(good, "zones", zones.len() as f64, "is their number; must be 1 to 256")?;
+                for (index, zone) in zones.iter().enumerate() {
+                    let key = format!("zones[{index}].access_percent");
+                    let good = (0.0..=100.0).contains(&zone.access_percent);
+                    require(good, &key, zone.access_percent, "must be 0 to 100")?;
+                    let key = format!("zones[{index}].size_percent");
+                    let good = zone.size_percent > 0.0 && zone.size_percent <= 100.0;
+                    require(good, &key, zone.size_percent, "must be above 0 and at most 100")?;
+                }
+                let sums = |part: fn(&Zone) -> f64| zones.iter().map(part).sum::<f64>();
+                let (access, size) = (sums(|zone| zone.access_percent), sums(|zone| zone.size_percent));
+                let near = |sum: f64| (sum - 100.0).abs() < 1e-6;
+                require(near(access), "zones[].access_percent", access, "is their sum; it must be 100")?;
+                require(near(size), "zones[].size_percent", size, "is their sum; it must be 100")
+            }
+        }
+    }
+}
+
+/// A distribution over `0..len`, ready to draw from.
+#[derive(Clone, Debug)]
+pub struct Distribution {
+    len: u64,
+    shape: Shape,
+}
+
+#[derive(Clone, Debug)]
+enum Shape {
+    Uniform,
+    Zipf { ranks: Zipf, scatter: Permutation },
+    Pareto { exponent: f64, scatter: Permutation },
+    Normal { mean: f64, deviation: f64 },
+    Zoned { ends: Vec<(f64, u64)> },
+}
+
+impl Distribution {
+    /// Prepares a validated distribution over `0..len`, `len` at least 1. `scatter` gives the keys of the
+    /// permutation that spreads hot blocks over the region.
+    #[must_use]
+    pub fn new(spec: &DistributionSpec, len: u64, scatter: &mut Stream) -> Self {
+        let shape = match spec {
+            DistributionSpec::Uniform {} => Shape::Uniform,
+            &DistributionSpec::Zipf { theta } => {
+                Shape::Zipf { ranks: Zipf::new(len, theta), scatter: Permutation::new(len, scatter) }
+            }
+            &DistributionSpec::Pareto { h } => {
+                Shape::Pareto { exponent: h.ln() / (1.0 - h).ln(), scatter: Permutation::new(len, scatter) }
+            }
+            &DistributionSpec::Normal { deviation_percent } => {
+                Shape::Normal { mean: len as f64 / 2.0, deviation: len as f64 * deviation_percent / 100.0 }
+            }
+            DistributionSpec::Zoned { zones } => Shape::Zoned { ends: zone_ends(zones, len) },
+        };
+        Self { len, shape }
+    }
+
+    /// The next block.
+    #[inline]
+    pub fn draw(&self, stream: &mut Stream) -> u64 {
+        match &self.shape {
+            Shape::Uniform => stream.below(self.len),
+            Shape::Zipf { ranks, scatter } => scatter.at(ranks.draw(stream) - 1),
+            Shape::Pareto { exponent, scatter } => {
+                let place = (stream.unit().powf(*exponent) * self.len as f64) as u64;
+                scatter.at(place.min(self.len - 1))
+            }
+            Shape::Normal { mean, deviation } => loop {
+                // Box and Muller; 1 - u lies in (0, 1], so that the logarithm is finite.
+                let radius = (-2.0 * (1.0 - stream.unit()).ln()).sqrt();
+                let place = mean + deviation * radius * (TAU * stream.unit()).cos();
+                if place >= 0.0 && place < self.len as f64 {
+                    return (place as u64).min(self.len - 1);
+                }
+            },
+            Shape::Zoned { ends } => {
+                let point = stream.unit();
+                let zone = ends.partition_point(|&(access, _)| access <= point).min(ends.len() - 1);
+                let start = if zone == 0 { 0 } else { ends[zone - 1].1 };
+                let size = ends[zone].1 - start;
+                // A zone smaller than a block has no start of its own.
+                if size == 0 { start.min(self.len - 1) } else { start + stream.below(size) }
+            }
+        }
+    }
+}
+
+/// (cumulative share of accesses, one past the last block) of each zone.
+fn zone_ends(zones: &[Zone], len: u64) -> Vec<(f64, u64)> {
+    let (mut access, mut size) = (0.0, 0.0);
+    let mut ends: Vec<(f64, u64)> = zones
+        .iter()
+        .map(|zone| {
+            access += zone.access_percent / 100.0;
+            size += zone.size_percent / 100.0;
+            (access, ((size * len as f64).round() as u64).min(len))
+        })
+        .collect();
+    if let Some(last) = ends.last_mut() {
+        *last = (1.0, len);
+    }
+    ends
+}
+
+/// Zipf by rejection-inversion: H is the integral of h(x) = x^-theta, and the accepted share of draws is
+/// above 90 % for every n and theta.
+#[derive(Clone, Debug)]
+struct Zipf {
+    len: f64,
+    theta: f64,
+    integral_first: f64,
+    integral_last: f64,
+    shortcut: f64,
+}
+
+impl Zipf {
+    fn new(len: u64, theta: f64) -> Self {
+        let len = len as f64;
+        let integral_first = integral(1.5, theta) - 1.0;
+        let integral_last = integral(len + 0.5, theta);
+        let shortcut = 2.0 - inverse(integral(2.5, theta) - 2f64.powf(-theta), theta);
+        Self { len, theta, integral_first, integral_last, shortcut }
+    }
+
+    /// A rank in `1..=len`.
+    fn draw(&self, stream: &mut Stream) -> u64 {
+        loop {
+            let area = self.integral_last + stream.unit() * (self.integral_first - self.integral_last);
+            let real = inverse(area, self.theta);
+            let rank = real.round().clamp(1.0, self.len);
+            if rank - real <= self.shortcut
+                || area >= integral(rank + 0.5, self.theta) - rank.powf(-self.theta)
+            {
+                return rank as u64;
+            }
+        }
+    }
+}
+
+/// H(x) = (x^(1 - theta) - 1) / (1 - theta), and ln x at theta = 1; written so that it is smooth there.
+fn integral(x: f64, theta: f64) -> f64 {
+    let log = x.ln();
+    let scaled = (1.0 - theta) * log;
+    if scaled.abs() > 1e-8 { scaled.exp_m1() / scaled * log } else { log * (1.0 + scaled / 2.0) }
+}
+
+/// The x with H(x) = `area`.
+fn inverse(area: f64, theta: f64) -> f64 {
+    let scaled = (area * (1.0 - theta)).max(-1.0);
+    let log = if scaled.abs() > 1e-8 { scaled.ln_1p() / scaled * area } else { area * (1.0 - scaled / 2.0) };
+    log.exp()
+}
+
+#[cfg(test)]
+#[path = "distribution_test.rs"]
+mod tests;

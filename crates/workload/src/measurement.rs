@@ -1,0 +1,80 @@
+//! What one job's requests experienced, by kind of command.
+
+use drivelab_controller::{Completion, LatencySplit};
+use drivelab_sim::{LatencyHistogram, Nanos};
+
+use crate::requests::op_code;
+use crate::series::Series;
+
+/// One kind of command.
+#[derive(Clone, Debug, Default)]
+pub struct KindMeasurement {
+    /// Sectors transferred or trimmed.
+    pub sectors: u64,
+    /// Latencies; their count is the number of commands.
+    pub latency: LatencyHistogram,
+    /// Sums of the parts of all latencies. Waiting in the host counts as queueing.
+    pub split: SplitSums,
+    /// In open loop: how much later than their arrival requests were handed to the drive.
+    pub lateness: Option<LatencyHistogram>,
+}
+
+/// Sums of latency parts; wide, because they are sums over hours of hundreds of outstanding requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SplitSums {
+    /// See [`LatencySplit::queueing_ns`].
+    pub queueing_ns: u128,
+    /// See [`LatencySplit::link_ns`].
+    pub link_ns: u128,
+    /// See [`LatencySplit::firmware_ns`].
+    pub firmware_ns: u128,
+    /// See [`LatencySplit::flash_ns`].
+    pub flash_ns: u128,
+    /// See [`LatencySplit::cleaning_ns`].
+    pub cleaning_ns: u128,
+}
+
+impl SplitSums {
+    #[inline]
+    fn add(&mut self, split: &LatencySplit, host_wait_ns: Nanos) {
+        self.queueing_ns += u128::from(split.queueing_ns) + u128::from(host_wait_ns);
+        self.link_ns += u128::from(split.link_ns);
+        self.firmware_ns += u128::from(split.firmware_ns);
+        self.flash_ns += u128::from(split.flash_ns);
+        self.cleaning_ns += u128::from(split.cleaning_ns);
+    }
+}
+
+/// All kinds of commands of one job, from the end of its ramp on.
+#[derive(Clone, Debug)]
+pub struct Measurement {
+    /// By the code of the operation: read, write, flush, trim.
+    pub kinds: [KindMeasurement; 4],
+    /// Over time.
+    pub series: Series,
+}
+
+impl Measurement {
+    /// Nothing measured yet. `open_loop` keeps lateness too.
+    #[must_use]
+    pub fn new(start_ns: Nanos, interval_ns: Nanos, open_loop: bool) -> Self {
+        let kind =
+            KindMeasurement { lateness: open_loop.then(LatencyHistogram::new), ..KindMeasurement::default() };
+        Self {
+            kinds: [kind.clone(), kind.clone(), kind.clone(), kind],
+            series: Series::new(start_ns, interval_ns),
+        }
+    }
+
+    /// Counts a completion of a command that the job issued (open loop: that arrived) at `issued_ns`.
+    #[inline]
+    pub fn record(&mut self, completion: &Completion, issued_ns: Nanos) {
+        let index = usize::from(op_code(completion.op));
+        let latency_ns = completion.completed_ns - issued_ns;
+        let kind = &mut self.kinds[index];
+        kind.sectors += u64::from(completion.sector_count);
+        kind.latency.record(latency_ns);
+        kind.split.add(&completion.split, completion.submitted_ns - issued_ns);
+        self.series.record(completion.completed_ns, index, completion.sector_count, latency_ns);
+    }
+}

@@ -1,0 +1,151 @@
+//! When a job may issue its next request: rate limits and think time.
+
+use drivelab_sim::Nanos;
+use drivelab_sim::time::SECOND;
+
+use crate::job::Job;
+
+/// A schedule of so many units (requests or bytes) per second, kept exactly: the remainder of every division
+/// is carried on, so that no rate drifts.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    per_second: u64,
+    /// When the next request is due, after the start of the job.
+    due_ns: Nanos,
+    remainder: u64,
+}
+
+impl Rate {
+    fn new(per_second: u64) -> Self {
+        Self { per_second, due_ns: 0, remainder: 0 }
+    }
+
+    fn issued(&mut self, units: u64) {
+        // At most 2^30 bytes * 10^9 + remainder when generated; saturates for absurd handed-over requests.
+        let scaled = units.saturating_mul(SECOND).saturating_add(self.remainder);
+        self.due_ns = self.due_ns.saturating_add(scaled / self.per_second);
+        self.remainder = scaled % self.per_second;
+    }
+}
+
+/// A pause after every so many requests, from when all of them are done (as fio does it).
+#[derive(Clone, Copy, Debug)]
+struct Think {
+    time_ns: Nanos,
+    blocks: u64,
+    left: u64,
+    until_ns: Nanos,
+}
+
+/// Limits of one job.
+#[derive(Clone, Debug)]
+pub struct Pacing {
+    start_ns: Nanos,
+    iops: Option<Rate>,
+    bytes: Option<Rate>,
+    think: Option<Think>,
+    open_loop: bool,
+}
+
+impl Pacing {
+    /// The limits of a validated job that starts at `start_ns` of the drive's clock.
+    #[must_use]
+    pub fn new(job: &Job, start_ns: Nanos) -> Self {
+        let think = Think {
+            time_ns: job.thinktime_ns,
+            blocks: job.thinktime_blocks,
+            left: job.thinktime_blocks,
+            until_ns: 0,
+        };
+        Self {
+            start_ns,
+            iops: job.rate_iops.map(Rate::new),
+            bytes: job.rate_bytes_per_s.map(Rate::new),
+            think: (job.thinktime_ns > 0).then_some(think),
+            open_loop: job.is_open_loop(),
+        }
+    }
+
+    /// Whether requests come at their own times.
+    #[must_use]
+    pub fn is_open_loop(&self) -> bool {
+        self.open_loop
+    }
+
+    /// Whether a request is issued as soon as another is done: nothing here to ask.
+    #[must_use]
+    pub fn is_immediate(&self) -> bool {
+        self.iops.is_none() && self.bytes.is_none() && self.think.is_none() && !self.open_loop
+    }
+
+    /// From when on the next request, due at `due_ns` after the start in open loop, may be issued;
+    /// `None`: not before the outstanding ones are done.
+    #[must_use]
+    pub fn earliest_ns(&self, due_ns: Nanos) -> Option<Nanos> {
+        let mut after_start_ns = if self.open_loop { due_ns } else { 0 };
+        for rate in [&self.iops, &self.bytes].into_iter().flatten() {
+            after_start_ns = after_start_ns.max(rate.due_ns);
+        }
+        let earliest_ns = self.start_ns.saturating_add(after_start_ns);
+        match &self.think {
+            None => Some(earliest_ns),
+            Some(think) if think.left == 0 => None,
+            Some(think) => Some(earliest_ns.max(think.until_ns)),
+        }
+    }
+
+    /// A request of so many bytes was issued.
+    pub fn issued(&mut self, bytes: u64) {
+        if let Some(rate) = &mut self.iops {
+            rate.issued(1);
+        }
+        if let Some(rate) = &mut self.bytes {
+            rate.issued(bytes);
+        }
+        if let Some(think) = &mut self.think {
+            think.left -= 1;
+        }
+    }
+
+    /// A request was done at `now_ns`, and `outstanding` are not.
+    pub fn completed(&mut self, now_ns: Nanos, outstanding: u32) {
+        if let Some(think) = &mut self.think
+            && think.left == 0
+            && outstanding == 0
+        {
+            think.left = think.blocks;
+            think.until_ns = now_ns.saturating_add(think.time_ns);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Rw;
+
+    #[test]
+    fn a_rate_that_does_not_divide_a_second_does_not_drift() {
+        let mut rate = Rate::new(7);
+        (0..7_000_000).for_each(|_| rate.issued(1));
+        assert_eq!(rate.due_ns, 1_000_000 * SECOND);
+        let mut rate = Rate::new(3_000_001);
+        (0..3_000_001).for_each(|_| rate.issued(4096));
+        assert_eq!(rate.due_ns, 4096 * SECOND);
+    }
+
+    #[test]
+    fn thinking_starts_when_all_are_done() {
+        let mut job = Job::new("think", Rw::RandRead, 4096, 2);
+        (job.thinktime_ns, job.thinktime_blocks) = (500, 2);
+        let mut pacing = Pacing::new(&job, 100);
+        assert_eq!(pacing.earliest_ns(0), Some(100));
+        pacing.issued(4096);
+        pacing.issued(4096);
+        assert_eq!(pacing.earliest_ns(0), None);
+        pacing.completed(150, 1);
+        assert_eq!(pacing.earliest_ns(0), None);
+        pacing.completed(170, 0);
+        assert_eq!(pacing.earliest_ns(0), Some(670));
+    }
+}

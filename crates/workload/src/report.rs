@@ -1,0 +1,221 @@
+//! What a run returns, ready for JSON. Values that don't exist are null, never 0 or NaN.
+
+use drivelab_controller::{Op, SECTOR_BYTES};
+use drivelab_sim::time::SECOND;
+use drivelab_sim::{LatencyHistogram, Nanos};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::measurement::{KindMeasurement, Measurement, SplitSums};
+use crate::requests::op_code;
+use crate::series::Series;
+
+/// A run of one or more jobs. Times are those of the drive's clock.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// When the run started.
+    pub start_ns: Nanos,
+    /// When the first job began to measure; `counters_before` were read then.
+    pub measure_start_ns: Nanos,
+    /// When the last request was done; `counters_after` were read then.
+    pub end_ns: Nanos,
+    /// In the order in which they were given.
+    pub jobs: Vec<JobReport>,
+    /// The drive's cumulative counters at `measure_start_ns`.
+    pub counters_before: Value,
+    /// The drive's cumulative counters at `end_ns`.
+    pub counters_after: Value,
+}
+
+/// One job.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobReport {
+    /// The job's name.
+    pub name: String,
+    /// Measured time: from the end of its ramp to its last completion.
+    pub runtime_ns: Nanos,
+    /// Reads.
+    pub read: DirectionReport,
+    /// Writes.
+    pub write: DirectionReport,
+    /// Trims.
+    pub trim: DirectionReport,
+    /// Flushes.
+    pub flush: FlushReport,
+}
+
+/// Requests of one direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct DirectionReport {
+    /// Requests done.
+    pub ios: u64,
+    /// Bytes done.
+    pub bytes: u64,
+    /// Measured time of the job.
+    pub runtime_ns: Nanos,
+    /// Requests per second; null if there was none.
+    pub iops: Option<f64>,
+    /// Bytes per second; null if there was no request.
+    pub bytes_per_s: Option<f64>,
+    /// Latency: completion less submission (open loop: less arrival); null if there was no request.
+    pub latency_ns: Option<LatencyReport>,
+    /// Where the time of a request went on average; sums to the mean latency.
+    pub split_mean_ns: Option<SplitReport>,
+    /// Over time.
+    pub series: SeriesReport,
+    /// Open loop only: submission less arrival; null if there was no request.
+    pub lateness_ns: Option<LatencyReport>,
+}
+
+/// Flushes of a job.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlushReport {
+    /// Flushes done.
+    pub count: u64,
+    /// Their latency; null if there was none.
+    pub latency_ns: Option<LatencyReport>,
+}
+
+/// A distribution of times in ns. Percentiles and bins are at most 0.1 % too high, the rest is exact.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatencyReport {
+    /// Smallest.
+    pub min: Nanos,
+    /// Largest.
+    pub max: Nanos,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+    /// Number of samples.
+    pub count: u64,
+    /// By percent, with six decimals as in fio.
+    pub percentiles: Percentiles,
+    /// Non-empty bins: highest time in the bin, samples in it.
+    pub bins: Vec<(Nanos, u64)>,
+}
+
+/// Times by percent; a JSON object in the order asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Percentiles(pub Vec<(f64, Nanos)>);
+
+impl Serialize for Percentiles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (percent, time) in &self.0 {
+            map.serialize_entry(&format!("{percent:.6}"), time)?;
+        }
+        map.end()
+    }
+}
+
+/// Means of the latency's parts.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SplitReport {
+    /// Waiting in the host or the drive for other host work.
+    pub queueing_ns: f64,
+    /// On the link.
+    pub link_ns: f64,
+    /// Firmware at work on the request.
+    pub firmware_ns: f64,
+    /// Flash at work for the request.
+    pub flash_ns: f64,
+    /// Waiting for cleaning.
+    pub cleaning_ns: f64,
+}
+
+/// Buckets over time, from the start of the measurement.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeriesReport {
+    /// Width of a bucket (what was asked for, doubled as often as needed to keep at most 262 144 buckets).
+    pub interval_ns: Nanos,
+    /// Bytes done within each bucket.
+    pub bytes: Vec<u64>,
+    /// Requests done within each bucket.
+    pub ios: Vec<u64>,
+    /// Mean latency; null where nothing was done.
+    pub latency_mean_ns: Vec<Option<f64>>,
+    /// Largest latency; 0 where nothing was done.
+    pub latency_max_ns: Vec<Nanos>,
+}
+
+impl JobReport {
+    pub(crate) fn new(name: &str, runtime_ns: Nanos, measurement: &Measurement, percentiles: &[f64]) -> Self {
+        let direction = |op| DirectionReport::new(op, runtime_ns, measurement, percentiles);
+        let flush = &measurement.kinds[usize::from(op_code(Op::Flush))].latency;
+        Self {
+            name: name.to_owned(),
+            runtime_ns,
+            read: direction(Op::Read),
+            write: direction(Op::Write),
+            trim: direction(Op::Trim),
+            flush: FlushReport { count: flush.count(), latency_ns: LatencyReport::new(flush, percentiles) },
+        }
+    }
+}
+
+impl DirectionReport {
+    fn new(op: Op, runtime_ns: Nanos, measurement: &Measurement, percentiles: &[f64]) -> Self {
+        let index = usize::from(op_code(op));
+        let KindMeasurement { sectors, latency, split, lateness } = &measurement.kinds[index];
+        let (ios, bytes) = (latency.count(), sectors * SECTOR_BYTES);
+        let per_second = |amount: u64| {
+            (ios > 0 && runtime_ns > 0).then(|| amount as f64 * SECOND as f64 / runtime_ns as f64)
+        };
+        Self {
+            ios,
+            bytes,
+            runtime_ns,
+            iops: per_second(ios),
+            bytes_per_s: per_second(bytes),
+            latency_ns: LatencyReport::new(latency, percentiles),
+            split_mean_ns: (ios > 0).then(|| SplitReport::new(split, ios)),
+            series: SeriesReport::new(&measurement.series, index),
+            lateness_ns: lateness.as_ref().and_then(|lateness| LatencyReport::new(lateness, percentiles)),
+        }
+    }
+}
+
+impl LatencyReport {
+    fn new(histogram: &LatencyHistogram, percentiles: &[f64]) -> Option<Self> {
+        let at = |&percent: &f64| Some((percent, histogram.percentile_ns(percent)?));
+        Some(Self {
+            min: histogram.min_ns()?,
+            max: histogram.max_ns()?,
+            mean: histogram.mean_ns()?,
+            stddev: histogram.stddev_ns()?,
+            count: histogram.count(),
+            percentiles: Percentiles(percentiles.iter().filter_map(at).collect()),
+            bins: histogram.bins().collect(),
+        })
+    }
+}
+
+impl SplitReport {
+    fn new(sums: &SplitSums, count: u64) -> Self {
+        let mean = |sum: u128| sum as f64 / count as f64;
+        Self {
+            queueing_ns: mean(sums.queueing_ns),
+            link_ns: mean(sums.link_ns),
+            firmware_ns: mean(sums.firmware_ns),
+            flash_ns: mean(sums.flash_ns),
+            cleaning_ns: mean(sums.cleaning_ns),
+        }
+    }
+}
+
+impl SeriesReport {
+    fn new(series: &Series, index: usize) -> Self {
+        let buckets = || series.buckets().iter().map(|kinds| kinds[index]);
+        Self {
+            interval_ns: series.interval_ns(),
+            bytes: buckets().map(|bucket| bucket.sectors * SECTOR_BYTES).collect(),
+            ios: buckets().map(|bucket| bucket.ios).collect(),
+            latency_mean_ns: buckets()
+                .map(|bucket| (bucket.ios > 0).then(|| bucket.latency_sum_ns as f64 / bucket.ios as f64))
+                .collect(),
+            latency_max_ns: buckets().map(|bucket| bucket.latency_max_ns).collect(),
+        }
+    }
+}

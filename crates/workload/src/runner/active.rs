@@ -1,0 +1,241 @@
+//! One job while it runs.
+
+use drivelab_controller::{Completion, Device, SECTOR_BYTES};
+use drivelab_sim::Nanos;
+
+use crate::generator::{Generator, Request};
+use crate::measurement::Measurement;
+use crate::pacing::Pacing;
+use crate::report::JobReport;
+use crate::requests::{Replay, Task};
+
+/// Requests known ahead of being issued, so that the drive's map entries are in the cache by then.
+/// A few hundred nanoseconds of work lie between; more would only push other things out of the cache.
+const AHEAD: usize = 8;
+
+enum Source<'a> {
+    Generated(Box<Generator>),
+    Replay(Replay<'a>),
+}
+
+impl Source<'_> {
+    #[inline]
+    fn draw(&mut self) -> Option<Request> {
+        match self {
+            Self::Generated(generator) => Some(generator.draw()),
+            Self::Replay(replay) => replay.draw(),
+        }
+    }
+}
+
+/// What a job may do at a point in time.
+pub(super) enum Turn {
+    /// Issue this request, which counts from this time.
+    Issue(Request, Nanos),
+    /// Nothing before this time.
+    Wait(Nanos),
+    /// Nothing before a completion, or ever again.
+    Rest,
+}
+
+pub(super) struct ActiveJob<'a> {
+    name: &'a str,
+    percentiles: &'a [f64],
+    source: Source<'a>,
+    ahead: [Option<Request>; AHEAD],
+    head: usize,
+    pacing: Pacing,
+    immediate: bool,
+    started: bool,
+    measuring: bool,
+    start_ns: Nanos,
+    pub(super) measure_start_ns: Nanos,
+    runtime_ns: Option<Nanos>,
+    /// From here on nothing is issued; 0 once the job has ended for another reason.
+    stop_ns: Nanos,
+    issued_bytes: u64,
+    issued_count: u64,
+    /// Applies from `measure_start_ns` on.
+    byte_limit: u64,
+    /// Tags without a request.
+    free: Vec<u32>,
+    outstanding: u32,
+    last_completion_ns: Nanos,
+    /// A limited job that ran out of time while waiting has run until here.
+    pub(super) idle_until_ns: Nanos,
+    pub(super) measurement: Measurement,
+}
+
+impl<'a> ActiveJob<'a> {
+    /// A job that takes its tags from `tags`. The task was validated.
+    pub(super) fn new(
+        task: &'a Task<'_>,
+        index: u32,
+        now_ns: Nanos,
+        capacity_bytes: u64,
+        tags: std::ops::Range<u32>,
+    ) -> Self {
+        let job = &task.job;
+        let source = match task.requests {
+            Some(requests) => Source::Replay(Replay::new(requests, job)),
+            None => Source::Generated(Box::new(Generator::new(job, index, capacity_bytes))),
+        };
+        let whole = match (&source, job.time_based) {
+            (Source::Generated(_), false) => job.span_bytes_on(capacity_bytes).saturating_mul(job.loops),
+            _ => u64::MAX,
+        };
+        let byte_limit = if job.time_based { u64::MAX } else { job.io_bytes.unwrap_or(whole) };
+        let start_ns = now_ns.saturating_add(job.start_ns);
+        let measure_start_ns = start_ns.saturating_add(job.ramp_ns);
+        let pacing = Pacing::new(job, start_ns);
+        Self {
+            name: &job.name,
+            percentiles: &job.percentiles,
+            source,
+            ahead: [None; AHEAD],
+            head: 0,
+            immediate: pacing.is_immediate(),
+            measurement: Measurement::new(measure_start_ns, job.series_interval_ns, pacing.is_open_loop()),
+            pacing,
+            started: false,
+            measuring: job.ramp_ns == 0,
+            start_ns,
+            measure_start_ns,
+            runtime_ns: job.runtime_ns,
+            stop_ns: job
+                .runtime_ns
+                .map_or(Nanos::MAX, |runtime_ns| measure_start_ns.saturating_add(runtime_ns)),
+            issued_bytes: 0,
+            issued_count: 0,
+            byte_limit,
+            // Popped from the end: lowest tag first.
+            free: tags.rev().collect(),
+            outstanding: 0,
+            last_completion_ns: 0,
+            idle_until_ns: 0,
+        }
+    }
+
+    /// When the host next has to look at this job, completions apart.
+    pub(super) fn next_event_ns(&self) -> Option<Nanos> {
+        if !self.started {
+            return Some(self.start_ns);
+        }
+        if self.has_ended() {
+            return None;
+        }
+        let gate_ns = match self.ahead[self.head] {
+            Some(request) if !self.free.is_empty() => self.pacing.earliest_ns(request.due_ns),
+            _ => None,
+        };
+        let measure_ns = (!self.measuring).then_some(self.measure_start_ns);
+        gate_ns.into_iter().chain(measure_ns).min()
+    }
+
+    /// Starts the job or its measurement if the time has come.
+    pub(super) fn wake(&mut self, now_ns: Nanos, device: &impl Device) {
+        if !self.started && now_ns >= self.start_ns {
+            self.started = true;
+            for place in &mut self.ahead {
+                *place = self.source.draw();
+                if let Some(request) = place {
+                    device.prefetch(request.lba);
+                }
+            }
+        }
+        if !self.measuring && now_ns >= self.measure_start_ns {
+            self.measuring = true;
+            self.issued_bytes = 0;
+        }
+    }
+
+    /// What to do with a free tag.
+    #[inline]
+    pub(super) fn turn(&mut self, now_ns: Nanos, device: &impl Device) -> Turn {
+        if now_ns >= self.stop_ns || (self.issued_bytes >= self.byte_limit && self.measuring) {
+            self.stop_ns = 0;
+            return Turn::Rest;
+        }
+        let Some(request) = self.ahead[self.head] else {
+            self.stop_ns = 0;
+            return Turn::Rest;
+        };
+        let mut counts_from_ns = now_ns;
+        if !self.immediate {
+            match self.pacing.earliest_ns(request.due_ns) {
+                None => return Turn::Rest,
+                Some(earliest_ns) if earliest_ns >= self.stop_ns => {
+                    self.idle_until_ns = self.stop_ns;
+                    self.stop_ns = 0;
+                    return Turn::Rest;
+                }
+                Some(earliest_ns) if earliest_ns > now_ns => return Turn::Wait(earliest_ns),
+                Some(earliest_ns) if self.pacing.is_open_loop() => counts_from_ns = earliest_ns,
+                Some(_) => {}
+            }
+            self.pacing.issued(u64::from(request.sector_count) * SECTOR_BYTES);
+        }
+        let upcoming = self.source.draw();
+        if let Some(request) = &upcoming {
+            device.prefetch(request.lba);
+        }
+        self.ahead[self.head] = upcoming;
+        self.head = (self.head + 1) % AHEAD;
+        self.issued_bytes += u64::from(request.sector_count) * SECTOR_BYTES;
+        self.issued_count += 1;
+        self.outstanding += 1;
+        Turn::Issue(request, counts_from_ns)
+    }
+
+    /// Takes note of a completion. Returns whether its tag may be used again at once, without asking for others.
+    #[inline]
+    pub(super) fn complete(&mut self, completion: &Completion, counted_from_ns: Nanos) -> bool {
+        self.outstanding -= 1;
+        self.last_completion_ns = completion.completed_ns;
+        if completion.completed_ns >= self.measure_start_ns {
+            self.measurement.record(completion, counted_from_ns);
+        }
+        if !self.immediate {
+            self.pacing.completed(completion.completed_ns, self.outstanding);
+        }
+        self.immediate
+    }
+
+    /// Gives a tag back.
+    pub(super) fn release(&mut self, tag: u32) {
+        self.free.push(tag);
+    }
+
+    /// A tag without a request, if the job has started.
+    pub(super) fn take_free(&mut self) -> Option<u32> {
+        if self.started { self.free.pop() } else { None }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.started && self.stop_ns == 0
+    }
+
+    /// Share of the job that is done.
+    pub(super) fn fraction(&self, now_ns: Nanos) -> f64 {
+        if self.has_ended() {
+            return 1.0;
+        }
+        let share = |done: u64, all: u64| if all == 0 { 1.0 } else { done as f64 / all as f64 };
+        let time = self.runtime_ns.map_or(0.0, |runtime_ns| {
+            let total_ns = (self.measure_start_ns - self.start_ns).saturating_add(runtime_ns);
+            share(now_ns.saturating_sub(self.start_ns), total_ns)
+        });
+        let bytes = if self.measuring { share(self.issued_bytes, self.byte_limit) } else { 0.0 };
+        let count = match &self.source {
+            Source::Generated(_) => 0.0,
+            Source::Replay(replay) => share(self.issued_count, replay.len() as u64),
+        };
+        time.max(bytes).max(count).min(1.0)
+    }
+
+    pub(super) fn report(&self) -> JobReport {
+        let end_ns = self.last_completion_ns.max(self.idle_until_ns);
+        let runtime_ns = end_ns.saturating_sub(self.measure_start_ns);
+        JobReport::new(self.name, runtime_ns, &self.measurement, self.percentiles)
+    }
+}

@@ -1,0 +1,126 @@
+//! Throughput and latency over time, in buckets of equal width.
+
+use drivelab_sim::Nanos;
+
+/// Most buckets kept; beyond, neighbours are merged and the width doubles. 32 MiB per job at most.
+const BUCKETS_MAX: u64 = 1 << 18;
+
+/// What was completed within one interval, in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bucket {
+    /// Requests.
+    pub ios: u64,
+    /// Sectors.
+    pub sectors: u64,
+    /// Sum of latencies.
+    pub latency_sum_ns: u64,
+    /// Largest latency; 0 if there was no request.
+    pub latency_max_ns: Nanos,
+}
+
+impl Bucket {
+    fn merge(&mut self, other: &Self) {
+        self.ios += other.ios;
+        self.sectors += other.sectors;
+        self.latency_sum_ns += other.latency_sum_ns;
+        self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
+    }
+}
+
+/// Buckets for each kind of command (in the order of their codes), from `start_ns` on.
+#[derive(Clone, Debug)]
+pub struct Series {
+    start_ns: Nanos,
+    interval_ns: Nanos,
+    /// End of the last bucket: nothing is divided until a completion lies beyond it.
+    end_ns: Nanos,
+    buckets: Vec<[Bucket; 4]>,
+}
+
+impl Series {
+    /// Empty buckets.
+    #[must_use]
+    pub fn new(start_ns: Nanos, interval_ns: Nanos) -> Self {
+        Self { start_ns, interval_ns, end_ns: start_ns, buckets: Vec::new() }
+    }
+
+    /// Bucket width: what was asked for, or that times a power of two.
+    #[must_use]
+    pub fn interval_ns(&self) -> Nanos {
+        self.interval_ns
+    }
+
+    /// All buckets so far.
+    #[must_use]
+    pub fn buckets(&self) -> &[[Bucket; 4]] {
+        &self.buckets
+    }
+
+    /// Counts a completion; `completed_ns` never lies before the one of the last call.
+    #[inline]
+    pub fn record(&mut self, completed_ns: Nanos, kind: usize, sectors: u32, latency_ns: Nanos) {
+        if completed_ns >= self.end_ns {
+            self.extend_to(completed_ns);
+        }
+        if let Some(bucket) = self.buckets.last_mut() {
+            let bucket = &mut bucket[kind];
+            bucket.ios += 1;
+            bucket.sectors += u64::from(sectors);
+            bucket.latency_sum_ns = bucket.latency_sum_ns.saturating_add(latency_ns);
+            bucket.latency_max_ns = bucket.latency_max_ns.max(latency_ns);
+        }
+    }
+
+    #[cold]
+    fn extend_to(&mut self, time_ns: Nanos) {
+        let elapsed_ns = time_ns - self.start_ns;
+        while elapsed_ns / self.interval_ns >= BUCKETS_MAX {
+            self.halve();
+        }
+        let count = elapsed_ns / self.interval_ns + 1;
+        self.buckets.resize(count as usize, [Bucket::default(); 4]);
+        self.end_ns = self.start_ns.saturating_add(count.saturating_mul(self.interval_ns));
+    }
+
+    fn halve(&mut self) {
+        self.interval_ns = self.interval_ns.saturating_mul(2);
+        let count = self.buckets.len().div_ceil(2);
+        for index in 0..count {
+            let mut merged = self.buckets[2 * index];
+            if let Some(second) = self.buckets.get(2 * index + 1) {
+                merged.iter_mut().zip(second).for_each(|(bucket, other)| bucket.merge(other));
+            }
+            self.buckets[index] = merged;
+        }
+        self.buckets.truncate(count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_hold_what_completed_within_them() {
+        let mut series = Series::new(1000, 10);
+        for (time, latency) in [(1000, 5), (1009, 7), (1010, 1), (1035, 2)] {
+            series.record(time, 1, 8, latency);
+        }
+        let ios: Vec<_> = series.buckets().iter().map(|bucket| bucket[1].ios).collect();
+        assert_eq!(ios, [2, 1, 0, 1]);
+        assert_eq!(
+            series.buckets()[0][1],
+            Bucket { ios: 2, sectors: 16, latency_sum_ns: 12, latency_max_ns: 7 }
+        );
+    }
+
+    #[test]
+    fn years_of_idle_time_do_not_fill_the_memory() {
+        let mut series = Series::new(0, 1);
+        (0..100).for_each(|time| series.record(time, 0, 1, 1));
+        series.record(u64::MAX - 1, 0, 1, 1);
+        assert!(series.buckets().len() as u64 <= BUCKETS_MAX);
+        assert_eq!(series.buckets().iter().map(|bucket| bucket[0].ios).sum::<u64>(), 101);
+        assert_eq!(series.buckets()[0][0].ios, 100);
+    }
+}
