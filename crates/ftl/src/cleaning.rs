@@ -68,6 +68,8 @@ struct Job {
     /// Next place to look at.
     cursor: Ppn,
     purpose: Purpose,
+    /// Valid units that the victim had when it was picked.
+    valid_at_start: u32,
 }
 
 /// State of cleaning on every die.
@@ -134,12 +136,12 @@ impl PageMap {
         self.cleaning.jobs[die.0 as usize].is_some()
     }
 
-    /// Valid units that the block being emptied on a die still holds, and its size: what a paced cleaner must
-    /// copy for how much room.
+    /// Valid units that the block being emptied on a die had when it was picked, and units of a block: what a paced
+    /// cleaner must copy for how much room.
     #[must_use]
     pub fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)> {
         let job = self.cleaning.jobs[die.0 as usize]?;
-        Some((self.blocks.valid_count(job.victim), self.layout.units_per_block))
+        Some((job.valid_at_start, self.layout.units_per_block))
     }
 
     /// The places that the last [`CleaningStep::Copy`] read.
@@ -278,7 +280,12 @@ impl PageMap {
     }
 
     fn begin(&self, victim: BlockIndex, purpose: Purpose) -> Job {
-        Job { victim, cursor: self.layout.first_ppn(victim), purpose }
+        Job {
+            victim,
+            cursor: self.layout.first_ppn(victim),
+            purpose,
+            valid_at_start: self.blocks.valid_count(victim),
+        }
     }
 
     fn erase_victim(&mut self, die: DieIndex, job: Job) -> CleaningStep {
