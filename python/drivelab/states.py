@@ -8,8 +8,8 @@
 
 The image is synthetic, since the one the reviews used isn't public: files lie in extents of mixed
 sizes, in ascending order from the start of the drive, with free gaps between them and one large gap
-at the end. Only its used clusters are copied, each to its own logical block. Every constant of it is in `ImageCopy`, so that how much
-a result depends on it can be tried.
+at the end. Only its used clusters are copied, each to its own logical block. Every constant of it
+is in `ImageCopy`, so that how much a result depends on it can be tried.
 """
 
 from __future__ import annotations

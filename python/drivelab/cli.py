@@ -1,0 +1,85 @@
+"""The command line: reads arguments, calls the laboratory, prints. Nothing is computed here.
+
+Exit status: 0 done, 1 the work failed, 2 the request was wrong, 130 interrupted by Ctrl-C,
+141 the reader of standard output went away.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import typer
+
+from drivelab.commands import catalogue, comparison, example, fio, replay, review
+from drivelab.errors import RequestError, WorkError
+
+app = typer.Typer(
+    name="drivelab",
+    help="A solid-state drive in software, and the laboratory that tests it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("list", epilog="Example: drivelab list --json")(catalogue.list_models)
+app.command("show", epilog="Example: drivelab show intel-x25-m-g1-80gb --set spare_ratio=0.28")(
+    catalogue.show
+)
+app.command(
+    "review",
+    epilog="Example: drivelab review intel-x25-m-g1-80gb --out review --tests access-time",
+)(review.review)
+app.command("run", epilog="Example: drivelab run job.fio --drive intel-x25-m-g1-80gb --state used")(
+    fio.run
+)
+app.command(
+    "replay",
+    epilog="Example: drivelab replay trace.csv --drive intel-x25-m-g1-80gb --pacing capped",
+)(replay.replay)
+app.command("figures", epilog="Example: drivelab figures --results review/results.json")(
+    comparison.figures_command
+)
+app.command("example", epilog="Example: drivelab example --json")(example.example)
+
+_USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
+"""Typer's own class of it moves between versions."""
+
+INTERRUPTED, PIPE_CLOSED = 130, 141
+"""128 + the signal's number, as shells report it."""
+
+
+def main() -> None:
+    """Entry point of the `drivelab` command."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Runs one command; returns the exit status. Messages go to standard error."""
+    try:
+        status = app(arguments, prog_name="drivelab", standalone_mode=False)
+        sys.stdout.flush()
+    except RequestError as error:
+        return _failed(error, 2)
+    except WorkError as error:
+        return _failed(error, 1)
+    except _USAGE_ERROR as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        return _failed("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # Python would complain once more when it flushes standard output at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except MemoryError:
+        return _failed("not enough memory for a drive of this size", 1)
+    except OSError as error:
+        return _failed(error, 1)
+    return status if isinstance(status, int) else 0
+
+
+def _failed(message: object, status: int) -> int:
+    print(f"drivelab: {message}", file=sys.stderr)
+    return status

@@ -1,0 +1,56 @@
+"""`example`: the worked example, step by step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+
+from drivelab import arguments
+from drivelab import example as worked
+from drivelab import model as models
+from drivelab.commands import printing
+
+STYLES = {"valid": "black on green", "invalid": "white on red", "erased": "black on white"}
+
+
+def example(
+    seed: arguments.Seed = 1, sets: arguments.Settings = None, json: arguments.Json = False
+) -> None:
+    """Play the worked example: why a full drive writes slowly, and what spare area and TRIM do."""
+    overrides = [models.split_override(text) for text in sets or ()]
+    outcomes = [worked.play(scenario, overrides, seed) for scenario in worked.SCENARIOS]
+    if json:
+        printing.document(
+            {"scenarios": {outcome.scenario.name: outcome.record() for outcome in outcomes}}
+        )
+        return
+    for outcome in outcomes:
+        _print(outcome)
+
+
+def _print(outcome: worked.Outcome) -> None:
+    out = printing.console()
+    out.print(f"\n{outcome.scenario.name}: {outcome.scenario.title}", style="bold", markup=False)
+    for step in outcome.steps:
+        out.print(
+            f"  {step.title}: {step.seconds:g} s; the drive is {step.full_percent:g} % full",
+            markup=False,
+        )
+        for block in step.blocks:
+            out.print(_block_text(block))
+    record = outcome.record()
+    out.print(
+        f"  The last file took {record['seconds']:g} s: "
+        f"{printing.number(record['kb_per_s'])} KB/s (KB = 1024 bytes)",
+        markup=False,
+    )
+
+
+def _block_text(block: dict[str, Any]) -> Text:
+    text = Text("    ")
+    for page in block["pages"]:
+        logical = "" if page["lpn"] is None else f" {page['lpn']}"
+        text.append(f" {page['state'] + logical:^9} ", STYLES.get(page["state"], ""))
+        text.append(" ")
+    return text

@@ -1,0 +1,5 @@
+"""Placeholder."""
+
+
+def replay() -> None:
+    """To come."""

@@ -1,0 +1,114 @@
+"""`review`: all tests of one or more models, with a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import arguments, database, output, procedures
+from drivelab import model as models
+from drivelab import review as laboratory
+from drivelab.commands import printing
+from drivelab.results import to_json
+
+
+def review(
+    names: arguments.ModelNames,
+    out: arguments.OutFolder = Path("review"),
+    tests: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tests", metavar="NAMES", help="Only these tests, separated by commas; repeatable."
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="At most 10 s per test.")] = False,
+    seed: arguments.Seed = 1,
+    sets: arguments.Settings = None,
+    workers: arguments.Workers = 2,
+    json: arguments.Json = False,
+) -> None:
+    """Review models new and used; write report.html, results.json and results.duckdb."""
+    overrides = [models.split_override(text) for text in sets or ()]
+    chosen = [name for text in tests or () for name in text.replace(",", " ").split()]
+    selected = procedures.select(chosen)
+    loaded = [models.load(name, overrides) for name in names]
+    plan = laboratory.Plan(
+        models=loaded,
+        measurements={
+            model.name: laboratory.plan_measurements(
+                model, selected, bool(chosen), printing.message
+            )
+            for model in loaded
+        },
+        command_line=_command_line(names, sets or (), chosen, seed, quick),
+        seed=seed,
+        quick=quick,
+        workers=workers,
+    )
+    laboratory.check(plan)
+    folder = output.writable_folder(out)
+    results = laboratory.run(plan)
+    written = publish(results, folder)
+    if json:
+        printing.document(results)
+    else:
+        _print_summary(results)
+    printing.message("Written: " + ", ".join(str(path) for path in written))
+
+
+def publish(results: dict[str, Any], folder: Path) -> list[Path]:
+    """Writes report, JSON and database of a review, all of them or none."""
+    # The report brings the plotting library, which takes a second to load.
+    from drivelab import report
+
+    page = report.render(results)
+    return output.publish(
+        folder,
+        {
+            "report.html": lambda path: _write_text(path, page),
+            "results.json": lambda path: _write_text(path, to_json(results)),
+            "results.duckdb": lambda path: database.write(results, path),
+        },
+    )
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _command_line(
+    names: Sequence[str], sets: Sequence[str], tests: Sequence[str], seed: int, quick: bool
+) -> str:
+    """The command that repeats the results; what doesn't change them is left out."""
+    words = ["drivelab", "review", *names]
+    for text in sets:
+        words += ["--set", text]
+    if tests:
+        words += ["--tests", ",".join(tests)]
+    if quick:
+        words.append("--quick")
+    return printing.command_line(words, seed)
+
+
+def _print_summary(results: dict[str, Any]) -> None:
+    columns = ("test", "state", "MiB/s", "IOPS", "mean ms", "99.99 % ms", "max ms", "WA")
+    for model in results["models"]:
+        printing.console().print(f"\n{model['title']}", style="bold", markup=False)
+        rows = [_summary_row(t) for t in results["tests"] if t["model"] == model["name"]]
+        printing.table(columns, rows, columns[2:])
+
+
+def _summary_row(test: dict[str, Any]) -> tuple[str, ...]:
+    latency = test["latency_us"]
+    times = [latency[key] for key in ("mean", "p99_99", "max")]
+    return (
+        test["title"],
+        test["state"],
+        printing.number(test["mib_per_s"]),
+        printing.number(test["iops"]),
+        *(printing.number(None if time is None else time / 1000) for time in times),
+        printing.number(test["write_amplification"], 3),
+    )
