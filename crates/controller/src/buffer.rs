@@ -74,7 +74,7 @@ impl WriteBuffer {
             capacity,
             used: 0,
             queued: 0,
-            next_order: 0,
+            next_order: 1,
             sectors_per_unit: sectors_per_unit as usize,
             stamps: None,
         }
@@ -167,6 +167,13 @@ impl WriteBuffer {
             stamps.resize(self.entries.len() * self.sectors_per_unit, 0);
         }
         self.index.reserve(self.entries.len() as u32);
+        id
+    }
+
+    /// Appends a unit that was in flash before: every flush waits for it, also one that began earlier.
+    pub fn insert_from_flash(&mut self, lpn: Lpn, now: Nanos, ready_ns: Nanos) -> u32 {
+        let id = self.insert(lpn, now, ready_ns, NONE);
+        self.entries[id as usize].order = 0;
         id
     }
 

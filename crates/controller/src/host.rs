@@ -35,7 +35,7 @@ impl SolidStateDrive {
                 self.admission.push_back(slot);
                 if self.admission.len() == 1 {
                     self.admit(now);
-                    self.drain(now);
+                    self.drain_due = true;
                 } else {
                     self.begin_stall(slot, now);
                 }

@@ -334,7 +334,10 @@ impl SolidStateDrive {
                 self.meters.read_bytes_cleaning += sectors * SECTOR_BYTES;
                 let ready = self.sense_and_transfer(index, sectors, now, true);
                 if self.buffer.find(lpn).is_none() {
-                    let id = self.buffer.insert(lpn, now, ready, NONE);
+                    let id = self.buffer.insert_from_flash(lpn, now, ready);
+                    for &flush in &self.flushes {
+                        self.slots[flush as usize].pending += 1;
+                    }
                     if let (Some(stamps), Some(kept)) = (self.buffer.stamps_mut(id), self.ftl.stamps()) {
                         stamps.copy_from_slice(kept.unit(from));
                     }

@@ -70,6 +70,9 @@ pub struct SolidStateDrive {
     /// Writes whose data waits for buffer space, in order.
     pub(crate) admission: VecDeque<u32>,
     pub(crate) flushes: Vec<u32>,
+    /// Data has come into the buffer at this instant. Dies are given pages when nothing else happens at it: what the
+    /// host hands over at once is seen at once.
+    pub(crate) drain_due: bool,
     /// When a page that is not full stops waiting for more data.
     pub(crate) hold_ns: Nanos,
     /// When idle-time cleaning begins.
@@ -122,6 +125,7 @@ impl SolidStateDrive {
             completions: VecDeque::with_capacity(depth as usize),
             admission: VecDeque::with_capacity(depth as usize),
             flushes: Vec::with_capacity(depth as usize),
+            drain_due: false,
             hold_ns: NONE_NS,
             idle_ns: NONE_NS,
             read_stamps: Vec::new(),
@@ -318,6 +322,10 @@ impl SolidStateDrive {
         } else {
             self.idle_ns = NONE_NS;
             self.clean_idle_dies(now);
+        }
+        if self.drain_due && self.next_internal() != now {
+            self.drain_due = false;
+            self.drain(now);
         }
     }
 

@@ -1,1 +1,25 @@
-//! seam
+//! The seam: the drive and its workloads as a private Python extension module, `drivelab._engine`.
+//!
+//! Thin wrappers only; `errors` is the one place where Rust errors become Python's.
+
+mod drive;
+mod errors;
+mod model;
+mod progress;
+
+use pyo3::prelude::*;
+
+/// Version of the compiled engine, as in Cargo.toml.
+#[pyfunction]
+fn engine_version() -> &'static str {
+    drivelab_drive::ENGINE_VERSION
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(engine_version, module)?)?;
+    module.add_class::<model::Model>()?;
+    module.add_class::<drive::Drive>()?;
+    module.add_class::<progress::Progress>()?;
+    errors::register(module)
+}

@@ -1,0 +1,101 @@
+//! Drives.
+
+use std::sync::Arc;
+
+use drivelab_controller::Device;
+use drivelab_workload::{Requests, Task, parse_job, parse_jobs};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::model::Model;
+use crate::progress::Progress;
+
+/// A drive in virtual time.
+#[pyclass(module = "drivelab._engine")]
+pub struct Drive {
+    inner: drivelab_drive::Drive,
+}
+
+impl Drive {
+    fn run_tasks(&mut self, python: Python<'_>, tasks: &[Task<'_>], progress: Option<&Progress>) -> PyResult<String> {
+        let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.shared));
+        let inner = &mut self.inner;
+        let report = python
+            .detach(|| drivelab_workload::run(inner, tasks, &shared))
+            .map_err(errors::workload)?;
+        serde_json::to_string(&report)
+            .map_err(|error| errors::WorkloadError::new_err(format!("the report is not JSON: {error}")))
+    }
+}
+
+#[pymethods]
+impl Drive {
+    #[new]
+    fn new(model: &Model, seed: u64) -> PyResult<Self> {
+        let inner = drivelab_drive::Drive::new(Arc::clone(&model.shared), seed).map_err(errors::model)?;
+        Ok(Self { inner })
+    }
+
+    /// An independent copy of the whole state.
+    fn clone(&self, python: Python<'_>) -> Self {
+        Self { inner: python.detach(|| Clone::clone(&self.inner)) }
+    }
+
+    /// Runs jobs that start together; returns the report as JSON. Releases the GIL.
+    #[pyo3(signature = (jobs_json, progress=None))]
+    fn run(&mut self, python: Python<'_>, jobs_json: &str, progress: Option<&Progress>) -> PyResult<String> {
+        let jobs = parse_jobs(jobs_json).map_err(errors::workload)?;
+        let tasks: Vec<Task<'_>> = jobs.into_iter().map(Task::from).collect();
+        self.run_tasks(python, &tasks, progress)
+    }
+
+    /// Runs given requests; op 0 read, 1 write, 2 flush, 3 trim. Releases the GIL.
+    #[pyo3(signature = (job_json, op, lba, sector_count, arrival_ns, progress=None))]
+    #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "the columns of a trace")]
+    fn run_requests(
+        &mut self,
+        python: Python<'_>,
+        job_json: &str,
+        op: PyReadonlyArray1<'_, u8>,
+        lba: PyReadonlyArray1<'_, u64>,
+        sector_count: PyReadonlyArray1<'_, u32>,
+        arrival_ns: Option<PyReadonlyArray1<'_, u64>>,
+        progress: Option<&Progress>,
+    ) -> PyResult<String> {
+        let job = parse_job(job_json).map_err(errors::workload)?;
+        let requests = Requests {
+            op: op.as_slice()?,
+            lba: lba.as_slice()?,
+            sector_count: sector_count.as_slice()?,
+            arrival_ns: arrival_ns.as_ref().map(|column| column.as_slice()).transpose()?,
+        };
+        self.run_tasks(python, &[Task { job, requests: Some(requests) }], progress)
+    }
+
+    /// Lets time pass without commands.
+    fn idle(&mut self, duration_ns: u64) {
+        self.inner.idle(duration_ns);
+    }
+
+    /// Erases everything: the new state, except for wear.
+    fn secure_erase(&mut self) {
+        self.inner.secure_erase();
+    }
+
+    /// Cumulative counters as a flat JSON object.
+    fn counters(&self) -> String {
+        self.inner.counters().to_string()
+    }
+
+    /// Virtual time that the drive has reached, in ns.
+    #[getter]
+    fn now_ns(&self) -> u64 {
+        self.inner.now_ns()
+    }
+
+    /// JSON of every page's state; for tiny drives.
+    fn page_states(&self) -> String {
+        self.inner.page_states().to_string()
+    }
+}

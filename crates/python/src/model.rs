@@ -1,0 +1,64 @@
+//! Models.
+
+use std::sync::Arc;
+
+use drivelab_drive::Drive;
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// A checked model.
+#[pyclass(frozen, module = "drivelab._engine")]
+pub struct Model {
+    pub shared: Arc<drivelab_drive::Model>,
+    description: serde_json::Value,
+}
+
+impl Model {
+    fn derived(&self, key: &str) -> u64 {
+        self.description["derived"][key].as_u64().unwrap_or(0)
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Reads a model file's text; `origin` names it in messages. Raises ModelError.
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value, reason = "PyO3 hands over owned pairs")]
+    fn parse(text: &str, origin: &str, overrides: Vec<(String, String)>) -> PyResult<Self> {
+        let model = drivelab_drive::Model::parse(text, origin, &overrides).map_err(errors::model)?;
+        Ok(Self { description: Drive::describe(&model), shared: Arc::new(model) })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.shared.name()
+    }
+
+    /// 64 hexadecimal digits over every parameter.
+    #[getter]
+    fn hash(&self) -> String {
+        self.shared.hash()
+    }
+
+    #[getter]
+    fn user_capacity_bytes(&self) -> u64 {
+        self.derived("user_capacity_bytes")
+    }
+
+    #[getter]
+    fn raw_capacity_bytes(&self) -> u64 {
+        self.derived("raw_capacity_bytes")
+    }
+
+    /// Commands that the drive accepts at once.
+    #[getter]
+    fn queue_depth(&self) -> u64 {
+        self.derived("queue_depth")
+    }
+
+    /// JSON: name, title, released, parameters with value, unit and source, derived values.
+    fn to_json(&self) -> String {
+        self.description.to_string()
+    }
+}

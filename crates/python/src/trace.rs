@@ -1,0 +1,2 @@
+//! Recorded traces.
+
