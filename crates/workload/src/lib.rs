@@ -29,4 +29,4 @@ pub use progress::Progress;
 pub use report::Report;
 pub use requests::{Requests, Task};
 pub use runner::run;
-//pub use trace::{Beyond, Format, Trace, read_trace};
+pub use trace::{Beyond, Format, Trace, read_trace};
