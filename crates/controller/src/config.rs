@@ -62,6 +62,8 @@ pub struct BufferConfig {
 pub enum DieAllocation {
     /// Strictly one after another: the stripe waits for a die that is being cleaned.
     RoundRobin,
+    /// Channels strictly one after another; on a channel the die that has been idle longest.
+    ChannelRoundRobin,
     /// The die that has been idle longest.
     EarliestFree,
 }

@@ -45,8 +45,10 @@ pub(crate) struct Lanes {
     token_queue: Vec<VecDeque<u32>>,
     /// Round-robin: the die of the next host page.
     next_die: u32,
-    /// Earliest-free: dies without a job, longest idle first.
-    idle: VecDeque<u32>,
+    /// Other allocations: dies without a job, longest idle first; one list for each channel, or one for all.
+    idle: Vec<VecDeque<u32>>,
+    /// The list that the next host page goes to.
+    next_list: usize,
     /// Busy time of all dies so far: for the host, for cleaning.
     pub busy: (Nanos, Nanos),
     /// Whether idle-time cleaning is configured.
@@ -61,7 +63,12 @@ impl Lanes {
         let dies = layout.geometry.die_count();
         let limit = config.scheduling.programs_per_channel;
         let page = u64::from(layout.geometry.page_bytes + layout.geometry.oob_bytes);
-        let listed = config.scheduling.die_allocation == DieAllocation::EarliestFree;
+        let lists = match config.scheduling.die_allocation {
+            DieAllocation::RoundRobin => 0,
+            DieAllocation::ChannelRoundRobin => layout.geometry.channel_count,
+            DieAllocation::EarliestFree => 1,
+        };
+        let listed = lists > 0;
         Self {
             lanes: vec![Lane { is_listed: listed, ..Lane::default() }; dies as usize],
             entries: vec![NONE; (dies * layout.units_per_page) as usize],
@@ -69,7 +76,9 @@ impl Lanes {
             tokens: vec![if limit == 0 { u32::MAX } else { limit }; layout.geometry.channel_count as usize],
             token_queue: vec![VecDeque::new(); layout.geometry.channel_count as usize],
             next_die: 0,
-            idle: if listed { (0..dies).collect() } else { VecDeque::new() },
+            // Dies are numbered channel first, so every lists-th die belongs to the same list.
+            idle: (0..lists).map(|list| (list..dies).step_by(lists as usize).collect()).collect(),
+            next_list: 0,
             busy: (0, 0),
             cleans_when_idle,
             scratch: Vec::with_capacity(layout.units_per_page as usize),
@@ -83,6 +92,12 @@ impl Lanes {
         let lane = &self.lanes[die.0 as usize];
         let wait = lane.busy_until_ns.saturating_sub(now);
         (wait, lane.cleaning_until_ns.saturating_sub(now).min(wait))
+    }
+
+    /// The list of a die; only for allocations that keep lists.
+    #[inline]
+    fn list_of(&self, die: u32) -> usize {
+        if self.idle.len() == 1 { 0 } else { die as usize % self.idle.len() }
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
@@ -230,15 +245,18 @@ impl SolidStateDrive {
         if lane.has_job || lane.waits {
             return;
         }
-        let earliest_free = self.config.scheduling.die_allocation == DieAllocation::EarliestFree;
+        let listed = !self.lanes.idle.is_empty();
+        let turn =
+            if listed { self.lanes.list_of(die) == self.lanes.next_list } else { self.lanes.next_die == die };
         let started = self.try_cleaning(die, now)
             || self.try_journal(die, now)
-            || ((earliest_free || self.lanes.next_die == die) && self.try_host_page(die, now));
-        if !started && earliest_free {
+            || (turn && self.try_host_page(die, now));
+        if !started && listed {
+            let list = self.lanes.list_of(die);
             let lane = &mut self.lanes.lanes[die as usize];
             if !lane.is_listed && !lane.waits && !lane.has_job {
                 lane.is_listed = true;
-                self.lanes.idle.push_back(die);
+                self.lanes.idle[list].push_back(die);
             }
         }
     }
@@ -452,6 +470,9 @@ impl SolidStateDrive {
             self.owe_copies(index);
         }
         self.lanes.next_die = if die + 1 == self.layout.geometry.die_count() { 0 } else { die + 1 };
+        if self.lanes.idle.len() > 1 {
+            self.lanes.next_list = (self.lanes.next_list + 1) % self.lanes.idle.len();
+        }
         let end = self.transfer_and_program(index, self.layout.page_of(place), ready, now, false);
         self.start_job(die, end);
         true
@@ -477,7 +498,7 @@ impl SolidStateDrive {
         }
         match self.config.scheduling.die_allocation {
             DieAllocation::RoundRobin => self.drain_round_robin(now),
-            DieAllocation::EarliestFree => self.drain_earliest_free(now),
+            DieAllocation::ChannelRoundRobin | DieAllocation::EarliestFree => self.drain_to_idle_dies(now),
         }
     }
 
@@ -506,13 +527,30 @@ impl SolidStateDrive {
     }
 
     #[inline]
-    fn drain_earliest_free(&mut self, now: Nanos) {
-        let mut tries = self.lanes.idle.len();
-        while tries > 0 && self.buffer.queued() > 0 && self.has_page(now) {
-            let Some(die) = self.lanes.idle.pop_front() else { return };
-            self.lanes.lanes[die as usize].is_listed = false;
-            self.pick_job(die, now);
-            tries -= 1;
+    fn drain_to_idle_dies(&mut self, now: Nanos) {
+        let lists = self.lanes.idle.len();
+        let dies_per_list = self.layout.geometry.die_count() as usize / lists;
+        let mut passed = 0;
+        while passed < lists && self.buffer.queued() > 0 && self.has_page(now) {
+            let list = self.lanes.next_list;
+            let queued = self.buffer.queued();
+            let mut tries = self.lanes.idle[list].len();
+            let all_idle = tries == dies_per_list;
+            while tries > 0 && self.buffer.queued() == queued {
+                let Some(die) = self.lanes.idle[list].pop_front() else { break };
+                self.lanes.lanes[die as usize].is_listed = false;
+                self.pick_job(die, now);
+                tries -= 1;
+            }
+            if self.buffer.queued() < queued {
+                passed = 0;
+            } else if all_idle && self.lanes.idle[list].len() == dies_per_list {
+                // None of its dies can take a page: too much valid data there. The stripe passes it by.
+                self.lanes.next_list = (list + 1) % lists;
+                passed += 1;
+            } else {
+                return;
+            }
         }
     }
 }

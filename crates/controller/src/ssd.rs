@@ -16,7 +16,7 @@ use drivelab_sim::Nanos;
 use crate::buffer::{NONE, WriteBuffer};
 use crate::calendar::Calendar;
 use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
-use crate::config::{ControllerConfig, DieAllocation};
+use crate::config::ControllerConfig;
 use crate::lanes::Lanes;
 use crate::meters::Meters;
 
@@ -451,13 +451,6 @@ fn check(layout: &UnitLayout, ftl: &FtlConfig, config: &ControllerConfig) -> Res
     if ftl.cleaning_mode == CleaningMode::RewriteInPlace && layout.block_count() != 1 {
         let allowed = "must be 1 in all (1 channel, 1 die, 1 plane) for ftl.cleaning_mode = rewrite-in-place";
         return Err(GeometryError::new("flash.blocks_per_plane", layout.block_count(), allowed));
-    }
-    if config.scheduling.die_allocation == DieAllocation::EarliestFree && layout.geometry.die_count() > 4096 {
-        return Err(GeometryError::new(
-            "flash.dies_per_channel",
-            layout.geometry.die_count(),
-            "at most 4096 dies",
-        ));
     }
     Ok(())
 }

@@ -29,7 +29,11 @@ fn shape() -> impl Strategy<Value = Shape> {
     let first = (
         prop_oneof![Just(4096u32), Just(2048), Just(8192), Just(1536)],
         any::<bool>(),
-        prop_oneof![Just(DieAllocation::RoundRobin), Just(DieAllocation::EarliestFree)],
+        prop_oneof![
+            Just(DieAllocation::RoundRobin),
+            Just(DieAllocation::ChannelRoundRobin),
+            Just(DieAllocation::EarliestFree)
+        ],
         prop_oneof![Just(CleaningPace::Block), Just(CleaningPace::Paced)],
         0u32..3,
     );

@@ -146,6 +146,7 @@ fn controller(model: &Model, layout: &UnitLayout) -> Result<ControllerConfig, Mo
         scheduling: SchedulingConfig {
             die_allocation: match model.text("controller.die_allocation") {
                 "round-robin" => DieAllocation::RoundRobin,
+                "channel-round-robin" => DieAllocation::ChannelRoundRobin,
                 _ => DieAllocation::EarliestFree,
             },
             programs_per_channel: small("controller.programs_per_channel"),

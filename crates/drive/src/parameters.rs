@@ -222,7 +222,7 @@ pub const PARAMETERS: &[Parameter] = &[
     row(
         "controller.die_allocation",
         "",
-        Choice(&["round-robin", "earliest-free"]),
+        Choice(&["round-robin", "channel-round-robin", "earliest-free"]),
         Word("earliest-free"),
         "which die the next host page goes to",
     ),
