@@ -2,8 +2,8 @@
 
 - `access-time`: reads of 512 bytes at any sector for one minute, as drive-information tools measure
   "average read access".
-- `random-write-4k-qd1-drive`: writes of 4 KiB for three minutes; its maximum is the longest that a
-  program waits for one small write.
+- `random-write-4k-qd1-drive`: sector-aligned writes of 4 KiB for three minutes; its maximum is the
+  longest that a program waits for one small write.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ PROCEDURES = (
     ),
     Procedure(
         id="random-write-4k-qd1-drive",
-        title="4 KB random write over the whole drive, queue depth 1, 4K-aligned",
+        title="4 KB random write over the whole drive, queue depth 1, sector-aligned",
         direction="write",
         order="random",
         block_bytes=4 * KIB,
         queue_depth=1,
-        align_bytes=4 * KIB,
+        align_bytes=SECTOR_BYTES,
         duration_s=180,
     ),
 )
