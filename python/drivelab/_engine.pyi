@@ -101,7 +101,15 @@ class Trace:
     def sector_count(self) -> NDArray[np.uint32]: ...
     @property
     def arrival_ns(self) -> NDArray[np.uint64]: ...
+    @property
+    def device_names(self) -> list[str]: ...
+    def select(self, device: str) -> Trace:
+        """Only the requests of one device. Raises WorkloadError."""
+
+    def fit(self, capacity_bytes: int, beyond: str) -> Trace:
+        """Makes the trace fit a drive: reject, modulo or compact. Raises WorkloadError."""
+
     def __len__(self) -> int: ...
 
-def read_trace(path: str, format: str | None) -> Trace:  # noqa: A002
+def read_trace(path: str, format: str | None = None) -> Trace:  # noqa: A002
     """Reads a trace file; `format` mqsim, msr, iolog or None to guess. Raises WorkloadError."""

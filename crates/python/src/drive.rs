@@ -18,12 +18,16 @@ pub struct Drive {
 }
 
 impl Drive {
-    fn run_tasks(&mut self, python: Python<'_>, tasks: &[Task<'_>], progress: Option<&Progress>) -> PyResult<String> {
+    fn run_tasks(
+        &mut self,
+        python: Python<'_>,
+        tasks: &[Task<'_>],
+        progress: Option<&Progress>,
+    ) -> PyResult<String> {
         let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.shared));
         let inner = &mut self.inner;
-        let report = python
-            .detach(|| drivelab_workload::run(inner, tasks, &shared))
-            .map_err(errors::workload)?;
+        let report =
+            python.detach(|| drivelab_workload::run(inner, tasks, &shared)).map_err(errors::workload)?;
         serde_json::to_string(&report)
             .map_err(|error| errors::WorkloadError::new_err(format!("the report is not JSON: {error}")))
     }

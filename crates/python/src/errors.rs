@@ -6,10 +6,21 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(_engine, ModelError, PyValueError, "A model or an override that can't be: key, value and what is allowed.");
-create_exception!(_engine, WorkloadError, PyValueError, "A job or a trace that can't be run: key, value and what is allowed.");
+create_exception!(
+    _engine,
+    ModelError,
+    PyValueError,
+    "A model or an override that can't be: key, value and what is allowed."
+);
+create_exception!(
+    _engine,
+    WorkloadError,
+    PyValueError,
+    "A job or a trace that can't be run: key, value and what is allowed."
+);
 create_exception!(_engine, Cancelled, PyException, "The run was cancelled through its Progress.");
 
+#[allow(clippy::needless_pass_by_value, reason = "the signature that map_err wants")]
 pub fn model(error: DriveModelError) -> PyErr {
     ModelError::new_err(error.to_string())
 }

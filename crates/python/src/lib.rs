@@ -6,6 +6,7 @@ mod drive;
 mod errors;
 mod model;
 mod progress;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -18,6 +19,8 @@ fn engine_version() -> &'static str {
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engine_version, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::read_trace, module)?)?;
+    module.add_class::<trace::Trace>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<drive::Drive>()?;
     module.add_class::<progress::Progress>()?;

@@ -22,7 +22,7 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// Reads a model file's text; `origin` names it in messages. Raises ModelError.
+    /// Reads a model file's text; `origin` names it in messages. Raises `ModelError`.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "PyO3 hands over owned pairs")]
     fn parse(text: &str, origin: &str, overrides: Vec<(String, String)>) -> PyResult<Self> {

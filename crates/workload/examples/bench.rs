@@ -1,6 +1,6 @@
 //! The engine's speed: requests simulated per second of wall-clock time, measurement included.
 //!
-//! `make bench` runs it. `--tiny` runs the same in a moment, so that it cannot rot (tests/bench_runs.rs).
+//! `make bench` runs it. `--tiny` runs the same in a moment, so that it cannot rot (`tests/bench_runs.rs`).
 #![allow(clippy::disallowed_methods, reason = "measures speed")]
 
 use std::error::Error;
@@ -66,6 +66,9 @@ fn print(name: &str, rate: &Rate, prototype: Option<f64>) {
 }
 
 /// Runs everything; `scale` divides the number of requests.
+///
+/// # Errors
+/// A model or a job that the engine refuses: a defect of this file.
 pub fn measure(scale: u64) -> Result<Vec<Rate>, Box<dyn Error>> {
     let device = include_str!("bench-device.toml");
     let x25m = include_str!("../../../models/intel-x25-m-g1-80gb.toml");

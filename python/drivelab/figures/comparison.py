@@ -143,9 +143,11 @@ def _record(
 ) -> dict[str, Any]:
     modelled = _value(test, repeat)
     bound = figure.relation in ("lt", "le", "gt", "ge")
+    satisfied = _satisfied(figure, modelled) if bound else None
     error_ratio = None
-    if modelled is not None and figure.value and not bound:
-        error_ratio = modelled / figure.value - 1
+    if modelled is not None and figure.value:
+        # A bound that holds has no error; one that doesn't is missed by this much.
+        error_ratio = 0.0 if satisfied else modelled / figure.value - 1
     return {
         "id": figure.id,
         "drive": figure.drive,
@@ -156,7 +158,7 @@ def _record(
         "published": figure.value,
         "modelled": modelled,
         "error_ratio": error_ratio,
-        "satisfied": _satisfied(figure, modelled) if bound else None,
+        "satisfied": satisfied,
         "role": _role(figure, model) if model is not None and repeat is not None else None,
         "model": model["name"] if model is not None else None,
         "model_state": repeat.state if repeat is not None and model is not None else None,
