@@ -1,0 +1,168 @@
+//! Latencies and rates against arithmetic on the model's own parameters: not one nanosecond early, and moving as
+//! physics says when a parameter changes.
+
+use std::sync::Arc;
+
+use drivelab_controller::{Command, Completion, Device, Op};
+use drivelab_drive::{Drive, Model};
+
+/// The X25-M with few blocks: the same times, a moment to fill.
+fn drive(overrides: &[(&str, &str)]) -> Drive {
+    let text = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
+    let mut pairs =
+        vec![("flash.blocks_per_plane", "16"), ("spare_ratio", "0.6"), ("ftl.checkpoint_updates", "0")];
+    pairs.extend_from_slice(overrides);
+    let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    Drive::new(Arc::new(Model::parse(text, "x25", &pairs).unwrap()), 1).unwrap()
+}
+
+fn finish(drive: &mut Drive) -> Vec<Completion> {
+    let mut done = Vec::new();
+    while let Some(next) = drive.next_event() {
+        drive.advance(next, &mut done);
+    }
+    done
+}
+
+fn once(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> Completion {
+    let now = drive.now_ns();
+    drive.submit(now, Command::new(0, op, lba, sectors)).unwrap();
+    finish(drive)[0]
+}
+
+/// MiB/s of sequential writes of the first 2 MiB x `count`.
+fn sequential_write(drive: &mut Drive, count: u64) -> f64 {
+    let start = drive.now_ns();
+    for index in 0..count {
+        once(drive, Op::Write, index * 4096, 4096);
+    }
+    once(drive, Op::Flush, 0, 0);
+    (2 * count) as f64 / ((drive.now_ns() - start) as f64 / 1e9)
+}
+
+#[test]
+fn one_small_read_takes_exactly_its_parts() {
+    let mut drive = drive(&[]);
+    once(&mut drive, Op::Write, 80, 8);
+    once(&mut drive, Op::Flush, 0, 0);
+    let read = once(&mut drive, Op::Read, 80, 8);
+    // Bus: 4314 bytes at 25 ns and 6 us of command cycles; link: 4096 bytes at 300 MB/s, one frame, one command.
+    let flash = 50_000 + 107_850 + 6_000;
+    let link = 13_654 + 2_200 + 1_000;
+    assert_eq!(read.split.firmware_ns, 28_500);
+    assert_eq!(read.split.flash_ns, flash);
+    assert_eq!(read.split.link_ns, link);
+    assert_eq!(read.completed_ns - read.submitted_ns, 28_500 + flash + link);
+    // One sector: an eighth of the page with its share of the out-of-band bytes (27 of 218).
+    let sector = once(&mut drive, Op::Read, 80, 1);
+    assert_eq!(sector.split.flash_ns, 50_000 + 6_000 + (512 + 27) * 25);
+    // Never written: no flash.
+    let zeros = once(&mut drive, Op::Read, 4096, 8);
+    assert_eq!(zeros.split.flash_ns, 0);
+    assert_eq!(zeros.completed_ns - zeros.submitted_ns, 28_500 + link);
+}
+
+#[test]
+fn a_flush_waits_for_program_and_an_acknowledged_write_does_not() {
+    let mut drive = drive(&[]);
+    let write = once(&mut drive, Op::Write, 0, 8);
+    assert_eq!(write.split.flash_ns, 0, "acknowledged from the buffer");
+    let now = drive.now_ns();
+    drive.submit(now, Command { fua: true, ..Command::new(0, Op::Write, 8, 8) }).unwrap();
+    let fua = finish(&mut drive)[0];
+    assert!(fua.completed_ns - fua.submitted_ns >= 900_000 + 107_850, "FUA waits for the program");
+}
+
+#[test]
+fn sequential_writes_follow_programs_in_flight() {
+    // 10 channels x 2 programs of 4096 bytes in tPROG + bus time.
+    let rate = |overrides: &[(&str, &str)]| sequential_write(&mut drive(overrides), 64);
+    let formula =
+        |programs: f64, program_ns: f64| programs * 4096.0 / (program_ns + 113_850.0) * 1e9 / 1_048_576.0;
+    let plain = rate(&[]);
+    assert!((plain / formula(20.0, 900_000.0) - 1.0).abs() < 0.06, "{plain}");
+    let fast = rate(&[("flash.program_ns", "450000")]);
+    assert!((fast / formula(20.0, 450_000.0) - 1.0).abs() < 0.08, "{fast}");
+    let wide = rate(&[("controller.programs_per_channel", "4")]);
+    assert!((wide / formula(40.0, 900_000.0) - 1.0).abs() < 0.08, "{wide}");
+    let half = rate(&[("flash.channel_count", "5")]);
+    assert!((half / formula(10.0, 900_000.0) - 1.0).abs() < 0.06, "{half}");
+    let planes = rate(&[("flash.two_plane", "true")]);
+    // Two pages in one tPROG, but twice the bus time.
+    assert!((planes / (20.0 * 8192.0 / 1_121_700.0 * 1e9 / 1_048_576.0) - 1.0).abs() < 0.08, "{planes}");
+}
+
+#[test]
+fn an_unaligned_write_touches_two_units() {
+    let mut drive = drive(&[]);
+    for index in 0..64 {
+        once(&mut drive, Op::Write, index * 64 + 3, 8);
+    }
+    once(&mut drive, Op::Flush, 0, 0);
+    let counters = drive.counters();
+    assert_eq!(counters["units_written_host"], 128);
+    assert_eq!(counters["units_rmw"], 0, "nothing was there to be read");
+    once(&mut drive, Op::Write, 5, 8);
+    assert_eq!(drive.counters()["units_rmw"], 2);
+}
+
+#[test]
+fn two_drives_in_one_process_do_not_touch_each_other() {
+    let place = |step: u64| (step * 2_654_435_761) % 40_000 * 8;
+    let step = |drive: &mut Drive, step: u64| {
+        once(drive, if step.is_multiple_of(5) { Op::Read } else { Op::Write }, place(step), 8)
+    };
+    let mut alone = drive(&[]);
+    let expected: Vec<_> = (0..3000).map(|index| step(&mut alone, index)).collect();
+    let (mut first, mut second) = (drive(&[]), drive(&[("ftl.victim_selection", "random")]));
+    let interleaved: Vec<_> = (0..3000)
+        .map(|index| {
+            step(&mut second, index * 7 + 1);
+            step(&mut first, index)
+        })
+        .collect();
+    assert_eq!(expected, interleaved);
+    assert_eq!(alone.counters(), first.counters());
+}
+
+#[test]
+fn a_snapshot_goes_on_as_the_original_would() {
+    let mut original = drive(&[]);
+    sequential_write(&mut original, 40);
+    let mut copy = original.clone();
+    let run = |drive: &mut Drive| {
+        (0..2000u64).map(|index| once(drive, Op::Write, index * 7919 % 60_000, 8)).collect::<Vec<_>>()
+    };
+    assert_eq!(run(&mut original), run(&mut copy));
+    assert_eq!(original.counters(), copy.counters());
+}
+
+#[test]
+fn secure_erase_restores_the_new_state() {
+    let mut used = drive(&[]);
+    sequential_write(&mut used, 100);
+    used.secure_erase();
+    assert_eq!(used.counters()["valid_units"], 0);
+    let read = once(&mut used, Op::Read, 0, 8);
+    assert_eq!(read.split.flash_ns, 0, "nothing is mapped");
+    let again = sequential_write(&mut used, 64);
+    let new = sequential_write(&mut drive(&[]), 64);
+    assert!((again / new - 1.0).abs() < 0.01, "{again} {new}");
+}
+
+#[test]
+fn commands_outside_the_drive_are_refused_and_change_nothing() {
+    let mut drive = drive(&[]);
+    let before = drive.counters();
+    let capacity = drive.capacity_sectors();
+    let refuse = |drive: &mut Drive, command| drive.submit(0, command).unwrap_err().to_string();
+    assert!(refuse(&mut drive, Command::new(0, Op::Write, capacity, 1)).contains(&capacity.to_string()));
+    assert!(refuse(&mut drive, Command::new(0, Op::Read, u64::MAX, u32::MAX)).contains("leave the drive"));
+    assert!(refuse(&mut drive, Command::new(0, Op::Trim, 0, 0)).contains("at least one sector"));
+    for tag in 0..32 {
+        drive.submit(0, Command::new(tag, Op::Read, 0, 8)).unwrap();
+    }
+    assert!(refuse(&mut drive, Command::new(0, Op::Read, 0, 8)).contains("32 commands"));
+    finish(&mut drive);
+    assert_eq!(before["host_write_bytes"], drive.counters()["host_write_bytes"]);
+}
