@@ -13,7 +13,7 @@ ModelName = Annotated[
 ]
 ModelNames = Annotated[
     list[str],
-    typer.Argument(metavar="MODEL...", help="Names, NAME@FIRMWARE, or paths of TOML files."),
+    typer.Argument(metavar="MODEL", help="Names, NAME@FIRMWARE, or paths of TOML files."),
 ]
 DriveName = Annotated[
     str,

@@ -29,7 +29,7 @@ app.command("show", epilog="Example: drivelab show intel-x25-m-g1-80gb --set spa
 )
 app.command(
     "review",
-    epilog="Example: drivelab review intel-x25-m-g1-80gb --out review --tests access-time",
+    epilog="Example: drivelab review intel-x25-m-g1-80gb --out review",
 )(review.review)
 app.command("run", epilog="Example: drivelab run job.fio --drive intel-x25-m-g1-80gb --state used")(
     fio.run

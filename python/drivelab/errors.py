@@ -15,11 +15,11 @@ class WorkError(Exception):
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean "x"?` for the closest known word, or nothing if none is close.
+    """`; did you mean "x"?` for the closest known word, or a full stop if none is close.
 
     >>> nearest("fifp", ["greedy", "fifo"])
     '; did you mean "fifo"?'
     """
     by_folded = {name.casefold(): name for name in known}
     close = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.5)
-    return f'; did you mean "{by_folded[close[0]]}"?' if close else ""
+    return f'; did you mean "{by_folded[close[0]]}"?' if close else "."

@@ -24,7 +24,7 @@ PAGE_SECTORS = 4 * KIB // SECTOR_BYTES
 
 LAST_FILE = "Write a picture of 12 KB"
 PAUSE_NS = 120 * NS_PER_S
-"""Pause of the host after each step: long enough for the drive to clean by itself if it wants to."""
+"""Pause of the host after each step: long enough for the drive to clean by itself."""
 
 Command = tuple[int, int, int]
 """Kind, first logical page, number of logical pages."""
@@ -53,8 +53,8 @@ class Step:
 
     title: str
     seconds: float
-    """From the first command to all data in flash, in the drive's time; 0 for what the drive does by
-    itself while the host waits."""
+    """From the first command to all data in flash, in the drive's time; 0 for what the drive does
+    by itself while the host waits."""
     full_percent: float
     """Share of the logical pages that the drive believes in use."""
     blocks: list[dict[str, Any]]

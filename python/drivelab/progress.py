@@ -38,6 +38,7 @@ class TaskProgress:
         self._share = 0.0
         self._stage: StageProgress | None = None
         self._cancelled = False
+        self._parts: list[tuple[TaskProgress, float]] = []
         self._lock = threading.Lock()
 
     @property
@@ -45,7 +46,16 @@ class TaskProgress:
         """Share of the task that is done, 0 to 1."""
         stage = self._stage
         running = stage.fraction * self._share if stage is not None else 0.0
-        return min(1.0, self._done + running)
+        parts = sum(part.fraction * share for part, share in self._parts)
+        return min(1.0, self._done + running + parts)
+
+    def follow(self, part: TaskProgress, share: float) -> None:
+        """Counts another progress as `share` (0 to 1) of this one; cancelling reaches it too."""
+        with self._lock:
+            self.started = True
+            self._parts.append((part, share))
+            if self._cancelled:
+                part.cancel()
 
     @contextmanager
     def stage(self, share: float, engine: StageProgress) -> Iterator[None]:
@@ -70,6 +80,8 @@ class TaskProgress:
         """Makes the running and every later engine call of the task end soon."""
         with self._lock:
             self._cancelled = True
+            for part, _ in self._parts:
+                part.cancel()
             if self._stage is not None:
                 self._stage.cancel()
 

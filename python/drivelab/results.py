@@ -17,15 +17,17 @@ SCHEMA = 1
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
 PROGRAM_KEYS = tuple(f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map"))
 ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "wear", "map"))
+LEVEL_KEYS = frozenset(
+    ("valid_units", "free_blocks", "erase_count_min", "erase_count_max", "erase_count_mean")
+)
+"""Counters of the drive that say how it is, not what it did."""
 QUOTED_PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 
 
 def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Differences of all cumulative counters between two snapshots."""
+    """Differences of all cumulative counters between two snapshots; levels are left out."""
     return {
-        key: value - before[key]
-        for key, value in after.items()
-        if isinstance(value, int | float) and isinstance(before.get(key), int | float)
+        key: value - before.get(key, 0) for key, value in after.items() if key not in LEVEL_KEYS
     }
 
 
@@ -83,11 +85,8 @@ def test_result(
         "bytes": direction["bytes"],
         "iops": direction["iops"],
         "mib_per_s": _mib_per_s(direction["bytes_per_s"]),
-        "latency_us": _latency_us(direction["latency_ns"]),
-        "split_mean_us": {
-            part: (direction["split_mean_ns"] or {}).get(f"{part}_ns", 0.0) / NS_PER_US
-            for part in SPLIT_PARTS
-        },
+        "latency_us": latency_us(direction["latency_ns"]),
+        "split_mean_us": split_us(direction["split_mean_ns"]),
         "write_amplification": write_amplification(used),
         "host_write_bytes": used["host_write_bytes"],
         "flash_program_bytes": program_bytes(used),
@@ -118,7 +117,15 @@ def _mib_per_s(bytes_per_s: float | None) -> float | None:
     return None if bytes_per_s is None else bytes_per_s / MIB
 
 
-def _latency_us(latency_ns: Mapping[str, Any] | None) -> dict[str, Any]:
+def split_us(split_ns: Mapping[str, float] | None) -> dict[str, float | None]:
+    """Where the mean latency went, in us; parts add up to it. None without requests."""
+    if split_ns is None:
+        return dict.fromkeys(SPLIT_PARTS)
+    return {part: split_ns[f"{part}_ns"] / NS_PER_US for part in SPLIT_PARTS}
+
+
+def latency_us(latency_ns: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Mean, deviation, percentiles and extremes in us; None without requests."""
     keys = ("min", "mean", "stddev", *QUOTED_PERCENTILES, "max")
     if latency_ns is None:
         return dict.fromkeys(keys) | {"percentiles": []}

@@ -53,7 +53,7 @@ class EngineTarget:
     """A drive of the engine, in virtual time."""
 
     def __init__(self, model: Model, seed: int) -> None:
-        with _engine_errors():
+        with engine_errors():
             self._drive = _engine.Drive(model.engine, seed)
         self._model = model
 
@@ -82,7 +82,7 @@ class EngineTarget:
     def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
         """Runs jobs that start together; raises RequestError for a job that can't be."""
         engine_progress = _engine.Progress()
-        with _engine_errors(), progress.stage(share, engine_progress):
+        with engine_errors(), progress.stage(share, engine_progress):
             report: Report = json.loads(self._drive.run(jobs_to_json(jobs), engine_progress))
         return report
 
@@ -91,7 +91,7 @@ class EngineTarget:
     ) -> Report:
         """Runs given requests; raises RequestError for one that can't be."""
         engine_progress = _engine.Progress()
-        with _engine_errors(), progress.stage(share, engine_progress):
+        with engine_errors(), progress.stage(share, engine_progress):
             report: Report = json.loads(
                 self._drive.run_requests(
                     job.to_json(),
@@ -124,7 +124,7 @@ class EngineTarget:
 
 
 @contextmanager
-def _engine_errors() -> Iterator[None]:
+def engine_errors() -> Iterator[None]:
     """The only mapping from the engine's errors to the laboratory's."""
     try:
         yield

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from drivelab.errors import RequestError
 from drivelab.quantities import NS_PER_S, SECTOR_BYTES
 
 READ, WRITE, FLUSH, TRIM = 0, 1, 2, 3
@@ -185,52 +184,3 @@ class Requests:
             columns[:, 2].astype(np.uint32),
             np.zeros(len(columns), dtype=np.uint64),
         )
-
-    def fitted(self, capacity_sectors: int, beyond: str) -> Requests:
-        """The requests with those beyond the drive treated as asked.
-
-        `reject` raises RequestError; `modulo` wraps offsets at the drive's end; `compact` renumbers
-        the touched regions of 1 MiB in order of address, so that holes of the trace vanish.
-        """
-        end = self.lba + self.sector_count
-        outside = np.flatnonzero(end > capacity_sectors)
-        if not len(outside):
-            return self
-        first = int(outside[0])
-        where = f"request {first + 1} reaches sector {int(end[first])}"
-        if beyond == "reject":
-            raise RequestError(
-                f"{len(outside)} of {len(self)} requests lie beyond the drive's {capacity_sectors} "
-                f"sectors ({where}); --out-of-range modulo wraps them, compact renumbers them"
-            )
-        lba = self.lba if beyond == "modulo" else _compacted(self.lba, self.sector_count)
-        largest = int(self.sector_count.max())
-        if largest > capacity_sectors:
-            raise RequestError(
-                f"a request of {largest} sectors exceeds the drive's {capacity_sectors} sectors"
-            )
-        needed = int((lba + self.sector_count).max())
-        if beyond == "compact" and needed > capacity_sectors:
-            raise RequestError(
-                f"--out-of-range compact: even without its holes the trace needs {needed} sectors, "
-                f"the drive has {capacity_sectors}; use modulo"
-            )
-        room = np.uint64(capacity_sectors) - self.sector_count
-        wrapped = np.where(lba > room, lba % (room + np.uint64(1)), lba)
-        return Requests(self.op, wrapped, self.sector_count, self.arrival_ns)
-
-
-_REGION_SECTORS = 2048
-"""Granularity of renumbering: 1 MiB keeps requests that were neighbours adjacent."""
-
-
-def _compacted(lba: NDArray[np.uint64], sector_count: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    region = np.uint64(_REGION_SECTORS)
-    first = lba // region
-    last = (lba + np.maximum(sector_count, 1) - np.uint64(1)) // region
-    touched = [first, last]
-    longest = int((last - first).max())
-    touched += [np.minimum(first + np.uint64(step), last) for step in range(1, longest)]
-    kept = np.unique(np.concatenate(touched))
-    new_region = np.searchsorted(kept, first).astype(np.uint64)
-    return new_region * region + lba % region

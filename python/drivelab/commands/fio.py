@@ -1,5 +1,99 @@
-"""Placeholder."""
+"""`run`: fio job files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import _engine, arguments, states
+from drivelab import fio as fio_format
+from drivelab import model as models
+from drivelab.commands import printing
+from drivelab.commands.preparation import prepared_drive, set_words
+from drivelab.model import Model
+from drivelab.progress import Stopwatch, TaskProgress, run_alone
+from drivelab.quantities import MIB
+from drivelab.targets import Report
 
 
-def run() -> None:
-    """To come."""
+def run(
+    job_file: Annotated[Path, typer.Argument(metavar="JOB.fio", help="A fio job file.")],
+    drive: arguments.DriveName,
+    state: arguments.StateName = "new",
+    seed: arguments.Seed = 1,
+    sets: arguments.Settings = None,
+    json: arguments.Json = False,
+) -> None:
+    """Run a fio job file on a drive; --json prints fio's JSON with an object `drivelab`."""
+    watch = Stopwatch()
+    found = models.load(drive, [models.split_override(text) for text in sets or ()])
+    wanted = states.find(state)
+    workload = fio_format.read_workload(job_file, found.user_capacity_bytes, seed)
+    reports = run_alone(
+        f"{found.name}: {job_file.name}",
+        lambda progress: _measure(found, wanted, workload, seed, progress),
+    )
+    words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
+    own: dict[str, Any] = {
+        "seed": seed,
+        "engine_version": _engine.engine_version(),
+        "model": found.name,
+        "model_hash": found.hash,
+        "state": state,
+        "command_line": printing.command_line([*words, *set_words(sets)], seed),
+        "ignored_options": workload.ignored,
+    }
+    document = fio_format.to_fio_json(workload, reports, own)
+    document["drivelab"]["wall_s"] = watch.seconds()
+    for option, reason in workload.ignored.items():
+        printing.message(f"option {option} has no effect: {reason}")
+    if json:
+        printing.document(document)
+    else:
+        _print(document)
+
+
+def _measure(
+    model: Model,
+    state: states.State,
+    workload: fio_format.Workload,
+    seed: int,
+    progress: TaskProgress,
+) -> list[Report]:
+    target, share = prepared_drive(model, state, seed, progress)
+    return [
+        target.run([job.job for job in group], progress, share / len(workload.groups))
+        for group in workload.groups
+    ]
+
+
+def _print(document: dict[str, Any]) -> None:
+    columns = ("job", "", "MiB/s", "IOPS", "mean ms", "99 % ms", "99.99 % ms", "max ms")
+    rows = []
+    for job in document["jobs"]:
+        for direction in ("read", "write", "trim"):
+            part = job[direction]
+            if not part["total_ios"]:
+                continue
+            latency = part["clat_ns"]
+            at = latency["percentile"]
+            times = [latency["mean"], at.get("99.000000"), at.get("99.990000"), latency["max"]]
+            rows.append(
+                (
+                    job["jobname"],
+                    direction,
+                    printing.number(part["bw_bytes"] / MIB),
+                    printing.number(part["iops"]),
+                    *(printing.number(None if ns is None else ns / 1e6) for ns in times),
+                )
+            )
+    printing.table(columns, rows, columns[2:])
+    own = document["drivelab"]
+    printing.console().print(
+        f"{own['model']}, {own['state']}: write amplification "
+        f"{printing.number(own['write_amplification'], 3)}, {own['erases']} erases, "
+        f"{printing.number(own['energy_j'], 3)} J; seed {own['seed']}",
+        markup=False,
+    )

@@ -31,10 +31,16 @@ def command_line(words: Sequence[str], seed: int) -> str:
     return shlex.join([*words, "--seed", str(seed)])
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to the command line how to end; rich would report a failure."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Standard output for tables."""
-    found = Console(highlight=False)
-    return found if found.is_terminal else Console(highlight=False, width=PLAIN_WIDTH)
+    found = _Console(highlight=False)
+    return found if found.is_terminal else _Console(highlight=False, width=PLAIN_WIDTH)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str]) -> None:

@@ -1,0 +1,249 @@
+"""fio's JSON from the engine's reports.
+
+Every key that fio 3.33 prints is there. All times are the drive's own; what only a real host has
+(CPU time, page faults, the date) is null or 0, never a made-up number. What has no samples is null.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from drivelab import results
+from drivelab.fio.jobs import FioJob, Workload
+from drivelab.quantities import KIB, NS_PER_MS, NS_PER_S, NS_PER_US
+
+DIRECTIONS = ("read", "write", "trim")
+Record = dict[str, Any]
+
+_DEPTHS = (1, 2, 4, 8, 16, 32, 64)
+_TENS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
+"""Upper bounds of fio's latency classes in ns, us and ms; ms go on to 2000 and beyond."""
+
+
+def to_fio_json(workload: Workload, reports: Sequence[Mapping[str, Any]], own: Record) -> Record:
+    """The document of a whole run; `reports` are the engine's, one a group; `own` is `drivelab`."""
+    pairs = [
+        (job, measured)
+        for group, report in zip(workload.groups, reports, strict=True)
+        for job, measured in zip(group, report["jobs"], strict=True)
+    ]
+    document: Record = {
+        "fio version": f"drivelab-{own['engine_version']}",
+        "timestamp": 0,
+        "timestamp_ms": 0,
+        "time": None,
+    }
+    if workload.global_options:
+        document["global options"] = workload.global_options
+    totals = _group_bandwidths(pairs)
+    document["jobs"] = [_job(job, measured, totals) for job, measured in pairs]
+    document["disk_util"] = []
+    document["errors"] = []
+    document["drivelab"] = own | _flash(reports) | {"latency_split_us": _splits(pairs)}
+    return document
+
+
+def _flash(reports: Sequence[Mapping[str, Any]]) -> Record:
+    """What the flash did over the measured parts of all groups."""
+    used: dict[str, float] = {}
+    for report in reports:
+        spent = results.spent(report["counters_before"], report["counters_after"])
+        for key, value in spent.items():
+            used[key] = used.get(key, 0) + value
+    reads = ("host", "rmw", "cleaning", "wear")
+    return {
+        "host_read_bytes": used["host_read_bytes"],
+        "host_write_bytes": used["host_write_bytes"],
+        "flash_read_bytes": sum(used[f"read_bytes_{purpose}"] for purpose in reads),
+        "flash_write_bytes": results.program_bytes(used),
+        "write_amplification": results.write_amplification(used),
+        "erases": results.erase_count(used),
+        "energy_j": used["energy_nj"] / 1e9,
+    }
+
+
+def _splits(pairs: Sequence[tuple[FioJob, Mapping[str, Any]]]) -> list[Record]:
+    """Mean latency of each job and direction, cut into where it was spent; us."""
+    return [
+        {"jobname": job.name}
+        | {
+            direction: _split(measured[direction])
+            for direction in DIRECTIONS
+            if measured[direction]["ios"]
+        }
+        for job, measured in pairs
+    ]
+
+
+def _split(direction: Mapping[str, Any]) -> Record:
+    return {
+        part: direction["split_mean_ns"][f"{part}_ns"] / NS_PER_US for part in results.SPLIT_PARTS
+    }
+
+
+def _job(
+    job: FioJob, measured: Mapping[str, Any], totals: Mapping[tuple[int, str], float]
+) -> Record:
+    counts = _latency_counts(measured[direction]["latency_ns"] for direction in DIRECTIONS)
+    runtime_ns = measured["runtime_ns"]
+    return {
+        "jobname": job.name,
+        "groupid": job.group,
+        "error": 0,
+        "eta": 0,
+        "elapsed": math.ceil(runtime_ns / NS_PER_S),
+        "job options": {"name": job.name} | job.options,
+        **{
+            direction: _direction(job, measured[direction], totals[job.group, direction])
+            for direction in DIRECTIONS
+        },
+        "sync": _sync(job, measured["flush"]),
+        "job_runtime": runtime_ns // NS_PER_MS,
+        "usr_cpu": None,
+        "sys_cpu": None,
+        "ctx": None,
+        "majf": None,
+        "minf": None,
+        "iodepth_level": _depth_levels(job),
+        "iodepth_submit": _batches(),
+        "iodepth_complete": _batches(),
+        "latency_ns": _classes(counts, 0, 1, _TENS),
+        "latency_us": _classes(counts, NS_PER_US, NS_PER_US, _TENS),
+        "latency_ms": _classes(counts, NS_PER_MS, NS_PER_MS, (*_TENS, 2000)),
+        "latency_depth": job.job.queue_depth,
+        "latency_target": 0,
+        "latency_percentile": 100.0,
+        "latency_window": 0,
+    }
+
+
+def _direction(job: FioJob, measured: Mapping[str, Any], group_bytes_per_s: float) -> Record:
+    series = measured["series"]
+    interval_s = series["interval_ns"] / NS_PER_S
+    whole = measured["runtime_ns"] // series["interval_ns"]
+    rates = _samples([count / KIB / interval_s for count in series["bytes"][:whole]], measured)
+    iops = _samples([count / interval_s for count in series["ios"][:whole]], measured)
+    bytes_per_s = measured["bytes_per_s"] or 0.0
+    share = 100 * bytes_per_s / group_bytes_per_s if group_bytes_per_s else None
+    return {
+        "io_bytes": measured["bytes"],
+        "io_kbytes": measured["bytes"] // KIB,
+        "bw_bytes": round(bytes_per_s),
+        "bw": int(bytes_per_s / KIB),
+        "iops": measured["iops"] or 0.0,
+        "runtime": measured["runtime_ns"] // NS_PER_MS if measured["ios"] else 0,
+        "total_ios": measured["ios"],
+        "short_ios": 0,
+        "drop_ios": 0,
+        "slat_ns": _latency(None),
+        "clat_ns": _latency(measured["latency_ns"], job.job.percentiles),
+        "lat_ns": _latency(measured["latency_ns"]),
+        "bw_min": _rounded(rates["min"]),
+        "bw_max": _rounded(rates["max"]),
+        "bw_agg": share,
+        "bw_mean": rates["mean"],
+        "bw_dev": rates["stddev"],
+        "bw_samples": rates["count"],
+        "iops_min": _rounded(iops["min"]),
+        "iops_max": _rounded(iops["max"]),
+        "iops_mean": iops["mean"],
+        "iops_stddev": iops["stddev"],
+        "iops_samples": iops["count"],
+    }
+
+
+def _rounded(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+def _sync(job: FioJob, flush: Mapping[str, Any]) -> Record:
+    latency = _latency(flush["latency_ns"], job.job.percentiles)
+    return {"total_ios": flush["count"], "lat_ns": latency}
+
+
+def _latency(measured: Mapping[str, Any] | None, percentiles: Sequence[float] = ()) -> Record:
+    """A latency in ns; every key is there, null where nothing was measured."""
+    found: Record = dict.fromkeys(("min", "max", "mean", "stddev"))
+    if measured is not None:
+        found = {key: measured[key] for key in found}
+    found["N"] = measured["count"] if measured is not None else 0
+    if percentiles:
+        names = [f"{percent:.6f}" for percent in percentiles]
+        found["percentile"] = dict.fromkeys(names) | (measured["percentiles"] if measured else {})
+        found["bins"] = {str(ns): count for ns, count in measured["bins"]} if measured else {}
+    return found
+
+
+def _samples(values: Sequence[float], measured: Mapping[str, Any]) -> Record:
+    """Statistics over the whole intervals of a run."""
+    if not values or not measured["ios"]:
+        return {"min": None, "max": None, "mean": None, "stddev": None, "count": 0}
+    mean = math.fsum(values) / len(values)
+    variance = math.fsum((value - mean) ** 2 for value in values) / max(len(values) - 1, 1)
+    return {
+        "min": min(values),
+        "max": max(values),
+        "mean": mean,
+        "stddev": math.sqrt(variance),
+        "count": len(values),
+    }
+
+
+def _group_bandwidths(
+    pairs: Iterable[tuple[FioJob, Mapping[str, Any]]],
+) -> dict[tuple[int, str], float]:
+    totals: dict[tuple[int, str], float] = {}
+    for job, measured in pairs:
+        for direction in DIRECTIONS:
+            key = (job.group, direction)
+            totals[key] = totals.get(key, 0.0) + (measured[direction]["bytes_per_s"] or 0.0)
+    return totals
+
+
+def _latency_counts(latencies: Iterable[Mapping[str, Any] | None]) -> list[tuple[int, int]]:
+    return [(ns, count) for latency in latencies if latency for ns, count in latency["bins"]]
+
+
+def _classes(
+    counts: Sequence[tuple[int, int]], start_ns: int, unit_ns: int, bounds: Sequence[int]
+) -> dict[str, float]:
+    """Percent of all requests in fio's classes of one unit: from the bound before to this one."""
+    total = sum(count for _, count in counts)
+    found: dict[str, float] = {}
+    lower = start_ns
+    for bound in bounds:
+        upper = bound * unit_ns
+        found[str(bound)] = _percent(counts, lower, upper, total)
+        lower = upper
+    if unit_ns == NS_PER_MS:
+        found[f">={bounds[-1]}"] = _percent(counts, lower, None, total)
+    return found
+
+
+def _percent(
+    counts: Sequence[tuple[int, int]], lower_ns: int, upper_ns: int | None, total: int
+) -> float:
+    inside = sum(
+        count for ns, count in counts if lower_ns <= ns and (upper_ns is None or ns < upper_ns)
+    )
+    return 100 * inside / total if total else 0.0
+
+
+def _depth_levels(job: FioJob) -> dict[str, float | None]:
+    """Percent of submissions at each depth: a closed loop keeps its depth, a paced one doesn't."""
+    work = job.job
+    paced = work.rate_iops or work.rate_bytes_per_s or work.thinktime_ns
+    level = max(depth for depth in _DEPTHS if depth <= work.queue_depth)
+    levels: dict[str, float | None] = {}
+    for depth in _DEPTHS:
+        name = f">={depth}" if depth == _DEPTHS[-1] else str(depth)
+        levels[name] = None if paced else 100.0 * (depth == level)
+    return levels
+
+
+def _batches() -> dict[str, float]:
+    """Commands are handed over and reaped one at a time: fio's class "4" is 1 to 4."""
+    names = ("0", "4", "8", "16", "32", "64", ">=64")
+    return {name: 100.0 * (name == "4") for name in names}
