@@ -283,3 +283,7 @@ fn fit(place: u64, places: u64) -> u64 {
 fn share(probability: f64) -> u64 {
     if probability >= 1.0 { u64::MAX } else { (probability * 18_446_744_073_709_551_616.0) as u64 }
 }
+
+#[cfg(test)]
+#[path = "generator_test.rs"]
+mod tests;

@@ -50,6 +50,8 @@ pub(super) struct ActiveJob<'a> {
     measuring: bool,
     start_ns: Nanos,
     pub(super) measure_start_ns: Nanos,
+    /// Completions from here on count: after the ramp's last instant, which belongs to the ramp.
+    counts_from_ns: Nanos,
     runtime_ns: Option<Nanos>,
     /// From here on nothing is issued; 0 once the job has ended for another reason.
     stop_ns: Nanos,
@@ -101,6 +103,7 @@ impl<'a> ActiveJob<'a> {
             measuring: job.ramp_ns == 0,
             start_ns,
             measure_start_ns,
+            counts_from_ns: if job.ramp_ns == 0 { 0 } else { measure_start_ns.saturating_add(1) },
             runtime_ns: job.runtime_ns,
             stop_ns: job
                 .runtime_ns
@@ -192,7 +195,7 @@ impl<'a> ActiveJob<'a> {
     pub(super) fn complete(&mut self, completion: &Completion, counted_from_ns: Nanos) -> bool {
         self.outstanding -= 1;
         self.last_completion_ns = completion.completed_ns;
-        if completion.completed_ns >= self.measure_start_ns {
+        if completion.completed_ns >= self.counts_from_ns {
             self.measurement.record(completion, counted_from_ns);
         }
         if !self.immediate {

@@ -147,6 +147,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
     fn run(&mut self, progress: &Progress) -> Result<(), WorkloadError> {
         let mut done: Vec<Completion> = Vec::with_capacity(self.queue_depth as usize);
         let mut now_ns = self.start_ns;
+        self.wake(now_ns);
         for turn in 0u64.. {
             if turn % TURNS_PER_LOOK == 0 {
                 if progress.is_cancelled() {
@@ -156,7 +157,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
                 progress.set_fraction(fractions.fold(1.0, f64::min));
             }
             if now_ns >= self.next_event_ns {
-                self.host_events(now_ns)?;
+                self.issue_due(now_ns)?;
             }
             if self.outstanding > 0 {
                 self.device.advance_to_completion(self.next_event_ns, &mut done);
@@ -166,6 +167,9 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
                 break;
             }
             now_ns = self.device.now_ns();
+            if now_ns >= self.next_event_ns {
+                self.wake(now_ns);
+            }
             for completion in &done {
                 self.complete(completion, now_ns)?;
             }
@@ -182,13 +186,20 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         Ok(())
     }
 
-    /// Starts jobs and measurements, issues what has become due, and finds the next such time.
-    fn host_events(&mut self, now_ns: Nanos) -> Result<(), WorkloadError> {
+    /// Starts jobs and measurements. Comes before the completions of the same instant, so that what the host
+    /// does about these counts as measured.
+    fn wake(&mut self, now_ns: Nanos) {
         if self.counters_before.is_none() && now_ns >= self.measure_start_ns {
             self.counters_before = Some(self.device.counters());
         }
+        for job in &mut self.jobs {
+            job.wake(now_ns, self.device);
+        }
+    }
+
+    /// Issues what has become due, and finds the next such time.
+    fn issue_due(&mut self, now_ns: Nanos) -> Result<(), WorkloadError> {
         for index in 0..self.jobs.len() {
-            self.jobs[index].wake(now_ns, self.device);
             self.issue_all(index as u32, now_ns)?;
         }
         let snapshot = self.counters_before.is_none().then_some(self.measure_start_ns);
