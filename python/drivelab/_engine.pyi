@@ -5,6 +5,18 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Cancelled",
+    "Drive",
+    "Model",
+    "ModelError",
+    "Progress",
+    "Trace",
+    "WorkloadError",
+    "engine_version",
+    "read_trace",
+]
+
 def engine_version() -> str:
     """Version of the compiled engine, as in Cargo.toml."""
 

@@ -77,6 +77,9 @@ def run(arguments: list[str]) -> int:
         return _failed("not enough memory for a drive of this size", 1)
     except OSError as error:
         return _failed(error, 1)
+    if status == INTERRUPTED:
+        # Some versions of typer turn Ctrl-C into this status without a word.
+        return _failed("interrupted", INTERRUPTED)
     return status if isinstance(status, int) else 0
 
 

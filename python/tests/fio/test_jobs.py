@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drivelab.errors import RequestError
+from drivelab.fio.jobs import IGNORED, FioJob, Workload, read_workload
+from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
+from drivelab.workload import Zipf, Zoned
+
+CAPACITY = 8 * GIB
+
+
+def read(folder: Path, text: str, **environment: str) -> Workload:
+    path = folder / "job.fio"
+    path.write_text(text, encoding="utf-8")
+    return read_workload(path, CAPACITY, 1, environment)
+
+
+def only(folder: Path, text: str) -> FioJob:
+    [job] = read(folder, text).jobs
+    return job
+
+
+def test_jobs_inherit_what_stands_in_global_above_them(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "[global]\nbs=8k\niodepth=4\n[a]\nrw=randread\n[global]\niodepth=16\n[b]\nbs=64k\nrw=write\n",
+    )
+    a, b = found.jobs
+    assert (a.job.block_sizes[0].bytes, a.job.queue_depth) == (8 * KIB, 4)
+    assert (b.job.block_sizes[0].bytes, b.job.queue_depth) == (64 * KIB, 16)
+    assert b.options == {"bs": "64k", "rw": "write"}
+    assert found.global_options == {"bs": "8k", "iodepth": "16"}
+
+
+def test_comments_aliases_and_spaces_are_understood(tmp_path: Path) -> None:
+    job = only(
+        tmp_path, "; head\n# more\n[ a b ]\n  readwrite = randwrite ; tail\nblocksize=16k\n"
+    ).job
+    assert job.name == " a b "
+    assert job.rw == "randwrite"
+    assert job.block_sizes[0].bytes == 16 * KIB
+
+
+def test_included_files_stand_where_they_are_named(tmp_path: Path) -> None:
+    (tmp_path / "shared.inc").write_text("bs=32k\n", encoding="utf-8")
+    assert only(tmp_path, "[a]\ninclude shared.inc\nrw=read\n").job.block_sizes[0].bytes == 32 * KIB
+
+
+def test_files_that_include_each_other_end(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="include each other"):
+        read(tmp_path, "[a]\ninclude job.fio\n")
+
+
+def test_variables_come_from_the_environment(tmp_path: Path) -> None:
+    [job] = read(tmp_path, "[a]\nbs=${BLOCK}\nsize=1g\n", BLOCK="128k").jobs
+    assert job.job.block_sizes[0].bytes == 128 * KIB
+    with pytest.raises(RequestError, match=r'job.fio:2: the environment has no variable "BLOCK"'):
+        read(tmp_path, "[a]\nbs=${BLOCK}\n")
+
+
+def test_stonewall_starts_the_next_group_and_numjobs_makes_copies(tmp_path: Path) -> None:
+    found = read(tmp_path, "[a]\nrw=write\n[b]\nrw=randread\nstonewall\nnumjobs=3\n[c]\nrw=read\n")
+    assert [[job.name for job in group] for group in found.groups] == [["a"], ["b", "b", "b", "c"]]
+    seeds = {job.job.seed for job in found.jobs}
+    assert len(seeds) == 5
+
+
+def test_sizes_may_be_shares_of_the_drive(tmp_path: Path) -> None:
+    job = only(tmp_path, "[a]\nrw=read\noffset=25%\nsize=50%\nio_size=50%\n").job
+    assert (job.offset_bytes, job.span_bytes, job.io_bytes) == (2 * GIB, 4 * GIB, 2 * GIB)
+
+
+def test_without_a_size_the_rest_of_the_drive_is_used(tmp_path: Path) -> None:
+    assert only(tmp_path, "[a]\nrw=read\noffset=1g\n").job.span_bytes == 7 * GIB
+
+
+def test_block_sizes_by_direction(tmp_path: Path) -> None:
+    job = only(tmp_path, "[a]\nrw=randrw\nbs=8k,16k\n").job
+    assert job.block_sizes[0].bytes == 8 * KIB
+    assert job.write_block_sizes is not None
+    assert job.write_block_sizes[0].bytes == 16 * KIB
+    assert job.trim_block_sizes is not None
+    assert job.trim_block_sizes[0].bytes == 16 * KIB
+
+
+def test_what_a_block_size_split_leaves_is_shared_evenly(tmp_path: Path) -> None:
+    sizes = only(tmp_path, "[a]\nrw=randwrite\nbssplit=4k/60:64k/:1m/\n").job.block_sizes
+    assert [(size.bytes, size.weight) for size in sizes] == [
+        (4 * KIB, 60),
+        (64 * KIB, 20),
+        (MIB, 20),
+    ]
+    with pytest.raises(RequestError, match="add up to 100"):
+        only(tmp_path, "[a]\nbssplit=4k/60:64k/60\n")
+
+
+def test_each_random_block_is_hit_once_unless_that_is_impossible(tmp_path: Path) -> None:
+    assert only(tmp_path, "[a]\nrw=randread\n").job.random_map
+    assert not only(tmp_path, "[a]\nrw=randread\nnorandommap\n").job.random_map
+    assert not only(tmp_path, "[a]\nrw=randread\nrandom_distribution=zipf:1.2\n").job.random_map
+    assert not only(tmp_path, "[a]\nrw=randread\nbssplit=4k/50:8k/50\n").job.random_map
+    assert not only(tmp_path, "[a]\nrw=read\n").job.random_map
+
+
+def test_distributions(tmp_path: Path) -> None:
+    text = "[a]\nrw=randread\nsize=4g\nrandom_distribution="
+    assert only(tmp_path, text + "zipf:1.1").job.distribution == Zipf(theta=1.1)
+    zoned = only(tmp_path, text + "zoned_abs:60/1g:40/3g").job.distribution
+    assert isinstance(zoned, Zoned)
+    assert [(zone.access_percent, zone.size_percent) for zone in zoned.zones] == [
+        (60, 25),
+        (40, 75),
+    ]
+    with pytest.raises(RequestError, match=r"allowed: random, zipf:THETA"):
+        only(tmp_path, text + "zipff:1")
+
+
+def test_times_have_fios_default_units(tmp_path: Path) -> None:
+    job = only(tmp_path, "[a]\nrw=read\nruntime=3m\nramp_time=5\nthinktime=250\nstartdelay=1\n").job
+    assert job.runtime_ns == 180 * NS_PER_S
+    assert job.ramp_ns == 5 * NS_PER_S
+    assert job.thinktime_ns == 250_000
+    assert job.start_ns == NS_PER_S
+
+
+def test_a_runtime_of_0_is_no_limit(tmp_path: Path) -> None:
+    assert only(tmp_path, "[a]\nrw=read\nruntime=0\n").job.runtime_ns is None
+
+
+def test_the_rate_of_the_jobs_own_direction_counts(tmp_path: Path) -> None:
+    assert only(tmp_path, "[a]\nrw=randwrite\nrate=1m,2m\n").job.rate_bytes_per_s == 2 * MIB
+    assert only(tmp_path, "[a]\nrw=write\nrate=1m,\n").job.rate_bytes_per_s is None
+    with pytest.raises(RequestError, match=r"rate=1m is not possible; .*not mixed"):
+        only(tmp_path, "[a]\nrw=randrw\nrate=1m\n")
+
+
+def test_what_cannot_matter_is_listed_with_its_reason(tmp_path: Path) -> None:
+    found = read(tmp_path, "[global]\nioengine=libaio\ndirect=1\n[a]\nrw=read\nfilename=/dev/sdb\n")
+    assert found.ignored == {name: IGNORED[name] for name in ("ioengine", "direct", "filename")}
+    assert all(found.ignored.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[a]\nrw=randwrit\n", r'job.fio:2: job "a": rw=randwrit .*did you mean "randwrite"'),
+        ("[a]\niodepht=3\n", r'option "iodepht" is not supported; did you mean "iodepth"'),
+        ("[a]\nverify=crc32c\n", r'job "a": option "verify" is not supported'),
+        ("[a]\nread_iolog=x\n", r"drivelab replay"),
+        ("[a]\nbs=4q\n", r"bs=4q is not possible; allowed: a number of bytes"),
+        ("[a]\nbs=1000\n", r"bs=1000 is not possible; allowed: multiples of 512"),
+        ("[a]\nbs=1k,2k,4k,8k\n", r"at most three values"),
+        ("[a]\niodepth=0\n", r"iodepth=0 is not possible; allowed: a whole number from 1"),
+        ("[a]\nsize=9g\n", r"leave the drive; allowed: together 512 to 8589934592 bytes"),
+        ("[a]\nsize=0\n", r"leave the drive"),
+        ("[a]\noffset=8g\nsize=4k\n", r"leave the drive"),
+        ("[a]\ntime_based\n", r"time_based= is not possible"),
+        ("[a]\nrw=read\npercentage_random=50\n", r"only jobs with a random rw"),
+        ("[a]\npercentile_list=50:50\n", r"1 to 20 different percentages"),
+        ("[a]\nrwmixread=120\n", r"a percentage from 0 to 100"),
+        ("bs=4k\n", r'option "bs" stands before any \[section\]'),
+        ("[a\nbs=4k\n", r"expected \[NAME\]"),
+        ("[global]\nbs=4k\n", r"there is no job in it"),
+        ("", r"there is no job in it"),
+        ("[a]\ninclude nowhere.inc\n", r"nowhere.inc.*can't read it"),
+    ],
+)
+def test_wrong_job_files_are_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        read(tmp_path, text)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["rw", "bs", "size", "iodepth", "runtime", "rate", "bssplit", "zz"]),
+            st.text(st.characters(codec="ascii", exclude_characters="\r\n"), max_size=8),
+        ),
+        max_size=6,
+    )
+)
+def test_any_options_make_a_job_or_a_message(
+    tmp_path_factory: pytest.TempPathFactory, options: list[tuple[str, str]]
+) -> None:
+    text = "[a]\n" + "".join(f"{name}={value}\n" for name, value in options)
+    message = ""
+    try:
+        assert read(tmp_path_factory.getbasetemp(), text).jobs
+    except RequestError as error:
+        message = str(error)
+    assert not message or "job.fio" in message

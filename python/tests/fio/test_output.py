@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small import MODEL_NAME, SETS
+
+from drivelab import cli
+
+JOB = """
+[global]
+bs=4k
+size=256m
+iodepth=8
+percentile_list=50:99.9
+[write]
+rw=randwrite
+fsync=64
+io_size=32m
+[mixed]
+stonewall
+rw=randrw
+rwmixread=75
+numjobs=2
+io_size=16m
+"""
+
+DIRECTION_KEYS = """
+io_bytes io_kbytes bw_bytes bw iops runtime total_ios short_ios drop_ios slat_ns clat_ns lat_ns
+bw_min bw_max bw_agg bw_mean bw_dev bw_samples iops_min iops_max iops_mean iops_stddev iops_samples
+"""
+JOB_KEYS = """
+jobname groupid error eta elapsed trim read write sync job_runtime usr_cpu sys_cpu ctx majf minf
+iodepth_level iodepth_submit iodepth_complete latency_ns latency_us latency_ms latency_depth
+latency_target latency_percentile latency_window
+"""
+
+
+def refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is not strict JSON")
+
+
+def run(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    path = folder / "job.fio"
+    path.write_text(JOB, encoding="utf-8")
+    assert cli.run(["run", str(path), "--drive", MODEL_NAME, *SETS, "--json", *words]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    return document
+
+
+@pytest.fixture
+def document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    return run(tmp_path, capsys)
+
+
+def test_every_key_of_fio_is_there(document: dict[str, Any]) -> None:
+    top = {"fio version", "timestamp", "timestamp_ms", "time", "global options", "jobs"}
+    assert set(document) == top | {"disk_util", "errors", "drivelab"}
+    for job in document["jobs"]:
+        assert set(job) == {*JOB_KEYS.split(), "job options"}
+        for direction in ("read", "write", "trim"):
+            assert set(job[direction]) == set(DIRECTION_KEYS.split())
+            for kind in ("slat_ns", "clat_ns", "lat_ns"):
+                assert {"min", "max", "mean", "stddev", "N"} <= set(job[direction][kind])
+
+
+def test_percentiles_stay_when_nothing_was_measured(document: dict[str, Any]) -> None:
+    [write, *_] = document["jobs"]
+    assert write["read"]["clat_ns"]["percentile"] == {"50.000000": None, "99.900000": None}
+    assert write["read"]["clat_ns"]["mean"] is None
+    assert write["write"]["clat_ns"]["percentile"]["99.900000"] > 0
+
+
+def test_what_went_in_came_out(document: dict[str, Any]) -> None:
+    write, *mixed = document["jobs"]
+    assert write["write"]["io_bytes"] == 32 << 20
+    assert write["write"]["total_ios"] == 8192
+    # Whether the flush after the last write still belongs to the job is a matter of taste.
+    assert write["sync"]["total_ios"] in (127, 128)
+    for job in mixed:
+        assert job["read"]["io_bytes"] + job["write"]["io_bytes"] == 16 << 20
+        assert job["read"]["total_ios"] / 4096 == pytest.approx(0.75, abs=0.03)
+    own = document["drivelab"]
+    written = sum(job["write"]["io_bytes"] for job in document["jobs"])
+    assert own["host_write_bytes"] == written
+    assert own["write_amplification"] == own["flash_write_bytes"] / written
+
+
+def test_figures_of_one_job_agree_with_each_other(document: dict[str, Any]) -> None:
+    job = document["jobs"][0]
+    part = job["write"]
+    assert part["bw"] == pytest.approx(part["iops"] * 4, rel=1e-3)
+    # Little's law: 8 outstanding, apart from the start, the end and the flushes.
+    assert part["clat_ns"]["mean"] * part["iops"] / 1e9 < 8.01
+    classes = [job[f"latency_{unit}"] for unit in ("ns", "us", "ms")]
+    assert sum(sum(part.values()) for part in classes) == pytest.approx(100)
+    split = document["drivelab"]["latency_split_us"][0]["write"]
+    assert sum(split.values()) * 1000 == pytest.approx(part["clat_ns"]["mean"])
+    assert sum(part["clat_ns"]["bins"].values()) == part["total_ios"]
+
+
+def test_groups_and_copies_are_told_apart(document: dict[str, Any]) -> None:
+    assert [job["groupid"] for job in document["jobs"]] == [0, 1, 1]
+    shares = [job["read"]["bw_agg"] for job in document["jobs"][1:]]
+    assert sum(shares) == pytest.approx(100)
+
+
+def test_only_wall_fields_depend_on_the_clock(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], document: dict[str, Any]
+) -> None:
+    again = run(tmp_path, capsys)
+    for found in (document, again):
+        del found["drivelab"]["wall_s"]
+    assert again == document
+
+
+def test_another_seed_is_another_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], document: dict[str, Any]
+) -> None:
+    other = run(tmp_path, capsys, "--seed", "2")
+    assert other["jobs"][1]["read"]["total_ios"] != document["jobs"][1]["read"]["total_ios"]

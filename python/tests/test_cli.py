@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from small import MODEL_NAME
+
+from drivelab import cli
+
+COMMANDS = ("list", "show", "review", "run", "replay", "figures", "example")
+PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_with_an_example(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([command, "--help"]) == 0
+    assert f"Example: drivelab {command}" in capsys.readouterr().out
+
+
+def test_list_and_show_print_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["list", "--json"]) == 0
+    assert MODEL_NAME in [item["name"] for item in json.loads(capsys.readouterr().out)]
+    assert cli.run(["show", MODEL_NAME, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["user_capacity_bytes"] == 80026361856
+    assert all({"key", "value", "unit", "source"} <= set(item) for item in found["parameters"])
+
+
+def test_settings_change_the_model_and_its_hash(capsys: pytest.CaptureFixture[str]) -> None:
+    hashes = set()
+    for words in ([], ["--set", "ftl.victim_selection=fifo"]):
+        assert cli.run(["show", MODEL_NAME, "--json", *words]) == 0
+        hashes.add(json.loads(capsys.readouterr().out)["hash"])
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["show", "intel-x25m-g1-80gb"], f'did you mean "{MODEL_NAME}"'),
+        (["show", f"{MODEL_NAME}@8610"], "no firmware variants"),
+        (["show", "nowhere/model.toml"], "there is no such file"),
+        (["show", MODEL_NAME, "--set", "spare"], "expected KEY=VALUE"),
+        (["show", MODEL_NAME, "--set", "ftl.victim_selecton=fifo"], "ftl.victim_selection"),
+        (["show", MODEL_NAME, "--set", "ftl.victim_selection=fifp"], "fifp"),
+        (["show", MODEL_NAME, "--set", "flash.dies_per_channel=0"], "flash.dies_per_channel"),
+        (
+            ["show", MODEL_NAME, "--set", "user_capacity_bytes=99999999999999"],
+            "user_capacity_bytes",
+        ),
+        (["show"], "MODEL"),
+        (["shw"], "shw"),
+        (["review", MODEL_NAME, "--tests", "acces-time"], 'did you mean "access-time"'),
+        (["review", MODEL_NAME, MODEL_NAME], "asked for twice"),
+        (["review", MODEL_NAME, "--workers", "0"], "--workers"),
+        (["review", MODEL_NAME, "--out", "/proc/nowhere"], '--out "/proc/nowhere"'),
+        (["run", "nowhere.fio", "--drive", MODEL_NAME], "nowhere.fio"),
+        (["run", "nowhere.fio"], "--drive"),
+        (["replay", "nowhere.trace", "--drive", MODEL_NAME], "nowhere.trace"),
+        (["figures", "--drive", "hypothetical"], "no published figure"),
+        (["figures", "--results", "nowhere.json"], "nowhere.json"),
+    ],
+)
+def test_wrong_requests_end_with_2_and_a_message(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_a_model_of_ones_own_is_a_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from drivelab.model import models_folder
+
+    own = tmp_path / "own.toml"
+    text = (models_folder() / "hypothetical.toml").read_text(encoding="utf-8")
+    own.write_text(text.replace('"hypothetical"', '"own"'), encoding="utf-8")
+    assert cli.run(["show", str(own), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "own"
+    own.write_text(text.replace("pages_per_block", "pages_per_blok"), encoding="utf-8")
+    assert cli.run(["show", str(own)]) == 2
+    assert "pages_per_blok" in capsys.readouterr().err
+
+
+def test_a_refused_review_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert cli.run(["review", MODEL_NAME, "--tests", "nothing", "--out", str(out)]) == 2
+    assert not out.exists()
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly() -> None:
+    command = subprocess.Popen(
+        [*PROGRAM, "show", MODEL_NAME], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert command.stdout is not None
+    command.stdout.close()
+    assert command.stderr is not None
+    complaint = command.stderr.read()
+    command.stderr.close()
+    assert command.wait(30) == cli.PIPE_CLOSED
+    assert complaint == b""
+
+
+def test_ctrl_c_ends_a_review_soon_and_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = subprocess.Popen(
+        [*PROGRAM, "review", MODEL_NAME, "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 30
+    while not out.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    command.send_signal(signal.SIGINT)
+    _, complaint = command.communicate(timeout=30)
+    assert command.returncode == cli.INTERRUPTED
+    assert complaint.strip() == "drivelab: interrupted"
+    assert list(out.iterdir()) == []

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drivelab import output
+from drivelab.errors import RequestError, WorkError
+
+
+def test_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text("old", encoding="utf-8")
+
+    def full(path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(WorkError, match="No space left"):
+        output.publish(tmp_path, {"one": lambda path: _write(path, "new"), "two": full})
+    assert _contents(tmp_path) == {"one": "old"}
+
+    written = {"one": lambda path: _write(path, "new"), "two": lambda path: _write(path, "2")}
+    output.publish(tmp_path, written)
+    assert _contents(tmp_path) == {"one": "new", "two": "2"}
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(RequestError, match="--out"):
+        output.writable_folder(path)
+
+
+def test_folders_are_made(tmp_path: Path) -> None:
+    assert output.writable_folder(tmp_path / "a" / "b").is_dir()

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drivelab import states
+from drivelab.errors import RequestError
+from drivelab.quantities import KIB, MIB
+from drivelab.states import ImageCopy, image_requests
+from drivelab.workload import WRITE
+
+X25_M_BYTES = 80_026_361_856
+
+
+def test_the_image_is_50_gb_of_ascending_writes_that_do_not_overlap() -> None:
+    requests = image_requests(X25_M_BYTES, 1)
+    assert requests.byte_count == pytest.approx(50e9, abs=4 * KIB)
+    end = requests.lba + requests.sector_count
+    assert (requests.lba[1:] >= end[:-1]).all()
+    assert int(end[-1]) * 512 <= X25_M_BYTES
+    assert (requests.op == WRITE).all()
+
+
+def test_the_image_has_the_mix_of_extents_that_it_claims() -> None:
+    image = ImageCopy()
+    requests = image_requests(X25_M_BYTES, 1)
+    end = requests.lba + requests.sector_count
+    starts = np.append(True, requests.lba[1:] != end[:-1])
+    extents = np.add.reduceat(requests.sector_count.astype(np.int64) * 512, np.flatnonzero(starts))
+    # Extents that happen to touch look like one: each size is seen a little less than there is.
+    for size_bytes, share in image.extents:
+        seen = extents[extents == size_bytes].sum() / image.image_bytes
+        assert 0.7 * share < seen <= 1.02 * share
+
+
+@given(st.integers(1, 3 * 2**30), st.integers(0, 99))
+@settings(max_examples=30, deadline=None)
+def test_the_image_fits_drives_of_any_size(capacity_sectors: int, seed: int) -> None:
+    capacity_bytes = capacity_sectors * 512 % (20 * 10**9)
+    requests = image_requests(capacity_bytes, seed)
+    if len(requests):
+        assert int((requests.lba + requests.sector_count).max()) * 512 <= capacity_bytes
+        assert int(requests.lba.min()) * 512 >= MIB
+        assert int(requests.sector_count.max()) * 512 <= ImageCopy().write_bytes
+        assert int(requests.sector_count.min()) > 0
+
+
+def test_one_seed_is_one_image() -> None:
+    one, two, other = (image_requests(10**9, seed) for seed in (1, 1, 2))
+    assert (one.lba == two.lba).all()
+    assert len(one) != len(other) or (one.lba != other.lba).any()
+
+
+def test_descriptions_say_what_the_constants_are() -> None:
+    text = states.STATES["used"].description
+    assert "50.0 GB" in text
+    assert "35 % in 8 MiB" in text
+
+
+def test_an_unknown_state_is_refused_with_the_nearest() -> None:
+    with pytest.raises(RequestError, match=r'"usde" is unknown; did you mean "used"\?'):
+        states.find("usde")
