@@ -52,7 +52,7 @@ class ImageCopy:
         (8 * MIB, 0.35),
     )
     """Sizes of extents in bytes, and the share of the image's bytes that lies in such extents."""
-    density: float = 0.85
+    density: float = 0.9
     """Used share of the part of the volume that the image reaches. File systems pack files towards
     the start; the rest of the free space is one gap at the end."""
     write_bytes: int = 128 * KIB

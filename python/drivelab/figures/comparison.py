@@ -213,4 +213,6 @@ def _note(figure: Figure, repeat: Repeat | None, model: Mapping[str, Any] | None
         notes.append(SCENARIO_NOTE)
     elif model is not None and repeat is not None and figure.state == "unstated":
         notes.append(f"the review doesn't say the state; modelled: {repeat.state or 'none'}")
+    if model is not None and repeat is not None and repeat.state == "used":
+        notes.append("depends on the assumed image of the used state")
     return "; ".join(notes)

@@ -69,13 +69,21 @@ def _pairs(review: Review, model: str) -> Iterator[tuple[Measurement, Measuremen
                 yield found[0], later
 
 
+REVIEWS_QUEUE_DEPTH = 3
+"""Queue depth of the reviews' random tests."""
+
+
 def key_write(review: Review, model: str) -> Measurement | None:
-    """The random write that says most: latest state, not aligned, shallow queue."""
+    """The random write that says most: latest state, not aligned, queue depth as in the reviews."""
     found = [t for t in review.tests if t.model == model and t.writes and t.pattern == "random"]
     states = review.states_of(model)
     return min(
         found,
-        key=lambda t: (-states.index(t.state), t.align_bytes or 0, t.queue_depth or 0),
+        key=lambda t: (
+            -states.index(t.state),
+            t.align_bytes or 0,
+            abs((t.queue_depth or 0) - REVIEWS_QUEUE_DEPTH),
+        ),
         default=None,
     )
 
