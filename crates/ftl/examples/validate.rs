@@ -62,6 +62,9 @@ fn steady(policy: VictimSelection, spare_ratio: f64, seed: u64) -> Steady {
     let after = *drive.ftl.counters();
     drive.ftl.check().expect("the books balance");
     assert_eq!(drive.ftl.valid_units(), u64::from(user_units), "valid pages are conserved");
+    let dies = layout.geometry.die_count();
+    let free = drive.ftl.free_blocks();
+    assert!((u64::from(dies)..=u64::from(3 * dies)).contains(&free), "free blocks are conserved: {free}");
     let write_amplification = (after.programs() - before.programs()) as f64 / f64::from(2 * user_units);
     Steady { write_amplification, user_ratio: f64::from(user_units) / f64::from(layout.unit_count()) }
 }
@@ -103,5 +106,8 @@ fn main() -> ExitCode {
             );
         }
     }
+    println!(
+        "After every run, recounted from the map: valid pages = user pages, free blocks = erased blocks, 1 to 3 a die."
+    );
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
