@@ -24,8 +24,9 @@ def test_the_image_is_50_gb_of_ascending_writes_that_do_not_overlap() -> None:
 
 
 def test_the_image_has_the_mix_of_extents_that_it_claims() -> None:
-    image = ImageCopy()
-    requests = image_requests(X25_M_BYTES, 1)
+    # Wide gaps: extents that touch would look like one.
+    image = ImageCopy(density=0.7)
+    requests = image_requests(X25_M_BYTES, 1, image)
     end = requests.lba + requests.sector_count
     starts = np.append(True, requests.lba[1:] != end[:-1])
     extents = np.add.reduceat(requests.sector_count.astype(np.int64) * 512, np.flatnonzero(starts))
