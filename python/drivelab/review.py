@@ -18,12 +18,16 @@ from drivelab.errors import RequestError
 from drivelab.model import Model
 from drivelab.procedures import Procedure
 from drivelab.progress import Bar, Crew, Stopwatch, TaskProgress
-from drivelab.quantities import derive_seed
+from drivelab.quantities import MIB, derive_seed
 from drivelab.states import State
 from drivelab.targets import EngineTarget, Target
 
 Record = dict[str, Any]
 Log = Callable[[str], None]
+
+
+CAPACITY_BYTES_MIN = 16 * MIB
+"""Smaller drives are illustrations: their caches and spare areas are all that a test would see."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,11 @@ def plan_measurements(
     A test too large for the drive is left out with a message, or refused if `chosen` by name.
     """
     capacity = model.user_capacity_bytes
+    if capacity < CAPACITY_BYTES_MIN:
+        raise RequestError(
+            f'MODEL "{model.name}": {capacity} bytes are too small for a review; allowed: from '
+            f"{CAPACITY_BYTES_MIN} bytes on. `drivelab example` shows such a drive step by step."
+        )
     small = [test.id for test in procedures if not test.fits(capacity)]
     if small and (chosen or len(small) == len(procedures)):
         raise RequestError(

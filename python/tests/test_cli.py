@@ -58,6 +58,7 @@ def test_settings_change_the_model_and_its_hash(capsys: pytest.CaptureFixture[st
         (["show"], "MODEL"),
         (["shw"], "shw"),
         (["review", MODEL_NAME, "--tests", "acces-time"], 'did you mean "access-time"'),
+        (["review", "hypothetical"], "20480 bytes are too small for a review"),
         (["review", MODEL_NAME, MODEL_NAME], "asked for twice"),
         (["review", MODEL_NAME, "--workers", "0"], "--workers"),
         (["review", MODEL_NAME, "--out", "/proc/nowhere"], '--out "/proc/nowhere"'),
