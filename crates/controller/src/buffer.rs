@@ -15,8 +15,6 @@ pub enum EntryState {
     Queued,
     /// Being programmed; still readable here.
     Programming,
-    /// Trimmed while it waited; leaves when it comes to the front.
-    Dead,
     /// Unused.
     Free,
 }
@@ -38,8 +36,8 @@ pub struct Entry {
     pub order: u64,
 }
 
-/// The buffer. All operations take constant time; nothing is allocated after the start, except that
-/// rewrite-in-place may push it beyond its capacity.
+/// The buffer. What a read or write does takes constant time and allocates nothing; rewrite-in-place may push the
+/// buffer beyond its capacity.
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
     entries: Vec<Entry>,
@@ -49,6 +47,8 @@ pub struct WriteBuffer {
     capacity: u32,
     used: u32,
     queued: u32,
+    /// Waiting entries that a command waits for.
+    awaited: u32,
     next_order: u64,
     sectors_per_unit: usize,
     stamps: Option<Vec<u64>>,
@@ -74,6 +74,7 @@ impl WriteBuffer {
             capacity,
             used: 0,
             queued: 0,
+            awaited: 0,
             next_order: 1,
             sectors_per_unit: sectors_per_unit as usize,
             stamps: None,
@@ -109,9 +110,14 @@ impl WriteBuffer {
     /// Units that wait or are being programmed.
     #[must_use]
     pub fn live(&self) -> u32 {
-        let dead =
-            self.queue.iter().filter(|&&id| self.entries[id as usize].state == EntryState::Dead).count();
-        self.used - dead as u32
+        self.used
+    }
+
+    /// Whether a command waits for an entry that itself waits for a page.
+    #[inline]
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        self.awaited > 0
     }
 
     /// The newest entry of an LPN.
@@ -155,6 +161,7 @@ impl WriteBuffer {
         self.next_order += 1;
         self.used += 1;
         self.queued += 1;
+        self.awaited += u32::from(waiter != NONE);
         self.queue.push_back(id);
         self.index.set(lpn.0, id);
         id
@@ -177,25 +184,20 @@ impl WriteBuffer {
         id
     }
 
-    /// Lets dead entries at the front go, then gives the oldest waiting entry.
+    /// The oldest waiting entry.
     #[inline]
-    pub fn front(&mut self) -> Option<u32> {
-        while let Some(&id) = self.queue.front() {
-            if self.entries[id as usize].state != EntryState::Dead {
-                return Some(id);
-            }
-            self.queue.pop_front();
-            self.release(id);
-        }
-        None
+    #[must_use]
+    pub fn front(&self) -> Option<u32> {
+        self.queue.front().copied()
     }
 
     /// Takes the oldest waiting entry; it is being programmed now.
     #[inline]
     pub fn take_front(&mut self) -> Option<u32> {
-        let id = self.front()?;
-        self.queue.pop_front();
-        self.entries[id as usize].state = EntryState::Programming;
+        let id = self.queue.pop_front()?;
+        let entry = &mut self.entries[id as usize];
+        entry.state = EntryState::Programming;
+        self.awaited -= u32::from(entry.waiter != NONE);
         self.queued -= 1;
         Some(id)
     }
@@ -208,20 +210,25 @@ impl WriteBuffer {
         self.release(id);
     }
 
-    /// A unit was trimmed: it is not found any more, and copies of it that still waited will not be programmed.
-    /// Gives (waiter, order) of those.
+    /// A unit was trimmed: it is not found any more, and copies of it that still waited leave at once.
+    /// Gives (waiter, order) of those. Takes time in proportion to the queue if there is one.
     pub fn trim(&mut self, lpn: Lpn) -> Vec<(u32, u64)> {
         let mut waited = Vec::new();
         let Some(id) = self.find(lpn) else { return waited };
         self.index.remove_if(lpn.0, id);
-        for &queued in &self.queue {
-            let entry = &mut self.entries[queued as usize];
-            if entry.lpn == lpn && entry.state == EntryState::Queued {
-                entry.state = EntryState::Dead;
-                self.queued -= 1;
-                waited.push((entry.waiter, entry.order));
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.retain(|&queued| {
+            let entry = self.entries[queued as usize];
+            if entry.lpn != lpn {
+                return true;
             }
-        }
+            self.queued -= 1;
+            self.awaited -= u32::from(entry.waiter != NONE);
+            waited.push((entry.waiter, entry.order));
+            self.release(queued);
+            false
+        });
+        self.queue = queue;
         waited
     }
 

@@ -17,6 +17,15 @@ struct FlashRead {
     cleaning_ns: Nanos,
 }
 
+/// `total * part / whole`, also where the product needs more than 64 bits.
+#[inline]
+fn share(total: Nanos, part: u64, whole: u64) -> Nanos {
+    match total.checked_mul(part) {
+        Some(product) => product / whole,
+        None => (u128::from(total) * u128::from(part) / u128::from(whole)) as u64,
+    }
+}
+
 impl SolidStateDrive {
     /// The firmware is done with a command.
     #[inline]
@@ -76,13 +85,13 @@ impl SolidStateDrive {
                     sectors = self.extend_on_page(lba, end, ppn, unit, sectors, stamps.as_mut());
                 }
                 self.meters.read_bytes_host += sectors * SECTOR_BYTES;
-                self.read_flash(ppn, sectors, now)
+                self.read_flash(ppn, sector, sectors, now)
             } else {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
                 FlashRead { ready_ns: now, ..FlashRead::default() }
             };
             // The link must not run dry: it starts so late that every piece is there when its turn comes.
-            let before = if total == sectors { 0 } else { link_ns * (lba - command.lba) / total };
+            let before = if total == sectors { 0 } else { share(link_ns, lba - command.lba, total) };
             let latest = read.ready_ns.saturating_sub(before);
             if latest > start {
                 start = latest;
@@ -133,10 +142,17 @@ impl SolidStateDrive {
 
     /// Reads `sectors` of a page from flash: reserves the die, then the bus.
     #[inline]
-    fn read_flash(&mut self, ppn: Ppn, sectors: u64, now: Nanos) -> FlashRead {
+    fn read_flash(&mut self, ppn: Ppn, sector: u32, sectors: u64, now: Nanos) -> FlashRead {
         let die = self.layout.die_of(self.layout.block_of(ppn));
         let (waited, cleaning) = self.lanes.wait(die, now);
-        let ready_ns = self.sense_and_transfer(die, sectors, now, false);
+        let pages = if self.layout.pages_per_unit == 1 {
+            1
+        } else {
+            let program_sectors = u64::from(self.layout.geometry.program_bytes()) / SECTOR_BYTES;
+            let first = u64::from(sector);
+            (first + sectors - 1) / program_sectors - first / program_sectors + 1
+        };
+        let ready_ns = self.sense_and_transfer(die, sectors, pages, now, false);
         FlashRead { ready_ns, queueing_ns: waited - cleaning, cleaning_ns: cleaning }
     }
 
@@ -163,6 +179,7 @@ impl SolidStateDrive {
             let state = &mut self.slots[slot as usize];
             state.admitted = true;
             state.waiting_for_flash_ns = now;
+            state.stall_base = self.lanes.busy;
             if !waits || state.pending == 0 {
                 let at = self.link_free_ns.max(now);
                 self.complete(slot, at);
@@ -185,7 +202,7 @@ impl SolidStateDrive {
         let waiter = if self.waits_for_flash(slot) { slot } else { NONE };
         let total = command.sector_count;
         let mut done = self.slots[slot as usize].sectors_done;
-        let mut link_done = link_ns * u64::from(done) / u64::from(total);
+        let mut link_done = share(link_ns, u64::from(done), u64::from(total));
         while done < total {
             let lba = command.lba + u64::from(done);
             let (unit, sector) = self.unit_of(lba);
@@ -202,11 +219,7 @@ impl SolidStateDrive {
                 self.slots[slot as usize].sectors_done = done;
                 return false;
             }
-            let link_after = if done + sectors == total {
-                link_ns
-            } else {
-                link_ns * u64::from(done + sectors) / u64::from(total)
-            };
+            let link_after = share(link_ns, u64::from(done + sectors), u64::from(total));
             let on_link = link_after - link_done;
             link_done = link_after;
             self.link_free_ns = self.link_free_ns.max(now) + on_link;
@@ -219,10 +232,12 @@ impl SolidStateDrive {
                 self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
             } else {
                 let partial = sectors < self.layout.sectors_per_unit;
-                let mut ready = arrival;
-                if partial && existing.is_none() {
-                    ready = ready.max(self.complete_partial(Lpn(unit), sectors, now));
-                }
+                let rest = match existing {
+                    _ if !partial => now,
+                    Some(id) => self.buffer.entry(id).ready_ns,
+                    None => self.complete_partial(Lpn(unit), sector, sectors, now),
+                };
+                let ready = arrival.max(rest);
                 let id = self.buffer.insert(Lpn(unit), now, ready, waiter);
                 if waiter != NONE {
                     self.slots[slot as usize].pending += 1;
@@ -242,13 +257,17 @@ impl SolidStateDrive {
     }
 
     /// A write covers only part of a unit: the rest is read from flash, unless there is none. When it is there.
-    fn complete_partial(&mut self, lpn: Lpn, sectors: u32, now: Nanos) -> Nanos {
+    fn complete_partial(&mut self, lpn: Lpn, sector: u32, sectors: u32, now: Nanos) -> Nanos {
         let Some(ppn) = self.ftl.lookup(lpn) else { return now };
         let missing = u64::from(self.layout.sectors_per_unit - sectors);
         self.meters.units_rmw += 1;
         self.meters.read_bytes_rmw += missing * SECTOR_BYTES;
         let die = self.layout.die_of(self.layout.block_of(ppn));
-        self.sense_and_transfer(die, missing, now, false)
+        // Pages that the write covers whole need not be read.
+        let program_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32;
+        let covered = ((sector + sectors) / program_sectors).saturating_sub(sector.div_ceil(program_sectors));
+        let pages = u64::from(self.layout.pages_per_unit - covered.min(self.layout.pages_per_unit - 1));
+        self.sense_and_transfer(die, missing, pages, now, false)
     }
 
     #[inline]
@@ -260,19 +279,31 @@ impl SolidStateDrive {
         }
     }
 
-    /// The wait for buffer space is cleaning's in the share that the dies spent on cleaning meanwhile.
+    /// The part of a wait since `base` that is cleaning's: in the share that the dies spent on it meanwhile.
+    #[inline]
+    fn cleaning_share(&self, waited: Nanos, base: (Nanos, Nanos)) -> Nanos {
+        let (host, cleaning) = (self.lanes.busy.0 - base.0, self.lanes.busy.1 - base.1);
+        if cleaning == 0 { 0 } else { share(waited, cleaning, host + cleaning) }
+    }
+
+    /// A command that waited for flash until now: one program is flash's own time, the rest is waiting.
+    fn end_flash_wait(&mut self, slot: u32, now: Nanos) {
+        let state = &self.slots[slot as usize];
+        let waited = now - state.waiting_for_flash_ns.min(now);
+        let flash = waited.min(self.lanes.page_program_ns);
+        let cleaning = self.cleaning_share(waited - flash, state.stall_base);
+        let split = &mut self.slots[slot as usize].split;
+        split.flash_ns += flash;
+        split.cleaning_ns += cleaning;
+    }
+
+    /// A write need not wait for buffer space any more.
     #[inline]
     fn end_stall(&mut self, slot: u32, now: Nanos) {
-        let state = &mut self.slots[slot as usize];
-        if state.stalled_since_ns == NONE_NS {
-            return;
-        }
-        let host = self.lanes.busy.0 - state.stall_base.0;
-        let cleaning = self.lanes.busy.1 - state.stall_base.1;
-        if cleaning > 0 {
-            let waited = now - state.stalled_since_ns;
-            let share = u128::from(waited) * u128::from(cleaning) / u128::from(host + cleaning);
-            state.split.cleaning_ns += share as u64;
+        let state = &self.slots[slot as usize];
+        if state.stalled_since_ns != NONE_NS {
+            let share = self.cleaning_share(now - state.stalled_since_ns, state.stall_base);
+            self.slots[slot as usize].split.cleaning_ns += share;
         }
     }
 
@@ -283,7 +314,7 @@ impl SolidStateDrive {
             let state = &mut self.slots[waiter as usize];
             state.pending -= 1;
             if state.pending == 0 && state.admitted {
-                state.split.flash_ns += now - state.waiting_for_flash_ns.min(now);
+                self.end_flash_wait(waiter, now);
                 let at = self.link_free_ns.max(now);
                 self.complete(waiter, at);
             }
@@ -302,7 +333,7 @@ impl SolidStateDrive {
                 state.pending -= 1;
             }
             if state.pending == 0 {
-                state.split.flash_ns += now - state.waiting_for_flash_ns;
+                self.end_flash_wait(slot, now);
                 self.flushes.remove(index);
                 self.finish_without_data(slot, now);
             } else {
@@ -321,6 +352,7 @@ impl SolidStateDrive {
         state.pending = pending;
         state.flush_order = self.buffer.next_order();
         state.waiting_for_flash_ns = now;
+        state.stall_base = self.lanes.busy;
         self.flushes.push(slot);
         self.drain(now);
     }

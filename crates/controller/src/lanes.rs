@@ -56,6 +56,8 @@ pub(crate) struct Lanes {
     scratch: Vec<Lpn>,
     /// Bus time of one whole page, in and out.
     page_bus_ns: Nanos,
+    /// Transfer and slow program of one unit: what a command that waits for flash owes to flash itself.
+    pub page_program_ns: Nanos,
 }
 
 impl Lanes {
@@ -69,6 +71,7 @@ impl Lanes {
             DieAllocation::EarliestFree => 1,
         };
         let listed = lists > 0;
+        let page_bus_ns = config.timing.bus_ns(page * u64::from(layout.geometry.fused_planes()));
         Self {
             lanes: vec![Lane { is_listed: listed, ..Lane::default() }; dies as usize],
             entries: vec![NONE; (dies * layout.units_per_page) as usize],
@@ -82,7 +85,8 @@ impl Lanes {
             busy: (0, 0),
             cleans_when_idle,
             scratch: Vec::with_capacity(layout.units_per_page as usize),
-            page_bus_ns: config.timing.bus_ns(page * u64::from(layout.geometry.fused_planes())),
+            page_bus_ns,
+            page_program_ns: u64::from(layout.pages_per_unit) * (page_bus_ns + config.timing.program_slow_ns),
         }
     }
 
@@ -111,12 +115,13 @@ impl Lanes {
 }
 
 impl SolidStateDrive {
-    /// Senses a page and moves `sectors` of it over the bus; when they are in the controller.
+    /// Senses `pages` pages and moves `sectors` of them over the bus; when they are in the controller.
     #[inline]
     pub(crate) fn sense_and_transfer(
         &mut self,
         die: DieIndex,
         sectors: u64,
+        pages: u64,
         now: Nanos,
         cleaning: bool,
     ) -> Nanos {
@@ -126,12 +131,6 @@ impl SolidStateDrive {
         // Error correction data comes with every sector.
         let bytes = sectors * SECTOR_BYTES + sectors * u64::from(geometry.oob_bytes) / page_sectors;
         let mut ready = now;
-        // A unit of several pages takes one sensing each.
-        let pages = if self.layout.pages_per_unit == 1 {
-            1
-        } else {
-            sectors.div_ceil(page_sectors * u64::from(geometry.fused_planes()))
-        };
         let bus_ns = if sectors * SECTOR_BYTES == u64::from(geometry.program_bytes()) {
             self.lanes.page_bus_ns
         } else {
@@ -140,15 +139,16 @@ impl SolidStateDrive {
         for _ in 0..pages {
             let begin = self.lanes.lanes[die.0 as usize].busy_until_ns.max(now);
             let channel = &mut self.channels[self.layout.channel_of(die) as usize];
-            let (bus_start, held) = if timing.hold_bus_while_reading {
-                (channel.reserve(now, begin, timing.read_ns + bus_ns) + timing.read_ns, timing.read_ns)
+            let bus_start = if timing.hold_bus_while_reading {
+                channel.reserve(now, begin, timing.read_ns + bus_ns) + timing.read_ns
             } else {
-                (channel.reserve(now, begin + timing.read_ns, bus_ns), 0)
+                channel.reserve(now, begin + timing.read_ns, bus_ns)
             };
             ready = bus_start + bus_ns;
             self.meters.sense_busy_ns += timing.read_ns;
             self.meters.bus_busy_ns += bus_ns;
-            self.occupy(die, bus_start - held.max(timing.read_ns).min(bus_start - begin), ready, cleaning);
+            // The page register is taken until its data has left.
+            self.occupy(die, begin, ready, cleaning);
         }
         ready
     }
@@ -342,7 +342,8 @@ impl SolidStateDrive {
                         Purpose::Cleaning => self.meters.read_bytes_cleaning += sectors * SECTOR_BYTES,
                         Purpose::WearLevelling => self.meters.read_bytes_wear += sectors * SECTOR_BYTES,
                     }
-                    ready = self.sense_and_transfer(index, sectors, now, true);
+                    let pages = u64::from(self.layout.pages_per_unit);
+                    ready = self.sense_and_transfer(index, sectors, pages, now, true);
                     at += units;
                 }
                 self.transfer_and_program(index, self.layout.page_of(to), ready, now, true)
@@ -350,7 +351,8 @@ impl SolidStateDrive {
             CleaningStep::ReadIntoBuffer { from, lpn } => {
                 let sectors = u64::from(self.layout.sectors_per_unit);
                 self.meters.read_bytes_cleaning += sectors * SECTOR_BYTES;
-                let ready = self.sense_and_transfer(index, sectors, now, true);
+                let pages = u64::from(self.layout.pages_per_unit);
+                let ready = self.sense_and_transfer(index, sectors, pages, now, true);
                 if self.buffer.find(lpn).is_none() {
                     let id = self.buffer.insert_from_flash(lpn, now, ready);
                     for &flush in &self.flushes {
@@ -378,8 +380,7 @@ impl SolidStateDrive {
         {
             return false;
         }
-        self.ftl.force_rewrite(die);
-        true
+        self.ftl.force_rewrite(die)
     }
 
     /// Idle-time cleaning begins.
@@ -400,9 +401,9 @@ impl SolidStateDrive {
             return true;
         }
         match self.ftl.program_journal(DieIndex(die)) {
-            Ok(erased) => {
+            Ok((page, erased)) => {
                 let ready = if erased { self.erase_on(DieIndex(die), now, false) } else { now };
-                let end = self.transfer_and_program(DieIndex(die), 0, ready, now, false);
+                let end = self.transfer_and_program(DieIndex(die), page, ready, now, false);
                 self.start_job(die, end);
                 true
             }
@@ -419,7 +420,7 @@ impl SolidStateDrive {
         let Some(front) = self.buffer.front() else { return false };
         let entry = self.buffer.entry(front);
         let due = entry.inserted_ns + self.config.buffer.hold_ns;
-        if due <= now || entry.waiter != NONE || !self.flushes.is_empty() || !self.admission.is_empty() {
+        if due <= now || self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admission.is_empty() {
             return true;
         }
         self.hold_ns = due;

@@ -67,6 +67,8 @@ pub struct SolidStateDrive {
     pub(crate) events: BinaryHeap<Reverse<(Nanos, u32)>>,
     pub(crate) link_free_ns: Nanos,
     completions: VecDeque<(Completion, u32)>,
+    /// Completed while a host that skipped ahead was not looking.
+    overdue: Vec<Completion>,
     /// Writes whose data waits for buffer space, in order.
     pub(crate) admission: VecDeque<u32>,
     pub(crate) flushes: Vec<u32>,
@@ -123,6 +125,7 @@ impl SolidStateDrive {
             events: BinaryHeap::with_capacity((dies + depth) as usize),
             link_free_ns: 0,
             completions: VecDeque::with_capacity(depth as usize),
+            overdue: Vec::new(),
             admission: VecDeque::with_capacity(depth as usize),
             flushes: Vec::with_capacity(depth as usize),
             drain_due: false,
@@ -188,24 +191,26 @@ impl SolidStateDrive {
     }
 
     /// Erases every block and forgets every map entry, as ATA SECURITY ERASE UNIT does. Dies erase side by side.
-    /// Commands still inside are completed first.
-    pub fn secure_erase(&mut self) {
-        let mut done = Vec::new();
-        while self.outstanding() > 0 || !self.buffer.is_empty() {
+    /// Commands still inside are completed first; their completions are given back.
+    pub fn secure_erase(&mut self) -> Vec<Completion> {
+        let mut done = std::mem::take(&mut self.overdue);
+        while self.outstanding() > 0 {
             let Some(next) = self.next_event() else { break };
             self.advance(next, &mut done);
         }
-        let most = self.ftl.secure_erase();
+        let (most, erased) = self.ftl.secure_erase();
         self.buffer.clear();
         self.lanes = Lanes::new(&self.layout, &self.config, self.lanes.cleans_when_idle);
         self.channels.fill(Calendar::default());
         self.events.clear();
-        self.meters.erase_busy_ns += u64::from(most) * self.config.timing.erase_ns;
+        self.meters.erase_busy_ns += erased * self.config.timing.erase_ns;
         self.now_ns += u64::from(most) * self.config.timing.erase_ns;
         self.firmware_free_ns = self.now_ns;
         self.link_free_ns = self.now_ns;
         self.hold_ns = NONE_NS;
         self.idle_ns = NONE_NS;
+        self.drain_due = false;
+        done
     }
 
     /// Unit of a sector, and the sector's place in it.
@@ -351,9 +356,6 @@ impl SolidStateDrive {
         if now_ns < self.now_ns {
             return Err(CommandError::Past { now_ns, reached_ns: self.now_ns });
         }
-        if self.free_slots.is_empty() {
-            return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
-        }
         Ok(())
     }
 }
@@ -375,14 +377,10 @@ impl Device for SolidStateDrive {
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
         self.check_command(now_ns, &command)?;
         if now_ns > self.now_ns {
-            // The host skipped ahead: let what lies in between happen first. Completions wait in their queue.
-            while self.next_internal() < now_ns {
-                let next = self.next_internal();
-                self.now_ns = next;
-                self.happen(next);
-            }
-            self.now_ns = now_ns;
-            self.check_command(now_ns, &command)?;
+            // The host skipped ahead: what lies in between happens first, and it hears of it later.
+            let mut overdue = std::mem::take(&mut self.overdue);
+            self.process(now_ns, false, &mut overdue);
+            self.overdue = overdue;
         }
         let Some(slot) = self.free_slots.pop() else {
             return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
@@ -416,18 +414,26 @@ impl Device for SolidStateDrive {
     }
 
     fn next_event(&mut self) -> Option<Nanos> {
+        if !self.overdue.is_empty() {
+            return Some(self.now_ns);
+        }
         let completion = self.completions.front().map_or(NONE_NS, |(done, _)| done.completed_ns);
         let next = self.next_internal().min(completion);
         (next != NONE_NS).then_some(next)
     }
 
     fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        done.append(&mut self.overdue);
         self.process(until_ns, false, done);
     }
 
     #[inline]
     fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
-        self.process(until_ns, true, done);
+        if self.overdue.is_empty() {
+            self.process(until_ns, true, done);
+        } else {
+            done.append(&mut self.overdue);
+        }
     }
 
     #[inline]

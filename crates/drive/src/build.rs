@@ -45,6 +45,10 @@ pub fn plan(model: &Model, seed: u64) -> Result<Plan, ModelError> {
         let allowed = format!("must be at most the raw capacity, {} bytes", geometry.raw_bytes());
         return Err(model.bad("user_capacity_bytes", &user_bytes.to_string(), &allowed));
     }
+    if user_units == 0 {
+        let allowed = format!("must be at least one map unit, {} bytes", layout.unit_bytes);
+        return Err(model.bad("user_capacity_bytes", &user_bytes.to_string(), &allowed));
+    }
     let ftl = FtlConfig {
         user_units: u32::try_from(user_units).unwrap_or(u32::MAX),
         victim_selection: victim_selection(model.text("ftl.victim_selection")),
@@ -71,8 +75,16 @@ pub fn plan(model: &Model, seed: u64) -> Result<Plan, ModelError> {
 /// [`ModelError`] for values that make no drive together.
 pub fn build(model: &Model, seed: u64) -> Result<SolidStateDrive, ModelError> {
     let plan = plan(model, seed)?;
-    SolidStateDrive::new(plan.layout, plan.ftl, plan.controller)
-        .map_err(|error| ModelError::Geometry { origin: model.origin().to_owned(), error })
+    SolidStateDrive::new(plan.layout, plan.ftl, plan.controller).map_err(|error| {
+        match model.real("spare_ratio") {
+            // The user wrote a ratio; the capacity that it gives is what does not fit.
+            Some(ratio) if error.key == "user_capacity_bytes" => {
+                let allowed = format!("gives {} = {}, which {}", error.key, error.value, error.allowed);
+                model.bad("spare_ratio", &ratio.to_string(), &allowed)
+            }
+            _ => ModelError::Geometry { origin: model.origin().to_owned(), error },
+        }
+    })
 }
 
 fn user_capacity_bytes(model: &Model, layout: &UnitLayout) -> u64 {
@@ -97,6 +109,10 @@ fn checkpoint_pages(model: &Model, layout: &UnitLayout) -> Result<u32, ModelErro
             &format!("must be at most one block of every die, {most} bytes"),
         ));
     }
+    if (bytes > 0) != (model.integer("ftl.checkpoint_updates") > 0) {
+        let allowed = "must be above 0 together with ftl.checkpoint_updates, or both 0";
+        return Err(model.bad(key, &bytes.to_string(), allowed));
+    }
     if bytes > 0 && model.integer("ftl.journal_updates_per_page") == 0 {
         return Err(model.bad(key, &bytes.to_string(), "needs ftl.journal_updates_per_page above 0"));
     }
@@ -117,6 +133,12 @@ fn controller(model: &Model, layout: &UnitLayout) -> Result<ControllerConfig, Mo
     let small = |key: &str| u32::try_from(model.integer(key)).unwrap_or(u32::MAX);
     let average = model.integer("flash.program_ns");
     let fast = model.optional_integer("flash.program_fast_ns").unwrap_or(average);
+    let page_bytes = u64::from(layout.units_per_page) * u64::from(layout.unit_bytes);
+    let buffer_bytes = model.integer("write_buffer.size_bytes");
+    if buffer_bytes < page_bytes {
+        let allowed = format!("must hold at least one page, {page_bytes} bytes");
+        return Err(model.bad("write_buffer.size_bytes", &buffer_bytes.to_string(), &allowed));
+    }
     let Some(slow) = (2 * average).checked_sub(fast) else {
         let allowed = format!("must be at most twice flash.program_ns = {average}");
         return Err(model.bad("flash.program_fast_ns", &fast.to_string(), &allowed));

@@ -48,9 +48,9 @@ impl Drive {
         self.ssd.advance(until, &mut Vec::new());
     }
 
-    /// Erases everything: the new state, except for wear.
+    /// Erases everything: the new state, except for wear. Commands still inside are completed unheard.
     pub fn secure_erase(&mut self) {
-        self.ssd.secure_erase();
+        let _completions = self.ssd.secure_erase();
     }
 
     /// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included.

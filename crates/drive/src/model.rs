@@ -12,6 +12,15 @@ use toml::Value;
 use crate::error::ModelError;
 use crate::parameters::{self, Fallback, Kind, PARAMETERS};
 
+/// Source of a value that `--set` gave.
+const COMMAND_LINE: &str = "command line";
+
+/// Whether a text can name a model: it becomes part of file names.
+fn is_name(text: &str) -> bool {
+    let allowed = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    !text.is_empty() && text.chars().all(allowed)
+}
+
 /// A value and where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sourced {
@@ -90,7 +99,7 @@ impl Model {
             "user_capacity_bytes" => self.values.remove("spare_ratio"),
             _ => None,
         };
-        self.insert(key, &value, Some("command line".to_owned()))
+        self.insert(key, &value, Some(COMMAND_LINE.to_owned()))
     }
 
     fn insert(&mut self, key: &str, value: &Value, source: Option<String>) -> Result<(), ModelError> {
@@ -112,9 +121,14 @@ impl Model {
             (Kind::Choice(words), Value::String(word)) => {
                 words.contains(&word.as_str()).then(|| word.clone().into())
             }
+            (Kind::Name, Value::String(text)) => is_name(text).then(|| text.clone().into()),
             (Kind::Text, Value::String(text)) => Some(text.clone().into()),
             _ => None,
         };
+        let from_file = source.as_deref() != Some(COMMAND_LINE);
+        if from_file && self.values.contains_key(parameter.key) {
+            return Err(self.bad(key, &value.to_string(), "is given twice"));
+        }
         let Some(value) = checked else {
             return Err(self.bad(key, &value.to_string(), &parameter.kind.allowed()));
         };
@@ -203,7 +217,7 @@ impl Model {
         self.text("name")
     }
 
-    /// SHA-256 over all keys and values (sources apart): equal for models that behave the same.
+    /// SHA-256 over all keys and values, the names included, the sources not.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();

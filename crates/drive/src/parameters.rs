@@ -12,6 +12,8 @@ pub enum Kind {
     Boolean,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// Lower case letters, digits and hyphens.
+    Name,
     /// Free text.
     Text,
 }
@@ -60,11 +62,11 @@ const SECOND_NS: u64 = 1_000_000_000;
 const HOUR_NS: u64 = 3600 * SECOND_NS;
 const MOST: u64 = u32::MAX as u64;
 use Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
-use Kind::{Boolean, Choice, Integer, Real, Text};
+use Kind::{Boolean, Choice, Integer, Name, Real, Text};
 
 /// The table.
 pub const PARAMETERS: &[Parameter] = &[
-    row("name", "", Text, Required, "name on the command line: lower case, digits, hyphens"),
+    row("name", "", Name, Required, "name on the command line: lower case, digits, hyphens"),
     row("title", "", Text, Required, "name for people"),
     row("family", "", Choice(&["page-map"]), Word("page-map"), "mapping scheme"),
     row("released", "", Text, Absent, "year and month of release"),
@@ -84,7 +86,13 @@ pub const PARAMETERS: &[Parameter] = &[
         Absent,
         "spare area over user capacity (this or user_capacity_bytes)",
     ),
-    row("flash.cell", "", Choice(&["slc", "mlc"]), Word("mlc"), "bits per cell: slc 1, mlc 2"),
+    row(
+        "flash.cell",
+        "",
+        Choice(&["slc", "mlc"]),
+        Word("mlc"),
+        "bits per cell, slc 1 or mlc 2; for the reader",
+    ),
     row("flash.channel_count", "", Integer(1, 1024), Required, "channels"),
     row("flash.dies_per_channel", "", Integer(1, 1024), Required, "dies that share a channel"),
     row("flash.planes_per_die", "", Integer(1, 16), Required, "planes of a die"),
@@ -124,7 +132,13 @@ pub const PARAMETERS: &[Parameter] = &[
         Is(false),
         "a channel does nothing else while one of its dies senses",
     ),
-    row("flash.endurance_cycles", "P/E", Integer(1, MOST), Absent, "erases that a block stands"),
+    row(
+        "flash.endurance_cycles",
+        "P/E",
+        Integer(1, MOST),
+        Absent,
+        "erases that a block stands; for the reader",
+    ),
     row("ftl.map_unit_bytes", "B", Integer(512, 1 << 26), Required, "map unit: any whole number of sectors"),
     row(
         "ftl.victim_selection",
@@ -263,7 +277,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Number(0),
         "command and status frames of a command",
     ),
-    row("write_buffer.size_bytes", "B", Integer(512, 1 << 36), Required, "write buffer"),
+    row("write_buffer.size_bytes", "B", Integer(512, 1 << 32), Required, "write buffer"),
     row("write_buffer.write_back", "", Boolean, Is(true), "writes are acknowledged from the buffer"),
     row("write_buffer.coalesce", "", Boolean, Is(true), "overwrites replace data still in the buffer"),
     row(
@@ -309,6 +323,7 @@ impl Kind {
             Real(least, most) => format!("must be a number from {least} to {most}"),
             Boolean => "must be true or false".to_owned(),
             Choice(words) => format!("must be one of {}", words.join(", ")),
+            Name => "must be lower case letters, digits and hyphens".to_owned(),
             Text => "must be text".to_owned(),
         }
     }

@@ -81,10 +81,13 @@ fn wrong_requests_name_key_value_and_limit() {
     assert!(message(&[("spare_ratio", "nan")]).contains("must be a number from 0 to 100"));
     assert!(message(&[("ftl.victim_selection", "gready")]).contains("one of greedy, fifo"));
     assert!(message(&[("user_capacity_bytes", "99999999999")]).contains("raw capacity, 85899345920 bytes"));
-    assert!(message(&[("spare_ratio", "0")]).contains("user_capacity_bytes"));
+    assert!(message(&[("spare_ratio", "0")]).contains("x25: spare_ratio = 0: gives user_capacity_bytes"));
     assert!(message(&[("flash.blocks_per_plane", "1048576")]).contains("2^31"));
     assert!(message(&[("ftl.map_unit_bytes", "1000")]).contains("whole number of 512-byte sectors"));
-    assert!(message(&[("write_buffer.size_bytes", "512")]).contains("write_buffer.size_bytes = 0"));
+    assert!(
+        message(&[("write_buffer.size_bytes", "512")])
+            .contains("write_buffer.size_bytes = 512: must hold at least one page, 4096 bytes")
+    );
     let missing = Model::parse("name = \"a\"\ntitle = \"b\"", "file.toml", &[]).unwrap_err().to_string();
     assert!(missing.contains("flash.channel_count is missing"), "{missing}");
     let syntax = Model::parse("name = ", "file.toml", &[]).unwrap_err().to_string();

@@ -9,8 +9,12 @@ use drivelab_drive::{Drive, Model};
 /// The X25-M with few blocks: the same times, a moment to fill.
 fn drive(overrides: &[(&str, &str)]) -> Drive {
     let text = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
-    let mut pairs =
-        vec![("flash.blocks_per_plane", "16"), ("spare_ratio", "0.6"), ("ftl.checkpoint_updates", "0")];
+    let mut pairs = vec![
+        ("flash.blocks_per_plane", "16"),
+        ("spare_ratio", "0.6"),
+        ("ftl.checkpoint_updates", "0"),
+        ("ftl.checkpoint_bytes", "0"),
+    ];
     pairs.extend_from_slice(overrides);
     let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     Drive::new(Arc::new(Model::parse(text, "x25", &pairs).unwrap()), 1).unwrap()

@@ -244,12 +244,12 @@ impl PageMap {
         let per_die = self.layout.geometry.blocks_per_die();
         let first = die.0 * per_die;
         let block = if self.config.cleaning_mode == CleaningMode::RewriteInPlace {
-            // Open or closed, any block of the die with something invalid.
+            // Open or closed, any block of the die with outdated data. Padding is not: rewriting would bring it back.
             (0..per_die).find(|&block| {
-                let block = BlockIndex(first + block);
-                let programmed =
-                    self.flash.write_pointer(block) / self.layout.pages_per_unit * self.layout.units_per_page;
-                self.blocks.valid_count(block) < programmed
+                let places = self.layout.first_ppn(BlockIndex(first + block)).0;
+                (places..places + self.layout.units_per_block)
+                    .map(Ppn)
+                    .any(|ppn| self.flash.peek(ppn).is_some() && !self.valid.get(ppn))
             })?
         } else {
             let start = self.cleaning.scan_start[die.0 as usize];
@@ -270,13 +270,17 @@ impl PageMap {
     }
 
     /// Empties the whole block of a rewrite-in-place drive even though nothing of it is invalid yet: newer data in
-    /// the write buffer supersedes it.
-    pub fn force_rewrite(&mut self, die: DieIndex) {
+    /// the write buffer supersedes it. `false` if the block is erased already.
+    pub fn force_rewrite(&mut self, die: DieIndex) -> bool {
         let block = BlockIndex(die.0 * self.layout.geometry.blocks_per_die());
+        if self.flash.write_pointer(block) == 0 {
+            return false;
+        }
         if self.cleaning.jobs[die.0 as usize].is_none() {
             let job = self.begin(block, Purpose::Cleaning);
             self.cleaning.jobs[die.0 as usize] = Some(job);
         }
+        true
     }
 
     fn begin(&self, victim: BlockIndex, purpose: Purpose) -> Job {

@@ -51,11 +51,13 @@ impl Journal {
             self.due_pages += self.updates / self.updates_per_page;
             self.updates %= self.updates_per_page;
         }
-        self.updates_since_checkpoint += count;
-        if self.checkpoint_updates > 0 && self.updates_since_checkpoint >= self.checkpoint_updates {
-            self.updates_since_checkpoint = 0;
-            self.due_pages += self.checkpoint_pages;
-            self.checkpointing = true;
+        if self.checkpoint_updates > 0 && !self.checkpointing {
+            self.updates_since_checkpoint += count;
+            if self.updates_since_checkpoint >= self.checkpoint_updates {
+                self.updates_since_checkpoint = 0;
+                self.due_pages += self.checkpoint_pages;
+                self.checkpointing = self.due_pages > 0;
+            }
         }
     }
 

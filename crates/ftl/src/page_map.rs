@@ -265,9 +265,10 @@ impl PageMap {
         old != 0
     }
 
-    /// Frees every unit and erases every block that is not erased. Gives the most blocks erased on one die: they
-    /// are erased one after another there, while dies work side by side.
-    pub fn secure_erase(&mut self) -> u32 {
+    /// Frees every unit and erases every block that is not erased. Gives the most blocks erased on one die (they
+    /// are erased one after another there, while dies work side by side) and the blocks erased in all.
+    pub fn secure_erase(&mut self) -> (u32, u64) {
+        let before = self.counters.erases_secure;
         let per_die = self.layout.geometry.blocks_per_die();
         let mut most = 0;
         for die in 0..self.layout.geometry.die_count() {
@@ -293,7 +294,7 @@ impl PageMap {
         if let Some(stamps) = &mut self.stamps {
             stamps.clear();
         }
-        most
+        (most, self.counters.erases_secure - before)
     }
 
     /// Units that hold current data.
@@ -324,11 +325,12 @@ impl PageMap {
         self.journal.is_checkpointing()
     }
 
-    /// Programs the due page of the map journal on a die; `true` if its block had to be erased first.
+    /// Programs the due page of the map journal on a die. Gives the page within its block, and whether the block had
+    /// to be erased first.
     ///
     /// # Errors
     /// [`FtlError::Flash`], which would be a defect of the journal.
-    pub fn program_journal(&mut self, die: DieIndex) -> Result<bool, FtlError> {
+    pub fn program_journal(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
         let pages = self.layout.geometry.pages_per_block;
         let step = self.layout.pages_per_unit;
         let mut erased = false;
@@ -342,10 +344,11 @@ impl PageMap {
             }
         }
         let block = self.journal.block(&self.layout, die);
-        self.flash.program(block, self.flash.write_pointer(block), &[])?;
+        let page = self.flash.write_pointer(block);
+        self.flash.program(block, page, &[])?;
         self.counters.programs_map += 1;
         self.journal.take();
-        Ok(erased)
+        Ok((page, erased))
     }
 
     fn reserve(&self) -> u32 {

@@ -11,6 +11,9 @@ use crate::errors;
 use crate::model::Model;
 use crate::progress::Progress;
 
+/// Ten years: virtual time has 64 bits of nanoseconds, 584 years.
+const LONGEST_IDLE_NS: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
+
 /// A drive in virtual time.
 #[pyclass(module = "drivelab._engine")]
 pub struct Drive {
@@ -78,13 +81,19 @@ impl Drive {
     }
 
     /// Lets time pass without commands.
-    fn idle(&mut self, duration_ns: u64) {
-        self.inner.idle(duration_ns);
+    fn idle(&mut self, python: Python<'_>, duration_ns: u64) -> PyResult<()> {
+        if duration_ns > LONGEST_IDLE_NS {
+            let message =
+                format!("duration_ns = {duration_ns}: must be at most {LONGEST_IDLE_NS} (ten years)");
+            return Err(errors::WorkloadError::new_err(message));
+        }
+        python.detach(|| self.inner.idle(duration_ns));
+        Ok(())
     }
 
     /// Erases everything: the new state, except for wear.
-    fn secure_erase(&mut self) {
-        self.inner.secure_erase();
+    fn secure_erase(&mut self, python: Python<'_>) {
+        python.detach(|| self.inner.secure_erase());
     }
 
     /// Cumulative counters as a flat JSON object.

@@ -21,6 +21,8 @@ use crate::report::Report;
 use crate::requests::{Task, op_code};
 use active::{ActiveJob, Turn};
 
+/// Looks at a clock that stands still before a run is given up. An ideal drive may answer many requests in no time.
+const TIMELESS_LOOKS: u32 = 20_000;
 /// Completion turns between looks at the progress object.
 const TURNS_PER_LOOK: u64 = 4096;
 /// Of a slot without a request.
@@ -148,8 +150,15 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         let mut done: Vec<Completion> = Vec::with_capacity(self.queue_depth as usize);
         let mut now_ns = self.start_ns;
         self.wake(now_ns);
+        let (mut looked_ns, mut timeless_looks) = (now_ns, 0);
         for turn in 0u64.. {
             if turn % TURNS_PER_LOOK == 0 {
+                timeless_looks = if now_ns == looked_ns { timeless_looks + 1 } else { 0 };
+                looked_ns = now_ns;
+                if timeless_looks > TIMELESS_LOOKS && self.jobs.iter().any(|job| job.fraction(now_ns) < 1.0) {
+                    let message = "the drive answers these requests in no time, so a time limit never comes";
+                    return Err(WorkloadError::Misbehaved(message.to_owned()));
+                }
                 if progress.is_cancelled() {
                     return Err(WorkloadError::Cancelled);
                 }
