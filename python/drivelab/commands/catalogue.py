@@ -47,7 +47,7 @@ def show(
             str(item["key"]),
             _value_text(item["value"]),
             str(item.get("unit") or ""),
-            "default" if item.get("default") else str(item["source"]),
+            "default" if item.get("default") else str(item["source"] or "not stated"),
         )
         for item in found.parameters
     ]
