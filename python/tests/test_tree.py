@@ -28,8 +28,8 @@ SOURCE = re.compile(KEY + r"|^assumed\b|\bfitted to \S")
 
 
 def files() -> list[Path]:
-    """Every file that is tracked or about to be."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    """Every file that git tracks: what a user writes beside them (reports, jobs) is his own."""
+    command = ["git", "ls-files", "-z"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     paths = [ROOT / name for name in listed.split("\0") if name]
     return [path for path in paths if path.is_file() and not path.is_symlink()]
