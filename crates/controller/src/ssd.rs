@@ -49,6 +49,26 @@ pub(crate) struct Slot {
 
 pub(crate) const NONE_NS: Nanos = u64::MAX;
 
+impl Slot {
+    /// A command that has just been handed over.
+    #[inline]
+    fn new(command: Command, submitted_ns: Nanos, split: LatencySplit, link_ns: Nanos) -> Self {
+        Self {
+            command,
+            submitted_ns,
+            split,
+            link_ns,
+            sectors_done: 0,
+            stalled_since_ns: NONE_NS,
+            stall_base: (0, 0),
+            pending: 0,
+            admitted: false,
+            flush_order: 0,
+            waiting_for_flash_ns: NONE_NS,
+        }
+    }
+}
+
 /// A flash drive with a page map.
 #[derive(Clone, Debug)]
 pub struct SolidStateDrive {
@@ -93,19 +113,7 @@ impl SolidStateDrive {
         check(&layout, &ftl, &config)?;
         let dies = layout.geometry.die_count();
         let depth = config.queue_depth;
-        let unused = Slot {
-            command: Command::new(0, Op::Flush, 0, 0),
-            submitted_ns: 0,
-            split: LatencySplit::default(),
-            link_ns: 0,
-            sectors_done: 0,
-            stalled_since_ns: NONE_NS,
-            stall_base: (0, 0),
-            pending: 0,
-            admitted: false,
-            flush_order: 0,
-            waiting_for_flash_ns: NONE_NS,
-        };
+        let unused = Slot::new(Command::new(0, Op::Flush, 0, 0), 0, LatencySplit::default(), 0);
         let cleans_when_idle =
             ftl.idle_cleaning_blocks > 0 || ftl.cleaning_mode == CleaningMode::RewriteInPlace;
         let capacity_sectors = u64::from(ftl.user_units) * u64::from(layout.sectors_per_unit);
@@ -396,19 +404,7 @@ impl Device for SolidStateDrive {
         };
         let link_ns = self.config.link.command_ns(bytes);
         let split = LatencySplit { firmware_ns: work, link_ns, ..LatencySplit::default() };
-        self.slots[slot as usize] = Slot {
-            command,
-            submitted_ns: now_ns,
-            split,
-            link_ns,
-            sectors_done: 0,
-            stalled_since_ns: NONE_NS,
-            stall_base: (0, 0),
-            pending: 0,
-            admitted: false,
-            flush_order: 0,
-            waiting_for_flash_ns: NONE_NS,
-        };
+        self.slots[slot as usize] = Slot::new(command, now_ns, split, link_ns);
         self.firmware.push_back((ready, slot));
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::journal::JOURNAL_BLOCKS;
 use crate::victim::VictimSelection;
 
 /// How cleaning makes room.
@@ -43,4 +44,12 @@ pub struct FtlConfig {
     pub checkpoint_pages: u32,
     /// Seed of random victim selection.
     pub seed: u64,
+}
+
+impl FtlConfig {
+    /// Blocks of a die that the map journal keeps for itself.
+    #[must_use]
+    pub fn reserved_blocks(&self) -> u32 {
+        if self.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 }
+    }
 }

@@ -2,7 +2,6 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
-use crate::journal::JOURNAL_BLOCKS;
 use crate::page_map::PageMap;
 
 impl PageMap {
@@ -39,7 +38,7 @@ impl PageMap {
                 return Err(format!("block {block} has {count} valid units, but {bits} are marked"));
             }
         }
-        let reserved = if self.config.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 };
+        let reserved = self.config.reserved_blocks();
         for die in 0..self.layout.geometry.die_count() {
             self.check_die(DieIndex(die), reserved, &valid_of_block)?;
         }

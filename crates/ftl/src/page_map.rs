@@ -10,7 +10,7 @@ use crate::blocks::{Blocks, Stream, ValidBits};
 use crate::cleaning::CleaningState;
 use crate::config::{CleaningMode, FtlConfig};
 use crate::counters::FtlCounters;
-use crate::journal::{JOURNAL_BLOCKS, Journal};
+use crate::journal::Journal;
 use crate::stamps::Stamps;
 
 /// Purpose number of the victim selection's random stream.
@@ -64,7 +64,7 @@ impl PageMap {
     /// needs, thresholds out of range.
     pub fn new(layout: UnitLayout, config: FtlConfig) -> Result<Self, GeometryError> {
         let per_die = layout.geometry.blocks_per_die();
-        let reserved = if config.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 };
+        let reserved = config.reserved_blocks();
         let working = match config.cleaning_mode {
             CleaningMode::Relocate => WORKING_BLOCKS,
             CleaningMode::RewriteInPlace => 0,
@@ -282,7 +282,7 @@ impl PageMap {
             self.counters.erases_secure += u64::from(erased);
             most = most.max(erased);
         }
-        let reserved = if self.config.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 };
+        let reserved = self.config.reserved_blocks();
         let dies = self.layout.geometry.die_count();
         self.blocks = Blocks::new(&self.layout, &self.flash, reserved);
         self.cleaning = CleaningState::new(dies);

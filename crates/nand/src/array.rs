@@ -152,14 +152,7 @@ impl FlashArray {
         &self.erase_count
     }
 
-    /// Sequence number of a block's first program since its last erase.
-    #[inline]
-    #[must_use]
-    pub fn first_sequence(&self, block: BlockIndex) -> u64 {
-        self.first_sequence[block.0 as usize]
-    }
-
-    /// The same for `count` blocks from `first` on.
+    /// Sequence numbers of the first program since the last erase, of `count` blocks from `first` on.
     #[must_use]
     pub fn first_sequences(&self, first: u32, count: u32) -> &[u64] {
         &self.first_sequence[first as usize..(first + count) as usize]
