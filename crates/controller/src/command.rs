@@ -1,5 +1,6 @@
 //! What a host may ask of a drive, and what it hears back.
 
+use drivelab_ftl::Content;
 use drivelab_sim::Nanos;
 use serde::Serialize;
 
@@ -36,13 +37,15 @@ pub struct Command {
     /// What this write's content is, for oracles that read it back: sector `i` of the command holds the stamp
     /// `stamp + i`. Kept only by drives told to (`SolidStateDrive::keep_stamps`).
     pub stamp: u64,
+    /// What matters of a write's content; only compressing drives look at it.
+    pub content: Content,
 }
 
 impl Command {
-    /// A command without FUA or stamp.
+    /// A command without FUA or stamp, of random content.
     #[must_use]
     pub fn new(tag: u32, op: Op, lba: u64, sector_count: u32) -> Self {
-        Self { tag, op, fua: false, lba, sector_count, stamp: 0 }
+        Self { tag, op, fua: false, lba, sector_count, stamp: 0, content: Content::RANDOM }
     }
 }
 

@@ -16,4 +16,6 @@ pub use config::{
 pub use meters::Meters;
 pub use ssd::SolidStateDrive;
 
+pub use drivelab_ftl::Content;
+
 pub use command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};

@@ -6,6 +6,7 @@
 pub mod blocks;
 pub mod cleaning;
 pub mod config;
+pub mod content;
 pub mod counters;
 pub mod invariants;
 pub mod journal;
@@ -18,6 +19,7 @@ pub mod victim;
 pub use blocks::Stream;
 pub use cleaning::{CleaningStep, Purpose, Urgency};
 pub use config::{CleaningMode, FtlConfig};
+pub use content::{Content, Identity};
 pub use counters::FtlCounters;
 pub use page_map::{FtlError, PageMap};
 pub use stamps::Stamps;

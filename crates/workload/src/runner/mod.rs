@@ -279,7 +279,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
     #[inline]
     fn submit(&mut self, tag: u32, request: &Request, now_ns: Nanos) -> Result<(), WorkloadError> {
         let Request { op, fua, lba, sector_count, .. } = *request;
-        self.device.submit(now_ns, Command { tag, op, fua, lba, sector_count, stamp: 0 })?;
+        self.device.submit(now_ns, Command { fua, ..Command::new(tag, op, lba, sector_count) })?;
         self.outstanding += 1;
         let Slot { issued_ns, job } = self.slots[tag as usize];
         let job = &mut self.jobs[job as usize];

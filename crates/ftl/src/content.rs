@@ -1,0 +1,86 @@
+//! What matters of the content of a write: how far it compresses, and which blocks are copies of each other.
+//! Bytes themselves are kept only where somebody reads them back.
+
+/// Content of the blocks of one write. A block is one map unit of the drive, whatever its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Content {
+    /// Size after compression over size before, in thousandths: 0 leaves nothing, 1000 does not compress.
+    pub compressed_permille: u16,
+    /// How many blocks of a thousand are copies: each of them is one of `pool` contents.
+    pub duplicate_permille: u16,
+    /// Different contents among the copies; 0 counts as 1.
+    pub pool: u16,
+    /// Decides which blocks are copies, and of what. Workloads draw one for every write.
+    pub seed: u32,
+}
+
+/// Identity of a content that exists more than once: equal identities mean equal bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity(pub u32);
+
+impl Content {
+    /// Bytes that neither compress nor repeat: what drives that look at no content are given.
+    pub const RANDOM: Self = Self { compressed_permille: 1000, duplicate_permille: 0, pool: 1, seed: 0 };
+    /// Zeros: every block is the same, and compresses to nothing.
+    pub const ZEROS: Self = Self { compressed_permille: 0, duplicate_permille: 1000, pool: 1, seed: 0 };
+
+    /// The identity of a write's `index`-th block if it is a copy, `None` if its bytes exist only once.
+    ///
+    /// Copies of different compressibility have different bytes, so they have different identities too.
+    #[inline]
+    #[must_use]
+    pub fn identity(&self, index: u32) -> Option<Identity> {
+        if self.duplicate_permille == 0 {
+            return None;
+        }
+        let hash = mix(u64::from(self.seed) << 32 | u64::from(index));
+        if hash % 1000 >= u64::from(self.duplicate_permille) {
+            return None;
+        }
+        let member = (hash >> 32) % u64::from(self.pool.max(1));
+        Some(Identity(u32::from(self.compressed_permille) << 16 | member as u32))
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::RANDOM
+    }
+}
+
+/// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
+#[inline]
+fn mix(mut word: u64) -> u64 {
+    word = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    word ^ word >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_copies_as_asked_for_and_never_more_contents_than_the_pool() {
+        let mut contents = std::collections::BTreeSet::new();
+        let mut copies = 0;
+        for seed in 0..1000 {
+            let content = Content { compressed_permille: 500, duplicate_permille: 300, pool: 7, seed };
+            for index in 0..10 {
+                if let Some(identity) = content.identity(index) {
+                    copies += 1;
+                    contents.insert(identity);
+                }
+            }
+        }
+        assert!((2800..3200).contains(&copies), "{copies} of 10000 blocks are copies");
+        assert_eq!(contents.len(), 7);
+    }
+
+    #[test]
+    fn random_bytes_have_no_copies_and_zeros_are_all_the_same() {
+        assert_eq!(Content::RANDOM.identity(5), None);
+        assert_eq!(Content::ZEROS.identity(5), Content { seed: 9, ..Content::ZEROS }.identity(6));
+    }
+}
