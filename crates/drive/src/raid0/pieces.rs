@@ -1,0 +1,182 @@
+//! Commands cut into pieces, pieces handed to members, and put together again.
+
+use drivelab_controller::{Command, Completion, Content, Device, LatencySplit, Op, SECTOR_BYTES};
+use drivelab_sim::Nanos;
+
+use super::port::NEVER;
+use super::{Raid0, Share, Slot};
+
+impl<D: Device> Raid0<D> {
+    /// The driver is done with a command: its pieces go to the members.
+    pub(super) fn begin(&mut self, slot: u32, now: Nanos) {
+        let Command { op, lba, sector_count, .. } = self.slots[slot as usize].command;
+        let sectors = u64::from(sector_count);
+        match op {
+            Op::Flush => {
+                self.slots[slot as usize].left = self.ports.len() as u64;
+                for member in 0..self.ports.len() as u32 {
+                    self.enqueue(slot, member, Share { lba: 0, end: 0 }, now);
+                }
+            }
+            Op::Trim if !self.config.pass_trim => {
+                self.meters.dropped_trim_bytes += sectors * SECTOR_BYTES;
+                let end = self.transfer(slot, now, 1, 1);
+                self.complete(slot, end, LatencySplit::default());
+            }
+            _ if self.stripes.is_one_strip(lba, sectors) => {
+                let (member, first) = self.stripes.place(lba);
+                self.enqueue(slot, member, Share { lba: first, end: first + sectors }, now);
+            }
+            _ => {
+                self.meters.split_commands += 1;
+                for member in 0..self.ports.len() as u32 {
+                    if let Some(share) = self.stripes.share(member, lba, sectors) {
+                        self.enqueue(slot, member, share, now);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, slot: u32, member: u32, share: Share, now: Nanos) {
+        let place = self.share_index(slot, member);
+        self.shares[place] = share;
+        let port = &mut self.ports[member as usize];
+        port.waiting.push_back(slot);
+        if port.waiting.len() == 1 {
+            self.feed(member, now);
+        }
+    }
+
+    #[inline]
+    fn share_index(&self, slot: u32, member: u32) -> usize {
+        slot as usize * self.ports.len() + member as usize
+    }
+
+    /// Hands a member what waits for it, as far as its queue has room and the data of writes has arrived.
+    pub(super) fn feed(&mut self, member: u32, now: Nanos) {
+        loop {
+            let port = &mut self.ports[member as usize];
+            port.gate_ns = NEVER;
+            let Some(&slot) = port.waiting.front() else { return };
+            let piece = self.next_piece(slot, member);
+            if self.config.link.is_some() && piece.op == Op::Write {
+                if self.ports[member as usize].data_ns == NEVER {
+                    let total = self.slots[slot as usize].command.sector_count;
+                    let arrival = self.transfer(slot, now, piece.sector_count, total);
+                    self.ports[member as usize].data_ns = arrival;
+                }
+                let port = &mut self.ports[member as usize];
+                if port.has_room() && port.data_ns > now {
+                    port.gate_ns = port.data_ns;
+                    return;
+                }
+            }
+            if !self.ports[member as usize].has_room() {
+                return;
+            }
+            if let Some(stamps) = &mut self.stamps {
+                stamps.issued(slot, member, &piece);
+            }
+            let place = self.share_index(slot, member);
+            let share = &mut self.shares[place];
+            share.lba += u64::from(piece.sector_count);
+            let is_last = share.lba >= share.end;
+            self.ports[member as usize].submit(now, piece, is_last);
+        }
+    }
+
+    /// What a member is to be asked for next of a command that waits for it.
+    #[inline]
+    fn next_piece(&self, slot: u32, member: u32) -> Command {
+        let command = self.slots[slot as usize].command;
+        let share = self.shares[self.share_index(slot, member)];
+        if command.op == Op::Flush {
+            return Command { tag: slot, ..command };
+        }
+        let mut end = share.end;
+        let first = self.stripes.sector(member, share.lba) - command.lba;
+        if command.op != Op::Trim {
+            let mut limit = share.lba + self.transfer_sectors;
+            // What holds less than two strips is cut where strips are.
+            if self.cut_at_strips || (self.stamps.is_some() && command.op == Op::Write) {
+                limit = limit.min(self.stripes.next_strip(share.lba));
+            }
+            end = end.min(limit);
+        }
+        let sectors = (end - share.lba) as u32;
+        // The members' blocks count from the piece's beginning: without a seed of its own, every piece would
+        // repeat the copies of the first.
+        let seed = command.content.seed.wrapping_add((first as u32).wrapping_mul(0x9E37_79B9));
+        Command {
+            tag: slot,
+            lba: share.lba,
+            sector_count: sectors,
+            stamp: command.stamp.wrapping_add(first),
+            content: Content { seed, ..command.content },
+            ..command
+        }
+    }
+
+    /// Reserves the array's own link for `part` of `whole` of a command's data, from `ready` on; gives the end.
+    #[inline]
+    fn transfer(&mut self, slot: u32, ready: Nanos, part: u32, whole: u32) -> Nanos {
+        if self.config.link.is_none() {
+            return ready;
+        }
+        let link_ns = self.slots[slot as usize].link_ns * u64::from(part) / u64::from(whole.max(1));
+        self.meters.link_busy_ns += link_ns;
+        self.link_free_ns = self.link_free_ns.max(ready) + link_ns;
+        self.link_free_ns
+    }
+
+    /// A member has done a piece.
+    #[inline]
+    pub(super) fn piece_done(&mut self, piece: &Completion) {
+        let slot = piece.tag;
+        let now = piece.completed_ns;
+        let Command { op, sector_count, .. } = self.slots[slot as usize].command;
+        let left = self.slots[slot as usize].left - u64::from(piece.sector_count.max(1));
+        let end = match op {
+            // Data passes the bridge while it leaves the member.
+            Op::Read => {
+                let begun = now - piece.split.link_ns.min(now);
+                self.transfer(slot, begun, piece.sector_count, sector_count).max(now)
+            }
+            Op::Flush | Op::Trim if left == 0 => self.transfer(slot, now, 1, 1),
+            _ => now,
+        };
+        self.slots[slot as usize].left = left;
+        if left == 0 {
+            self.complete(slot, end, piece.split);
+        }
+    }
+
+    /// A command is done at `completed_ns`; `last` is where the time of its last piece went.
+    fn complete(&mut self, slot: u32, completed_ns: Nanos, last: LatencySplit) {
+        let Slot { command, submitted_ns, link_ns, .. } = self.slots[slot as usize];
+        let latency = completed_ns - submitted_ns;
+        // The last piece was under way all the time that is not the driver's, the bridge's or waiting in front of
+        // the member. Where bridge and member overlap, the member's part is told.
+        let firmware_ns = (last.firmware_ns + self.config.driver_ns).min(latency);
+        let flash_ns = last.flash_ns.min(latency - firmware_ns);
+        let cleaning_ns = last.cleaning_ns.min(latency - firmware_ns - flash_ns);
+        let known = firmware_ns + flash_ns + cleaning_ns;
+        let link_ns = last.link_ns.max(link_ns).min(latency - known);
+        let queueing_ns = latency - known - link_ns;
+        let split = LatencySplit { queueing_ns, link_ns, firmware_ns, flash_ns, cleaning_ns };
+        let completion = Completion {
+            tag: command.tag,
+            op: command.op,
+            sector_count: command.sector_count,
+            submitted_ns,
+            completed_ns,
+            split,
+        };
+        // Reads still on the array's own link may be done later than what is known after them.
+        let later = self.completions.iter().rev().take_while(|(other, _)| other.completed_ns > completed_ns);
+        let place = self.completions.len() - later.count();
+        self.completions.insert(place, (completion, slot));
+    }
+}

@@ -1,0 +1,87 @@
+//! Stamps of an array, for oracles: what the members read, put back into the order of the array.
+
+use drivelab_controller::{Command, Device, Op};
+
+use super::{Raid0, Stripes};
+
+/// A read on its way.
+#[derive(Clone, Debug)]
+struct Reading {
+    slot: u32,
+    command: Command,
+    found: Vec<u64>,
+    missing: u64,
+}
+
+/// A piece of a read inside a member.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    slot: u32,
+    member: u32,
+    read: usize,
+    lba: u64,
+}
+
+/// Reads in order, and their pieces in the order in which members were asked for them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stamps {
+    reads: Vec<Reading>,
+    pieces: Vec<Piece>,
+}
+
+impl Stamps {
+    /// The host has handed over a command.
+    pub fn submitted(&mut self, slot: u32, command: &Command) {
+        if command.op == Op::Read {
+            let missing = u64::from(command.sector_count);
+            let found = vec![0; missing as usize];
+            self.reads.push(Reading { slot, command: *command, found, missing });
+        }
+    }
+
+    /// A piece goes to a member.
+    pub fn issued(&mut self, slot: u32, member: u32, piece: &Command) {
+        if piece.op == Op::Read
+            && let Some(read) = self.reads.iter().rposition(|reading| reading.slot == slot)
+        {
+            self.pieces.push(Piece { slot, member, read, lba: piece.lba });
+        }
+    }
+
+    fn worked_on(&mut self, stripes: &Stripes, member: u32, slot: u32, stamps: &[u64]) {
+        let belongs = |piece: &Piece| piece.member == member && piece.slot == slot;
+        let Some(place) = self.pieces.iter().position(belongs) else { return };
+        let piece = self.pieces.remove(place);
+        let reading = &mut self.reads[piece.read];
+        for (lba, &stamp) in (piece.lba..).zip(stamps) {
+            reading.found[(stripes.sector(member, lba) - reading.command.lba) as usize] = stamp;
+        }
+        reading.missing -= stamps.len() as u64;
+    }
+}
+
+impl<D: Device> Raid0<D> {
+    /// Keeps a 64-bit stamp per sector; `keep` tells a member to. Call it on a new array. A command carries one stamp,
+    /// so writes go to members strip by strip from now on, whatever the largest transfer.
+    pub fn keep_stamps(&mut self, keep: impl FnMut(&mut D)) {
+        self.ports.iter_mut().map(|port| &mut port.device).for_each(keep);
+        self.stamps = Some(Stamps::default());
+    }
+
+    /// Tag and stamps of every read since the last call, if stamps are kept; `take` asks a member for its own. Call
+    /// it when no reads are outstanding.
+    pub fn take_read_stamps(
+        &mut self,
+        mut take: impl FnMut(&mut D) -> Vec<(u32, Vec<u64>)>,
+    ) -> Vec<(u32, Vec<u64>)> {
+        let Some(stamps) = &mut self.stamps else { return Vec::new() };
+        for (port, member) in self.ports.iter_mut().zip(0..) {
+            for (slot, found) in take(&mut port.device) {
+                stamps.worked_on(&self.stripes, member, slot, &found);
+            }
+        }
+        debug_assert!(stamps.reads.iter().all(|reading| reading.missing == 0));
+        stamps.pieces.clear();
+        stamps.reads.drain(..).map(|reading| (reading.command.tag, reading.found)).collect()
+    }
+}
