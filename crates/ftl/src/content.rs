@@ -48,7 +48,7 @@ impl Default for Content {
     }
 }
 
-/// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
+/// The finaliser of `SplitMix64`: every bit of the input reaches every bit of the output.
 #[inline]
 fn mix(mut word: u64) -> u64 {
     word = word.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -7,6 +7,7 @@
 //!
 //! The words are fio's. Everything happens in the drive's virtual time; one seed gives one result, to the bit.
 
+pub mod data;
 pub mod distribution;
 pub mod error;
 pub mod generator;
@@ -22,6 +23,7 @@ pub mod runner;
 pub mod series;
 pub mod trace;
 
+pub use data::DataPattern;
 pub use error::WorkloadError;
 pub use job::{Job, parse_job, parse_jobs};
 pub use meter::Meters;

@@ -7,6 +7,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::data::DataPattern;
+use crate::job::Job;
 use crate::measurement::{KindMeasurement, Measurement, SplitSums};
 use crate::requests::op_code;
 use crate::series::Series;
@@ -33,6 +35,8 @@ pub struct Report {
 pub struct JobReport {
     /// The job's name.
     pub name: String,
+    /// What its writes contained.
+    pub data: DataPattern,
     /// Measured time: from the end of its ramp to its last completion.
     pub runtime_ns: Nanos,
     /// Reads.
@@ -141,11 +145,13 @@ pub struct SeriesReport {
 }
 
 impl JobReport {
-    pub(crate) fn new(name: &str, runtime_ns: Nanos, measurement: &Measurement, percentiles: &[f64]) -> Self {
+    pub(crate) fn new(job: &Job, runtime_ns: Nanos, measurement: &Measurement) -> Self {
+        let percentiles = &job.percentiles;
         let direction = |op| DirectionReport::new(op, runtime_ns, measurement, percentiles);
         let flush = &measurement.kinds[usize::from(op_code(Op::Flush))].latency;
         Self {
-            name: name.to_owned(),
+            name: job.name.clone(),
+            data: job.data,
             runtime_ns,
             read: direction(Op::Read),
             write: direction(Op::Write),

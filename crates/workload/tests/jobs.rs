@@ -2,7 +2,7 @@
 
 use drivelab_workload::distribution::DistributionSpec;
 use drivelab_workload::job::{ReplayPacing, Rw, Source};
-use drivelab_workload::{Job, parse_job, parse_jobs};
+use drivelab_workload::{DataPattern, Job, parse_job, parse_jobs};
 
 const CAPACITY_BYTES: u64 = 1 << 30;
 
@@ -31,11 +31,15 @@ fn everything_but_the_name_has_a_default() {
 fn a_job_survives_the_way_to_json_and_back() {
     let jobs = parse_jobs(
         r#"[{"name": "a", "rw": "randrw", "distribution": {"kind": "zipf", "theta": 1.2}, "span_bytes": 8192},
-            {"name": "b", "source": {"kind": "requests", "pacing": "capped", "idle_cap_ns": 5}}]"#,
+            {"name": "b", "source": {"kind": "requests", "pacing": "capped", "idle_cap_ns": 5},
+             "data": {"kind": "compressible", "compressed_percent": 46}}]"#,
     )
     .unwrap();
     assert_eq!(jobs[0].distribution, DistributionSpec::Zipf { theta: 1.2 });
     assert_eq!(jobs[1].source, Source::Requests { pacing: ReplayPacing::Capped, idle_cap_ns: Some(5) });
+    let data =
+        DataPattern::Compressible { compressed_percent: 46.0, duplicate_percent: 0.0, duplicate_pool: 1024 };
+    assert_eq!((jobs[0].data, jobs[1].data), (DataPattern::Random {}, data));
     assert_eq!(parse_jobs(&serde_json::to_string(&jobs).unwrap()).unwrap(), jobs);
 }
 
@@ -56,6 +60,15 @@ fn unknown_keys_and_wrong_types_are_named_with_their_place() {
     assert_says(
         r#"{"name": "a", "distribution": {"kind": "zipf", "h": 1}}"#,
         &["job.distribution", "`theta`"],
+    );
+    assert_says(r#"{"name": "a", "data": {"kind": "zeroes"}}"#, &["job.data", "zeroes", "`zeros`"]);
+    assert_says(
+        r#"{"name": "a", "data": {"kind": "zeros", "duplicate_percent": 1}}"#,
+        &["job.data", "duplicate_percent"],
+    );
+    assert_says(
+        r#"{"name": "a", "data": {"kind": "compressible", "ratio": 2}}"#,
+        &["job.data", "ratio", "`compressed_percent`"],
     );
     assert_says(r#"{"name": "a"} x"#, &["trailing"]);
     let error = parse_jobs(r#"[{"name": "a"}, {"name": "b", "loops": -1}]"#).unwrap_err().to_string();
@@ -96,6 +109,14 @@ fn values_that_are_not_allowed_are_named_with_what_is() {
         ),
     ] {
         assert_says(&format!(r#"{{"name": "a", {json}}}"#), &parts);
+    }
+    for (data, parts) in [
+        (r#""compressed_percent": 101"#, ["job 'a': data.compressed_percent = 101", "0 to 100"]),
+        (r#""duplicate_percent": -0.1"#, ["data.duplicate_percent = -0.1", "0 to 100"]),
+        (r#""duplicate_pool": 0"#, ["data.duplicate_pool = 0", "1 to 65535"]),
+        (r#""duplicate_pool": 65536"#, ["data.duplicate_pool = 65536", "1 to 65535"]),
+    ] {
+        assert_says(&format!(r#"{{"name": "a", "data": {{"kind": "compressible", {data}}}}}"#), &parts);
     }
     for (distribution, parts) in [
         (r#"{"kind": "zipf", "theta": 0}"#, ["distribution.theta = 0", "above 0"]),

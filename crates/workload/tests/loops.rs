@@ -2,10 +2,10 @@
 
 mod server;
 
-use drivelab_controller::{Device, Op};
+use drivelab_controller::{Command, Content, Device, Op};
 use drivelab_workload::job::{BlockSize, ReplayPacing, Rw, Source};
 use drivelab_workload::report::{DirectionReport, Report};
-use drivelab_workload::{Job, Progress, Requests, Task, WorkloadError, run};
+use drivelab_workload::{DataPattern, Job, Progress, Requests, Task, WorkloadError, run};
 use proptest::prelude::*;
 use server::Server;
 
@@ -271,4 +271,64 @@ proptest! {
         let again = go(&mut Server::new(SECTORS, device_depth, servers, 777), jobs);
         prop_assert_eq!(serde_json::to_string(&again).unwrap(), serde_json::to_string(&report).unwrap());
     }
+}
+
+const COPIES: DataPattern =
+    DataPattern::Compressible { compressed_percent: 50.0, duplicate_percent: 40.0, duplicate_pool: 16 };
+
+/// The contents of a drive's writes, in order.
+fn contents(drive: &Server) -> Vec<Content> {
+    let writes = drive.commands().iter().filter(|(_, command)| command.op == Op::Write);
+    writes.map(|(_, command)| command.content).collect()
+}
+
+#[test]
+fn what_is_written_depends_on_the_job_and_not_on_the_drives_speed() {
+    let mut job = job(Rw::RandRw, 8, 1000);
+    job.data = COPIES;
+    let [mut quick, mut slow] = [(32, 1), (2, 50_000)]
+        .map(|(depth, service_ns)| Server::new(SECTORS, depth, 4, service_ns).remembering());
+    go(&mut quick, vec![job.clone()]);
+    go(&mut slow, vec![job]);
+    let found = contents(&quick);
+    assert_eq!(found, contents(&slow));
+    assert!(found.iter().all(|content| content.compressed_permille == 500));
+    let reads = quick.commands().iter().filter(|(_, command)| command.op == Op::Read);
+    assert!(reads.into_iter().all(|(_, command)| command.content == Content::RANDOM));
+    let copies = found.iter().filter(|content| content.identity(0).is_some()).count();
+    assert!((copies as f64 / found.len() as f64 - 0.4).abs() < 0.07, "{copies} of {}", found.len());
+}
+
+#[test]
+fn a_pattern_changes_nothing_but_the_content_of_writes() {
+    let patterns = [DataPattern::Random {}, DataPattern::Zeros {}, DataPattern::Repeating {}, COPIES];
+    let runs = patterns.map(|data| {
+        let mut drive = Server::new(SECTORS, 8, 2, 700).remembering();
+        let mut job = job(Rw::RandRw, 4, 500);
+        (job.data, job.random_percent) = (data, 60.0);
+        job.block_sizes.push(BlockSize { bytes: 8192, weight: 0.5 });
+        let report = go(&mut drive, vec![job]);
+        assert_eq!(report.jobs[0].data, data);
+        let commands: Vec<_> = drive
+            .commands()
+            .iter()
+            .map(|&(time_ns, command)| (time_ns, Command { content: Content::RANDOM, ..command }))
+            .collect();
+        (commands, contents(&drive))
+    });
+    for (commands, contents) in &runs[1..] {
+        assert_eq!(*commands, runs[0].0);
+        assert_ne!(*contents, runs[0].1);
+    }
+}
+
+#[test]
+fn recorded_writes_are_given_a_content_too() {
+    let requests = Requests { op: &[1, 0, 1], lba: &[0, 8, 16], sector_count: &[8; 3], arrival_ns: None };
+    let mut job = Job::new("trace", Rw::Read, 4096, 1);
+    job.source = Source::Requests { pacing: ReplayPacing::Closed, idle_cap_ns: None };
+    job.data = DataPattern::Zeros {};
+    let mut drive = Server::new(SECTORS, 8, 1, 100).remembering();
+    run(&mut drive, &[Task { job, requests: Some(requests) }], &Progress::new()).unwrap();
+    assert_eq!(contents(&drive), [Content::ZEROS; 2]);
 }

@@ -6,6 +6,7 @@ use drivelab_sim::Nanos;
 use drivelab_sim::time::SECOND;
 use serde::{Deserialize, Serialize};
 
+use crate::data::DataPattern;
 use crate::distribution::DistributionSpec;
 use crate::error::WorkloadError;
 
@@ -91,6 +92,9 @@ pub struct Job {
     /// Writes are done only when they are in flash.
     #[serde(default)]
     pub fua: bool,
+    /// What the writes contain.
+    #[serde(default)]
+    pub data: DataPattern,
     /// Seed of everything random in this job.
     #[serde(default = "default_seed")]
     pub seed: u64,
@@ -211,6 +215,7 @@ impl Job {
             thinktime_blocks: default_thinktime_blocks(),
             flush_every_writes: 0,
             fua: false,
+            data: DataPattern::default(),
             seed: default_seed(),
             series_interval_ns: default_series_interval_ns(),
             percentiles: default_percentiles(),

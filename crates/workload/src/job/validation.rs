@@ -27,6 +27,7 @@ impl Job {
         let check = Check { job: self };
         check.times_and_counts()?;
         check.percents()?;
+        self.data.validate(|key, value, allowed| check.refuse(key, value, allowed))?;
         match self.source {
             Source::Generated {} => {
                 check.sizes()?;

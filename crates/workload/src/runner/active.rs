@@ -3,7 +3,9 @@
 use drivelab_controller::{Completion, Device, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 
+use crate::data::Contents;
 use crate::generator::{Generator, Request};
+use crate::job::Job;
 use crate::measurement::Measurement;
 use crate::pacing::Pacing;
 use crate::report::JobReport;
@@ -39,9 +41,10 @@ pub(super) enum Turn {
 }
 
 pub(super) struct ActiveJob<'a> {
-    name: &'a str,
-    percentiles: &'a [f64],
+    job: &'a Job,
     source: Source<'a>,
+    /// Of the writes, in the order in which they are submitted.
+    pub(super) contents: Contents,
     ahead: [Option<Request>; AHEAD],
     head: usize,
     pacing: Pacing,
@@ -91,9 +94,9 @@ impl<'a> ActiveJob<'a> {
         let measure_start_ns = start_ns.saturating_add(job.ramp_ns);
         let pacing = Pacing::new(job, start_ns);
         Self {
-            name: &job.name,
-            percentiles: &job.percentiles,
+            job,
             source,
+            contents: Contents::new(&job.data, job.seed, index),
             ahead: [None; AHEAD],
             head: 0,
             immediate: pacing.is_immediate(),
@@ -239,6 +242,6 @@ impl<'a> ActiveJob<'a> {
     pub(super) fn report(&self) -> JobReport {
         let end_ns = self.last_completion_ns.max(self.idle_until_ns);
         let runtime_ns = end_ns.saturating_sub(self.measure_start_ns);
-        JobReport::new(self.name, runtime_ns, &self.measurement, self.percentiles)
+        JobReport::new(self.job, runtime_ns, &self.measurement)
     }
 }

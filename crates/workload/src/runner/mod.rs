@@ -8,7 +8,7 @@ mod active;
 
 use std::collections::VecDeque;
 
-use drivelab_controller::{Command, Completion, Device, SECTOR_BYTES};
+use drivelab_controller::{Command, Completion, Device, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use serde_json::Value;
 
@@ -279,7 +279,12 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
     #[inline]
     fn submit(&mut self, tag: u32, request: &Request, now_ns: Nanos) -> Result<(), WorkloadError> {
         let Request { op, fua, lba, sector_count, .. } = *request;
-        self.device.submit(now_ns, Command { fua, ..Command::new(tag, op, lba, sector_count) })?;
+        let mut command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
+        if op == Op::Write {
+            let job = self.slots[tag as usize].job;
+            command.content = self.jobs[job as usize].contents.draw();
+        }
+        self.device.submit(now_ns, command)?;
         self.outstanding += 1;
         let Slot { issued_ns, job } = self.slots[tag as usize];
         let job = &mut self.jobs[job as usize];
