@@ -103,8 +103,39 @@ class Zoned(Part):
     zones: tuple[Zone, ...]
 
 
+class Zeros(Part):
+    """Zeros only."""
+
+    kind: Literal["zeros"] = "zeros"
+
+
+class Repeating(Part):
+    """One byte value over and over, another in each write: what Iometer 2008 writes by default."""
+
+    kind: Literal["repeating"] = "repeating"
+
+
+class RandomBytes(Part):
+    """Neither compresses nor repeats."""
+
+    kind: Literal["random"] = "random"
+
+
+class Compressible(Part):
+    """Every block compresses to a share of its size; a share of the blocks are copies."""
+
+    kind: Literal["compressible"] = "compressible"
+    compressed_percent: Percent = 100.0
+    """Size after compression over size before; counts in steps of 0.1."""
+    duplicate_percent: Percent = 0.0
+    """Share of the blocks that are copies; counts in steps of 0.1."""
+    duplicate_pool: Annotated[int, Field(ge=1, le=65_535)] = 1024
+    """Different contents among the copies."""
+
+
 Source = Annotated[Generated | Recorded, Field(discriminator="kind")]
 Distribution = Annotated[Uniform | Zipf | Pareto | Normal | Zoned, Field(discriminator="kind")]
+DataPattern = Annotated[Zeros | Repeating | RandomBytes | Compressible, Field(discriminator="kind")]
 
 
 class Job(Part):
@@ -140,6 +171,7 @@ class Job(Part):
     thinktime_blocks: Annotated[int, Field(ge=1)] = 1
     flush_every_writes: Annotated[int, Field(ge=0)] = 0
     fua: bool = False
+    data: DataPattern = RandomBytes()
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     series_interval_ns: Annotated[int, Field(gt=0)] = NS_PER_S
     percentiles: tuple[float, ...] = PERCENTILES
