@@ -56,13 +56,15 @@ fn random(drive: &mut impl Device, op: Op, depth: u32, count: u32, place: impl F
     };
     let start = drive.now_ns();
     (0..depth).for_each(|tag| drive.submit(start, Command::new(tag, op, next(), 8)).unwrap());
-    for _ in 0..count {
+    let mut finished = 0;
+    while finished < count {
         drive.advance_to_completion(u64::MAX, &mut done);
+        finished += done.len() as u32;
         for completion in done.drain(..) {
             drive.submit(drive.now_ns(), Command::new(completion.tag, op, next(), 8)).unwrap();
         }
     }
-    let rate = f64::from(count) / ((drive.now_ns() - start) as f64 / 1e9);
+    let rate = f64::from(finished) / ((drive.now_ns() - start) as f64 / 1e9);
     while let Some(time) = drive.next_event() {
         drive.advance(time, &mut done);
     }
