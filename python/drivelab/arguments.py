@@ -36,6 +36,15 @@ StateName = Annotated[
     str,
     typer.Option("--state", metavar="STATE", help="State of the drive: new, used or tortured."),
 ]
+DataText = Annotated[
+    str,
+    typer.Option(
+        "--data",
+        metavar="PATTERN",
+        help="What is written: zeros, repeating, random, compressible:46 (percent left), "
+        "duplicate:30 (percent copies).",
+    ),
+]
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for report and results.")
 ]

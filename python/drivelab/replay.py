@@ -10,7 +10,7 @@ from drivelab import _engine, results
 from drivelab.errors import RequestError
 from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
 from drivelab.targets import Report, engine_errors
-from drivelab.workload import Job, Recorded, Requests
+from drivelab.workload import RANDOM_BYTES, DataPattern, Job, Recorded, Requests
 
 Pacing = Literal["arrival", "closed", "capped"]
 DIRECTIONS = ("read", "write", "trim")
@@ -46,15 +46,24 @@ def read_trace(
 
 
 def replay_job(
-    name: str, pacing: Pacing, queue_depth: int, idle_cap_ns: int | None, seed: int
+    name: str,
+    pacing: Pacing,
+    queue_depth: int,
+    idle_cap_ns: int | None,
+    seed: int,
+    data: DataPattern = RANDOM_BYTES,
 ) -> Job:
-    """The job that replays a trace; `queue_depth` counts in closed pacing only."""
+    """The job that replays a trace; `queue_depth` counts in closed pacing only.
+
+    Traces don't say what was written: `data` does.
+    """
     cap = idle_cap_ns if pacing == "capped" else None
     return Job(
         name=name,
         source=Recorded(pacing=pacing, idle_cap_ns=cap),
         queue_depth=queue_depth,
         seed=seed,
+        data=data,
     )
 
 

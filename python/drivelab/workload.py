@@ -121,6 +121,10 @@ class RandomBytes(Part):
     kind: Literal["random"] = "random"
 
 
+RANDOM_BYTES = RandomBytes()
+"""What is written unless somebody says otherwise."""
+
+
 class Compressible(Part):
     """Every block compresses to a share of its size; a share of the blocks are copies."""
 
@@ -171,7 +175,7 @@ class Job(Part):
     thinktime_blocks: Annotated[int, Field(ge=1)] = 1
     flush_every_writes: Annotated[int, Field(ge=0)] = 0
     fua: bool = False
-    data: DataPattern = RandomBytes()
+    data: DataPattern = RANDOM_BYTES
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     series_interval_ns: Annotated[int, Field(gt=0)] = NS_PER_S
     percentiles: tuple[float, ...] = PERCENTILES

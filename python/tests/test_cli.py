@@ -65,6 +65,8 @@ def test_settings_change_the_model_and_its_hash(capsys: pytest.CaptureFixture[st
         (["run", "nowhere.fio", "--drive", MODEL_NAME], "nowhere.fio"),
         (["run", "nowhere.fio"], "--drive"),
         (["replay", "nowhere.trace", "--drive", MODEL_NAME], "nowhere.trace"),
+        (["run", "x.fio", "--drive", MODEL_NAME, "--data", "zeroes"], '--data "zeroes"'),
+        (["replay", "x", "--drive", MODEL_NAME, "--data", "zeros:1"], "stands alone"),
         (["figures", "--drive", "hypothetical"], "no published figure"),
         (["figures", "--results", "nowhere.json"], "nowhere.json"),
     ],

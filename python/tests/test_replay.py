@@ -101,3 +101,14 @@ def test_wrong_requests_say_what_is_allowed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, words: list[str], message: str
 ) -> None:
     assert message in refused(capsys, tmp_path, text, *words)
+
+
+def test_the_data_of_a_replay_can_be_chosen(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    random = replay(capsys, tmp_path, MQSIM)
+    half = replay(capsys, tmp_path, MQSIM, "--data", "compressible:50")
+    assert random["drivelab"]["data"] == {"kind": "random"}
+    assert half["drivelab"]["data"]["compressed_percent"] == 50
+    assert " --data compressible:50 " in half["drivelab"]["command_line"]
+    assert half["replay"] == random["replay"]

@@ -12,6 +12,7 @@ from drivelab import fio as fio_format
 from drivelab import model as models
 from drivelab.commands import printing
 from drivelab.commands.preparation import prepared_drive, set_words
+from drivelab.data_patterns import data_pattern_text, parse_data_pattern
 from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import MIB
@@ -22,6 +23,7 @@ def run(
     job_file: Annotated[Path, typer.Argument(metavar="JOB.fio", help="A fio job file.")],
     drive: arguments.DriveName,
     state: arguments.StateName = "new",
+    data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
     json: arguments.Json = False,
@@ -30,12 +32,14 @@ def run(
     watch = Stopwatch()
     found = models.load(drive, [models.split_override(text) for text in sets or ()])
     wanted = states.find(state)
-    workload = fio_format.read_workload(job_file, found.user_capacity_bytes, seed)
+    pattern = parse_data_pattern(data)
+    workload = fio_format.read_workload(job_file, found.user_capacity_bytes, seed, data=pattern)
     reports = run_alone(
         f"{found.name}: {job_file.name}",
         lambda progress: _measure(found, wanted, workload, seed, progress),
     )
     words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
+    words += ["--data", data]
     own: dict[str, Any] = {
         "seed": seed,
         "engine_version": _engine.engine_version(),
@@ -91,9 +95,10 @@ def _print(document: dict[str, Any]) -> None:
             )
     printing.table(columns, rows, columns[2:])
     own = document["drivelab"]
+    written = dict.fromkeys(data_pattern_text(part["pattern"]) for part in own["data"])
     printing.console().print(
         f"{own['model']}, {own['state']}: write amplification "
         f"{printing.number(own['write_amplification'], 3)}, {own['erases']} erases, "
-        f"{printing.number(own['energy_j'], 3)} J; seed {own['seed']}",
+        f"{printing.number(own['energy_j'], 3)} J; data {' '.join(written)}; seed {own['seed']}",
         markup=False,
     )

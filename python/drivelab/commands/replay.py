@@ -12,6 +12,7 @@ from drivelab import model as models
 from drivelab import replay as laboratory
 from drivelab.commands import printing
 from drivelab.commands.preparation import prepared_drive, set_words
+from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError, nearest
 from drivelab.fio.units import time_ns
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
@@ -57,6 +58,7 @@ def replay(
         str | None, typer.Option("--device", help="Only this device of the trace.")
     ] = None,
     state: arguments.StateName = "new",
+    data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
     json: arguments.Json = False,
@@ -69,6 +71,7 @@ def replay(
     _one_of("--out-of-range", beyond, BEYOND)
     if queue_depth is not None and pacing != "closed":
         raise RequestError(f"--queue-depth {queue_depth}: counts with --pacing closed only")
+    pattern = parse_data_pattern(data)
     try:
         idle_cap_ns = time_ns(idle_cap)
     except ValueError as error:
@@ -84,6 +87,7 @@ def replay(
         queue_depth or 1,
         idle_cap_ns,
         derive_seed(seed, found.name, state, "replay"),
+        pattern,
     )
 
     def work(progress: TaskProgress) -> Report:
@@ -104,6 +108,7 @@ def replay(
                 beyond,
                 device,
                 state,
+                data,
                 seed,
                 sets,
             ),
@@ -112,6 +117,7 @@ def replay(
             "model_hash": found.hash,
             "state": state,
             "pacing": pacing,
+            "data": job.data.model_dump(),
         },
         "trace": {
             "file": trace_file.name,
@@ -145,12 +151,13 @@ def _command_line(
     beyond: str,
     device: str | None,
     state: str,
+    data: str,
     seed: int,
     sets: list[str] | None,
 ) -> str:
     words = ["drivelab", "replay", str(trace_file), "--drive", drive, "--state", state]
     words += ["--format", format_name] if format_name is not None else []
-    words += ["--pacing", pacing]
+    words += ["--pacing", pacing, "--data", data]
     words += ["--idle-cap", idle_cap] if pacing == "capped" else []
     words += ["--queue-depth", str(queue_depth)] if queue_depth is not None else []
     words += ["--out-of-range", beyond]

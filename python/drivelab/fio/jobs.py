@@ -1,7 +1,7 @@
 """From fio's options to the engine's jobs.
 
-To support another option: one entry in `_READERS`. What can't matter in a model is in `IGNORED`
-with the reason, which is listed in the results; everything else is refused by name.
+To support another option: one entry in `_READERS`. What can't matter in a model is in `options.py`;
+everything else is refused by name.
 """
 
 from __future__ import annotations
@@ -14,64 +14,22 @@ from typing import Any
 from pydantic import ValidationError
 
 from drivelab.errors import RequestError, nearest
-from drivelab.fio import units
+from drivelab.fio import buffers, units
+from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, MODES
 from drivelab.fio.sections import Option, Section, read_sections
 from drivelab.quantities import NS_PER_MS, derive_seed
-from drivelab.workload import BlockSize, Distribution, Job, Normal, Pareto, Zipf, Zone, Zoned
-
-MODES = {
-    "read": "read",
-    "write": "write",
-    "trim": "trim",
-    "randread": "randread",
-    "randwrite": "randwrite",
-    "randtrim": "randtrim",
-    "rw": "rw",
-    "readwrite": "rw",
-    "randrw": "randrw",
-}
-ALIASES = {
-    "readwrite": "rw",
-    "blocksize": "bs",
-    "ba": "blockalign",
-    "io_limit": "io_size",
-    "wait_for_previous": "stonewall",
-}
-_MODEL = "the drive is a model"
-_CONTENT = "no model looks at the content of writes yet"
-IGNORED = {
-    "ioengine": f"{_MODEL}; it takes up to iodepth commands at once, as asynchronous engines do",
-    "direct": f"{_MODEL} without a page cache above it",
-    "buffered": f"{_MODEL} without a page cache above it",
-    "invalidate": f"{_MODEL} without a page cache above it",
-    "filename": f"{_MODEL}; --drive names it",
-    "directory": f"{_MODEL} without a file system",
-    "thread": "the host's processes cost no time in a model",
-    "group_reporting": "it changes what is printed only; every job is reported",
-    "description": "it says nothing to the drive",
-    "randrepeat": "runs always repeat; the seed is --seed",
-    "allrandrepeat": "runs always repeat; the seed is --seed",
-    "refill_buffers": _CONTENT,
-    "zero_buffers": _CONTENT,
-    "buffer_compress_percentage": _CONTENT,
-    "dedupe_percentage": _CONTENT,
-    "stonewall": "",
-    "numjobs": "",
-    "kb_base": "",
-    "name": "",
-}
-"""Options without an effect on the drive, with the reason; no reason: read elsewhere."""
-
-INSTEAD = {
-    "read_iolog": "replay a trace with `drivelab replay`",
-    "replay_no_stall": "replay a trace with `drivelab replay --pacing closed`",
-    "replay_time_scale": "replay a trace with `drivelab replay`",
-    "write_bw_log": "throughput over time is in results.json of `drivelab review`",
-    "write_iops_log": "throughput over time is in results.json of `drivelab review`",
-    "write_lat_log": "latency over time is in results.json of `drivelab review`",
-    "write_barrier": "use fsync",
-}
-"""What to use in place of well-known options that are refused."""
+from drivelab.workload import (
+    RANDOM_BYTES,
+    BlockSize,
+    DataPattern,
+    Distribution,
+    Job,
+    Normal,
+    Pareto,
+    Zipf,
+    Zone,
+    Zoned,
+)
 
 
 @dataclass(frozen=True)
@@ -104,13 +62,17 @@ def read_workload(
     capacity_bytes: int,
     seed: int,
     environment: Mapping[str, str] | None = None,
+    data: DataPattern = RANDOM_BYTES,
 ) -> Workload:
-    """Reads a job file for a drive of this size; raises RequestError naming job and option."""
+    """Reads a job file for a drive of this size; raises RequestError naming job and option.
+
+    Jobs that say nothing about their buffers write `data`; fio's own default is random.
+    """
     file = read_sections(path, environment)
     groups: list[list[FioJob]] = [[]]
     ignored: dict[str, str] = {}
     for section in file.sections:
-        reader = _SectionReader(section, capacity_bytes)
+        reader = _SectionReader(section, capacity_bytes, data)
         ignored |= reader.ignored
         if reader.stonewall and groups[-1]:
             groups.append([])
@@ -137,9 +99,10 @@ def _as_written(options: Sequence[Option]) -> dict[str, str]:
 class _SectionReader:
     """The options of one job."""
 
-    def __init__(self, section: Section, capacity_bytes: int) -> None:
+    def __init__(self, section: Section, capacity_bytes: int, data: DataPattern) -> None:
         self.section = section
         self.capacity_bytes = capacity_bytes
+        self._data = data
         self._options: dict[str, Option] = {}
         for option in (*section.inherited, *section.own):
             self._options[ALIASES.get(option.name, option.name)] = option
@@ -200,6 +163,7 @@ class _SectionReader:
                     raise self.wrong(name, str(error)) from None
         fields = self._with_defaults(fields)
         self._check_region(fields)
+        fields["data"] = self._pattern(fields)
         try:
             return Job(**fields)
         except ValidationError as error:
@@ -234,6 +198,14 @@ class _SectionReader:
         fields.setdefault("span_bytes", max(self.capacity_bytes - offset, 0))
         return fields
 
+    def _pattern(self, fields: dict[str, Any]) -> DataPattern:
+        """What the job writes."""
+        if not buffers.is_said(self):
+            return self._data
+        sizes = [size.bytes for size in fields.get("write_block_sizes", _DEFAULT_SIZES)]
+        given = buffers.Buffers(min(sizes), max(sizes), fields.get("queue_depth", 1))
+        return buffers.data_pattern(self, given, fields["span_bytes"])
+
     def _check_region(self, fields: dict[str, Any]) -> None:
         offset, span = fields.get("offset_bytes", 0), fields["span_bytes"]
         if offset + span > self.capacity_bytes or span == 0:
@@ -259,6 +231,7 @@ def _per_direction(text: str) -> list[str]:
 
 
 _SIZE_KEYS = ("block_sizes", "write_block_sizes", "trim_block_sizes")
+_DEFAULT_SIZES = (BlockSize(bytes=4096),)
 
 
 def _sizes(text: str, read: Callable[[str], tuple[BlockSize, ...]]) -> dict[str, Any]:
@@ -268,9 +241,8 @@ def _sizes(text: str, read: Callable[[str], tuple[BlockSize, ...]]) -> dict[str,
     given: list[str | None] = [part or None for part in parts]
     while len(given) < 3:
         given.append(given[-1])
-    default = (BlockSize(bytes=4096),)
     return {
-        key: read(part) if part is not None else default
+        key: read(part) if part is not None else _DEFAULT_SIZES
         for key, part in zip(_SIZE_KEYS, given, strict=True)
     }
 

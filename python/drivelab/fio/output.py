@@ -41,7 +41,10 @@ def to_fio_json(workload: Workload, reports: Sequence[Mapping[str, Any]], own: R
     document["jobs"] = [_job(job, measured, totals) for job, measured in pairs]
     document["disk_util"] = []
     document["errors"] = []
-    document["drivelab"] = own | _flash(reports) | {"latency_split_us": _splits(pairs)}
+    data = [{"jobname": job.name, "pattern": measured["data"]} for job, measured in pairs]
+    document["drivelab"] = (
+        own | _flash(reports) | {"data": data, "latency_split_us": _splits(pairs)}
+    )
     return document
 
 

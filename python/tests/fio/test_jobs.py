@@ -7,11 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivelab.errors import RequestError
-from drivelab.fio.jobs import IGNORED, FioJob, Workload, read_workload
+from drivelab.fio import buffers
+from drivelab.fio.jobs import FioJob, Workload, read_workload
+from drivelab.fio.options import IGNORED
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
-from drivelab.workload import Zipf, Zoned
+from drivelab.workload import (
+    Compressible,
+    DataPattern,
+    RandomBytes,
+    Repeating,
+    Zeros,
+    Zipf,
+    Zoned,
+)
 
 CAPACITY = 8 * GIB
+COMPRESSIBLE_46 = Compressible(compressed_percent=46)
 
 
 def read(folder: Path, text: str, **environment: str) -> Workload:
@@ -163,6 +174,29 @@ def test_what_cannot_matter_is_listed_with_its_reason(tmp_path: Path) -> None:
         ("[a]\nrw=read\npercentage_random=50\n", r"only jobs with a random rw"),
         ("[a]\npercentile_list=50:50\n", r"1 to 20 different percentages"),
         ("[a]\nrwmixread=120\n", r"a percentage from 0 to 100"),
+        ("[a]\nbuffer_compress_percentage=101\n", r"=101 .*allowed: a percentage from 0 to 100"),
+        ("[a]\nbuffer_compress_percentage=5.5\n", r"a whole percentage from 0 to 100"),
+        (
+            "[a]\nbs=1m\nbuffer_compress_percentage=50\nbuffer_compress_chunk=8k\n",
+            r"buffer_compress_chunk=8k is not possible; allowed: 1 to 4096 bytes",
+        ),
+        (
+            "[a]\nbs=1m\nbuffer_compress_percentage=50\nbuffer_compress_chunk=0\n",
+            r"buffer_compress_chunk=0 .*0 means the whole buffer",
+        ),
+        ("[a]\nbuffer_pattern='file'\n", r"buffer_pattern='file' .*files have no meaning"),
+        ("[a]\nbuffer_pattern=\n", r"buffer_pattern= is not possible"),
+        ("[a]\nzero_buffers=2\n", r"zero_buffers=2 is not possible; allowed: 1 or 0"),
+        ("[a]\ndedupe_percentage=5\ndedupe_mode=rpeat\n", r"allowed: repeat, working_set"),
+        (
+            "[a]\ndedupe_percentage=96\ndedupe_mode=working_set\n",
+            r"dedupe_percentage=96 .*0 to 95 with a working set of 5 percent",
+        ),
+        (
+            "[a]\ndedupe_percentage=60\ndedupe_mode=working_set\n"
+            "dedupe_working_set_percentage=50\n",
+            r"dedupe_working_set_percentage=50 .*0 to 40 with dedupe_percentage=60",
+        ),
         ("bs=4k\n", r'option "bs" stands before any \[section\]'),
         ("[a\nbs=4k\n", r"expected \[NAME\]"),
         ("[global]\nbs=4k\n", r"there is no job in it"),
@@ -175,10 +209,70 @@ def test_wrong_job_files_are_refused_by_name(tmp_path: Path, text: str, message:
         read(tmp_path, text)
 
 
+OPTIONS = ["rw", "bs", "size", "iodepth", "runtime", "rate", "bssplit", "zz", *buffers.OPTIONS]
+BUFFERS: list[tuple[str, DataPattern]] = [
+    ("", RandomBytes()),
+    ("refill_buffers", RandomBytes()),
+    ("scramble_buffers=1", RandomBytes()),
+    ("zero_buffers", Zeros()),
+    ("zero_buffers=0", RandomBytes()),
+    ("zero_buffers\nscramble_buffers=1", Compressible(compressed_percent=4.6875)),
+    ("buffer_pattern=0xdeadface", Repeating()),
+    ('buffer_pattern="abc"-12', Repeating()),
+    ("buffer_pattern=0x0000", Zeros()),
+    ("buffer_compress_percentage=54", COMPRESSIBLE_46),
+    ("buffer_compress_percentage=100", Zeros()),
+    ("buffer_compress_percentage=0", RandomBytes()),
+    ("buffer_compress_percentage=54\nbuffer_pattern=0x1", COMPRESSIBLE_46),
+    ("buffer_compress_percentage=54\nzero_buffers", COMPRESSIBLE_46),
+    ("buffer_compress_percentage=54\nbuffer_compress_chunk=4k\nbs=128k", COMPRESSIBLE_46),
+    ("buffer_compress_percentage=54\nbuffer_compress_chunk=0\nbs=4k", COMPRESSIBLE_46),
+    ("dedupe_percentage=30", Compressible(duplicate_percent=30, duplicate_pool=1)),
+    ("dedupe_percentage=0", RandomBytes()),
+    (
+        "dedupe_percentage=30\nbuffer_compress_percentage=50\nbs=64k\niodepth=32",
+        Compressible(compressed_percent=50, duplicate_percent=30, duplicate_pool=16),
+    ),
+    (
+        "dedupe_percentage=30\ndedupe_mode=working_set\nsize=80m",
+        Compressible(duplicate_percent=30, duplicate_pool=1024),
+    ),
+    (
+        "dedupe_percentage=30\ndedupe_mode=working_set\ndedupe_working_set_percentage=50",
+        Compressible(duplicate_percent=30, duplicate_pool=65_535),
+    ),
+    # The buffers of the start, over and over: four requests of two blocks.
+    (
+        "scramble_buffers=0\nbs=4k,8k\niodepth=4",
+        Compressible(duplicate_percent=100, duplicate_pool=8),
+    ),
+    (
+        "buffer_compress_percentage=54\nrefill_buffers=0",
+        Compressible(compressed_percent=46, duplicate_percent=100, duplicate_pool=1),
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "pattern"), BUFFERS)
+def test_buffer_options_say_what_is_written(
+    tmp_path: Path, options: str, pattern: DataPattern
+) -> None:
+    found = read(tmp_path, f"[a]\nrw=randwrite\n{options}\n")
+    assert found.jobs[0].job.data == pattern
+    assert found.ignored == {}
+
+
+def test_what_a_job_says_of_its_buffers_counts_more_than_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    path.write_text("[a]\nrw=write\n[b]\nrw=write\nzero_buffers\n", encoding="utf-8")
+    found = read_workload(path, CAPACITY, 1, {}, Repeating())
+    assert [job.job.data for job in found.jobs] == [Repeating(), Zeros()]
+
+
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["rw", "bs", "size", "iodepth", "runtime", "rate", "bssplit", "zz"]),
+            st.sampled_from(OPTIONS),
             st.text(st.characters(codec="ascii", exclude_characters="\r\n"), max_size=8),
         ),
         max_size=6,

@@ -121,3 +121,18 @@ def test_another_seed_is_another_run(
 ) -> None:
     other = run(tmp_path, capsys, "--seed", "2")
     assert other["jobs"][1]["read"]["total_ios"] != document["jobs"][1]["read"]["total_ios"]
+
+
+def test_what_was_written_is_said_and_changes_no_result_of_a_drive_that_does_not_compress(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], document: dict[str, Any]
+) -> None:
+    assert {part["pattern"]["kind"] for part in document["drivelab"]["data"]} == {"random"}
+    zeros = run(tmp_path, capsys, "--data", "zeros")
+    assert {part["pattern"]["kind"] for part in zeros["drivelab"]["data"]} == {"zeros"}
+    assert " --data zeros " in zeros["drivelab"]["command_line"]
+    assert zeros["jobs"] == document["jobs"]
+    said = ("data", "command_line", "wall_s")
+    for found in (zeros, document):
+        for key in said:
+            del found["drivelab"][key]
+    assert zeros == document

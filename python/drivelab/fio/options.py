@@ -1,0 +1,56 @@
+"""fio's options that need no reading: other names, those without effect, those that are refused."""
+
+from __future__ import annotations
+
+from drivelab.fio import buffers
+
+MODES = {
+    "read": "read",
+    "write": "write",
+    "trim": "trim",
+    "randread": "randread",
+    "randwrite": "randwrite",
+    "randtrim": "randtrim",
+    "rw": "rw",
+    "readwrite": "rw",
+    "randrw": "randrw",
+}
+ALIASES = {
+    "readwrite": "rw",
+    "blocksize": "bs",
+    "ba": "blockalign",
+    "io_limit": "io_size",
+    "wait_for_previous": "stonewall",
+}
+_MODEL = "the drive is a model"
+IGNORED = {
+    "ioengine": f"{_MODEL}; it takes up to iodepth commands at once, as asynchronous engines do",
+    "direct": f"{_MODEL} without a page cache above it",
+    "buffered": f"{_MODEL} without a page cache above it",
+    "invalidate": f"{_MODEL} without a page cache above it",
+    "filename": f"{_MODEL}; --drive names it",
+    "directory": f"{_MODEL} without a file system",
+    "thread": "the host's processes cost no time in a model",
+    "group_reporting": "it changes what is printed only; every job is reported",
+    "description": "it says nothing to the drive",
+    "randrepeat": "runs always repeat; the seed is --seed",
+    "allrandrepeat": "runs always repeat; the seed is --seed",
+    "dedupe_global": "all jobs of a model draw their copies from the same contents",
+    **dict.fromkeys(buffers.OPTIONS, ""),
+    "stonewall": "",
+    "numjobs": "",
+    "kb_base": "",
+    "name": "",
+}
+"""Options without an effect on the drive, with the reason; no reason: read elsewhere."""
+
+INSTEAD = {
+    "read_iolog": "replay a trace with `drivelab replay`",
+    "replay_no_stall": "replay a trace with `drivelab replay --pacing closed`",
+    "replay_time_scale": "replay a trace with `drivelab replay`",
+    "write_bw_log": "throughput over time is in results.json of `drivelab review`",
+    "write_iops_log": "throughput over time is in results.json of `drivelab review`",
+    "write_lat_log": "latency over time is in results.json of `drivelab review`",
+    "write_barrier": "use fsync",
+}
+"""What to use in place of well-known options that are refused."""
