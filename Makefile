@@ -47,6 +47,10 @@ setup: $(ENGINE) ## install everything into .venv/ and build the engine
 review: setup ## review a drive at full size: MODEL=intel-x25-m-g1-80gb OUT=review
 	$(BIN)/drivelab review $(MODEL) --out $(OUT)
 
+.PHONY: figures
+figures: setup ## all published figures against the models, and docs/figures.md of them
+	$(BIN)/drivelab figures --write docs/figures.md --workers $(WORKERS)
+
 ##@ Check
 
 .PHONY: test

@@ -27,3 +27,16 @@ def bytes_text(byte_count: int) -> str:
         if byte_count >= size:
             return f"{byte_count / size:.1f} {unit}"
     return f"{byte_count} B"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number in so many significant digits, without exponent; a dash for None.
+
+    >>> number(1234567.0), number(0.29613), number(None)
+    ('1234567', '0.2961', '-')
+    """
+    if value is None:
+        return "-"
+    if value == 0 or abs(value) >= 10 ** (digits - 1):
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}" if abs(value) >= 1e-4 else f"{value:.2e}"

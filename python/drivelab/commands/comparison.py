@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, figures, procedures, results, states
+from drivelab import arguments, figures, output, procedures, results, states
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing
 from drivelab.errors import RequestError
+from drivelab.figures import document as pages
+from drivelab.figures import text
 
 Record = dict[str, Any]
 
@@ -20,11 +23,18 @@ Record = dict[str, Any]
 def figures_command(
     drive: Annotated[
         str | None,
-        typer.Option("--drive", metavar="MODEL", help="Only this model; default: all reviewed."),
+        typer.Option("--drive", metavar="MODEL", help="Only figures of this model's drive."),
     ] = None,
     results_file: Annotated[
         Path | None,
         typer.Option("--results", metavar="FILE", help="Take results.json of a review instead."),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Tables for a document, in Markdown.")
+    ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option("--write", metavar="FILE.md", help="Write a page with a plot beside it."),
     ] = None,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
@@ -32,51 +42,69 @@ def figures_command(
     json: arguments.Json = False,
 ) -> None:
     """Compare models with what hardware reviews published, with error and fitted or predicted."""
+    if write is not None and (drive is not None or write.suffix != ".md"):
+        raise RequestError(
+            f'--write "{write}": the page is about all drives and is a .md file; '
+            "leave --drive out, and give a name such as figures.md"
+        )
     if results_file is None:
         document = _measured(drive, sets or [], seed, workers)
     else:
         document = _read(results_file, drive, sets or [])
-    comparison = figures.compare(document["models"], document["tests"])
-    records = [record for record in comparison if record["model"] is not None]
+    found = _comparison(document, drive)
+    if write is not None:
+        for path in _written(found, write):
+            printing.message(f"Written: {path}")
     if json:
-        printing.document(
-            {
-                "drivelab": document["drivelab"],
-                "models": [
-                    {key: model[key] for key in ("name", "title", "hash")}
-                    for model in document["models"]
-                ],
-                "figures": records,
-            }
-        )
-    else:
-        _print(records)
+        printing.document(found)
+    elif markdown:
+        printing.plain(text.figures_table(found["figures"]))
+    elif write is None:
+        _print(found)
+
+
+def _comparison(document: Record, drive: str | None) -> Record:
+    """The document of `--json`."""
+    measured = figures.Measured(document["models"], document["tests"])
+    records = figures.compare_all(measured)
+    orders = figures.compare_orderings(measured)
+    if drive is not None:
+        # Ratios take other drives, too; their own figures aren't asked for.
+        name = models.load(drive).name
+        of_drive = {f.id for f in figures.published() if figures.owner_of(f) == name}
+        records = [record for record in records if record["id"] in of_drive]
+        orders = []
+    return {
+        "drivelab": document["drivelab"],
+        "models": [
+            {key: model[key] for key in ("name", "title", "hash")} for model in document["models"]
+        ],
+        "figures": records,
+        "orderings": orders,
+        "summary": figures.summary(records, orders),
+    }
 
 
 def _measured(drive: str | None, sets: list[str], seed: int, workers: int) -> Record:
     """Runs the tests that the figures need."""
     overrides = [models.split_override(text) for text in sets]
-    names = [drive] if drive is not None else _reviewed_names()
-    loaded = [models.load(name, overrides) for name in names]
-    measurements = {}
-    for model in loaded:
-        needed = figures.measurements_for(results.model_result(model))
-        if not needed:
-            raise RequestError(
-                f'--drive "{model.name}": no published figure is about this drive; '
-                f"there are figures for: {', '.join(_reviewed_names())}"
-            )
-        measurements[model.name] = [
-            laboratory.Measurement(procedures.PROCEDURES[test], states.STATES[state])
-            for test, state in sorted(needed, key=lambda pair: (pair[1], pair[0]))
-        ]
+    chosen = models.load(drive, overrides) if drive is not None else None
+    if chosen is not None and not figures.has_figures(chosen.name):
+        raise RequestError(
+            f'--drive "{chosen.name}": no published figure is about this drive; '
+            f"there are figures for: {', '.join(_reviewed_names())}"
+        )
+    needed = figures.readings_for(chosen.name if chosen is not None else None)
+    if chosen is None:
+        needed |= figures.ordering_readings()
+    loaded = _models(chosen, overrides, {reading.model for reading in needed})
     words = ["drivelab", "figures"]
     words += ["--drive", drive] if drive is not None else []
-    for text in sets:
-        words += ["--set", text]
+    for setting in sets:
+        words += ["--set", setting]
     plan = laboratory.Plan(
         models=loaded,
-        measurements=measurements,
+        measurements={model.name: _measurements(model, needed) for model in loaded},
         command_line=printing.command_line(words, seed),
         seed=seed,
         workers=workers,
@@ -84,10 +112,38 @@ def _measured(drive: str | None, sets: list[str], seed: int, workers: int) -> Re
     return laboratory.run(plan)
 
 
+def _models(
+    chosen: models.Model | None, overrides: models.Overrides, names: Iterable[str]
+) -> list[models.Model]:
+    """The models of these names that there are; overrides are for the chosen one, or for all."""
+    known = [name for name in models.known_names() if name in set(names)]
+    if chosen is None:
+        return [models.load(name, overrides) for name in known]
+    others = [models.load(name) for name in known if name != chosen.name]
+    return [chosen, *others]
+
+
+def _measurements(
+    model: models.Model, needed: Iterable[figures.Reading]
+) -> list[laboratory.Measurement]:
+    """The tests of a model that figures need, as far as the laboratory has them."""
+    order = list(states.STATES)
+    pairs = {
+        (reading.state, reading.test_id)
+        for reading in needed
+        if reading.model == model.name
+        and reading.state in states.STATES
+        and reading.test_id in procedures.PROCEDURES
+    }
+    return [
+        laboratory.Measurement(procedures.PROCEDURES[test], states.STATES[state])
+        for state, test in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1]))
+    ]
+
+
 def _reviewed_names() -> list[str]:
     """Names of the models whose drives have been measured in a review."""
-    records = [results.model_result(model) for model in models.load_all()]
-    return [str(record["name"]) for record in records if figures.has_figures(record)]
+    return [name for name in models.known_names() if figures.has_figures(name)]
 
 
 def _read(path: Path, drive: str | None, sets: list[str]) -> Record:
@@ -110,34 +166,38 @@ def _read(path: Path, drive: str | None, sets: list[str]) -> Record:
         )
     if drive is not None:
         name = models.load(drive).name
-        found["models"] = [model for model in found["models"] if model["name"] == name]
-        if not found["models"]:
+        if name not in {model["name"] for model in found["models"]}:
             raise RequestError(f'--drive "{drive}": not among the models reviewed in {path}')
     return found
 
 
-def _print(records: list[Record]) -> None:
-    columns = ("figure", "drive", "state", "metric", "published", "modelled", "unit", "error", "")
-    signs = {"lt": "< ", "le": "≤ ", "gt": "> ", "ge": "≥ ", "approx": "≈ "}
-    rows = [
-        (
-            record["id"],
-            record["drive"],
-            record["model_state"] or record["state"],
-            record["metric"],
-            signs.get(record["relation"], "") + printing.number(record["published"]),
-            printing.number(record["modelled"]),
-            record["unit"],
-            _verdict(record),
-            record["role"] or record["note"],
-        )
-        for record in records
-    ]
-    printing.table(columns, rows, ("published", "modelled", "error"))
+def _written(found: Record, path: Path) -> list[Path]:
+    """Writes the page and its plot, both or neither."""
+    # The plotting library takes a second to load.
+    from drivelab.figures import plot
+
+    folder = output.writable_folder(path.parent)
+    image = path.with_suffix(".svg").name
+    page = pages.page(found, image)
+    return output.publish(
+        folder,
+        {
+            image: lambda place: plot.write(found["figures"], place),
+            path.name: lambda place: _write_text(place, page),
+        },
+    )
 
 
-def _verdict(record: Record) -> str:
-    if record["satisfied"] is not None:
-        return "holds" if record["satisfied"] else "fails"
-    error = record["error_ratio"]
-    return "-" if error is None else f"{error * 100:+.1f} %"
+def _write_text(path: Path, page: str) -> None:
+    path.write_text(page, encoding="utf-8")
+
+
+def _print(found: Record) -> None:
+    rows = text.figure_rows(found["figures"])
+    printing.table(text.COLUMNS, rows, text.NUMBERS, whole=("metric",))
+    if found["orderings"]:
+        printing.console().print()
+        printing.table(text.ORDER_COLUMNS, text.order_rows(found["orderings"]), ())
+    printing.console().print()
+    for line in text.summary_lines(found["summary"]):
+        printing.console().print(line, markup=False)

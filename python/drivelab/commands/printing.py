@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
+from drivelab.quantities import number as number
 from drivelab.results import to_json
 
 PLAIN_WIDTH = 140
@@ -19,6 +20,11 @@ PLAIN_WIDTH = 140
 def document(value: Any) -> None:
     """Prints one JSON document."""
     sys.stdout.write(to_json(value))
+
+
+def plain(text: str) -> None:
+    """Prints text to standard output."""
+    sys.stdout.write(text)
 
 
 def message(text: str) -> None:
@@ -43,24 +49,17 @@ def console() -> Console:
     return found if found.is_terminal else _Console(highlight=False, width=PLAIN_WIDTH)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str]) -> None:
-    """Prints a table; columns named in `numbers` are aligned to the right."""
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[str],
+    whole: Sequence[str] = (),
+) -> None:
+    """Prints a table; columns in `numbers` are aligned to the right, those in `whole` not cut."""
     grid = Table(box=None, header_style="bold", pad_edge=False)
     for name in columns:
-        grid.add_column(name, justify="right" if name in numbers else "left")
+        justify: JustifyMethod = "right" if name in numbers else "left"
+        grid.add_column(name, justify=justify, no_wrap=name in whole)
     for row in rows:
         grid.add_row(*row)
     console().print(grid)
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """A number in so many significant digits, without exponent; a dash for None.
-
-    >>> number(1234567.0), number(0.2961), number(None)
-    ('1234567', '0.2961', '-')
-    """
-    if value is None:
-        return "-"
-    if value == 0 or abs(value) >= 10 ** (digits - 1):
-        return f"{value:.0f}"
-    return f"{value:.{digits}g}" if abs(value) >= 1e-4 else f"{value:.2e}"

@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
-from drivelab.figures.comparison import compare, has_figures, measurements_for
-from drivelab.figures.published import Figure, published
+from drivelab.figures.comparison import (
+    Measured,
+    compare,
+    compare_all,
+    has_figures,
+    owner_of,
+    readings_for,
+)
+from drivelab.figures.orderings import compare_orderings, ordering_readings
+from drivelab.figures.published import Figure, Ordering, figures_by_id, orderings, published
+from drivelab.figures.readings import Reading
+from drivelab.figures.summary import summary
 
-__all__ = ["Figure", "compare", "has_figures", "measurements_for", "published"]
+__all__ = [
+    "Figure",
+    "Measured",
+    "Ordering",
+    "Reading",
+    "compare",
+    "compare_all",
+    "compare_orderings",
+    "figures_by_id",
+    "has_figures",
+    "ordering_readings",
+    "orderings",
+    "owner_of",
+    "published",
+    "readings_for",
+    "summary",
+]

@@ -1,218 +1,277 @@
-"""Published against modelled: which test and state repeat a figure, and how far off it is."""
+"""Published against modelled: every figure, how far off its model is, or why there is none."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from drivelab.figures.published import Figure, published
+from drivelab.figures import tables
+from drivelab.figures.formulas import Input, evaluate, formula_of, inputs_of
+from drivelab.figures.published import Figure, compared, figures_by_id
+from drivelab.figures.readings import Property, Reading
 
 SCENARIO_NOTE = "scenario to come"
+ZERO_LIMIT = {"MB/s": 5.0}
+"""What a line that a chart draws on its axis, printed as "nearly 0", can't be told from."""
+FIGURE_ID = re.compile(r"\b[A-Z][A-Z0-9]-\d{3}\b")
+APPLICATIONS = {"pcmark": "PCMark Vantage", "sysmark": "SYSMark 2007"}
+"""Applications by the beginning of a metric."""
+GB = 10**9
+
+Record = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Repeat:
-    """How the laboratory repeats a figure: the test, the state, and what is read off the result."""
+class Measured:
+    """What is known of the models: their records, and their tests' records, of results.json."""
 
-    test_id: str
-    state: str | None
-    quantity: tuple[str, ...]
-    """Path into the test's record."""
-    factor: float = 1.0
-    """What the record's value is multiplied by to have the figure's unit."""
+    def __init__(
+        self, models: Sequence[Mapping[str, Any]], tests: Iterable[Mapping[str, Any]]
+    ) -> None:
+        self.models = {str(model["name"]): model for model in models}
+        self._tests = {(test["model"], test["id"], test["state"]): test for test in tests}
+        self.fitted_ids = {name: _fitted_ids(model) for name, model in self.models.items()}
+        self._fitted_aspects = {
+            item.aspect
+            for name, ids in self.fitted_ids.items()
+            for figure_id in ids
+            if (figure := figures_by_id().get(figure_id)) is not None
+            for item in inputs_of(figure).values()
+            if isinstance(item, Reading) and item.model == name
+        }
 
+    def value(self, item: Input) -> float | None:
+        """The modelled value of an input, if it was measured."""
+        if isinstance(item, Property):
+            model = self.models.get(item.model)
+            return None if model is None else _property(model, item.key)
+        test = self._tests.get((item.model, item.test_id, item.state))
+        return None if test is None else item.value(test)
 
-_THROUGHPUT = ("mib_per_s",)
-_MEAN_MS = (("latency_us", "mean"), 1e-3)
-_MAX_MS = (("latency_us", "max"), 1e-3)
+    def fitted(self, item: Input) -> bool:
+        """Whether a parameter was fitted to what this measures, or to what follows from it."""
+        return isinstance(item, Property) or item.aspect in self._fitted_aspects
 
+    def missing(self, items: Iterable[Input]) -> list[str]:
+        """Models that are asked for, but not there."""
+        return list(dict.fromkeys(i.model for i in items if i.model not in self.models))
 
-def repeat_of(figure: Figure) -> Repeat | None:
-    """How a figure is repeated, or None if no test of the laboratory does so."""
-    if figure.kind != "measured":
-        return None
-    found = _test_and_quantity(figure)
-    if found is None:
-        return None
-    test_id, quantity, factor, unstated_state = found
-    return Repeat(test_id, _state(figure.state, unstated_state), quantity, factor)
-
-
-def _state(text: str, unstated: str | None) -> str | None:
-    """The laboratory's state for the words of a figure."""
-    if text == "unstated":
-        return unstated
-    if text.startswith("used"):
-        return "used"
-    if text.startswith(("new", "clean")):
-        return "new"
-    return None
-
-
-def _test_and_quantity(figure: Figure) -> tuple[str, tuple[str, ...], float, str | None] | None:
-    workload = figure.workload
-    depth, span_gb = workload.get("qd"), workload.get("span_gb")
-    match figure.metric:
-        case "random_read_latency":
-            # Tools of the time read single sectors on the drive as it was found: used.
-            return ("access-time", *_MEAN_MS, "used")
-        case "seq_read_2mb":
-            return ("sequential-read-2m", _THROUGHPUT, 1.0, None)
-        case "seq_write_2mb":
-            return ("sequential-write-2m", _THROUGHPUT, 1.0, None)
-        case "4k_random_write_latency_max" if depth == 1 and workload.get("span") == "whole drive":
-            # The same review measured 11171 IOPS in this test: a drive that had nothing to clean.
-            return ("random-write-4k-qd1-drive", *_MAX_MS, "new")
-    if depth != 3 or span_gb not in (8, None):
-        return None
-    direction = {"random_write": "write", "random_read": "read"}.get(str(workload.get("op")))
-    if direction is None:
-        return None
-    # Iometer aligns to sectors unless it is told otherwise.
-    alignment = "aligned" if workload.get("align_b") == 4096 else "sector"
-    test_id = f"random-{direction}-4k-qd3-{alignment}"
-    match figure.metric.removeprefix(f"4k_random_{direction}"):
-        case "":
-            return (test_id, _THROUGHPUT, 1.0, None)
-        case "iops":
-            return (test_id, ("iops",), 1.0, None)
-        case "_latency_avg":
-            return (test_id, *_MEAN_MS, None)
-        case "_latency_max":
-            return (test_id, *_MAX_MS, None)
-    return None
+    def ran(self, item: Input) -> bool:
+        """Whether the test of a reading ran, on this model or any other."""
+        return isinstance(item, Property) or any(
+            test_id == item.test_id for _, test_id, _ in self._tests
+        )
 
 
-def _folded(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.casefold())
+def _fitted_ids(model: Mapping[str, Any]) -> frozenset[str]:
+    """Figures that the source of any parameter names."""
+    sources = (str(parameter.get("source", "")) for parameter in model["parameters"])
+    return frozenset(name for source in sources for name in FIGURE_ID.findall(source))
 
 
-def _is_of(figure: Figure, model: Mapping[str, Any]) -> bool:
-    """Whether a figure is about the drive that a model stands for."""
-    return _folded(figure.drive) in (_folded(model["name"]), _folded(model["title"]))
+def _property(model: Mapping[str, Any], key: str) -> float | None:
+    values = {item["key"]: item.get("value") for item in model["parameters"]}
+    if key == "price_usd_per_gb":
+        price = values.get("price_usd")
+        return None if price is None else float(price) / (model["user_capacity_bytes"] / GB)
+    found = values.get(key)
+    return None if found is None else float(found)
 
 
-def reviewed_drives() -> frozenset[str]:
-    """Folded names of all drives with measured figures."""
-    return frozenset(_folded(f.drive) for f in published() if f.kind == "measured")
+def owner_of(figure: Figure) -> str | None:
+    """Name of the model of the figure's drive."""
+    return tables.model_of(figure.drive, figure.firmware)
 
 
-def has_figures(model: Mapping[str, Any]) -> bool:
-    """Whether any review measured the drive that a model (name, title) stands for."""
-    return bool({_folded(model["name"]), _folded(model["title"])} & reviewed_drives())
-
-
-def measurements_for(model: Mapping[str, Any]) -> set[tuple[str, str]]:
-    """The (test, state) pairs that all figures about a model's drive need."""
-    repeats = [repeat_of(figure) for figure in published() if _is_of(figure, model)]
-    return {(r.test_id, r.state) for r in repeats if r is not None and r.state is not None}
+def compare_all(measured: Measured) -> list[Record]:
+    """Every measured and derived figure, with its modelled value or why there is none."""
+    return [_record(figure, measured) for figure in compared()]
 
 
 def compare(
     models: Sequence[Mapping[str, Any]], tests: Iterable[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Every measured figure about these models, and those about other drives in the same tests.
+) -> list[Record]:
+    """Figures about these models, and those about other drives in the same tests.
 
-    `models` and `tests` are records of results.json. A figure about another drive has no model.
+    `models` and `tests` are records of results.json.
     """
-    by_key: dict[object, Mapping[str, Any]] = {
-        (test["model"], test["id"], test["state"]): test for test in tests
-    }
-    measured_tests = {test["id"] for test in by_key.values()}
-    records: list[dict[str, Any]] = []
-    for figure in published():
-        if figure.kind != "measured":
-            continue
-        repeat = repeat_of(figure)
-        owners = [model for model in models if _is_of(figure, model)]
-        for model in owners:
-            key = (model["name"], repeat.test_id, repeat.state) if repeat else None
-            records.append(_record(figure, repeat, model, by_key.get(key)))
-        if not owners and repeat is not None and repeat.test_id in measured_tests:
-            records.append(_record(figure, repeat, None, None))
+    measured = Measured(models, tests)
+    records = []
+    for figure in compared():
+        items = inputs_of(figure).values()
+        own = owner_of(figure) in measured.models
+        beside = figure.kind == "measured" and any(measured.ran(item) for item in items)
+        if own or beside:
+            records.append(_record(figure, measured))
     return records
 
 
-def _record(
-    figure: Figure,
-    repeat: Repeat | None,
-    model: Mapping[str, Any] | None,
-    test: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    modelled = _value(test, repeat)
-    bound = figure.relation in ("lt", "le", "gt", "ge")
-    satisfied = _satisfied(figure, modelled) if bound else None
-    error_ratio = None
-    if modelled is not None and figure.value:
-        # A bound that holds has no error; one that doesn't is missed by this much.
-        error_ratio = 0.0 if satisfied else modelled / figure.value - 1
+def _record(figure: Figure, measured: Measured) -> Record:
+    inputs = inputs_of(figure)
+    modelled = _modelled(figure, inputs, measured)
+    error, satisfied = judge(figure, modelled)
+    readings = [item for item in inputs.values() if isinstance(item, Reading)]
+    owner = owner_of(figure)
+    single = readings[0] if len(inputs) == 1 and readings else None
     return {
         "id": figure.id,
         "drive": figure.drive,
         "firmware": figure.firmware,
         "state": figure.state,
+        "kind": figure.kind,
         "metric": figure.metric,
-        "unit": _unit(figure, repeat),
-        "published": figure.value,
-        "modelled": modelled,
-        "error_ratio": error_ratio,
-        "satisfied": satisfied,
-        "role": _role(figure, model) if model is not None and repeat is not None else None,
-        "model": model["name"] if model is not None else None,
-        "model_state": repeat.state if repeat is not None and model is not None else None,
-        "test_id": repeat.test_id if repeat is not None else None,
+        "unit": _unit(figure, single),
         "relation": figure.relation,
-        "note": _note(figure, repeat, model),
+        "published": figure.value,
+        "published_min": figure.value_min,
+        "published_max": figure.value_max,
+        "modelled": modelled,
+        "error_ratio": error,
+        "satisfied": satisfied,
+        "role": _role(figure, inputs, measured, modelled),
+        "model": owner if owner in measured.models else None,
+        "model_state": single.state if single is not None else None,
+        "test_id": single.test_id if single is not None else None,
+        "formula": tables.formulas()[figure.id].text if figure.id in tables.formulas() else None,
+        "inputs": _inputs(inputs, measured),
+        "reason": _reason(figure, inputs, measured, modelled),
+        "note": _note(figure, single),
+        "review": figure.review,
     }
 
 
-def _value(test: Mapping[str, Any] | None, repeat: Repeat | None) -> float | None:
-    if test is None or repeat is None:
+def _modelled(figure: Figure, inputs: Mapping[str, Input], measured: Measured) -> float | None:
+    values = {name: measured.value(item) for name, item in inputs.items()}
+    known = {name: value for name, value in values.items() if value is not None}
+    if not inputs or len(known) < len(inputs):
         return None
-    value: Any = test
-    for key in repeat.quantity:
-        value = value[key]
-    return None if value is None else float(value) * repeat.factor
+    return evaluate(formula_of(figure), known)
 
 
-def _unit(figure: Figure, repeat: Repeat | None) -> str:
-    """Iometer's "MB/s" are MiB/s."""
-    return "MiB/s" if figure.unit == "MB/s" and repeat is not None else figure.unit
+def _inputs(inputs: Mapping[str, Input], measured: Measured) -> list[Record]:
+    return [
+        {
+            "name": name,
+            "model": item.model,
+            "test_id": item.test_id if isinstance(item, Reading) else None,
+            "state": item.state if isinstance(item, Reading) else None,
+            "quantity": item.quantity if isinstance(item, Reading) else item.key,
+            "value": measured.value(item),
+        }
+        for name, item in inputs.items()
+    ]
 
 
-def _satisfied(figure: Figure, modelled: float | None) -> bool | None:
+def judge(figure: Figure, modelled: float | None) -> tuple[float | None, bool | None]:
+    """(modelled / published - 1, None) of a value; (distance to the bound, whether it holds).
+
+    A bound or range that holds has no error; one that doesn't is missed by the distance to it.
+    "About 0" is a bound, too: no error relative to it can be computed.
+    """
     if modelled is None:
-        return None
-    match figure.relation:
-        case "lt":
-            return modelled < figure.value
-        case "le":
-            return modelled <= figure.value
-        case "gt":
-            return modelled > figure.value
-        case _:
-            return modelled >= figure.value
+        return None, None
+    if figure.value == 0 and not figure.bound:
+        return None, abs(modelled) <= ZERO_LIMIT[figure.unit]
+    if not figure.bound:
+        return modelled / figure.value - 1, None
+    value = figure.value
+    low = figure.value_min if figure.relation == "range" else value
+    high = figure.value_max if figure.relation == "range" else value
+    assert low is not None
+    assert high is not None
+    if (figure.relation in ("gt", "ge", "range") and modelled < low) or (
+        figure.relation == "gt" and modelled == low
+    ):
+        return (modelled / low - 1 if low else None), False
+    if (figure.relation in ("lt", "le", "range") and modelled > high) or (
+        figure.relation == "lt" and modelled == high
+    ):
+        return (modelled / high - 1 if high else None), False
+    return 0.0, True
 
 
-def _role(figure: Figure, model: Mapping[str, Any]) -> str:
-    """`fitted` if the source of any parameter names the figure, else `predicted`."""
-    named = re.compile(rf"\b{re.escape(figure.id)}\b")
-    sources = (str(parameter.get("source", "")) for parameter in model["parameters"])
-    return "fitted" if any(named.search(source) for source in sources) else "predicted"
+def _role(
+    figure: Figure, inputs: Mapping[str, Input], measured: Measured, modelled: float | None
+) -> str:
+    """`fitted` if a parameter's source names the figure, or whatever it follows from.
+
+    `none`: nothing is modelled, or the comparison means nothing.
+    """
+    if modelled is None or _unjudged(figure):
+        return "none"
+    models = {item.model for item in inputs.values()}
+    named = any(figure.id in measured.fitted_ids[name] for name in models)
+    return "fitted" if named or all(map(measured.fitted, inputs.values())) else "predicted"
 
 
-def _note(figure: Figure, repeat: Repeat | None, model: Mapping[str, Any] | None) -> str:
+def _unjudged(figure: Figure) -> str:
+    contradiction = tables.remarks("contradicted").get(figure.id)
+    if contradiction is not None:
+        return f"the review contradicts itself: {contradiction}"
+    return tables.remarks("arithmetic").get(figure.id, "")
+
+
+def _unit(figure: Figure, single: Reading | None) -> str:
+    """Iometer's and AS SSD's "MB/s" are MiB/s."""
+    return "MiB/s" if single is not None and single.unit == "MiB/s" else figure.unit
+
+
+def _reason(
+    figure: Figure, inputs: Mapping[str, Input], measured: Measured, modelled: float | None
+) -> str:
+    """Why there is no modelled value, or why it isn't judged; empty if it is."""
+    if modelled is not None:
+        return _unjudged(figure)
+    if figure.id in tables.remarks("no_model"):
+        return tables.remarks("no_model")[figure.id]
+    if scenario := _scenario(figure):
+        return f"{SCENARIO_NOTE}: {scenario}"
+    missing = measured.missing(inputs.values())
+    if missing:
+        return f"no model yet: {', '.join(missing)}"
+    if not inputs:
+        return "no test of the laboratory repeats it"
+    absent = [item for item in inputs.values() if measured.value(item) is None]
+    return "not measured: " + ", ".join(dict.fromkeys(map(_words, absent)))
+
+
+def _scenario(figure: Figure) -> str:
+    """What runs on the drive, if that is an application and not a test."""
+    by_metric = (name for start, name in APPLICATIONS.items() if figure.metric.startswith(start))
+    remark = tables.remarks("scenario").get(figure.id)
+    return remark or str(figure.workload.get("app") or next(by_metric, ""))
+
+
+def _words(item: Input) -> str:
+    if isinstance(item, Property):
+        return f"{item.key} of {item.model}"
+    return f"{item.test_id} in state {item.state}"
+
+
+def _note(figure: Figure, single: Reading | None) -> str:
     notes = [figure.note] if figure.note else []
     if figure.variant:
         notes.append(figure.variant)
     if data := figure.workload.get("data"):
         notes.append(f"{data} data")
-    if model is not None and repeat is None:
-        notes.append(SCENARIO_NOTE)
-    elif model is not None and repeat is not None and figure.state == "unstated":
-        notes.append(f"the review doesn't say the state; modelled: {repeat.state or 'none'}")
-    if model is not None and repeat is not None and repeat.state == "used":
+    if single is not None and figure.state == "unstated":
+        notes.append(f"the review doesn't say the state; modelled: {single.state}")
+    if single is not None and single.state == "used":
         notes.append("depends on the assumed image of the used state")
     return "; ".join(notes)
+
+
+def readings_for(model: str | None = None) -> set[Reading]:
+    """The measurements that all figures need; with `model`, those about its drive."""
+    return {
+        item
+        for figure in compared()
+        if model is None or owner_of(figure) == model
+        for item in inputs_of(figure).values()
+        if isinstance(item, Reading)
+    }
+
+
+def has_figures(model: str) -> bool:
+    """Whether any figure is about the drive that a model stands for."""
+    return any(owner_of(figure) == model for figure in compared())

@@ -1,4 +1,4 @@
-"""The published figures, one TOML file per review."""
+"""The published figures and orderings, one TOML file per review."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from importlib import resources
 from typing import Any, Literal
 
 Relation = Literal["eq", "approx", "lt", "le", "gt", "ge", "range"]
+COMPARED_KINDS = ("measured", "derived")
+"""Kinds of figures that a model can be held against. The rest are inputs of models (specifications,
+configurations, prices), statistics of traces, and the worked example."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +35,62 @@ class Figure:
     value_max: float | None = None
     workload: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def bound(self) -> bool:
+        """Whether the review gives a limit or a range, not a value."""
+        return self.relation not in ("eq", "approx")
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """An order of drives that a review printed, or drew in a chart without numbers."""
+
+    id: str
+    metric: str
+    state: str
+    best_first: tuple[str, ...]
+    review: str
+    note: str = ""
+
+
+@cache
+def _documents() -> tuple[dict[str, Any], ...]:
+    folder = resources.files("drivelab").joinpath("figures")
+    return tuple(
+        tomllib.loads(file.read_text(encoding="utf-8"))
+        for file in folder.iterdir()
+        if file.name.endswith(".toml")
+    )
+
 
 @cache
 def published() -> tuple[Figure, ...]:
     """All figures of all reviews, in the order of their identities."""
-    figures: list[Figure] = []
-    for file in resources.files("drivelab").joinpath("figures").iterdir():
-        if file.name.endswith(".toml"):
-            document = tomllib.loads(file.read_text(encoding="utf-8"))
-            figures += [Figure(**record) for record in document["figure"]]
+    figures = [Figure(**record) for document in _documents() for record in document["figure"]]
     return tuple(sorted(figures, key=lambda figure: figure.id))
+
+
+@cache
+def compared() -> tuple[Figure, ...]:
+    """The figures of the kinds that a model can be held against."""
+    return tuple(figure for figure in published() if figure.kind in COMPARED_KINDS)
+
+
+@cache
+def figures_by_id() -> dict[str, Figure]:
+    """All figures by their identities."""
+    return {figure.id: figure for figure in published()}
+
+
+@cache
+def orderings() -> tuple[Ordering, ...]:
+    """All orderings of all reviews, in the order of their identities."""
+    found = [
+        Ordering(**{**record, "best_first": tuple(record["best_first"])})
+        for document in _documents()
+        for record in document.get("ordering", [])
+    ]
+    return tuple(sorted(found, key=lambda ordering: ordering.id))
 
 
 FIELD_NAMES = frozenset(item.name for item in fields(Figure))

@@ -206,7 +206,11 @@ def _alignment(review: Review, model: str) -> Iterator[Finding]:
 
 def judged(review: Review) -> list[Figure]:
     """Published figures that the model can be held against."""
-    return [f for f in review.figures if f.error_ratio is not None or f.holds is not None]
+    return [
+        figure
+        for figure in review.figures
+        if figure.role != "none" and (figure.error_ratio is not None or figure.holds is not None)
+    ]
 
 
 def met(figure: Figure) -> bool:

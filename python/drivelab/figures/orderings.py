@@ -1,0 +1,137 @@
+"""Published orders of drives, held against the modelled values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from drivelab.figures import tables
+from drivelab.figures.comparison import SCENARIO_NOTE, Measured
+from drivelab.figures.published import Ordering, orderings
+from drivelab.figures.readings import QUANTITIES, Reading, settled
+from drivelab.figures.tables import Comparison
+
+Record = dict[str, Any]
+
+
+def entry_readings(entry: str, comparison: Comparison) -> list[Reading]:
+    """The measurements of one drive of an ordering, one for each test."""
+    model, _, state = (part.strip() for part in entry.partition("/"))
+    return [
+        settled(Reading(model, test, state or comparison.state, comparison.quantity))
+        for test in comparison.tests
+    ]
+
+
+def ordering_readings() -> set[Reading]:
+    """The measurements that all orderings need."""
+    return {
+        reading
+        for comparison in tables.comparisons().values()
+        for entry in _entries(comparison)
+        for reading in entry_readings(entry, comparison)
+    }
+
+
+def _entries(comparison: Comparison) -> list[str]:
+    grouped = (entry for group in comparison.groups for entry in group)
+    return list(dict.fromkeys((*grouped, *comparison.close)))
+
+
+def compare_orderings(measured: Measured) -> list[Record]:
+    """Every published ordering, and whether the models keep it.
+
+    `result`: "holds", "does not hold", "scenario to come", or "not measured". Drives without a
+    model are named in `missing`; the rest is compared without them.
+    """
+    return [_record(item, tables.comparisons()[item.id], measured) for item in orderings()]
+
+
+def _record(ordering: Ordering, comparison: Comparison, measured: Measured) -> Record:
+    values = {entry: _value(entry, comparison, measured) for entry in _entries(comparison)}
+    known = {entry: value for entry, value in values.items() if value is not None}
+    broken = [*_out_of_order(comparison, known), *_apart(comparison, known)]
+    checks = len(list(_pairs(comparison, known))) + len(list(_close_pairs(comparison, known)))
+    if comparison.scenario:
+        result = SCENARIO_NOTE
+    elif broken:
+        result = "does not hold"
+    else:
+        result = "holds" if checks else "not measured"
+    return {
+        "id": ordering.id,
+        "metric": ordering.metric,
+        "state": ordering.state,
+        "best_first": list(ordering.best_first),
+        "result": result,
+        "holds": {"holds": True, "does not hold": False}.get(result),
+        "test_ids": list(comparison.tests),
+        "unit": QUANTITIES[comparison.quantity].unit if comparison.tests else None,
+        "groups": [
+            [{"model": _model(entry), "value": values[entry]} for entry in group]
+            for group in comparison.groups
+        ],
+        "close": [{"model": _model(entry), "value": values[entry]} for entry in comparison.close],
+        "broken": broken,
+        "missing": [_model(entry) for entry in values if entry not in known],
+        "reason": _reason(comparison, result),
+        "note": "; ".join(filter(None, (ordering.note, comparison.remark))),
+        "review": ordering.review,
+    }
+
+
+def _model(entry: str) -> str:
+    return entry.partition("/")[0].strip()
+
+
+def _value(entry: str, comparison: Comparison, measured: Measured) -> float | None:
+    """The drive's value: of several tests the geometric mean."""
+    found = [measured.value(reading) for reading in entry_readings(entry, comparison)]
+    known = [value for value in found if value is not None]
+    if not known or len(known) < len(found):
+        return None
+    if len(known) == 1:
+        return known[0]
+    return math.prod(max(value, 0.0) for value in known) ** (1 / len(known))
+
+
+def _pairs(comparison: Comparison, known: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    """Every drive with every drive of the next group that has any measured drives."""
+    groups = [[entry for entry in group if entry in known] for group in comparison.groups]
+    groups = [group for group in groups if group]
+    for ahead, behind in itertools.pairwise(groups):
+        yield from ((better, worse) for better in ahead for worse in behind)
+
+
+def _close_pairs(comparison: Comparison, known: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    first, *others = comparison.close or [""]
+    return ((first, other) for other in others if first in known and other in known)
+
+
+def _out_of_order(comparison: Comparison, known: Mapping[str, float]) -> Iterator[str]:
+    unit = QUANTITIES[comparison.quantity].unit
+    for better, worse in _pairs(comparison, known):
+        if known[better] <= known[worse]:
+            yield (
+                f"{_model(better)} ({known[better]:.4g} {unit}) is not ahead of "
+                f"{_model(worse)} ({known[worse]:.4g} {unit})"
+            )
+
+
+def _apart(comparison: Comparison, known: Mapping[str, float]) -> Iterator[str]:
+    unit = QUANTITIES[comparison.quantity].unit
+    for first, other in _close_pairs(comparison, known):
+        if abs(known[other] / known[first] - 1) > comparison.close_ratio:
+            yield (
+                f"{_model(other)} ({known[other]:.4g} {unit}) is not within "
+                f"{comparison.close_ratio * 100:.0f} % of "
+                f"{_model(first)} ({known[first]:.4g} {unit})"
+            )
+
+
+def _reason(comparison: Comparison, result: str) -> str:
+    if comparison.scenario:
+        return f"{SCENARIO_NOTE}: {comparison.scenario}"
+    return comparison.reason if result == "does not hold" else ""

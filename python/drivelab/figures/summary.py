@@ -1,0 +1,89 @@
+"""Counts and medians over all comparisons."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from drivelab.figures.comparison import SCENARIO_NOTE
+
+Record = dict[str, Any]
+LIMITS_PERCENT = (5, 20)
+
+
+def summary(records: Sequence[Mapping[str, Any]], orders: Sequence[Mapping[str, Any]]) -> Record:
+    """Counts by role with median and worst error, bounds, orderings, and what has no model.
+
+    Errors are those of values; bounds and ranges (less than, over, from .. to) are counted apart.
+    """
+    roles = {role: [r for r in records if r["role"] == role] for role in ("fitted", "predicted")}
+    judged = sum(map(len, roles.values()))
+    bounds = [r for r in records if r["role"] != "none" and r["satisfied"] is not None]
+    unmodelled = [r for r in records if r["role"] == "none"]
+    return {
+        "figures": len(records),
+        "compared": judged,
+        **{role: _errors(found) for role, found in roles.items()},
+        "predicted_ratio": len(roles["predicted"]) / judged if judged else None,
+        "bounds": {
+            "held": sum(r["satisfied"] for r in bounds),
+            "missed": [r["id"] for r in bounds if not r["satisfied"]],
+        },
+        "scenario_to_come": [r["id"] for r in unmodelled if _to_come(r)],
+        "without_model": [_open(r) for r in unmodelled if not _to_come(r)],
+        "orderings": _orders(orders),
+    }
+
+
+def _to_come(record: Mapping[str, Any]) -> bool:
+    return str(record["reason"]).startswith(SCENARIO_NOTE)
+
+
+def _open(record: Mapping[str, Any]) -> Record:
+    return {"id": record["id"], "drive": record["drive"], "reason": record["reason"]}
+
+
+def _errors(records: Sequence[Mapping[str, Any]]) -> Record:
+    values = [r for r in records if r["satisfied"] is None and r["error_ratio"] is not None]
+    sizes = [abs(float(r["error_ratio"])) for r in values]
+    worst = max(values, key=lambda r: abs(float(r["error_ratio"])), default=None)
+    return {
+        "count": len(records),
+        "values": len(values),
+        "measurements": len({_measurement(r) for r in records}),
+        "median_abs_error_ratio": statistics.median(sizes) if sizes else None,
+        "worst_abs_error_ratio": max(sizes, default=None),
+        "worst_id": worst["id"] if worst is not None else None,
+        **{f"within_{limit}_percent": _within(sizes, limit) for limit in LIMITS_PERCENT},
+    }
+
+
+def _measurement(record: Mapping[str, Any]) -> object:
+    """What a figure follows from: several figures may be the same measurement, in other words."""
+    items = record["inputs"]
+    if len(items) == 1 and items[0]["test_id"] is not None:
+        return (
+            items[0]["model"],
+            items[0]["test_id"],
+            items[0]["state"],
+            "max" in record["metric"],
+        )
+    return record["id"]
+
+
+def _within(sizes: Sequence[float], limit_percent: int) -> int:
+    return sum(size <= limit_percent / 100 for size in sizes)
+
+
+def _orders(orders: Sequence[Mapping[str, Any]]) -> Record:
+    def of(result: str) -> list[str]:
+        return [str(order["id"]) for order in orders if order["result"] == result]
+
+    return {
+        "count": len(orders),
+        "hold": of("holds"),
+        "do_not_hold": of("does not hold"),
+        "scenario_to_come": of(SCENARIO_NOTE),
+        "not_measured": of("not measured"),
+    }

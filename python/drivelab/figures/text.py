@@ -1,0 +1,135 @@
+"""Comparisons as text: rows of tables, Markdown, lines of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from drivelab.quantities import number
+
+Record = Mapping[str, Any]
+Row = tuple[str, ...]
+
+COLUMNS = ("figure", "drive", "state", "metric", "published", "modelled", "unit", "error", "role")
+NUMBERS = ("published", "modelled", "error")
+ORDER_COLUMNS = ("ordering", "of", "result", "why")
+SIGNS = {"lt": "< ", "le": "≤ ", "gt": "> ", "ge": "≥ ", "approx": "≈ "}
+DASH = "-"
+
+
+def percent(ratio: float | None) -> str:
+    """A signed ratio in percent; a dash for None.
+
+    >>> percent(0.0712), percent(-0.4)
+    ('+7.1 %', '-40.0 %')
+    """
+    return DASH if ratio is None else f"{ratio * 100:+.1f} %"
+
+
+def published_text(record: Record) -> str:
+    """The published value with its relation: "< 0.3", "500 .. 2000"."""
+    if record["relation"] == "range":
+        return f"{number(record['published_min'])} .. {number(record['published_max'])}"
+    return SIGNS.get(record["relation"], "") + number(record["published"])
+
+
+def verdict(record: Record) -> str:
+    """The error, or whether a bound holds."""
+    if record["satisfied"] is not None:
+        miss = f" ({percent(record['error_ratio'])})" if record["error_ratio"] else ""
+        return "holds" if record["satisfied"] else f"fails{miss}"
+    return percent(record["error_ratio"])
+
+
+def figure_rows(records: Sequence[Record]) -> list[Row]:
+    """A row of COLUMNS for every figure; the last column is the role, or why there is none."""
+    return [
+        (
+            record["id"],
+            record["drive"],
+            record["model_state"] or record["state"],
+            record["metric"],
+            published_text(record),
+            number(record["modelled"]),
+            record["unit"],
+            verdict(record),
+            record["reason"] if record["role"] == "none" else record["role"],
+        )
+        for record in records
+    ]
+
+
+def order_rows(orders: Sequence[Record]) -> list[Row]:
+    """A row of ORDER_COLUMNS for every ordering."""
+    rows: list[Row] = []
+    for order in orders:
+        why = [*order["broken"], order["reason"]]
+        if order["missing"] and order["holds"] is not None:
+            why.append(f"compared without {', '.join(order['missing'])}")
+        elif order["missing"]:
+            why.append(f"not measured: {', '.join(order['missing'])}")
+        rows.append((order["id"], order["metric"], order["result"], "; ".join(filter(None, why))))
+    return rows
+
+
+def summary_lines(summary: Record) -> list[str]:
+    """The summary in sentences."""
+    orders, bounds = summary["orderings"], summary["bounds"]
+    return [
+        f"{summary['figures']} figures, {summary['compared']} compared with a model: "
+        f"{summary['fitted']['count']} fitted, {summary['predicted']['count']} predicted "
+        f"({_share(summary['predicted_ratio'])} predicted).",
+        _errors("Fitted", summary["fitted"]),
+        _errors("Predicted", summary["predicted"]),
+        f"Bounds and ranges: {bounds['held']} hold"
+        + (
+            f", {len(bounds['missed'])} don't ({', '.join(bounds['missed'])})."
+            * bool(bounds["missed"])
+            or "."
+        ),
+        f"Not compared: {len(summary['scenario_to_come'])} scenario to come, "
+        f"{len(summary['without_model'])} for other reasons.",
+        *([_orders(orders)] if orders["count"] else []),
+    ]
+
+
+def _share(ratio: float | None) -> str:
+    return "none" if ratio is None else f"{ratio * 100:.0f} %"
+
+
+def _errors(name: str, errors: Record) -> str:
+    if not errors["values"]:
+        return f"{name}: no values."
+    return (
+        f"{name}: {errors['values']} values (all {errors['count']} figures come from "
+        f"{errors['measurements']} measurements), error: median "
+        f"{errors['median_abs_error_ratio'] * 100:.1f} %, worst "
+        f"{errors['worst_abs_error_ratio'] * 100:.1f} % ({errors['worst_id']}); "
+        f"{errors['within_5_percent']} within 5 %, {errors['within_20_percent']} within 20 %."
+    )
+
+
+def _orders(orders: Record) -> str:
+    broken = f" ({', '.join(orders['do_not_hold'])})" if orders["do_not_hold"] else ""
+    return (
+        f"Orderings: {len(orders['hold'])} of {orders['count']} hold, "
+        f"{len(orders['do_not_hold'])} don't{broken}, "
+        f"{len(orders['scenario_to_come'])} scenario to come, "
+        f"{len(orders['not_measured'])} not measured."
+    )
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Row], numbers: Sequence[str] = ()) -> str:
+    """A table in Markdown; columns named in `numbers` are aligned to the right."""
+    rule = ["---:" if name in numbers else "---" for name in columns]
+    lines = [columns, rule, *rows]
+    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines) + "\n"
+
+
+def _cell(value: str) -> str:
+    return value.replace("|", "\\|")
+
+
+def figures_table(records: Sequence[Record]) -> str:
+    """Figures as a table in Markdown, for the page of a drive or family."""
+    return markdown(COLUMNS, figure_rows(records), NUMBERS)

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from figures.sample import TESTS, X25_M
+
+from drivelab import figures
+from drivelab.figures import document, plot, text
+
+KNOWN = figures.Measured([X25_M], TESTS)
+RECORDS = figures.compare_all(KNOWN)
+ORDERS = figures.compare_orderings(KNOWN)
+FOUND = {
+    "figures": RECORDS,
+    "orderings": ORDERS,
+    "summary": figures.summary(RECORDS, ORDERS),
+}
+
+
+def test_the_page_names_every_figure_and_ordering() -> None:
+    page = document.page(FOUND, "figures.svg")
+    for record in (*RECORDS, *ORDERS):
+        assert f"| {record['id']} |" in page
+    assert "](figures.svg)" in page
+    assert "### Intel X25-M G1 80GB" in page
+
+
+def test_tables_have_as_many_cells_as_columns() -> None:
+    table = text.figures_table(RECORDS)
+    assert {line.count("|") for line in table.splitlines()} == {len(text.COLUMNS) + 1}
+    assert text.markdown(("a",), [("x|y",)]).splitlines()[-1] == "| x\\|y |"
+
+
+def test_verdicts() -> None:
+    by_id = {record["id"]: record for record in RECORDS}
+    assert text.verdict(by_id["AN-109"]) == "holds"
+    assert text.verdict(by_id["AN-167"]) == "fails (+10.0 %)"
+    assert text.verdict(by_id["AN-149"]) == "-1.6 %"
+    assert text.verdict(by_id["AN-083"]) == "-"
+    assert text.published_text(by_id["AN-187"]) == "500 .. 2000"
+    assert text.published_text(by_id["AN-109"]) == "< 0.3"
+
+
+def test_the_plot_is_the_same_to_the_byte(tmp_path: Path) -> None:
+    for name in ("a.svg", "b.svg"):
+        plot.write(RECORDS, tmp_path / name)
+    first = (tmp_path / "a.svg").read_bytes()
+    assert first == (tmp_path / "b.svg").read_bytes()
+    assert len(first) < 1 << 20
+
+
+def test_a_plot_of_nothing_can_be_drawn(tmp_path: Path) -> None:
+    plot.write([], tmp_path / "empty.svg")
+    assert (tmp_path / "empty.svg").stat().st_size > 0

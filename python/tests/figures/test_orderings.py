@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from figures.sample import measured, model
+
+from drivelab import figures
+from drivelab.figures import tables
+from drivelab.figures.orderings import ordering_readings
+
+POWER = {"corsair-force-f100-100gb": 0.5, "ocz-agility-2-100gb": 0.6, "ocz-vertex-le-100gb": 0.4}
+
+
+def orders(values: dict[str, float], test_id: str, state: str = "new") -> dict[str, dict[str, Any]]:
+    tests = [measured(test_id, state, value, model_name=name) for name, value in values.items()]
+    for test in tests:
+        test["mean_power_w"] = test["mib_per_s"]
+    known = figures.Measured([model(name) for name in values], tests)
+    return {order["id"]: order for order in figures.compare_orderings(known)}
+
+
+def test_all_orderings_are_listed_and_made_explicit() -> None:
+    assert len(figures.orderings()) == 26
+    assert {ordering.id for ordering in figures.orderings()} == set(tables.comparisons())
+    found = orders({}, "power-idle")
+    assert {order["result"] for order in found.values()} == {"scenario to come", "not measured"}
+    assert sum(order["result"] == "scenario to come" for order in found.values()) == 9
+
+
+def test_an_ordering_holds_if_every_drive_is_ahead_of_the_next_place() -> None:
+    assert orders(POWER, "power-idle")["ORD-004"]["result"] == "holds"
+    found = orders(POWER | {"ocz-vertex-le-100gb": 0.7}, "power-idle")["ORD-004"]
+    assert (found["result"], found["holds"]) == ("does not hold", False)
+    assert found["broken"] == [
+        "ocz-agility-2-100gb (0.6 W) is not ahead of ocz-vertex-le-100gb (0.7 W)"
+    ]
+
+
+def test_equal_is_not_ahead() -> None:
+    found = orders(POWER | {"ocz-agility-2-100gb": 0.5}, "power-idle")["ORD-004"]
+    assert found["holds"] is False
+
+
+def test_drives_without_a_model_are_named() -> None:
+    without = {name: watts for name, watts in POWER.items() if name != "ocz-vertex-le-100gb"}
+    found = orders(without, "power-idle")["ORD-004"]
+    assert (found["result"], found["missing"]) == ("holds", ["ocz-vertex-le-100gb"])
+    alone = orders({"ocz-agility-2-100gb": 1.0}, "power-idle")["ORD-004"]
+    assert alone["result"] == "not measured"
+
+
+@pytest.mark.parametrize(("other", "result"), [(95.0, "holds"), (80.0, "does not hold")])
+def test_equality_has_a_tolerance(other: float, result: str) -> None:
+    values = {"corsair-force-gs-240gb": 100.0, "intel-ssd-520-240gb": other}
+    assert orders(values, "random-write-4k-qd3-aligned")["ORD-017"]["result"] == result
+
+
+def test_hard_disks_take_part_in_their_one_state() -> None:
+    needed = {item for item in ordering_readings() if item.model == "wd-velociraptor-300gb"}
+    assert {item.state for item in needed} == {"new"}

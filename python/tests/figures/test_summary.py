@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from figures.sample import TESTS, X25_M
+
+from drivelab import figures
+
+
+def summary() -> dict[str, Any]:
+    known = figures.Measured([X25_M], TESTS)
+    return figures.summary(figures.compare_all(known), figures.compare_orderings(known))
+
+
+def test_every_figure_is_counted_once() -> None:
+    found = summary()
+    assert found["figures"] == 146
+    open_count = len(found["scenario_to_come"]) + len(found["without_model"])
+    assert found["compared"] + open_count == found["figures"]
+    assert found["fitted"]["count"] + found["predicted"]["count"] == found["compared"]
+    assert found["predicted_ratio"] == found["predicted"]["count"] / found["compared"]
+
+
+def test_medians_are_of_values_and_bounds_are_counted_apart() -> None:
+    found = summary()
+    assert found["fitted"]["count"] == 1
+    assert found["fitted"]["median_abs_error_ratio"] == pytest.approx(1 - 260 / 264.1)
+    assert found["bounds"] == {"held": 1, "missed": ["AN-167"]}
+    predicted = found["predicted"]
+    assert predicted["values"] == predicted["count"] - 2
+    assert predicted["worst_id"] == "AN-110"
+
+
+def test_figures_in_other_words_are_one_measurement() -> None:
+    # Used random writes: AN-033, AN-092, AN-110, AN-167; used sequential reads: AN-031, AN-150.
+    predicted = summary()["predicted"]
+    assert predicted["count"] - predicted["measurements"] == 5
+
+
+def test_without_measurements_there_are_no_medians() -> None:
+    known = figures.Measured([], [])
+    found = figures.summary(figures.compare_all(known), [])
+    assert found["compared"] == 0
+    assert found["predicted_ratio"] is None
+    assert found["predicted"]["median_abs_error_ratio"] is None
+    assert found["orderings"]["count"] == 0
