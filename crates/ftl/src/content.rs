@@ -6,7 +6,8 @@
 pub struct Content {
     /// Size after compression over size before, in thousandths: 0 leaves nothing, 1000 does not compress.
     pub compressed_permille: u16,
-    /// How many blocks of a thousand are copies: each of them is one of `pool` contents.
+    /// How many blocks of a thousand are copies: each of them is one of `pool` contents. A write of nothing but
+    /// copies is the same content throughout, as a buffer full of one byte is.
     pub duplicate_permille: u16,
     /// Different contents among the copies; 0 counts as 1.
     pub pool: u16,
@@ -33,7 +34,8 @@ impl Content {
         if self.duplicate_permille == 0 {
             return None;
         }
-        let hash = mix(u64::from(self.seed) << 32 | u64::from(index));
+        let block = if self.duplicate_permille < 1000 { index } else { 0 };
+        let hash = mix(u64::from(self.seed) << 32 | u64::from(block));
         if hash % 1000 >= u64::from(self.duplicate_permille) {
             return None;
         }
@@ -76,6 +78,19 @@ mod tests {
         }
         assert!((2800..3200).contains(&copies), "{copies} of 10000 blocks are copies");
         assert_eq!(contents.len(), 7);
+    }
+
+    #[test]
+    fn a_write_of_copies_only_is_one_content_throughout() {
+        let of = |seed| {
+            let content = Content { compressed_permille: 1, duplicate_permille: 1000, pool: 256, seed };
+            let blocks: std::collections::BTreeSet<_> =
+                (0..32).map(|index| content.identity(index)).collect();
+            blocks.into_iter().collect::<Vec<_>>()
+        };
+        assert!((0..100).all(|seed| of(seed).len() == 1));
+        let different: std::collections::BTreeSet<_> = (0..10_000).map(of).collect();
+        assert_eq!(different.len(), 256);
     }
 
     #[test]

@@ -45,6 +45,7 @@ fn zeros_and_random_bytes_need_no_seeds() {
 fn repeating_bytes_have_as_many_contents_as_a_byte_has_values() {
     let writes = contents(DataPattern::Repeating {}, 10_000);
     assert_eq!(copies(&writes), (80_000, 256));
+    assert!(writes.iter().all(|write| write.identity(0) == write.identity(7)));
     assert!(writes.iter().all(|write| write.compressed_permille == 1));
 }
 

@@ -5,7 +5,7 @@
 2. `buffer_pattern`: the pattern over and over.
 3. `zero_buffers` (or a compression of 100): zeros.
 4. `refill_buffers`, or buffers that are scrambled, which is the default: random.
-5. Neither: the buffers of the start, over and over: `iodepth` of them, each of so many blocks.
+5. Neither: the buffers of the start, over and over, as many as `iodepth`.
 
 Where fio repeats a whole buffer, here each block of 4096 bytes is a copy or not: the share is the
 same. The order is that of `fill_io_buffer` and `get_io_u` in fio's io_u.c, and of init.c [FIO].
@@ -76,9 +76,9 @@ class Buffers:
     count: int
 
     @property
-    def pool(self) -> int:
-        """How many blocks they are, if no two are alike."""
-        return min(self.count * max(self.largest // BLOCK_BYTES, 1), POOL_MAX)
+    def blocks(self) -> int:
+        """Blocks of the largest."""
+        return min(max(self.largest // BLOCK_BYTES, 1), POOL_MAX)
 
 
 def is_said(section: Section) -> bool:
@@ -115,7 +115,7 @@ def data_pattern(section: Section, buffers: Buffers, span_bytes: int) -> DataPat
 def _reused(compressed_percent: float, buffers: Buffers) -> DataPattern:
     """The same buffers for ever."""
     return Compressible(
-        compressed_percent=compressed_percent, duplicate_percent=100, duplicate_pool=buffers.pool
+        compressed_percent=compressed_percent, duplicate_percent=100, duplicate_pool=buffers.count
     )
 
 
@@ -136,7 +136,8 @@ def _pool(section: Section, buffers: Buffers, span_bytes: int, duplicates: int) 
     mode = section.value("dedupe_mode", lambda text: _one_of(text, modes), "repeat")
     share: int = section.value("dedupe_working_set_percentage", _percent, WORKING_SET_PERCENT)
     if mode == "repeat" or not duplicates:
-        return Buffers(buffers.smallest, buffers.largest, 1).pool
+        # A write of nothing but copies is one content throughout.
+        return buffers.blocks if duplicates < 100 else 1
     if share + duplicates > 100:
         allowed = f"0 to {100 - duplicates} with dedupe_percentage={duplicates}"
         named = section.has("dedupe_working_set_percentage")

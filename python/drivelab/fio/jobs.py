@@ -203,7 +203,9 @@ class _SectionReader:
         if not buffers.is_said(self):
             return self._data
         sizes = [size.bytes for size in fields.get("write_block_sizes", _DEFAULT_SIZES)]
-        given = buffers.Buffers(min(sizes), max(sizes), fields.get("queue_depth", 1))
+        given = buffers.Buffers(
+            min(sizes), max(sizes), min(fields.get("queue_depth", 1), buffers.POOL_MAX)
+        )
         return buffers.data_pattern(self, given, fields["span_bytes"])
 
     def _check_region(self, fields: dict[str, Any]) -> None:

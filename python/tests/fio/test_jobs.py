@@ -241,10 +241,14 @@ BUFFERS: list[tuple[str, DataPattern]] = [
         "dedupe_percentage=30\ndedupe_mode=working_set\ndedupe_working_set_percentage=50",
         Compressible(duplicate_percent=30, duplicate_pool=65_535),
     ),
-    # The buffers of the start, over and over: four requests of two blocks.
+    (
+        "dedupe_percentage=100\nbs=64k",
+        Compressible(duplicate_percent=100, duplicate_pool=1),
+    ),
+    # The buffers of the start, over and over.
     (
         "scramble_buffers=0\nbs=4k,8k\niodepth=4",
-        Compressible(duplicate_percent=100, duplicate_pool=8),
+        Compressible(duplicate_percent=100, duplicate_pool=4),
     ),
     (
         "buffer_compress_percentage=54\nrefill_buffers=0",
