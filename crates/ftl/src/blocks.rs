@@ -20,13 +20,52 @@ pub enum Stream {
 const STREAMS: usize = 2;
 const NO_BLOCK: u32 = u32::MAX;
 
+/// Erased blocks of every die, least worn first (dynamic wear levelling).
+#[derive(Clone, Debug)]
+pub struct FreePool {
+    /// Erase count above, block below.
+    dies: Vec<BinaryHeap<Reverse<u64>>>,
+}
+
+impl FreePool {
+    /// All blocks of all dies are free; the first `reserved` of each die belong to somebody else.
+    pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
+        let blocks_per_die = layout.geometry.blocks_per_die();
+        let word =
+            |block: u32| Reverse(u64::from(flash.erase_count(BlockIndex(block))) << 32 | u64::from(block));
+        let dies = (0..layout.geometry.die_count())
+            .map(|die| (reserved..blocks_per_die).map(|block| word(die * blocks_per_die + block)).collect())
+            .collect();
+        Self { dies }
+    }
+
+    /// Free blocks of a die.
+    #[inline]
+    #[must_use]
+    pub fn count(&self, die: DieIndex) -> u32 {
+        self.dies[die.0 as usize].len() as u32
+    }
+
+    /// Takes the least worn free block.
+    #[inline]
+    pub(crate) fn take(&mut self, die: DieIndex) -> Option<BlockIndex> {
+        let Reverse(word) = self.dies[die.0 as usize].pop()?;
+        Some(BlockIndex(word as u32))
+    }
+
+    /// A block was erased and is free again.
+    #[inline]
+    pub(crate) fn put(&mut self, die: DieIndex, block: BlockIndex, erase_count: u32) {
+        self.dies[die.0 as usize].push(Reverse(u64::from(erase_count) << 32 | u64::from(block.0)));
+    }
+}
+
 /// Block bookkeeping, rebuilt from flash after a power cut.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     /// Valid units per block, with [`NOT_CLOSED`] set while the block is free or open.
     valid: Vec<u16>,
-    /// Free blocks per die, least worn first (dynamic wear levelling): erase count above, block below.
-    free: Vec<BinaryHeap<Reverse<u64>>>,
+    free: FreePool,
     open: Vec<[u32; STREAMS]>,
     blocks_per_die: u32,
 }
@@ -36,16 +75,7 @@ impl Blocks {
     pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
         let dies = layout.geometry.die_count();
         let blocks_per_die = layout.geometry.blocks_per_die();
-        let free = (0..dies)
-            .map(|die| {
-                (reserved..blocks_per_die)
-                    .map(|block| {
-                        let block = die * blocks_per_die + block;
-                        Reverse(u64::from(flash.erase_count(BlockIndex(block))) << 32 | u64::from(block))
-                    })
-                    .collect()
-            })
-            .collect();
+        let free = FreePool::new(layout, flash, reserved);
         Self {
             valid: vec![NOT_CLOSED; layout.block_count() as usize],
             free,
@@ -57,7 +87,7 @@ impl Blocks {
     /// Free blocks of a die.
     #[inline]
     pub fn free_count(&self, die: DieIndex) -> u32 {
-        self.free[die.0 as usize].len() as u32
+        self.free.count(die)
     }
 
     /// Valid units of a block, whatever its state.
@@ -87,10 +117,9 @@ impl Blocks {
     /// Opens the least worn free block for a stream.
     #[inline]
     pub(crate) fn open_next(&mut self, die: DieIndex, stream: Stream) -> Option<BlockIndex> {
-        let Reverse(word) = self.free[die.0 as usize].pop()?;
-        let block = word as u32;
-        self.open[die.0 as usize][stream as usize] = block;
-        Some(BlockIndex(block))
+        let block = self.free.take(die)?;
+        self.open[die.0 as usize][stream as usize] = block.0;
+        Some(block)
     }
 
     /// A block is fully programmed.
@@ -109,7 +138,7 @@ impl Blocks {
     pub(crate) fn release(&mut self, die: DieIndex, block: BlockIndex, erase_count: u32) {
         debug_assert_eq!(self.valid_count(block), 0);
         self.valid[block.0 as usize] = NOT_CLOSED;
-        self.free[die.0 as usize].push(Reverse(u64::from(erase_count) << 32 | u64::from(block.0)));
+        self.free.put(die, block, erase_count);
     }
 
     #[inline]

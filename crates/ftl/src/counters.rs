@@ -31,6 +31,12 @@ pub struct FtlCounters {
     pub erases_secure: u64,
     /// Units whose map entry a trim removed.
     pub units_trimmed: u64,
+    /// Merges that wrote a superblock anew, with copied rows before or between those of the host.
+    pub merges_full: u64,
+    /// Merges that copied only what follows the host's rows.
+    pub merges_partial: u64,
+    /// Merges that copied nothing: the host had written all rows in order.
+    pub merges_switch: u64,
 }
 
 impl FtlCounters {

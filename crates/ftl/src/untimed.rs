@@ -4,6 +4,7 @@
 use drivelab_nand::{DieIndex, Lpn};
 
 use crate::cleaning::Urgency;
+use crate::merge::{GroupUnit, MergeMap, MergeScheme};
 use crate::page_map::{FtlError, PageMap};
 
 /// Turns the crank of a [`PageMap`]: host pages go round the dies.
@@ -52,6 +53,50 @@ impl Untimed {
                 break;
             }
         }
+        Ok(())
+    }
+}
+
+/// Turns the crank of a [`MergeMap`]: one group at a time.
+#[derive(Clone, Debug)]
+pub struct UntimedMerges<S: MergeScheme> {
+    /// The scheme.
+    pub ftl: MergeMap<S>,
+    /// Stamps of the sectors of every unit in the next group, if the scheme keeps stamps.
+    pub stamps: Vec<Vec<u64>>,
+}
+
+impl<S: MergeScheme> UntimedMerges<S> {
+    /// Wraps a scheme.
+    #[must_use]
+    pub fn new(ftl: MergeMap<S>) -> Self {
+        Self { ftl, stamps: Vec::new() }
+    }
+
+    /// Writes units of one superblock, in ascending order.
+    ///
+    /// # Errors
+    /// [`FtlError`], which would be a defect of the scheme.
+    pub fn write(&mut self, units: &[GroupUnit]) -> Result<(), FtlError> {
+        let mut left: Vec<(GroupUnit, usize)> =
+            units.iter().copied().enumerate().map(|(index, unit)| (unit, index)).collect();
+        while let Some(&(first, _)) = left.first() {
+            let bank = self.ftl.superblocks().bank_of(self.ftl.superblocks().locate(first.lpn).superblock);
+            let group: Vec<GroupUnit> = left.iter().map(|&(unit, _)| unit).collect();
+            let plan = self.ftl.plan(bank, &group);
+            self.ftl.begin(bank, &group[plan.accepted.clone()], &plan);
+            while self.ftl.next_step(bank)?.is_some() {
+                let taken = self.ftl.taken().to_vec();
+                for (index, ppn) in taken {
+                    let (_, unit) = left[plan.accepted.start + index as usize];
+                    if let Some(stamps) = self.stamps.get(unit).cloned() {
+                        self.ftl.store_stamps(ppn, &stamps);
+                    }
+                }
+            }
+            left.drain(plan.accepted);
+        }
+        self.stamps.clear();
         Ok(())
     }
 }

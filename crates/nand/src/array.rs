@@ -77,8 +77,8 @@ impl FlashArray {
         &self.layout
     }
 
-    /// Programs the next page of a block (or the pages of one unit) with `units`; places that are left over are
-    /// padding. Gives the first place.
+    /// Programs the next page of a block (or the pages of one unit) with `units`; places that are left over, and
+    /// those of [`Lpn::PADDING`], are padding. Gives the first place.
     ///
     /// # Errors
     /// [`FlashRule::ProgramOrder`] unless `page` is the block's next erased page. The array is unchanged then.
@@ -100,7 +100,8 @@ impl FlashArray {
         let first = block.0 * self.layout.units_per_block
             + next / self.layout.pages_per_unit * self.layout.units_per_page;
         for (place, lpn) in self.oob[first as usize..].iter_mut().zip(units) {
-            *place = (u64::from(lpn.0) + 1) << 32 | relative & 0xFFFF_FFFF;
+            // LPN + 1 of padding wraps to 0, which is what padding has.
+            *place = u64::from(lpn.0.wrapping_add(1)) << 32 | relative & 0xFFFF_FFFF;
         }
         self.write_pointer[index] = next + self.layout.pages_per_unit;
         self.program_count += 1;
@@ -221,7 +222,8 @@ mod tests {
         assert_eq!(flash.program(block, 0, &[Lpn(7)]), Ok(Ppn(4)));
         assert!(flash.program(block, 0, &[Lpn(8)]).is_err(), "no overwrite");
         assert_eq!(flash.read(Ppn(4)), Ok(Oob { lpn: Some(Lpn(7)), sequence: 1 }));
-        for page in 1..4 {
+        flash.program(block, 1, &[Lpn::PADDING]).unwrap();
+        for page in 2..4 {
             flash.program(block, page, &[]).unwrap();
         }
         assert_eq!(

@@ -15,6 +15,11 @@ pub struct BlockIndex(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lpn(pub u32);
 
+impl Lpn {
+    /// No map unit: a place programmed with it holds padding.
+    pub const PADDING: Self = Self(u32::MAX);
+}
+
 /// Physical page number: index of a place for one map unit, `block * units_per_block + unit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ppn(pub u32);
