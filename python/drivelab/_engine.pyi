@@ -34,8 +34,9 @@ class Model:
     """A checked model."""
 
     @staticmethod
-    def parse(text: str, origin: str, overrides: list[tuple[str, str]]) -> Model:
-        """Reads a model file's text; `origin` names it in messages. Raises ModelError."""
+    def parse(layers: list[tuple[str, str]], overrides: list[tuple[str, str]]) -> Model:
+        """Reads the texts of a model's layers, the base first; each layer is (text, origin for
+        messages). Raises ModelError."""
 
     @property
     def name(self) -> str: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -98,17 +99,42 @@ def load(request: str, overrides: Overrides = ()) -> Model:
     Raises RequestError for an unknown name (with the nearest), an unreadable file, a model or an
     override that the engine refuses.
     """
-    path = _find(request)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None
-    try:
-        engine = _engine.Model.parse(text, str(_origin(path)), list(overrides))
+        engine = _engine.Model.parse(_layers(_find(request), request), list(overrides))
     except _engine.ModelError as error:
         raise RequestError(str(error)) from None
     return Model(engine, json.loads(engine.to_json()))
+
+
+def _layers(path: Path, request: str) -> list[tuple[str, str]]:
+    """Texts and origins of a model file and of the bases it stands on, the lowest first."""
+    layers: list[tuple[str, str]] = []
+    seen: list[Path] = []
+    while True:
+        if path in seen:
+            raise RequestError(f'model "{request}": {_origin(path)} is a base of itself')
+        seen.append(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+            raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None
+        layers.insert(0, (text, str(_origin(path))))
+        base = _base_of(text)
+        if base is None:
+            return layers
+        path = _find(base)
+
+
+def _base_of(text: str) -> str | None:
+    """The model that a file differs from. Whatever else is wrong with the file, the engine says."""
+    try:
+        base = tomllib.loads(text).get("base")
+    except tomllib.TOMLDecodeError:
+        return None
+    if isinstance(base, dict):
+        base = base.get("value")
+    return base if isinstance(base, str) else None
 
 
 def load_all() -> list[Model]:

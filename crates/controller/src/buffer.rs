@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use drivelab_ftl::Stored;
 use drivelab_nand::Lpn;
 use drivelab_sim::Nanos;
 
@@ -34,6 +35,8 @@ pub struct Entry {
     pub waiter: u32,
     /// Order of arrival, for flush.
     pub order: u64,
+    /// What it will take in flash.
+    pub stored: Stored,
 }
 
 /// The buffer. What a read or write does takes constant time and allocates nothing; rewrite-in-place may push the
@@ -47,6 +50,8 @@ pub struct WriteBuffer {
     capacity: u32,
     used: u32,
     queued: u32,
+    /// What the waiting entries will take in flash.
+    queued_granules: u32,
     /// Waiting entries that a command waits for.
     awaited: u32,
     next_order: u64,
@@ -65,6 +70,7 @@ impl WriteBuffer {
             inserted_ns: 0,
             waiter: NONE,
             order: 0,
+            stored: Stored::PLAIN,
         };
         Self {
             entries: vec![unused; capacity as usize],
@@ -74,6 +80,7 @@ impl WriteBuffer {
             capacity,
             used: 0,
             queued: 0,
+            queued_granules: 0,
             awaited: 0,
             next_order: 1,
             sectors_per_unit: sectors_per_unit as usize,
@@ -105,6 +112,23 @@ impl WriteBuffer {
     #[must_use]
     pub fn queued(&self) -> u32 {
         self.queued
+    }
+
+    /// What the waiting units will take in flash, in granules of the mapping scheme.
+    #[inline]
+    #[must_use]
+    pub fn queued_granules(&self) -> u32 {
+        self.queued_granules
+    }
+
+    /// A waiting unit was overwritten in place: it takes something else now.
+    #[inline]
+    pub fn restore(&mut self, id: u32, stored: Stored) {
+        let entry = &mut self.entries[id as usize];
+        debug_assert_eq!(entry.state, EntryState::Queued);
+        self.queued_granules += u32::from(stored.granules);
+        self.queued_granules -= u32::from(entry.stored.granules);
+        entry.stored = stored;
     }
 
     /// Units that wait or are being programmed.
@@ -148,7 +172,7 @@ impl WriteBuffer {
 
     /// Appends a unit. The caller has checked [`Self::has_space`], or grows the buffer on purpose.
     #[inline]
-    pub fn insert(&mut self, lpn: Lpn, now: Nanos, ready_ns: Nanos, waiter: u32) -> u32 {
+    pub fn insert(&mut self, lpn: Lpn, now: Nanos, ready_ns: Nanos, waiter: u32, stored: Stored) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         self.entries[id as usize] = Entry {
             lpn,
@@ -157,10 +181,12 @@ impl WriteBuffer {
             inserted_ns: now,
             waiter,
             order: self.next_order,
+            stored,
         };
         self.next_order += 1;
         self.used += 1;
         self.queued += 1;
+        self.queued_granules += u32::from(stored.granules);
         self.awaited += u32::from(waiter != NONE);
         self.queue.push_back(id);
         self.index.set(lpn.0, id);
@@ -179,7 +205,7 @@ impl WriteBuffer {
 
     /// Appends a unit that was in flash before: every flush waits for it, also one that began earlier.
     pub fn insert_from_flash(&mut self, lpn: Lpn, now: Nanos, ready_ns: Nanos) -> u32 {
-        let id = self.insert(lpn, now, ready_ns, NONE);
+        let id = self.insert(lpn, now, ready_ns, NONE, Stored::PLAIN);
         self.entries[id as usize].order = 0;
         id
     }
@@ -199,6 +225,7 @@ impl WriteBuffer {
         entry.state = EntryState::Programming;
         self.awaited -= u32::from(entry.waiter != NONE);
         self.queued -= 1;
+        self.queued_granules -= u32::from(entry.stored.granules);
         Some(id)
     }
 
@@ -223,6 +250,7 @@ impl WriteBuffer {
                 return true;
             }
             self.queued -= 1;
+            self.queued_granules -= u32::from(entry.stored.granules);
             self.awaited -= u32::from(entry.waiter != NONE);
             waited.push((entry.waiter, entry.order));
             self.release(queued);
@@ -374,7 +402,7 @@ mod tests {
     fn first_in_first_out_and_trim_forgets() {
         let mut buffer = WriteBuffer::new(3, 8);
         for lpn in [5, 6, 7] {
-            buffer.insert(Lpn(lpn), 0, 0, NONE);
+            buffer.insert(Lpn(lpn), 0, 0, NONE, Stored::PLAIN);
         }
         assert!(!buffer.has_space());
         buffer.trim(Lpn(5));

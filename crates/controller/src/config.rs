@@ -57,7 +57,7 @@ pub struct BufferConfig {
 }
 
 /// Which die the next host page goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DieAllocation {
     /// Strictly one after another: the stripe waits for a die that is being cleaned.
@@ -65,16 +65,18 @@ pub enum DieAllocation {
     /// Channels strictly one after another; on a channel the die that has been idle longest.
     ChannelRoundRobin,
     /// The die that has been idle longest.
+    #[default]
     EarliestFree,
 }
 
 /// How cleaning shares a die with host writes below the start threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CleaningPace {
     /// A block is emptied in one go; host pages of that die wait.
     Block,
     /// Just as many copies per host page as keep the free pool level.
+    #[default]
     Paced,
 }
 

@@ -7,6 +7,7 @@ use drivelab_sim::Nanos;
 
 use crate::buffer::{EntryState, NONE};
 use crate::command::{Op, SECTOR_BYTES};
+use crate::scheduled::Scheduled;
 use crate::ssd::{EVENT_READ_READY, NONE_NS, SolidStateDrive};
 
 /// A flash read for the host: when its data is there, and what it waited for.
@@ -26,7 +27,7 @@ fn share(total: Nanos, part: u64, whole: u64) -> Nanos {
     }
 }
 
-impl SolidStateDrive {
+impl<M: Scheduled> SolidStateDrive<M> {
     /// The firmware is done with a command.
     #[inline]
     pub(crate) fn begin_command(&mut self, slot: u32, now: Nanos) {
@@ -68,24 +69,23 @@ impl SolidStateDrive {
         let end = command.lba + total;
         let mut critical = FlashRead { ready_ns: now, ..FlashRead::default() };
         let mut start = now;
-        let mut stamps = self.ftl.stamps().is_some().then(Vec::new);
+        let mut stamps = self.mapping.keeps_stamps().then(Vec::new);
         let mut lba = command.lba;
         while lba < end {
             let (unit, sector) = self.unit_of(lba);
-            let mut sectors = u64::from(self.layout.sectors_per_unit - sector).min(end - lba);
+            let mut sectors = u64::from(self.sectors_per_unit - sector).min(end - lba);
             if let Some(out) = &mut stamps {
                 self.collect_stamps(Lpn(unit), sector, sectors, out);
             }
             let read = if let Some(id) = self.buffer.find(Lpn(unit)) {
                 self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
                 FlashRead { ready_ns: self.buffer.entry(id).ready_ns.max(now), ..FlashRead::default() }
-            } else if let Some(ppn) = self.ftl.lookup(Lpn(unit)) {
+            } else if let Some(ppn) = self.mapping.lookup(Lpn(unit)) {
                 // Units that follow on the same page come with the same sensing.
-                if self.layout.units_per_page > 1 {
-                    sectors = self.extend_on_page(lba, end, ppn, unit, sectors, stamps.as_mut());
-                }
-                self.meters.read_bytes_host += sectors * SECTOR_BYTES;
-                self.read_flash(ppn, sector, sectors, now)
+                let (together, bytes) = self.extend_on_page(lba, end, ppn, unit, sectors, stamps.as_mut());
+                sectors = together;
+                self.meters.read_bytes_host += bytes;
+                self.read_flash(ppn, sector, sectors, bytes, now)
             } else {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
                 FlashRead { ready_ns: now, ..FlashRead::default() }
@@ -113,7 +113,8 @@ impl SolidStateDrive {
         }
     }
 
-    /// How many sectors from `lba` on lie on the page of `ppn` in a row.
+    /// How many sectors from `lba` on lie on the page of `ppn`, and how many bytes the bus carries for them.
+    #[inline]
     fn extend_on_page(
         &mut self,
         lba: u64,
@@ -122,29 +123,31 @@ impl SolidStateDrive {
         unit: u32,
         first_sectors: u64,
         mut stamps: Option<&mut Vec<u64>>,
-    ) -> u64 {
+    ) -> (u64, u64) {
         let mut sectors = first_sectors;
-        for next in 1..self.layout.units_per_page - ppn.0 % self.layout.units_per_page {
-            if lba + sectors >= end
-                || self.ftl.lookup(Lpn(unit + next)) != Some(Ppn(ppn.0 + next))
-                || self.buffer.find(Lpn(unit + next)).is_some()
-            {
+        let mut bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sectors as u32));
+        let mut distance = 1;
+        while lba + sectors < end {
+            let next = Lpn(unit + distance);
+            if !self.mapping.is_on_page_of(ppn, distance, next) || self.buffer.find(next).is_some() {
                 break;
             }
-            let more = u64::from(self.layout.sectors_per_unit).min(end - lba - sectors);
+            let more = u64::from(self.sectors_per_unit).min(end - lba - sectors);
             if let Some(out) = &mut stamps {
-                self.collect_stamps(Lpn(unit + next), 0, more, out);
+                self.collect_stamps(next, 0, more, out);
             }
+            bytes += u64::from(self.mapping.read_bytes(next, more as u32));
             sectors += more;
+            distance += 1;
         }
-        sectors
+        (sectors, bytes)
     }
 
-    /// Reads `sectors` of a page from flash: reserves the die, then the bus.
+    /// Reads `sectors` of a page from flash, `bytes` as stored: reserves the die, then the bus.
     #[inline]
-    fn read_flash(&mut self, ppn: Ppn, sector: u32, sectors: u64, now: Nanos) -> FlashRead {
+    fn read_flash(&mut self, ppn: Ppn, sector: u32, sectors: u64, bytes: u64, now: Nanos) -> FlashRead {
         let die = self.layout.die_of(self.layout.block_of(ppn));
-        let (waited, cleaning) = self.lanes.wait(die, now);
+        let (waited, cleaning) = self.dies.wait(die, now);
         let pages = if self.layout.pages_per_unit == 1 {
             1
         } else {
@@ -152,7 +155,7 @@ impl SolidStateDrive {
             let first = u64::from(sector);
             (first + sectors - 1) / program_sectors - first / program_sectors + 1
         };
-        let ready_ns = self.sense_and_transfer(die, sectors, pages, now, false);
+        let ready_ns = self.sense_and_transfer(die, bytes, pages, now, false);
         FlashRead { ready_ns, queueing_ns: waited - cleaning, cleaning_ns: cleaning }
     }
 
@@ -179,7 +182,7 @@ impl SolidStateDrive {
             let state = &mut self.slots[slot as usize];
             state.admitted = true;
             state.waiting_for_flash_ns = now;
-            state.stall_base = self.lanes.busy;
+            state.stall_base = self.dies.busy;
             if !waits || state.pending == 0 {
                 let at = self.link_free_ns.max(now);
                 self.complete(slot, at);
@@ -201,12 +204,13 @@ impl SolidStateDrive {
         let link_ns = self.slots[slot as usize].link_ns;
         let waiter = if self.waits_for_flash(slot) { slot } else { NONE };
         let total = command.sector_count;
+        let (first_unit, _) = self.unit_of(command.lba);
         let mut done = self.slots[slot as usize].sectors_done;
         let mut link_done = share(link_ns, u64::from(done), u64::from(total));
         while done < total {
             let lba = command.lba + u64::from(done);
             let (unit, sector) = self.unit_of(lba);
-            let sectors = (self.layout.sectors_per_unit - sector).min(total - done);
+            let sectors = (self.sectors_per_unit - sector).min(total - done);
             let existing = self.buffer.find(Lpn(unit));
             let merge = existing.filter(|&id| {
                 let entry = self.buffer.entry(id);
@@ -219,6 +223,7 @@ impl SolidStateDrive {
                 self.slots[slot as usize].sectors_done = done;
                 return false;
             }
+            let stored = self.mapping.stored(&command.content, unit - first_unit);
             let link_after = share(link_ns, u64::from(done + sectors), u64::from(total));
             let on_link = link_after - link_done;
             link_done = link_after;
@@ -229,16 +234,17 @@ impl SolidStateDrive {
                 self.meters.coalesced_bytes += u64::from(sectors) * SECTOR_BYTES;
                 let entry = self.buffer.entry_mut(id);
                 entry.ready_ns = entry.ready_ns.max(arrival);
+                self.buffer.restore(id, stored);
                 self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
             } else {
-                let partial = sectors < self.layout.sectors_per_unit;
+                let partial = sectors < self.sectors_per_unit;
                 let rest = match existing {
                     _ if !partial => now,
                     Some(id) => self.buffer.entry(id).ready_ns,
                     None => self.complete_partial(Lpn(unit), sector, sectors, now),
                 };
                 let ready = arrival.max(rest);
-                let id = self.buffer.insert(Lpn(unit), now, ready, waiter);
+                let id = self.buffer.insert(Lpn(unit), now, ready, waiter, stored);
                 if waiter != NONE {
                     self.slots[slot as usize].pending += 1;
                 }
@@ -258,10 +264,10 @@ impl SolidStateDrive {
 
     /// A write covers only part of a unit: the rest is read from flash, unless there is none. When it is there.
     fn complete_partial(&mut self, lpn: Lpn, sector: u32, sectors: u32, now: Nanos) -> Nanos {
-        let Some(ppn) = self.ftl.lookup(lpn) else { return now };
-        let missing = u64::from(self.layout.sectors_per_unit - sectors);
+        let Some(ppn) = self.mapping.lookup(lpn) else { return now };
+        let missing = u64::from(self.mapping.read_bytes(lpn, self.sectors_per_unit - sectors));
         self.meters.units_rmw += 1;
-        self.meters.read_bytes_rmw += missing * SECTOR_BYTES;
+        self.meters.read_bytes_rmw += missing;
         let die = self.layout.die_of(self.layout.block_of(ppn));
         // Pages that the write covers whole need not be read.
         let program_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32;
@@ -275,14 +281,14 @@ impl SolidStateDrive {
         let state = &mut self.slots[slot as usize];
         if state.stalled_since_ns == NONE_NS {
             state.stalled_since_ns = now;
-            state.stall_base = self.lanes.busy;
+            state.stall_base = self.dies.busy;
         }
     }
 
     /// The part of a wait since `base` that is cleaning's: in the share that the dies spent on it meanwhile.
     #[inline]
     fn cleaning_share(&self, waited: Nanos, base: (Nanos, Nanos)) -> Nanos {
-        let (host, cleaning) = (self.lanes.busy.0 - base.0, self.lanes.busy.1 - base.1);
+        let (host, cleaning) = (self.dies.busy.0 - base.0, self.dies.busy.1 - base.1);
         if cleaning == 0 { 0 } else { share(waited, cleaning, host + cleaning) }
     }
 
@@ -290,7 +296,7 @@ impl SolidStateDrive {
     fn end_flash_wait(&mut self, slot: u32, now: Nanos) {
         let state = &self.slots[slot as usize];
         let waited = now - state.waiting_for_flash_ns.min(now);
-        let flash = waited.min(self.lanes.page_program_ns);
+        let flash = waited.min(self.dies.page_program_ns);
         let cleaning = self.cleaning_share(waited - flash, state.stall_base);
         let split = &mut self.slots[slot as usize].split;
         split.flash_ns += flash;
@@ -352,9 +358,9 @@ impl SolidStateDrive {
         state.pending = pending;
         state.flush_order = self.buffer.next_order();
         state.waiting_for_flash_ns = now;
-        state.stall_base = self.lanes.busy;
+        state.stall_base = self.dies.busy;
         self.flushes.push(slot);
-        self.drain(now);
+        M::drain(self, now);
     }
 
     /// Status of a flush or trim goes over the link.
@@ -368,26 +374,26 @@ impl SolidStateDrive {
     /// Frees the whole units inside the range; sectors of units that are only partly inside keep their data.
     fn trim(&mut self, slot: u32, now: Nanos) {
         let command = self.slots[slot as usize].command;
-        let sectors = u64::from(self.layout.sectors_per_unit);
+        let sectors = u64::from(self.sectors_per_unit);
         let end = (command.lba + u64::from(command.sector_count)) / sectors;
         for unit in command.lba.div_ceil(sectors)..end {
             let lpn = Lpn(unit as u32);
             for (waiter, order) in self.buffer.trim(lpn) {
                 self.entry_done(waiter, order, now);
             }
-            self.ftl.trim(lpn);
+            self.mapping.trim(lpn);
         }
         self.finish_without_data(slot, now);
         self.admit(now);
-        self.drain(now);
+        M::drain(self, now);
     }
 
     fn collect_stamps(&self, lpn: Lpn, sector: u32, sectors: u64, out: &mut Vec<u64>) {
         let range = sector as usize..sector as usize + sectors as usize;
         if let Some(stamps) = self.buffer.find(lpn).and_then(|id| self.buffer.stamps(id)) {
             out.extend_from_slice(&stamps[range]);
-        } else if let (Some(ppn), Some(stamps)) = (self.ftl.lookup(lpn), self.ftl.stamps()) {
-            out.extend_from_slice(&stamps.unit(ppn)[range]);
+        } else if let Some(stamps) = self.mapping.stamps_of(lpn) {
+            out.extend_from_slice(&stamps[range]);
         } else {
             out.extend(range.map(|_| 0));
         }
@@ -403,14 +409,14 @@ impl SolidStateDrive {
         sectors: u32,
         stamp: u64,
     ) {
-        if self.ftl.stamps().is_none() {
+        if !self.mapping.keeps_stamps() {
             return;
         }
         if let Some((existing, partial)) = fresh {
             let lpn = self.buffer.entry(id).lpn;
             let old = match existing.and_then(|from| self.buffer.stamps(from)) {
                 Some(stamps) => Some(stamps.to_vec()),
-                None => self.ftl.lookup(lpn).and_then(|ppn| Some(self.ftl.stamps()?.unit(ppn).to_vec())),
+                None => self.mapping.stamps_of(lpn).map(<[_]>::to_vec),
             };
             if let Some(stamps) = self.buffer.stamps_mut(id) {
                 match old.filter(|_| partial) {

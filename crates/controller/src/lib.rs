@@ -1,12 +1,15 @@
 //! When things happen: host link, firmware, write buffer, scheduling over channels and dies, energy.
 
+mod allocation;
 pub mod buffer;
 pub mod calendar;
 pub mod command;
 pub mod config;
+mod dies;
 mod host;
-mod lanes;
+mod log_jobs;
 pub mod meters;
+mod scheduled;
 pub mod ssd;
 
 pub use config::{
@@ -14,6 +17,7 @@ pub use config::{
     SchedulingConfig,
 };
 pub use meters::Meters;
+pub use scheduled::Scheduled;
 pub use ssd::SolidStateDrive;
 
 pub use drivelab_ftl::Content;

@@ -1,6 +1,6 @@
 //! A solid-state drive as a state machine: what it is made of, and the order in which things happen.
 //!
-//! `host` works on commands, `lanes` on dies. Three kinds of event drive both: the firmware is done with a
+//! `host` works on commands, the back end of the mapping scheme (`scheduled`) on dies. Three kinds of event drive both: the firmware is done with a
 //! command (a queue: one processor, in order), a die has finished a job (a heap: at most one job a die), the data
 //! of a read is ready for the link (the same heap). Completions leave in the order of the link. Flash reads reserve
 //! die and bus when they are issued; programs, copies and erases are issued one at a time when their die is free,
@@ -9,7 +9,6 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use drivelab_ftl::{CleaningMode, FtlConfig, PageMap};
 use drivelab_nand::{GeometryError, UnitLayout};
 use drivelab_sim::Nanos;
 
@@ -17,8 +16,9 @@ use crate::buffer::{NONE, WriteBuffer};
 use crate::calendar::Calendar;
 use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
 use crate::config::ControllerConfig;
-use crate::lanes::Lanes;
+use crate::dies::Dies;
 use crate::meters::Meters;
+use crate::scheduled::Scheduled;
 
 /// An event of the heap: a die's job is done, or a read's data is ready (the number of a command is added).
 pub(crate) const EVENT_READ_READY: u32 = 1 << 31;
@@ -69,14 +69,15 @@ impl Slot {
     }
 }
 
-/// A flash drive with a page map.
+/// A flash drive over a mapping scheme.
 #[derive(Clone, Debug)]
-pub struct SolidStateDrive {
+pub struct SolidStateDrive<M: Scheduled> {
     pub(crate) config: ControllerConfig,
     pub(crate) layout: UnitLayout,
-    pub(crate) ftl: PageMap,
+    pub(crate) mapping: M,
     pub(crate) buffer: WriteBuffer,
-    pub(crate) lanes: Lanes,
+    pub(crate) dies: Dies,
+    pub(crate) jobs: M::Jobs,
     pub(crate) channels: Vec<Calendar>,
     pub(crate) meters: Meters,
     pub(crate) now_ns: Nanos,
@@ -100,29 +101,33 @@ pub struct SolidStateDrive {
     /// When idle-time cleaning begins.
     pub(crate) idle_ns: Nanos,
     pub(crate) read_stamps: Vec<(u32, Vec<u64>)>,
+    pub(crate) sectors_per_unit: u32,
+    works_when_idle: bool,
     unit_shift: Option<u32>,
     capacity_sectors: u64,
 }
 
-impl SolidStateDrive {
+impl<M: Scheduled> SolidStateDrive<M> {
     /// A new drive, never used.
     ///
     /// # Errors
     /// Parameters that make no working drive; the message names one, its value and what is allowed.
-    pub fn new(layout: UnitLayout, ftl: FtlConfig, config: ControllerConfig) -> Result<Self, GeometryError> {
-        check(&layout, &ftl, &config)?;
+    pub fn new(mapping: M, config: ControllerConfig) -> Result<Self, GeometryError> {
+        check(&mapping, &config)?;
+        let layout = *mapping.layout();
         let dies = layout.geometry.die_count();
         let depth = config.queue_depth;
         let unused = Slot::new(Command::new(0, Op::Flush, 0, 0), 0, LatencySplit::default(), 0);
-        let cleans_when_idle =
-            ftl.idle_cleaning_blocks > 0 || ftl.cleaning_mode == CleaningMode::RewriteInPlace;
-        let capacity_sectors = u64::from(ftl.user_units) * u64::from(layout.sectors_per_unit);
+        let sectors_per_unit = mapping.sectors_per_unit();
+        let capacity_sectors = u64::from(mapping.user_units()) * u64::from(sectors_per_unit);
         Ok(Self {
             config,
             layout,
-            ftl: PageMap::new(layout, ftl)?,
-            buffer: WriteBuffer::new(config.buffer.units, layout.sectors_per_unit),
-            lanes: Lanes::new(&layout, &config, cleans_when_idle),
+            buffer: WriteBuffer::new(config.buffer.units, sectors_per_unit),
+            dies: Dies::new(&layout, &config),
+            jobs: mapping.jobs(&config),
+            works_when_idle: mapping.works_when_idle(),
+            mapping,
             channels: vec![Calendar::default(); layout.geometry.channel_count as usize],
             meters: Meters::default(),
             now_ns: 0,
@@ -140,17 +145,15 @@ impl SolidStateDrive {
             hold_ns: NONE_NS,
             idle_ns: NONE_NS,
             read_stamps: Vec::new(),
-            unit_shift: layout
-                .sectors_per_unit
-                .is_power_of_two()
-                .then(|| layout.sectors_per_unit.trailing_zeros()),
+            sectors_per_unit,
+            unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
             capacity_sectors,
         })
     }
 
     /// Keeps a 64-bit stamp per sector, so that an oracle can compare what it reads. Call it on a new drive.
     pub fn keep_stamps(&mut self) {
-        self.ftl.keep_stamps();
+        self.mapping.keep_stamps();
         self.buffer.keep_stamps();
     }
 
@@ -159,10 +162,10 @@ impl SolidStateDrive {
         std::mem::take(&mut self.read_stamps)
     }
 
-    /// The FTL, to look at.
+    /// The mapping scheme, to look at.
     #[must_use]
-    pub fn ftl(&self) -> &PageMap {
-        &self.ftl
+    pub fn mapping(&self) -> &M {
+        &self.mapping
     }
 
     /// Parameters.
@@ -194,8 +197,8 @@ impl SolidStateDrive {
     /// # Errors
     /// The first contradiction, in words.
     pub fn check(&self) -> Result<(), String> {
-        self.ftl.check()?;
-        self.lanes.check()
+        self.mapping.check()?;
+        M::check_jobs(&self.jobs)
     }
 
     /// Erases every block and forgets every map entry, as ATA SECURITY ERASE UNIT does. Dies erase side by side.
@@ -206,9 +209,10 @@ impl SolidStateDrive {
             let Some(next) = self.next_event() else { break };
             self.advance(next, &mut done);
         }
-        let (most, erased) = self.ftl.secure_erase();
+        let (most, erased) = self.mapping.secure_erase();
         self.buffer.clear();
-        self.lanes = Lanes::new(&self.layout, &self.config, self.lanes.cleans_when_idle);
+        self.dies = Dies::new(&self.layout, &self.config);
+        self.jobs = self.mapping.jobs(&self.config);
         self.channels.fill(Calendar::default());
         self.events.clear();
         self.meters.erase_busy_ns += erased * self.config.timing.erase_ns;
@@ -227,7 +231,7 @@ impl SolidStateDrive {
         match self.unit_shift {
             Some(shift) => ((lba >> shift) as u32, (lba & ((1 << shift) - 1)) as u32),
             None => {
-                let sectors = u64::from(self.layout.sectors_per_unit);
+                let sectors = u64::from(self.sectors_per_unit);
                 ((lba / sectors) as u32, (lba % sectors) as u32)
             }
         }
@@ -266,7 +270,7 @@ impl SolidStateDrive {
     /// Sets the alarm of idle-time cleaning if the drive has just become idle.
     #[inline]
     pub(crate) fn note_idle(&mut self, since_ns: Nanos) {
-        if self.lanes.cleans_when_idle && self.is_idle() {
+        if self.works_when_idle && self.is_idle() {
             self.idle_ns = since_ns.max(self.now_ns) + self.config.scheduling.idle_delay_ns;
         }
     }
@@ -320,7 +324,7 @@ impl SolidStateDrive {
         {
             self.events.pop();
             if event & EVENT_READ_READY == 0 {
-                self.die_done(event, now);
+                M::job_done(self, event, now);
             } else {
                 self.read_ready(event & !EVENT_READ_READY, now);
             }
@@ -331,14 +335,14 @@ impl SolidStateDrive {
             self.begin_command(slot, now);
         } else if self.hold_ns == now {
             self.hold_ns = NONE_NS;
-            self.drain(now);
+            M::drain(self, now);
         } else {
             self.idle_ns = NONE_NS;
-            self.clean_idle_dies(now);
+            M::begin_idle_work(self, now);
         }
         if self.drain_due && self.next_internal() != now {
             self.drain_due = false;
-            self.drain(now);
+            M::drain(self, now);
         }
     }
 
@@ -368,7 +372,7 @@ impl SolidStateDrive {
     }
 }
 
-impl Device for SolidStateDrive {
+impl<M: Scheduled> Device for SolidStateDrive<M> {
     fn capacity_sectors(&self) -> u64 {
         self.capacity_sectors
     }
@@ -435,24 +439,21 @@ impl Device for SolidStateDrive {
     #[inline]
     fn prefetch(&self, lba: u64) {
         let (unit, _) = self.unit_of(lba);
-        self.ftl.prefetch(u64::from(unit));
+        self.mapping.prefetch(u64::from(unit));
     }
 }
 
-fn check(layout: &UnitLayout, ftl: &FtlConfig, config: &ControllerConfig) -> Result<(), GeometryError> {
+fn check<M: Scheduled>(mapping: &M, config: &ControllerConfig) -> Result<(), GeometryError> {
     if config.queue_depth == 0 || config.queue_depth > 65_536 {
         return Err(GeometryError::new("controller.queue_depth", config.queue_depth, "must be 1 to 65536"));
     }
-    let least = layout.units_per_page;
+    let least = mapping.buffer_units_min();
     if config.buffer.units < least || config.buffer.units >= NONE / 4 {
-        let bytes = u64::from(config.buffer.units) * u64::from(layout.unit_bytes);
+        let unit = u64::from(mapping.sectors_per_unit()) * SECTOR_BYTES;
         let allowed =
-            format!("must hold at least one page: {} bytes", u64::from(least) * u64::from(layout.unit_bytes));
+            format!("must hold at least {} bytes, what one program writes", u64::from(least) * unit);
+        let bytes = u64::from(config.buffer.units) * unit;
         return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
-    }
-    if ftl.cleaning_mode == CleaningMode::RewriteInPlace && layout.block_count() != 1 {
-        let allowed = "must be 1 in all (1 channel, 1 die, 1 plane) for ftl.cleaning_mode = rewrite-in-place";
-        return Err(GeometryError::new("flash.blocks_per_plane", layout.block_count(), allowed));
     }
     Ok(())
 }

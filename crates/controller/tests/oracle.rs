@@ -5,7 +5,7 @@ use drivelab_controller::{
     BufferConfig, CleaningPace, Command, Completion, ControllerConfig, Device, DieAllocation, FirmwareConfig,
     LinkConfig, Op, PowerConfig, SchedulingConfig, SolidStateDrive,
 };
-use drivelab_ftl::{CleaningMode, FtlConfig, VictimSelection};
+use drivelab_ftl::{CleaningMode, FtlConfig, Mapping, PageMap, VictimSelection};
 use drivelab_nand::{FlashTiming, Geometry, UnitLayout};
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ fn shape() -> impl Strategy<Value = Shape> {
     )
 }
 
-fn drive(shape: Shape) -> SolidStateDrive {
+fn drive(shape: Shape) -> SolidStateDrive<PageMap> {
     let geometry = Geometry {
         channel_count: 2,
         dies_per_channel: 2,
@@ -122,6 +122,7 @@ fn drive(shape: Shape) -> SolidStateDrive {
             erase_ns: 2_000_000,
             command_ns: 4_000,
             bus_bytes_per_s: 40_000_000,
+            lockstep_channels: 1,
             hold_bus_while_reading: shape.seed.is_multiple_of(2),
         },
         power: PowerConfig {
@@ -134,7 +135,7 @@ fn drive(shape: Shape) -> SolidStateDrive {
             erase_mw: 80,
         },
     };
-    let mut drive = SolidStateDrive::new(layout, ftl, config).unwrap();
+    let mut drive = SolidStateDrive::new(PageMap::new(layout, ftl).unwrap(), config).unwrap();
     drive.keep_stamps();
     drive
 }
@@ -161,7 +162,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Waits until a command slot is free; checks what completed.
-fn collect(drive: &mut SolidStateDrive, done: &mut Vec<Completion>, until_outstanding: u32) {
+fn collect(drive: &mut SolidStateDrive<PageMap>, done: &mut Vec<Completion>, until_outstanding: u32) {
     while drive.outstanding() > until_outstanding {
         let next = drive.next_event().expect("a command inside must lead to an event");
         drive.advance(next, done);
@@ -227,7 +228,7 @@ proptest! {
                     drive.secure_erase();
                     oracle.fill(0);
                     drive.check().map_err(TestCaseError::fail)?;
-                    prop_assert_eq!(drive.ftl().valid_units(), 0);
+                    prop_assert_eq!(drive.mapping().valid_units(), 0);
                     continue;
                 }
             };
@@ -262,7 +263,7 @@ proptest! {
         for (lba, &stamp) in oracle.iter().enumerate() {
             let unit = (lba as u64 / sectors_in_unit) as u32;
             let sector = lba % sectors_in_unit as usize;
-            let found = drive.ftl().lookup(drivelab_nand::Lpn(unit)).map_or(0, |ppn| drive.ftl().stamps().unwrap().unit(ppn)[sector]);
+            let found = drive.mapping().stamps_of(drivelab_nand::Lpn(unit)).map_or(0, |stamps| stamps[sector]);
             prop_assert_eq!(found, stamp, "sector {}", lba);
         }
     }
@@ -279,7 +280,7 @@ proptest! {
                 drive.submit(now, Command::new(tag as u32, if at % 3 == 0 { Op::Read } else { Op::Write }, lba, sectors)).unwrap();
             }
             collect(&mut drive, &mut done, 0);
-            (done, *drive.meters(), *drive.ftl().counters(), drive.energy_nj())
+            (done, *drive.meters(), *drive.mapping().counters(), drive.energy_nj())
         };
         prop_assert_eq!(run(), run());
     }

@@ -2,14 +2,18 @@
 
 pub mod build;
 pub mod drive;
+pub mod engine;
 pub mod error;
+mod flash_report;
 pub mod model;
 pub mod parameters;
 pub mod partition;
 pub mod raid0;
 
 pub use drive::{Drive, ENGINE_VERSION};
+pub use engine::Engine;
 pub use error::ModelError;
-pub use model::{Model, Sourced};
+pub use model::{Layer, Model, Sourced};
+pub use parameters::Family;
 pub use partition::Partition;
 pub use raid0::{Raid0, Raid0Config, Raid0Meters};

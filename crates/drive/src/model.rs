@@ -2,6 +2,9 @@
 //!
 //! A value is written bare or as `{ value = ..., source = "..." }`. Files that come with drivelab give a source for
 //! every value (a test sees to it): a reference, "assumed", or "fitted to" a published figure.
+//!
+//! A model may be written as layers: a base, and on top of it a file that gives only what differs (another firmware,
+//! half the channels). This crate knows no files: whoever reads them hands over the layers, the base first.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +13,30 @@ use sha2::{Digest, Sha256};
 use toml::Value;
 
 use crate::error::ModelError;
-use crate::parameters::{self, Fallback, Kind, PARAMETERS};
+use crate::parameters::{self, Fallback, Family, Kind};
 
 /// Source of a value that `--set` gave.
 const COMMAND_LINE: &str = "command line";
 
-/// Whether a text can name a model: it becomes part of file names.
+/// Whether a text can name a model: it becomes part of file names. `drive` or `drive@firmware`.
 fn is_name(text: &str) -> bool {
-    let allowed = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    !text.is_empty() && text.chars().all(allowed)
+    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    let (drive, firmware) = text.split_once('@').unwrap_or((text, "0"));
+    let inside = |letter: char| plain(letter) || letter == '.';
+    !drive.is_empty()
+        && drive.chars().all(plain)
+        && firmware.starts_with(plain)
+        && firmware.ends_with(plain)
+        && firmware.chars().all(inside)
+}
+
+/// The text of one model file.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer<'a> {
+    /// TOML.
+    pub text: &'a str,
+    /// File or name, for messages.
+    pub origin: &'a str,
 }
 
 /// A value and where it comes from.
@@ -34,33 +52,94 @@ pub struct Sourced {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     origin: String,
+    family: Family,
     values: BTreeMap<&'static str, Sourced>,
 }
 
 impl Model {
-    /// Parses a model. `overrides` are `KEY=VALUE` pairs of the command line: the value is TOML, or a bare word.
+    /// Parses a model that is written in one file. `overrides` as in [`Self::parse_layers`].
+    ///
+    /// # Errors
+    /// As [`Self::parse_layers`].
+    pub fn parse(text: &str, origin: &str, overrides: &[(String, String)]) -> Result<Self, ModelError> {
+        Self::parse_layers(&[Layer { text, origin }], overrides)
+    }
+
+    /// Parses a model from its layers, the base first; later layers override earlier ones. A layer may change the
+    /// family: parameters of the layers below that do not apply to it are left behind. `overrides` are `KEY=VALUE`
+    /// pairs of the command line: the value is TOML, or a bare word.
     ///
     /// # Errors
     /// [`ModelError`], naming key, value and what is allowed. A model that parses can be built.
-    pub fn parse(text: &str, origin: &str, overrides: &[(String, String)]) -> Result<Self, ModelError> {
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| ModelError::Syntax {
-            origin: origin.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
-        })?;
-        let mut model = Self { origin: origin.to_owned(), values: BTreeMap::new() };
-        model.read_table("", &table)?;
+    pub fn parse_layers(layers: &[Layer<'_>], overrides: &[(String, String)]) -> Result<Self, ModelError> {
+        let origin = layers.last().map_or("", |layer| layer.origin).to_owned();
+        let mut model = Self { origin, family: Family::PageMap, values: BTreeMap::new() };
+        let mut tables = Vec::new();
+        for layer in layers {
+            let table: toml::Table =
+                layer.text.parse().map_err(|error: toml::de::Error| ModelError::Syntax {
+                    origin: layer.origin.to_owned(),
+                    message: error.to_string().trim_end().to_owned(),
+                })?;
+            tables.push(table);
+        }
+        model.family = model.choose_family(&tables, overrides)?;
+        for (index, table) in tables.iter().enumerate() {
+            let top = index + 1 == tables.len();
+            let mut read = Self { values: BTreeMap::new(), ..model.clone() };
+            layers[index].origin.clone_into(&mut read.origin);
+            read.read_table("", table, top)?;
+            // Two ways to state the user capacity exclude each other; the later layer wins.
+            for (one, other) in
+                [("spare_ratio", "user_capacity_bytes"), ("user_capacity_bytes", "spare_ratio")]
+            {
+                if read.values.contains_key(one) && !read.values.contains_key(other) {
+                    model.values.remove(other);
+                }
+            }
+            model.values.extend(read.values);
+        }
         for (key, value) in overrides {
             model.set(key, value)?;
         }
         model.fill_defaults()?;
-        model.check_capacity()?;
-        crate::build::build(&model, 0)?;
+        crate::build::check(&model)?;
         Ok(model)
     }
 
-    fn read_table(&mut self, prefix: &str, table: &toml::Table) -> Result<(), ModelError> {
+    /// The family that the topmost layer (or an override) states.
+    fn choose_family(
+        &self,
+        tables: &[toml::Table],
+        overrides: &[(String, String)],
+    ) -> Result<Family, ModelError> {
+        let stated = overrides
+            .iter()
+            .rev()
+            .find(|(key, _)| key == "family")
+            .map(|(_, word)| Value::String(word.clone()))
+            .or_else(|| {
+                let bare = |value: &Value| value.get("value").unwrap_or(value).clone();
+                tables.iter().rev().find_map(|table| table.get("family")).map(bare)
+            });
+        let Some(value) = stated else { return Ok(Family::PageMap) };
+        value.as_str().and_then(Family::parse).ok_or_else(|| {
+            let allowed = Kind::Choice(parameters::FAMILY_WORDS).allowed();
+            self.bad("family", &value.to_string(), &allowed)
+        })
+    }
+
+    fn read_table(&mut self, prefix: &str, table: &toml::Table, top: bool) -> Result<(), ModelError> {
         for (name, value) in table {
             let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+            let is_section =
+                prefix.is_empty() && value.as_table().is_some_and(|inner| !inner.contains_key("value"));
+            // What a base says about another family's mechanism does not apply here.
+            let left_behind =
+                !top && self.family.find(&key).is_none() && !parameters::families_of(&key).is_empty();
+            if left_behind && !is_section {
+                continue;
+            }
             match value {
                 Value::Table(inner) if inner.contains_key("value") => {
                     if let Some(odd) = inner.keys().find(|odd| *odd != "value" && *odd != "source") {
@@ -80,7 +159,7 @@ impl Model {
                     };
                     self.insert(&key, &inner["value"], source)?;
                 }
-                Value::Table(inner) if prefix.is_empty() => self.read_table(&key, inner)?,
+                Value::Table(inner) if prefix.is_empty() => self.read_table(&key, inner, top)?,
                 _ => self.insert(&key, value, None)?,
             }
         }
@@ -103,8 +182,15 @@ impl Model {
     }
 
     fn insert(&mut self, key: &str, value: &Value, source: Option<String>) -> Result<(), ModelError> {
-        let Some(parameter) = parameters::find(key) else {
-            return Err(self.unknown(key, parameters::nearest(key)));
+        let Some(parameter) = self.family.find(key) else {
+            let families = parameters::families_of(key);
+            if !families.is_empty() {
+                let words: Vec<_> = families.iter().map(|family| family.word()).collect();
+                let allowed =
+                    format!("does not apply to family {}, only to {}", self.family.word(), words.join(", "));
+                return Err(self.bad(key, &value.to_string(), &allowed));
+            }
+            return Err(self.unknown(key, self.family.nearest(key)));
         };
         let checked = match (parameter.kind, value) {
             (Kind::Integer(least, most), Value::Integer(number)) => u64::try_from(*number)
@@ -137,7 +223,7 @@ impl Model {
     }
 
     fn fill_defaults(&mut self) -> Result<(), ModelError> {
-        for parameter in PARAMETERS {
+        for parameter in self.family.parameters() {
             if self.values.contains_key(parameter.key) {
                 continue;
             }
@@ -154,19 +240,6 @@ impl Model {
             self.values.insert(parameter.key, Sourced { value, source: Some("default".to_owned()) });
         }
         Ok(())
-    }
-
-    fn check_capacity(&self) -> Result<(), ModelError> {
-        let both = "must be left out where spare_ratio is given";
-        match (self.values.get("user_capacity_bytes"), self.values.get("spare_ratio")) {
-            (Some(bytes), Some(_)) => Err(self.bad("user_capacity_bytes", &bytes.value.to_string(), both)),
-            (None, None) => Err(ModelError::Missing {
-                origin: self.origin.clone(),
-                key: "user_capacity_bytes",
-                help: "what the host can address (or give spare_ratio)",
-            }),
-            _ => Ok(()),
-        }
     }
 
     fn unknown(&self, key: &str, nearest: Option<String>) -> ModelError {
@@ -186,6 +259,27 @@ impl Model {
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.origin
+    }
+
+    /// What kind of drive the model describes.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// A parameter that is one of several words, as the type that stands for them.
+    ///
+    /// # Errors
+    /// [`ModelError::Value`] for a word that the type does not know.
+    pub(crate) fn word<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<T, ModelError> {
+        let value = self.values.get(key).map(|sourced| sourced.value.clone()).unwrap_or_default();
+        serde_json::from_value(value.clone())
+            .map_err(|error| self.bad(key, &value.to_string(), &error.to_string()))
+    }
+
+    /// A whole-number parameter that fits 32 bits; 0 if it does not apply.
+    pub(crate) fn small(&self, key: &str) -> u32 {
+        u32::try_from(self.integer(key)).unwrap_or(u32::MAX)
     }
 
     /// A whole-number parameter; 0 if it does not apply.
@@ -231,6 +325,6 @@ impl Model {
 
     /// All parameters in the order of the table.
     pub fn parameters(&self) -> impl Iterator<Item = (&'static parameters::Parameter, &Sourced)> {
-        PARAMETERS.iter().filter_map(|parameter| Some((parameter, self.values.get(parameter.key)?)))
+        self.family.parameters().filter_map(|parameter| Some((parameter, self.values.get(parameter.key)?)))
     }
 }

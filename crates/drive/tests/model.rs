@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use drivelab_controller::Device;
-use drivelab_drive::{Drive, Model};
+use drivelab_drive::{Drive, Layer, Model};
 
 fn models() -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
@@ -25,6 +25,22 @@ fn text(name: &str) -> String {
     models().into_iter().find(|(stem, _)| stem == name).unwrap().1
 }
 
+/// A model with the layers that it stands on.
+fn shipped(name: &str) -> Model {
+    let mut texts = vec![(name.to_owned(), text(name))];
+    while let Some(base) = base_of(&texts[0].1) {
+        texts.insert(0, (base.clone(), text(&base)));
+    }
+    let layers: Vec<_> = texts.iter().map(|(origin, text)| Layer { text, origin }).collect();
+    Model::parse_layers(&layers, &[]).unwrap()
+}
+
+fn base_of(text: &str) -> Option<String> {
+    let table: toml::Table = text.parse().unwrap();
+    let base = table.get("base")?;
+    Some(base.get("value").unwrap_or(base).as_str().unwrap().to_owned())
+}
+
 fn set(pairs: &[(&str, &str)]) -> Result<Model, String> {
     let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     Model::parse(&text("intel-x25-m-g1-80gb"), "x25", &pairs).map_err(|error| error.to_string())
@@ -33,8 +49,8 @@ fn set(pairs: &[(&str, &str)]) -> Result<Model, String> {
 #[test]
 fn every_value_of_every_shipped_model_has_a_source() {
     assert!(models().len() >= 2);
-    for (stem, text) in models() {
-        let model = Model::parse(&text, &stem, &[]).unwrap();
+    for (stem, _) in models() {
+        let model = shipped(&stem);
         assert_eq!(model.name(), stem, "the file is named like the model");
         for (parameter, sourced) in model.parameters() {
             let source = sourced.source.as_deref().unwrap_or("");
@@ -59,6 +75,23 @@ fn overrides_change_the_model_and_its_hash() {
     assert_ne!(plain.hash(), fifo.hash());
     let derived = &Drive::describe(&fifo)["derived"];
     assert!((derived["spare_ratio"].as_f64().unwrap() - 0.28).abs() < 1e-6);
+}
+
+#[test]
+fn a_layer_changes_only_what_it_says() {
+    let base = text("intel-x25-m-g1-80gb");
+    let top = "name = \"intel-x25-m-g1-80gb@half\"\nbase = \"intel-x25-m-g1-80gb\"\nspare_ratio = 0.5\n\
+               [flash]\nchannel_count = { value = 5, source = \"half of them\" }";
+    let layers = [Layer { text: &base, origin: "base" }, Layer { text: top, origin: "top" }];
+    let model = Model::parse_layers(&layers, &[]).unwrap();
+    assert_eq!(model.name(), "intel-x25-m-g1-80gb@half");
+    let derived = &Drive::describe(&model)["derived"];
+    assert_eq!(derived["raw_capacity_bytes"], 40u64 << 30);
+    assert!((derived["spare_ratio"].as_f64().unwrap() - 0.5).abs() < 1e-6);
+    assert_eq!(model.text("ftl.victim_selection"), "greedy");
+    let wrong = [layers[0], Layer { text: "base = \"a\"\n[ftl]\nmap_unit_byte = 1", origin: "top" }];
+    let message = Model::parse_layers(&wrong, &[]).unwrap_err().to_string();
+    assert_eq!(message, "top: unknown key ftl.map_unit_byte (did you mean ftl.map_unit_bytes?)");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use drivelab_controller::{
     SolidStateDrive,
 };
 use drivelab_drive::{Partition, Raid0, Raid0Config};
-use drivelab_ftl::{CleaningMode, FtlConfig, VictimSelection};
+use drivelab_ftl::{CleaningMode, FtlConfig, PageMap, VictimSelection};
 use drivelab_nand::{FlashTiming, Geometry, UnitLayout};
 use drivelab_sim::Nanos;
 use proptest::prelude::*;
@@ -89,7 +89,7 @@ impl Device for Plain {
 #[derive(Clone, Debug)]
 enum Member {
     Plain(Plain),
-    Flash(Box<SolidStateDrive>),
+    Flash(Box<SolidStateDrive<PageMap>>),
     Array(Box<Raid0<Member>>),
 }
 
@@ -167,7 +167,7 @@ impl Device for Member {
     }
 }
 
-fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive {
+fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
     let geometry = Geometry {
         channel_count: 2,
         dies_per_channel: 1,
@@ -211,11 +211,12 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive {
             erase_ns: 2_000_000,
             command_ns: 4_000,
             bus_bytes_per_s: 40_000_000,
+            lockstep_channels: 1,
             hold_bus_while_reading: false,
         },
         power: PowerConfig::default(),
     };
-    SolidStateDrive::new(layout, ftl, config).unwrap()
+    SolidStateDrive::new(PageMap::new(layout, ftl).unwrap(), config).unwrap()
 }
 
 fn link(bytes_per_s: u64) -> LinkConfig {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use drivelab_ftl::theory::fifo_write_amplification;
 use drivelab_ftl::untimed::Untimed;
-use drivelab_ftl::{CleaningMode, FtlConfig, PageMap, VictimSelection};
+use drivelab_ftl::{CleaningMode, FtlConfig, Mapping, PageMap, VictimSelection};
 use drivelab_nand::{Geometry, Lpn, UnitLayout};
 use drivelab_sim::Stream;
 
@@ -50,7 +50,7 @@ fn steady(policy: VictimSelection, spare_ratio: f64, seed: u64) -> Steady {
     for lpn in 0..user_units {
         drive.write(&[Lpn(lpn)]).expect("the FTL keeps room");
     }
-    let write = |drive: &mut Untimed, random: &mut Stream, count: u32| {
+    let write = |drive: &mut Untimed<PageMap>, random: &mut Stream, count: u32| {
         for _ in 0..count {
             let lpn = random.below(u64::from(user_units)) as u32;
             drive.write(&[Lpn(lpn)]).expect("the FTL keeps room");

@@ -7,6 +7,7 @@ use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
 use crate::blocks::Stream;
 use crate::config::CleaningMode;
+use crate::mapping::Mapping;
 use crate::page_map::{FtlError, PageMap};
 use crate::victim::{self, View};
 
@@ -39,18 +40,17 @@ pub enum Urgency {
 /// One flash operation of cleaning. The FTL's own state has already changed when a step is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CleaningStep {
-    /// Read the units in [`PageMap::copied_from`] and program them as one page at `to`.
+    /// Read the units in [`LogMapping::copied_page_bytes`] and program them as one page at `to`.
     Copy {
         /// First place of the page that was programmed.
         to: Ppn,
         /// Why.
         purpose: Purpose,
     },
-    /// Read a unit into the write buffer, from where it will be written again. It is no longer mapped.
+    /// Read a unit into the write buffer, from where it will be written again; then
+    /// [`LogMapping::release`](crate::LogMapping::release) it.
     ReadIntoBuffer {
-        /// The place.
-        from: Ppn,
-        /// What it holds.
+        /// The unit.
         lpn: Lpn,
     },
     /// Erase a block.
@@ -63,24 +63,24 @@ pub enum CleaningStep {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Job {
+pub(crate) struct Job {
     victim: BlockIndex,
     /// Next place to look at.
     cursor: Ppn,
     purpose: Purpose,
     /// Valid units that the victim had when it was picked.
-    valid_at_start: u32,
+    pub(crate) valid_at_start: u32,
 }
 
 /// State of cleaning on every die.
 #[derive(Clone, Debug)]
 pub struct CleaningState {
-    jobs: Vec<Option<Job>>,
+    pub(crate) jobs: Vec<Option<Job>>,
     /// Between the start and the stop threshold.
-    active: Vec<bool>,
+    pub(crate) active: Vec<bool>,
     scan_start: Vec<u32>,
     erases_since_wear_check: Vec<u32>,
-    copied_from: Vec<Ppn>,
+    pub(crate) copied_from: Vec<Ppn>,
     lpns: Vec<Lpn>,
 }
 
@@ -107,56 +107,12 @@ impl PageMap {
         }
     }
 
-    /// Whether a die should be cleaned now.
-    #[inline]
-    pub fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency {
-        let index = die.0 as usize;
-        if self.config.cleaning_mode == CleaningMode::RewriteInPlace {
-            return if self.cleaning.jobs[index].is_some() { Urgency::Urgent } else { Urgency::Idle };
-        }
-        let free = self.blocks.free_count(die);
-        if free < self.config.cleaning_start_blocks {
-            self.cleaning.active[index] = true;
-        } else if free >= self.config.cleaning_stop_blocks {
-            self.cleaning.active[index] = false;
-        }
-        if !self.has_room(die) {
-            return Urgency::Urgent;
-        }
-        if self.cleaning.active[index] || self.cleaning.jobs[index].is_some() {
-            return Urgency::Wanted;
-        }
-        if free < self.config.idle_cleaning_blocks { Urgency::Idle } else { Urgency::None }
-    }
-
-    /// Whether a victim is being emptied on a die.
-    #[inline]
-    #[must_use]
-    pub fn is_cleaning(&self, die: DieIndex) -> bool {
-        self.cleaning.jobs[die.0 as usize].is_some()
-    }
-
-    /// Valid units that the block being emptied on a die had when it was picked, and units of a block: what a paced
-    /// cleaner must copy for how much room.
-    #[must_use]
-    pub fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)> {
-        let job = self.cleaning.jobs[die.0 as usize]?;
-        Some((job.valid_at_start, self.layout.units_per_block))
-    }
-
-    /// The places that the last [`CleaningStep::Copy`] read.
-    #[inline]
-    #[must_use]
-    pub fn copied_from(&self) -> &[Ppn] {
-        &self.cleaning.copied_from
-    }
-
     /// Does the next operation of cleaning on a die and says what it was; picks a victim if none is being
     /// emptied. `None`: there is nothing to gain.
     ///
     /// # Errors
     /// [`FtlError`], which would be a defect: thresholds and capacity were checked when the drive was made.
-    pub fn next_cleaning_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
+    pub(crate) fn clean_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
         let index = die.0 as usize;
         let mut job = match self.cleaning.jobs[index] {
             Some(job) => job,
@@ -172,10 +128,9 @@ impl PageMap {
         if self.config.cleaning_mode == CleaningMode::RewriteInPlace {
             if let Some(from) = self.valid.next(job.cursor, end) {
                 let lpn = self.lpn_at(from)?;
-                self.unmap(lpn);
                 job.cursor = Ppn(from.0 + 1);
                 self.cleaning.jobs[index] = Some(job);
-                return Ok(Some(CleaningStep::ReadIntoBuffer { from, lpn }));
+                return Ok(Some(CleaningStep::ReadIntoBuffer { lpn }));
             }
             return Ok(Some(self.erase_victim(die, job)));
         }
@@ -271,7 +226,7 @@ impl PageMap {
 
     /// Empties the whole block of a rewrite-in-place drive even though nothing of it is invalid yet: newer data in
     /// the write buffer supersedes it. `false` if the block is erased already.
-    pub fn force_rewrite(&mut self, die: DieIndex) -> bool {
+    pub(crate) fn force_rewrite(&mut self, die: DieIndex) -> bool {
         let block = BlockIndex(die.0 * self.layout.geometry.blocks_per_die());
         if self.flash.write_pointer(block) == 0 {
             return false;

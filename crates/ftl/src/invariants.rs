@@ -9,7 +9,13 @@ impl PageMap {
     ///
     /// # Errors
     /// The first contradiction, in words.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn recount(&self) -> Result<(), String> {
+        let counters = &self.counters;
+        let erases =
+            counters.erases_cleaning + counters.erases_wear + counters.erases_map + counters.erases_secure;
+        if (self.flash.program_count(), self.flash.erase_total()) != (counters.programs(), erases) {
+            return Err(format!("flash counts other programs or erases than {counters:?}"));
+        }
         let mut valid_of_block = vec![0u32; self.layout.block_count() as usize];
         for (lpn, &entry) in self.map.iter().enumerate() {
             let Some(place) = entry.checked_sub(1) else { continue };

@@ -7,10 +7,11 @@ use drivelab_nand::{BlockIndex, DieIndex, FlashArray, FlashRule, GeometryError, 
 use drivelab_sim::Stream as RandomStream;
 
 use crate::blocks::{Blocks, Stream, ValidBits};
-use crate::cleaning::CleaningState;
+use crate::cleaning::{CleaningState, CleaningStep, Urgency};
 use crate::config::{CleaningMode, FtlConfig};
 use crate::counters::FtlCounters;
 use crate::journal::Journal;
+use crate::mapping::{LogMapping, Mapping, Stored};
 use crate::stamps::Stamps;
 
 /// Purpose number of the victim selection's random stream.
@@ -70,6 +71,11 @@ impl PageMap {
             CleaningMode::RewriteInPlace => 0,
         };
         let dies = layout.geometry.die_count();
+        if config.cleaning_mode == CleaningMode::RewriteInPlace && layout.block_count() != 1 {
+            let allowed =
+                "must be 1 in all (1 channel, 1 die, 1 plane) for ftl.cleaning_mode = rewrite-in-place";
+            return Err(GeometryError::new("flash.blocks_per_plane", layout.block_count(), allowed));
+        }
         // A block whose invalid units do not fill a page is no victim, so that much of it may stay unusable.
         let usable = layout.units_per_block - if working > 0 { layout.units_per_page - 1 } else { 0 };
         let die_limit = per_die.saturating_sub(reserved + working) * usable;
@@ -106,110 +112,16 @@ impl PageMap {
         Ok(ftl)
     }
 
-    /// Keeps a stamp per sector from now on. Call it on a new drive.
-    pub fn keep_stamps(&mut self) {
-        self.stamps = Some(Stamps::new(&self.layout));
-    }
-
-    /// The stamps, if they are kept.
-    #[must_use]
-    pub fn stamps(&self) -> Option<&Stamps> {
-        self.stamps.as_ref()
-    }
-
-    /// The stamps, if they are kept, to store what was just programmed.
-    pub fn stamps_mut(&mut self) -> Option<&mut Stamps> {
-        self.stamps.as_mut()
-    }
-
-    /// How units lie on pages.
-    #[inline]
-    #[must_use]
-    pub fn layout(&self) -> &UnitLayout {
-        &self.layout
-    }
-
     /// Parameters.
     #[must_use]
     pub fn config(&self) -> &FtlConfig {
         &self.config
     }
 
-    /// The array, to look at.
-    #[must_use]
-    pub fn flash(&self) -> &FlashArray {
-        &self.flash
-    }
-
-    /// Counters.
-    #[must_use]
-    pub fn counters(&self) -> &FtlCounters {
-        &self.counters
-    }
-
     /// Block bookkeeping, to look at.
     #[must_use]
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
-    }
-
-    /// Where an LPN lies, or `None` if it was never written or was trimmed (it reads as zeros).
-    #[inline]
-    #[must_use]
-    pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
-        self.map[lpn.0 as usize].checked_sub(1).map(Ppn)
-    }
-
-    /// Whether a place holds current data.
-    #[must_use]
-    pub fn is_valid(&self, ppn: Ppn) -> bool {
-        self.valid.get(ppn)
-    }
-
-    /// Brings the map entry of an LPN into the processor's cache.
-    #[inline]
-    pub fn prefetch(&self, lpn: u64) {
-        drivelab_sim::prefetch(&self.map, lpn as usize);
-    }
-
-    /// Whether host data can be programmed on a die right now.
-    #[inline]
-    #[must_use]
-    pub fn has_room(&self, die: DieIndex) -> bool {
-        self.blocks.open_block(die, Stream::Host).is_some() || self.blocks.free_count(die) > self.reserve()
-    }
-
-    /// Whether a die holds so much valid data that host writes must go elsewhere.
-    #[inline]
-    #[must_use]
-    pub fn is_full(&self, die: DieIndex) -> bool {
-        self.die_valid[die.0 as usize] >= self.die_limit
-            && self.config.cleaning_mode == CleaningMode::Relocate
-    }
-
-    /// Erased places that host data can still take on a die without cleaning.
-    #[must_use]
-    pub fn room_units(&self, die: DieIndex) -> u32 {
-        let open = self.blocks.open_block(die, Stream::Host).map_or(0, |block| {
-            self.layout.units_per_block
-                - self.flash.write_pointer(block) / self.layout.pages_per_unit * self.layout.units_per_page
-        });
-        open + self.blocks.free_count(die).saturating_sub(self.reserve()) * self.layout.units_per_block
-    }
-
-    /// Programs one page of host data: at most `units_per_page` different LPNs. Their old places become invalid.
-    ///
-    /// # Errors
-    /// [`FtlError::NoFreeBlock`] if [`Self::has_room`] is false; nothing has changed then.
-    #[inline]
-    pub fn program_host(&mut self, die: DieIndex, units: &[Lpn]) -> Result<Ppn, FtlError> {
-        if !self.has_room(die) {
-            return Err(FtlError::NoFreeBlock { die: die.0 });
-        }
-        let first = self.program(die, Stream::Host, units)?;
-        self.counters.programs_host += 1;
-        self.counters.units_host += units.len() as u64;
-        Ok(first)
     }
 
     /// Programs one page and moves the map entries of its units to it.
@@ -248,14 +160,6 @@ impl PageMap {
         self.die_valid[die.0 as usize] -= 1;
     }
 
-    /// Removes the map entry of an LPN: it reads as zeros afterwards, its place is invalid.
-    pub fn trim(&mut self, lpn: Lpn) {
-        if self.unmap(lpn) {
-            self.counters.units_trimmed += 1;
-            self.journal.note_updates(1);
-        }
-    }
-
     /// Removes a map entry; whether there was one.
     pub(crate) fn unmap(&mut self, lpn: Lpn) -> bool {
         let old = std::mem::replace(&mut self.map[lpn.0 as usize], 0);
@@ -265,9 +169,42 @@ impl PageMap {
         old != 0
     }
 
-    /// Frees every unit and erases every block that is not erased. Gives the most blocks erased on one die (they
-    /// are erased one after another there, while dies work side by side) and the blocks erased in all.
-    pub fn secure_erase(&mut self) -> (u32, u64) {
+    /// Erased places that host data can still take on a die without cleaning.
+    fn room_units(&self, die: DieIndex) -> u32 {
+        let open = self.blocks.open_block(die, Stream::Host).map_or(0, |block| {
+            self.layout.units_per_block
+                - self.flash.write_pointer(block) / self.layout.pages_per_unit * self.layout.units_per_page
+        });
+        open + self.blocks.free_count(die).saturating_sub(self.reserve()) * self.layout.units_per_block
+    }
+
+    fn reserve(&self) -> u32 {
+        match self.config.cleaning_mode {
+            CleaningMode::Relocate => RESERVE_BLOCKS,
+            CleaningMode::RewriteInPlace => 0,
+        }
+    }
+}
+
+impl Mapping for PageMap {
+    #[inline]
+    fn layout(&self) -> &UnitLayout {
+        &self.layout
+    }
+
+    #[inline]
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.map[lpn.0 as usize].checked_sub(1).map(Ppn)
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        if self.unmap(lpn) {
+            self.counters.units_trimmed += 1;
+            self.journal.note_updates(1);
+        }
+    }
+
+    fn secure_erase(&mut self) -> (u32, u64) {
         let before = self.counters.erases_secure;
         let per_die = self.layout.geometry.blocks_per_die();
         let mut most = 0;
@@ -297,40 +234,94 @@ impl PageMap {
         (most, self.counters.erases_secure - before)
     }
 
-    /// Units that hold current data.
-    #[must_use]
-    pub fn valid_units(&self) -> u64 {
+    #[inline]
+    fn prefetch(&self, lpn: u64) {
+        drivelab_sim::prefetch(&self.map, lpn as usize);
+    }
+
+    fn flash(&self) -> &FlashArray {
+        &self.flash
+    }
+
+    fn is_valid(&self, ppn: Ppn) -> bool {
+        self.valid.get(ppn)
+    }
+
+    fn counters(&self) -> &FtlCounters {
+        &self.counters
+    }
+
+    fn valid_units(&self) -> u64 {
         self.die_valid.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// Free blocks of all dies.
-    #[must_use]
-    pub fn free_blocks(&self) -> u64 {
+    fn free_blocks(&self) -> u64 {
         (0..self.layout.geometry.die_count())
             .map(|die| u64::from(self.blocks.free_count(DieIndex(die))))
             .sum()
     }
 
-    /// Whether a page of the map journal waits to be programmed.
-    #[inline]
-    #[must_use]
-    pub fn is_journal_due(&self) -> bool {
-        self.journal.is_due()
+    fn keep_stamps(&mut self) {
+        self.stamps = Some(Stamps::new(&self.layout));
     }
 
-    /// Whether a checkpoint of the map is being written: no host page may be programmed before it is complete.
+    fn user_units(&self) -> u32 {
+        self.config.user_units
+    }
+
     #[inline]
-    #[must_use]
-    pub fn is_checkpointing(&self) -> bool {
+    fn is_on_page_of(&self, first: Ppn, distance: u32, lpn: Lpn) -> bool {
+        distance < self.layout.units_per_page - first.0 % self.layout.units_per_page
+            && self.lookup(lpn) == Some(Ppn(first.0 + distance))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.recount()
+    }
+
+    fn keeps_stamps(&self) -> bool {
+        self.stamps.is_some()
+    }
+
+    fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
+        Some(self.stamps.as_ref()?.unit(self.lookup(lpn)?))
+    }
+}
+
+impl LogMapping for PageMap {
+    #[inline]
+    fn has_room(&self, die: DieIndex) -> bool {
+        self.blocks.open_block(die, Stream::Host).is_some() || self.blocks.free_count(die) > self.reserve()
+    }
+
+    #[inline]
+    fn is_full(&self, die: DieIndex) -> bool {
+        self.die_valid[die.0 as usize] >= self.die_limit
+            && self.config.cleaning_mode == CleaningMode::Relocate
+    }
+
+    #[inline]
+    fn is_checkpointing(&self) -> bool {
         self.journal.is_checkpointing()
     }
 
-    /// Programs the due page of the map journal on a die. Gives the page within its block, and whether the block had
-    /// to be erased first.
-    ///
-    /// # Errors
-    /// [`FtlError::Flash`], which would be a defect of the journal.
-    pub fn program_journal(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
+    #[inline]
+    fn program_host(&mut self, die: DieIndex, lpns: &[Lpn], _stored: &[Stored]) -> Result<Ppn, FtlError> {
+        if !self.has_room(die) {
+            return Err(FtlError::NoFreeBlock { die: die.0 });
+        }
+        let first = self.program(die, Stream::Host, lpns)?;
+        self.counters.programs_host += 1;
+        self.counters.units_host += lpns.len() as u64;
+        Ok(first)
+    }
+
+    #[inline]
+    fn is_metadata_due(&self) -> bool {
+        self.journal.is_due()
+    }
+
+    fn program_metadata(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
         let pages = self.layout.geometry.pages_per_block;
         let step = self.layout.pages_per_unit;
         let mut erased = false;
@@ -351,11 +342,72 @@ impl PageMap {
         Ok((page, erased))
     }
 
-    fn reserve(&self) -> u32 {
-        match self.config.cleaning_mode {
-            CleaningMode::Relocate => RESERVE_BLOCKS,
-            CleaningMode::RewriteInPlace => 0,
+    #[inline]
+    fn page_granules(&self) -> u32 {
+        self.layout.units_per_page
+    }
+
+    fn store_stamps(&mut self, first: Ppn, offset: u32, _lpn: Lpn, stamps: &[u64]) {
+        if let Some(kept) = &mut self.stamps {
+            kept.store(Ppn(first.0 + offset), stamps);
         }
+    }
+
+    fn cleans_when_idle(&self) -> bool {
+        self.config.idle_cleaning_blocks > 0 || self.config.cleaning_mode == CleaningMode::RewriteInPlace
+    }
+
+    fn begin_rewrite(&mut self, die: DieIndex, queued: u32) -> bool {
+        self.config.cleaning_mode == CleaningMode::RewriteInPlace
+            && queued > self.room_units(die)
+            && self.force_rewrite(die)
+    }
+
+    fn release(&mut self, lpn: Lpn) {
+        self.unmap(lpn);
+    }
+
+    #[inline]
+    fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency {
+        let index = die.0 as usize;
+        if self.config.cleaning_mode == CleaningMode::RewriteInPlace {
+            return if self.cleaning.jobs[index].is_some() { Urgency::Urgent } else { Urgency::Idle };
+        }
+        let free = self.blocks.free_count(die);
+        if free < self.config.cleaning_start_blocks {
+            self.cleaning.active[index] = true;
+        } else if free >= self.config.cleaning_stop_blocks {
+            self.cleaning.active[index] = false;
+        }
+        if !self.has_room(die) {
+            return Urgency::Urgent;
+        }
+        if self.cleaning.active[index] || self.cleaning.jobs[index].is_some() {
+            return Urgency::Wanted;
+        }
+        if free < self.config.idle_cleaning_blocks { Urgency::Idle } else { Urgency::None }
+    }
+
+    #[inline]
+    fn is_cleaning(&self, die: DieIndex) -> bool {
+        self.cleaning.jobs[die.0 as usize].is_some()
+    }
+
+    fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)> {
+        let job = self.cleaning.jobs[die.0 as usize]?;
+        Some((job.valid_at_start, self.layout.units_per_block))
+    }
+
+    fn next_cleaning_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
+        self.clean_step(die)
+    }
+
+    fn copied_page_bytes(&self, cursor: &mut usize) -> Option<u32> {
+        let rest = self.cleaning.copied_from.get(*cursor..).filter(|rest| !rest.is_empty())?;
+        let page = rest[0].0 / self.layout.units_per_page;
+        let units = rest.iter().take_while(|from| from.0 / self.layout.units_per_page == page).count();
+        *cursor += units;
+        Some(units as u32 * self.layout.unit_bytes)
     }
 }
 

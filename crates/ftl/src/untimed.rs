@@ -4,38 +4,47 @@
 use drivelab_nand::{DieIndex, Lpn};
 
 use crate::cleaning::Urgency;
+use crate::mapping::{LogMapping, Stored};
 use crate::merge::{GroupUnit, MergeMap, MergeScheme};
-use crate::page_map::{FtlError, PageMap};
+use crate::page_map::FtlError;
 
-/// Turns the crank of a [`PageMap`]: host pages go round the dies.
+/// Turns the crank of a log-structured scheme: host pages go round the dies.
 #[derive(Clone, Debug)]
-pub struct Untimed {
+pub struct Untimed<M> {
     /// The FTL.
-    pub ftl: PageMap,
+    pub ftl: M,
     die: u32,
 }
 
-impl Untimed {
+impl<M: LogMapping> Untimed<M> {
     /// Wraps an FTL.
     #[must_use]
-    pub fn new(ftl: PageMap) -> Self {
+    pub fn new(ftl: M) -> Self {
         Self { ftl, die: 0 }
     }
 
-    /// Writes one page of units.
+    /// Writes one page of units of a scheme that looks at no content.
     ///
     /// # Errors
     /// [`FtlError`], which would be a defect of the FTL.
-    pub fn write(&mut self, units: &[Lpn]) -> Result<(), FtlError> {
+    pub fn write(&mut self, lpns: &[Lpn]) -> Result<(), FtlError> {
+        self.write_stored(lpns, &[])
+    }
+
+    /// Writes one page of units; `stored` says what each takes.
+    ///
+    /// # Errors
+    /// [`FtlError`], which would be a defect of the FTL.
+    pub fn write_stored(&mut self, lpns: &[Lpn], stored: &[Stored]) -> Result<(), FtlError> {
         let dies = self.ftl.layout().geometry.die_count();
         for _ in 0..dies {
             let die = DieIndex(self.die);
             self.die = (self.die + 1) % dies;
             self.clean(die)?;
             if !self.ftl.is_full(die) && self.ftl.has_room(die) {
-                self.ftl.program_host(die, units)?;
-                while self.ftl.is_journal_due() {
-                    self.ftl.program_journal(die)?;
+                self.ftl.program_host(die, lpns, stored)?;
+                while self.ftl.is_metadata_due() {
+                    self.ftl.program_metadata(die)?;
                 }
                 return Ok(());
             }

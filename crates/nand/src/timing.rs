@@ -18,6 +18,8 @@ pub struct FlashTiming {
     pub command_ns: Nanos,
     /// Data rate of a channel's bus, bytes per second.
     pub bus_bytes_per_s: u64,
+    /// Byte-wide buses that act as one: each carries its share of the bytes. 1: an ordinary channel.
+    pub lockstep_channels: u32,
     /// The channel is held while a die senses a page: reads of the dies of one channel do not overlap.
     pub hold_bus_while_reading: bool,
 }
@@ -34,6 +36,7 @@ impl FlashTiming {
     /// Bus time of one operation that moves `bytes` (data and out-of-band), with its command cycles.
     #[must_use]
     pub fn bus_ns(&self, bytes: u64) -> Nanos {
-        self.command_ns + drivelab_sim::time::transfer_ns(bytes, self.bus_bytes_per_s)
+        let share = bytes.div_ceil(u64::from(self.lockstep_channels));
+        self.command_ns + drivelab_sim::time::transfer_ns(share, self.bus_bytes_per_s)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use drivelab_drive::Drive;
+use drivelab_drive::{Drive, Layer};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -22,11 +22,12 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// Reads a model file's text; `origin` names it in messages. Raises `ModelError`.
+    /// Reads the texts of a model's layers, the base first, each with its origin for messages. Raises `ModelError`.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "PyO3 hands over owned pairs")]
-    fn parse(text: &str, origin: &str, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        let model = drivelab_drive::Model::parse(text, origin, &overrides).map_err(errors::model)?;
+    fn parse(layers: Vec<(String, String)>, overrides: Vec<(String, String)>) -> PyResult<Self> {
+        let layers: Vec<_> = layers.iter().map(|(text, origin)| Layer { text, origin }).collect();
+        let model = drivelab_drive::Model::parse_layers(&layers, &overrides).map_err(errors::model)?;
         Ok(Self { description: Drive::describe(&model), shared: Arc::new(model) })
     }
 

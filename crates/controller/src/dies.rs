@@ -1,0 +1,137 @@
+//! Operations on dies and channels: how long each takes, and what it waits for.
+
+use drivelab_nand::{DieIndex, UnitLayout};
+use drivelab_sim::Nanos;
+
+use crate::config::ControllerConfig;
+use crate::scheduled::Scheduled;
+use crate::ssd::SolidStateDrive;
+
+/// One die.
+#[derive(Clone, Copy, Debug, Default)]
+struct Die {
+    /// Operations are reserved up to here.
+    busy_until_ns: Nanos,
+    /// The last of them that belongs to cleaning ends here.
+    cleaning_until_ns: Nanos,
+}
+
+/// What all dies are reserved for.
+#[derive(Clone, Debug)]
+pub(crate) struct Dies {
+    dies: Vec<Die>,
+    /// Busy time of all dies so far: for the host, for cleaning.
+    pub busy: (Nanos, Nanos),
+    /// Bus time of one whole page, in and out.
+    pub page_bus_ns: Nanos,
+    /// Transfer and slow program of one unit: what a command that waits for flash owes to flash itself.
+    pub page_program_ns: Nanos,
+}
+
+impl Dies {
+    pub(crate) fn new(layout: &UnitLayout, config: &ControllerConfig) -> Self {
+        let page = u64::from(layout.geometry.page_bytes + layout.geometry.oob_bytes);
+        let page_bus_ns = config.timing.bus_ns(page * u64::from(layout.geometry.fused_planes()));
+        Self {
+            dies: vec![Die::default(); layout.geometry.die_count() as usize],
+            busy: (0, 0),
+            page_bus_ns,
+            page_program_ns: u64::from(layout.pages_per_unit) * (page_bus_ns + config.timing.program_slow_ns),
+        }
+    }
+
+    /// How long an operation arriving now waits for a die, and how much of that because of cleaning.
+    #[inline]
+    pub(crate) fn wait(&self, die: DieIndex, now: Nanos) -> (Nanos, Nanos) {
+        let die = &self.dies[die.0 as usize];
+        let wait = die.busy_until_ns.saturating_sub(now);
+        (wait, die.cleaning_until_ns.saturating_sub(now).min(wait))
+    }
+
+    #[inline]
+    fn occupy(&mut self, die: DieIndex, begin: Nanos, end: Nanos, cleaning: bool) {
+        let die = &mut self.dies[die.0 as usize];
+        die.busy_until_ns = end;
+        if cleaning {
+            die.cleaning_until_ns = end;
+            self.busy.1 += end - begin;
+        } else {
+            self.busy.0 += end - begin;
+        }
+    }
+}
+
+impl<M: Scheduled> SolidStateDrive<M> {
+    /// Senses `pages` pages and moves `bytes` of them over the bus; when they are in the controller.
+    #[inline]
+    pub(crate) fn sense_and_transfer(
+        &mut self,
+        die: DieIndex,
+        bytes: u64,
+        pages: u64,
+        now: Nanos,
+        cleaning: bool,
+    ) -> Nanos {
+        let timing = self.config.timing;
+        let geometry = &self.layout.geometry;
+        let mut ready = now;
+        let bus_ns = if bytes == u64::from(geometry.program_bytes()) {
+            self.dies.page_bus_ns
+        } else {
+            // Error correction data comes with every sector.
+            let with_oob = bytes + bytes * u64::from(geometry.oob_bytes) / u64::from(geometry.page_bytes);
+            timing.bus_ns(with_oob / pages)
+        };
+        for _ in 0..pages {
+            let begin = self.dies.dies[die.0 as usize].busy_until_ns.max(now);
+            let channel = &mut self.channels[self.layout.channel_of(die) as usize];
+            let bus_start = if timing.hold_bus_while_reading {
+                channel.reserve(now, begin, timing.read_ns + bus_ns) + timing.read_ns
+            } else {
+                channel.reserve(now, begin + timing.read_ns, bus_ns)
+            };
+            ready = bus_start + bus_ns;
+            self.meters.sense_busy_ns += timing.read_ns;
+            self.meters.bus_busy_ns += bus_ns;
+            // The page register is taken until its data has left.
+            self.dies.occupy(die, begin, ready, cleaning);
+        }
+        ready
+    }
+
+    /// Moves one unit's pages (or one page of units) to a die and programs them, the first at `page` of its block;
+    /// when that is done.
+    #[inline]
+    pub(crate) fn transfer_and_program(
+        &mut self,
+        die: DieIndex,
+        page: u32,
+        ready: Nanos,
+        now: Nanos,
+        cleaning: bool,
+    ) -> Nanos {
+        let timing = self.config.timing;
+        let bus_ns = self.dies.page_bus_ns;
+        let mut end = now;
+        for index in 0..self.layout.pages_per_unit {
+            let begin = self.dies.dies[die.0 as usize].busy_until_ns.max(ready);
+            let channel = &mut self.channels[self.layout.channel_of(die) as usize];
+            let start = channel.reserve(now, begin, bus_ns);
+            let program_ns = timing.program_ns(page + index);
+            end = start + bus_ns + program_ns;
+            self.meters.bus_busy_ns += bus_ns;
+            self.meters.program_busy_ns += program_ns;
+            self.dies.occupy(die, start, end, cleaning);
+        }
+        end
+    }
+
+    /// Erases a block of a die; when that is done.
+    pub(crate) fn erase_on(&mut self, die: DieIndex, now: Nanos, cleaning: bool) -> Nanos {
+        let begin = self.dies.dies[die.0 as usize].busy_until_ns.max(now);
+        let end = begin + self.config.timing.erase_ns;
+        self.meters.erase_busy_ns += self.config.timing.erase_ns;
+        self.dies.occupy(die, begin, end, cleaning);
+        end
+    }
+}

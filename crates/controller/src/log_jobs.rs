@@ -1,0 +1,386 @@
+//! Jobs of log-structured schemes: programming buffered pages, cleaning, metadata - one job a die at a time.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+use drivelab_ftl::{CleaningStep, LogMapping, Purpose, Stored, Urgency};
+use drivelab_nand::{DieIndex, Lpn};
+use drivelab_sim::Nanos;
+
+use crate::buffer::NONE;
+use crate::config::{CleaningPace, ControllerConfig, DieAllocation};
+use crate::scheduled::Scheduled;
+use crate::ssd::{NONE_NS, SolidStateDrive};
+
+/// What a die is doing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DieJob {
+    pub has_job: bool,
+    /// The job holds one of the channel's program tokens.
+    has_token: bool,
+    /// In its channel's queue for a token.
+    pub waits: bool,
+    /// In the queue of idle dies.
+    pub is_listed: bool,
+    /// Buffer entries of the job.
+    entry_count: u32,
+    /// Copies that paced cleaning owes before the next host page.
+    owed_copies: u32,
+}
+
+/// Jobs of all dies, and what they share.
+#[derive(Clone, Debug)]
+pub struct LogJobs {
+    pub(crate) dies: Vec<DieJob>,
+    /// Entries of every die's job, `entries_per_die` each.
+    entries: Vec<u32>,
+    entries_per_die: usize,
+    page_granules: u32,
+    /// Programs that each channel may still start.
+    tokens: Vec<u32>,
+    /// Dies that wait for a token of their channel.
+    token_queue: Vec<VecDeque<u32>>,
+    /// Round-robin: the die of the next host page.
+    pub(crate) next_die: u32,
+    /// Other allocations: dies without a job, longest idle first; one list for each channel, or one for all.
+    pub(crate) idle: Vec<VecDeque<u32>>,
+    /// The list that the next host page goes to.
+    pub(crate) next_list: usize,
+    /// Units of the page being put together.
+    lpns: Vec<Lpn>,
+    stored: Vec<Stored>,
+}
+
+impl LogJobs {
+    pub(crate) fn new<M: LogMapping>(mapping: &M, config: &ControllerConfig) -> Self {
+        let geometry = mapping.layout().geometry;
+        let dies = geometry.die_count();
+        let limit = config.scheduling.programs_per_channel;
+        let lists = match config.scheduling.die_allocation {
+            DieAllocation::RoundRobin => 0,
+            DieAllocation::ChannelRoundRobin => geometry.channel_count,
+            DieAllocation::EarliestFree => 1,
+        };
+        let entries_per_die = mapping.units_per_page_max() as usize;
+        Self {
+            dies: vec![DieJob { is_listed: lists > 0, ..DieJob::default() }; dies as usize],
+            entries: vec![NONE; dies as usize * entries_per_die],
+            entries_per_die,
+            page_granules: mapping.page_granules(),
+            tokens: vec![if limit == 0 { u32::MAX } else { limit }; geometry.channel_count as usize],
+            token_queue: vec![VecDeque::new(); geometry.channel_count as usize],
+            next_die: 0,
+            // Dies are numbered channel first, so every lists-th die belongs to the same list.
+            idle: (0..lists).map(|list| (list..dies).step_by(lists as usize).collect()).collect(),
+            next_list: 0,
+            lpns: Vec::with_capacity(entries_per_die),
+            stored: Vec::with_capacity(entries_per_die),
+        }
+    }
+
+    /// The list of a die; only for allocations that keep lists.
+    #[inline]
+    fn list_of(&self, die: u32) -> usize {
+        if self.idle.len() == 1 { 0 } else { die as usize % self.idle.len() }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for (index, die) in self.dies.iter().enumerate() {
+            if die.has_job && die.waits {
+                return Err(format!("die {index} has a job and waits for a token"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
+    #[inline]
+    fn start_job(&mut self, die: u32, end: Nanos) {
+        self.jobs.dies[die as usize].has_job = true;
+        self.events.push(Reverse((end, die)));
+    }
+
+    /// A die has finished its job.
+    #[inline]
+    pub(crate) fn log_job_done(&mut self, die: u32, now: Nanos) {
+        let job = &mut self.jobs.dies[die as usize];
+        job.has_job = false;
+        let had_token = std::mem::take(&mut job.has_token);
+        let count = std::mem::take(&mut job.entry_count);
+        for index in 0..count as usize {
+            let id = self.jobs.entries[die as usize * self.jobs.entries_per_die + index];
+            let entry = *self.buffer.entry(id);
+            self.buffer.finish(id);
+            self.entry_done(entry.waiter, entry.order, now);
+        }
+        if count > 0 {
+            if !self.admission.is_empty() {
+                self.admit(now);
+            }
+            self.note_idle(now);
+        }
+        if had_token && self.config.scheduling.programs_per_channel > 0 {
+            let channel = self.layout.channel_of(DieIndex(die)) as usize;
+            self.jobs.tokens[channel] += 1;
+            while self.jobs.tokens[channel] > 0
+                && let Some(waiting) = self.jobs.token_queue[channel].pop_front()
+            {
+                self.jobs.dies[waiting as usize].waits = false;
+                self.pick_job(waiting, now);
+            }
+        }
+        self.pick_job(die, now);
+        self.drain_log(now);
+    }
+
+    /// Gives a die without a job something to do, if there is something for it.
+    #[inline]
+    pub(crate) fn pick_job(&mut self, die: u32, now: Nanos) {
+        let job = &self.jobs.dies[die as usize];
+        if job.has_job || job.waits {
+            return;
+        }
+        let listed = !self.jobs.idle.is_empty();
+        let turn =
+            if listed { self.jobs.list_of(die) == self.jobs.next_list } else { self.jobs.next_die == die };
+        let started = self.try_cleaning(die, now)
+            || self.try_metadata(die, now)
+            || (turn && self.try_host_page(die, now));
+        if !started && listed {
+            let list = self.jobs.list_of(die);
+            let job = &mut self.jobs.dies[die as usize];
+            if !job.is_listed && !job.waits && !job.has_job {
+                job.is_listed = true;
+                self.jobs.idle[list].push_back(die);
+            }
+        }
+    }
+
+    /// Takes a program token of the die's channel, or queues for one.
+    #[inline]
+    fn take_token(&mut self, die: u32) -> bool {
+        if self.config.scheduling.programs_per_channel == 0 {
+            return true;
+        }
+        let channel = self.layout.channel_of(DieIndex(die)) as usize;
+        let job = &mut self.jobs.dies[die as usize];
+        if self.jobs.tokens[channel] == 0 {
+            job.waits = true;
+            self.jobs.token_queue[channel].push_back(die);
+            return false;
+        }
+        self.jobs.tokens[channel] -= 1;
+        job.has_token = true;
+        true
+    }
+
+    fn return_token(&mut self, die: u32) {
+        if std::mem::take(&mut self.jobs.dies[die as usize].has_token) {
+            self.jobs.tokens[self.layout.channel_of(DieIndex(die)) as usize] += 1;
+        }
+    }
+
+    /// Starts a step of cleaning if this die needs one now. `true`: the die is taken (or waits for a token).
+    #[inline]
+    fn try_cleaning(&mut self, die: u32, now: Nanos) -> bool {
+        let index = DieIndex(die);
+        let clean = match self.mapping.cleaning_urgency(index) {
+            Urgency::None => false,
+            Urgency::Urgent => true,
+            Urgency::Wanted => {
+                self.config.scheduling.cleaning_pace == CleaningPace::Block
+                    || self.jobs.dies[die as usize].owed_copies > 0
+                    || !self.mapping.is_cleaning(index)
+                    || self.buffer.queued() == 0
+            }
+            Urgency::Idle => {
+                self.idle_cleaning_wanted() || self.mapping.begin_rewrite(index, self.buffer.queued())
+            }
+        };
+        if !clean {
+            return false;
+        }
+        if !self.take_token(die) {
+            return true;
+        }
+        match self.mapping.next_cleaning_step(index) {
+            Ok(Some(step)) => {
+                let end = self.time_cleaning_step(die, step, now);
+                self.start_job(die, end);
+                true
+            }
+            Ok(None) => {
+                self.return_token(die);
+                false
+            }
+            Err(error) => {
+                // The FTL's own checks make this unreachable; a drive that goes on would lose data.
+                unreachable!("cleaning die {die}: {error}")
+            }
+        }
+    }
+
+    fn time_cleaning_step(&mut self, die: u32, step: CleaningStep, now: Nanos) -> Nanos {
+        let index = DieIndex(die);
+        let owed = &mut self.jobs.dies[die as usize].owed_copies;
+        *owed = owed.saturating_sub(1);
+        match step {
+            CleaningStep::Copy { to, purpose } => {
+                let mut ready = now;
+                let mut cursor = 0;
+                while let Some(bytes) = self.mapping.copied_page_bytes(&mut cursor) {
+                    match purpose {
+                        Purpose::Cleaning => self.meters.read_bytes_cleaning += u64::from(bytes),
+                        Purpose::WearLevelling => self.meters.read_bytes_wear += u64::from(bytes),
+                    }
+                    let pages = u64::from(self.layout.pages_per_unit);
+                    ready = self.sense_and_transfer(index, u64::from(bytes), pages, now, true);
+                }
+                self.transfer_and_program(index, self.layout.page_of(to), ready, now, true)
+            }
+            CleaningStep::ReadIntoBuffer { lpn } => {
+                let bytes = u64::from(self.layout.unit_bytes);
+                self.meters.read_bytes_cleaning += bytes;
+                let pages = u64::from(self.layout.pages_per_unit);
+                let ready = self.sense_and_transfer(index, bytes, pages, now, true);
+                if self.buffer.find(lpn).is_none() {
+                    let id = self.buffer.insert_from_flash(lpn, now, ready);
+                    for &flush in &self.flushes {
+                        self.slots[flush as usize].pending += 1;
+                    }
+                    if let (Some(stamps), Some(kept)) =
+                        (self.buffer.stamps_mut(id), self.mapping.stamps_of(lpn))
+                    {
+                        stamps.copy_from_slice(kept);
+                    }
+                }
+                self.mapping.release(lpn);
+                ready
+            }
+            CleaningStep::Erase { .. } => self.erase_on(index, now, true),
+        }
+    }
+
+    #[inline]
+    fn idle_cleaning_wanted(&self) -> bool {
+        self.is_idle() && self.idle_ns == NONE_NS
+    }
+
+    /// Idle-time cleaning begins.
+    pub(crate) fn clean_idle_dies(&mut self, now: Nanos) {
+        if self.is_idle() {
+            for die in 0..self.layout.geometry.die_count() {
+                self.pick_job(die, now);
+            }
+        }
+    }
+
+    #[inline]
+    fn try_metadata(&mut self, die: u32, now: Nanos) -> bool {
+        if !self.mapping.is_metadata_due() {
+            return false;
+        }
+        if !self.take_token(die) {
+            return true;
+        }
+        match self.mapping.program_metadata(DieIndex(die)) {
+            Ok((page, erased)) => {
+                let ready = if erased { self.erase_on(DieIndex(die), now, false) } else { now };
+                let end = self.transfer_and_program(DieIndex(die), page, ready, now, false);
+                self.start_job(die, end);
+                true
+            }
+            Err(error) => unreachable!("metadata of die {die}: {error}"),
+        }
+    }
+
+    /// Whether the buffer has a page to program: a full one, or one that need not wait for more.
+    #[inline]
+    pub(crate) fn has_page(&mut self, now: Nanos) -> bool {
+        if self.buffer.queued_granules() >= self.jobs.page_granules {
+            return true;
+        }
+        let Some(front) = self.buffer.front() else { return false };
+        let entry = self.buffer.entry(front);
+        let due = entry.inserted_ns + self.config.buffer.hold_ns;
+        if due <= now || self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admission.is_empty() {
+            return true;
+        }
+        self.hold_ns = due;
+        false
+    }
+
+    /// Takes as many of the oldest entries from the buffer as fit on a page. Gives when their data is complete, and
+    /// how many they are.
+    #[inline]
+    fn take_page(&mut self, die: u32, now: Nanos) -> (Nanos, usize) {
+        self.jobs.lpns.clear();
+        self.jobs.stored.clear();
+        let mut ready = now;
+        let mut room = self.jobs.page_granules;
+        let first = die as usize * self.jobs.entries_per_die;
+        while self.jobs.lpns.len() < self.jobs.entries_per_die
+            && let Some(id) = self.buffer.front()
+            && let entry = *self.buffer.entry(id)
+            && u32::from(entry.stored.granules) <= room
+        {
+            self.buffer.take_front();
+            room -= u32::from(entry.stored.granules);
+            ready = ready.max(entry.ready_ns);
+            self.jobs.entries[first + self.jobs.lpns.len()] = id;
+            self.jobs.lpns.push(entry.lpn);
+            self.jobs.stored.push(entry.stored);
+        }
+        (ready, self.jobs.lpns.len())
+    }
+
+    /// Programs the oldest page of the buffer on a die that has no job. `true`: the die is taken.
+    #[inline]
+    fn try_host_page(&mut self, die: u32, now: Nanos) -> bool {
+        let index = DieIndex(die);
+        if self.buffer.queued() == 0
+            || self.mapping.is_checkpointing()
+            || self.mapping.is_full(index)
+            || !self.mapping.has_room(index)
+            || !self.has_page(now)
+        {
+            return false;
+        }
+        if !self.take_token(die) {
+            return true;
+        }
+        let (ready, count) = self.take_page(die, now);
+        let place = match self.mapping.program_host(index, &self.jobs.lpns, &self.jobs.stored) {
+            Ok(place) => place,
+            Err(error) => unreachable!("host page on die {die}: {error}"),
+        };
+        if self.mapping.keeps_stamps() {
+            for offset in 0..count {
+                let id = self.jobs.entries[die as usize * self.jobs.entries_per_die + offset];
+                if let Some(stamps) = self.buffer.stamps(id) {
+                    self.mapping.store_stamps(place, offset as u32, self.buffer.entry(id).lpn, stamps);
+                }
+            }
+        }
+        self.jobs.dies[die as usize].entry_count = count as u32;
+        if self.config.scheduling.cleaning_pace == CleaningPace::Paced {
+            self.owe_copies(index);
+        }
+        self.jobs.next_die = if die + 1 == self.layout.geometry.die_count() { 0 } else { die + 1 };
+        if self.jobs.idle.len() > 1 {
+            self.jobs.next_list = (self.jobs.next_list + 1) % self.jobs.idle.len();
+        }
+        let end = self.transfer_and_program(index, self.layout.page_of(place), ready, now, false);
+        self.start_job(die, end);
+        true
+    }
+
+    /// Paced cleaning: a block with v valid units of n frees n - v; so many copies go with each host page.
+    #[inline]
+    fn owe_copies(&mut self, die: DieIndex) {
+        if let Some((valid, units)) = self.mapping.cleaning_debt(die) {
+            self.jobs.dies[die.0 as usize].owed_copies += valid.div_ceil((units - valid).max(1)) + 1;
+        }
+    }
+}

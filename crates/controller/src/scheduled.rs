@@ -1,0 +1,77 @@
+//! Which part of the controller gives the dies of a mapping scheme their work.
+
+use std::fmt::Debug;
+
+use drivelab_ftl::{LogMapping, Mapping, PageMap};
+use drivelab_sim::Nanos;
+
+use crate::config::ControllerConfig;
+use crate::log_jobs::LogJobs;
+use crate::ssd::SolidStateDrive;
+
+/// A mapping scheme and the back end that schedules its flash operations. Everything else of the controller - host
+/// link, firmware, write buffer, reads, timing of dies and channels - is the same for all schemes.
+pub trait Scheduled: Mapping + Sized {
+    /// What the back end remembers: jobs under way, queues.
+    type Jobs: Clone + Debug + Send;
+
+    /// The back end of a new (or erased) drive.
+    fn jobs(&self, config: &ControllerConfig) -> Self::Jobs;
+
+    /// Units that the write buffer must have room for at least.
+    fn buffer_units_min(&self) -> u32;
+
+    /// Something may have become possible: data has come into the buffer, a hold time has passed.
+    fn drain(drive: &mut SolidStateDrive<Self>, now: Nanos);
+
+    /// The job that the back end had put into the event queue under this number is done.
+    fn job_done(drive: &mut SolidStateDrive<Self>, job: u32, now: Nanos);
+
+    /// The drive has been idle for its idle delay.
+    fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos);
+
+    /// Whether the drive has work for idle time.
+    fn works_when_idle(&self) -> bool {
+        false
+    }
+
+    /// Recounts the back end's own books.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    fn check_jobs(jobs: &Self::Jobs) -> Result<(), String>;
+}
+
+impl Scheduled for PageMap {
+    type Jobs = LogJobs;
+
+    fn jobs(&self, config: &ControllerConfig) -> LogJobs {
+        LogJobs::new(self, config)
+    }
+
+    fn buffer_units_min(&self) -> u32 {
+        self.layout().units_per_page
+    }
+
+    #[inline]
+    fn drain(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+        drive.drain_log(now);
+    }
+
+    #[inline]
+    fn job_done(drive: &mut SolidStateDrive<Self>, job: u32, now: Nanos) {
+        drive.log_job_done(job, now);
+    }
+
+    fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+        drive.clean_idle_dies(now);
+    }
+
+    fn works_when_idle(&self) -> bool {
+        self.cleans_when_idle()
+    }
+
+    fn check_jobs(jobs: &LogJobs) -> Result<(), String> {
+        jobs.check()
+    }
+}

@@ -1,0 +1,124 @@
+//! One drive of any family, behind one interface.
+
+use drivelab_controller::{Command, CommandError, Completion, Device, SolidStateDrive};
+use drivelab_ftl::{Mapping, PageMap};
+use drivelab_sim::Nanos;
+use serde_json::Value;
+
+use crate::flash_report;
+
+/// A drive of any family. One branch a command chooses among them: the work inside is compiled for each.
+#[derive(Clone, Debug)]
+pub enum Engine {
+    /// Flash behind a page map.
+    PageMap(Box<SolidStateDrive<PageMap>>),
+}
+
+/// The same expression for the drive of whatever family.
+macro_rules! each {
+    ($engine:expr, $drive:ident => $work:expr) => {
+        match $engine {
+            Engine::PageMap($drive) => $work,
+        }
+    };
+}
+
+impl Engine {
+    /// Erases everything: the new state, except for wear. Commands still inside are completed unheard.
+    pub fn secure_erase(&mut self) {
+        each!(self, drive => drop(drive.secure_erase()));
+    }
+
+    /// Keeps a 64-bit stamp per sector from now on, for oracles. Call it on a new, small drive.
+    pub fn keep_stamps(&mut self) {
+        each!(self, drive => drive.keep_stamps());
+    }
+
+    /// Tag and stamps of every read worked on since the last call, if stamps are kept.
+    pub fn take_read_stamps(&mut self) -> Vec<(u32, Vec<u64>)> {
+        each!(self, drive => drive.take_read_stamps())
+    }
+
+    /// Recounts all books; for tests and `check`.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check(&self) -> Result<(), String> {
+        each!(self, drive => drive.check())
+    }
+
+    /// Sectors of the unit that a trim frees only whole; `None` for a drive that takes trims without effect.
+    #[must_use]
+    pub fn trim_unit_sectors(&self) -> Option<u32> {
+        match self {
+            Self::PageMap(drive) => Some(drive.mapping().sectors_per_unit()),
+        }
+    }
+
+    /// Commands inside the drive.
+    #[must_use]
+    pub fn outstanding(&self) -> u32 {
+        each!(self, drive => drive.outstanding())
+    }
+
+    /// Cumulative counters as a flat JSON object.
+    #[must_use]
+    pub fn counters(&self) -> Value {
+        match self {
+            Self::PageMap(drive) => flash_report::counters(drive),
+        }
+    }
+
+    /// State of every page, for flash drives small enough to look at.
+    #[must_use]
+    pub fn page_states(&self) -> Value {
+        match self {
+            Self::PageMap(drive) => flash_report::page_states(drive),
+        }
+    }
+
+    /// What follows from the parameters: capacities in bytes, counts.
+    #[must_use]
+    pub fn derived(&self) -> Value {
+        match self {
+            Self::PageMap(drive) => flash_report::derived(drive),
+        }
+    }
+}
+
+impl Device for Engine {
+    fn capacity_sectors(&self) -> u64 {
+        each!(self, drive => drive.capacity_sectors())
+    }
+
+    fn queue_depth(&self) -> u32 {
+        each!(self, drive => drive.queue_depth())
+    }
+
+    fn now_ns(&self) -> Nanos {
+        each!(self, drive => drive.now_ns())
+    }
+
+    #[inline]
+    fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
+        each!(self, drive => drive.submit(now_ns, command))
+    }
+
+    fn next_event(&mut self) -> Option<Nanos> {
+        each!(self, drive => drive.next_event())
+    }
+
+    fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        each!(self, drive => drive.advance(until_ns, done));
+    }
+
+    #[inline]
+    fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        each!(self, drive => drive.advance_to_completion(until_ns, done));
+    }
+
+    #[inline]
+    fn prefetch(&self, lba: u64) {
+        each!(self, drive => drive.prefetch(lba));
+    }
+}

@@ -1,0 +1,92 @@
+//! What a flash drive of any mapping scheme says about itself: counters, pages, what follows from its parameters.
+
+use drivelab_controller::{Device, Scheduled, SolidStateDrive};
+use drivelab_nand::{BlockIndex, Ppn};
+use serde_json::{Value, json};
+
+/// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included.
+pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
+    let meters = drive.meters();
+    let ftl = drive.mapping();
+    let counts = ftl.counters();
+    let layout = ftl.layout();
+    let program_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
+    let wear = ftl.flash().erase_counts();
+    let (least, most, sum) = wear.iter().fold((u32::MAX, 0, 0u64), |(least, most, sum), &count| {
+        (least.min(count), most.max(count), sum + u64::from(count))
+    });
+    json!({
+        "host_read_bytes": meters.host_read_bytes,
+        "host_write_bytes": meters.host_write_bytes,
+        "host_trim_bytes": meters.host_trim_bytes,
+        "host_read_commands": meters.host_read_commands,
+        "host_write_commands": meters.host_write_commands,
+        "host_flush_commands": meters.host_flush_commands,
+        "host_trim_commands": meters.host_trim_commands,
+        "program_bytes_host": counts.programs_host * program_bytes,
+        "program_bytes_cleaning": counts.programs_cleaning * program_bytes,
+        "program_bytes_wear": counts.programs_wear * program_bytes,
+        "program_bytes_map": counts.programs_map * program_bytes,
+        "read_bytes_host": meters.read_bytes_host,
+        "read_bytes_rmw": meters.read_bytes_rmw,
+        "read_bytes_cleaning": meters.read_bytes_cleaning,
+        "read_bytes_wear": meters.read_bytes_wear,
+        "erases_cleaning": counts.erases_cleaning,
+        "erases_wear": counts.erases_wear,
+        "erases_map": counts.erases_map,
+        "erases_secure": counts.erases_secure,
+        "coalesced_bytes": meters.coalesced_bytes,
+        "zero_read_bytes": meters.zero_read_bytes,
+        "buffer_hit_bytes": meters.buffer_hit_bytes,
+        "units_written_host": counts.units_host,
+        "units_rmw": meters.units_rmw,
+        "units_trimmed": counts.units_trimmed,
+        "units_padded": counts.units_padded,
+        "energy_nj": drive.energy_nj(),
+        "valid_units": ftl.valid_units(),
+        "free_blocks": ftl.free_blocks(),
+        "erase_count_min": least,
+        "erase_count_max": most,
+        "erase_count_mean": sum as f64 / wear.len() as f64,
+    })
+}
+
+/// State of every page, for drives small enough to look at.
+pub fn page_states<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
+    let ftl = drive.mapping();
+    let layout = ftl.layout();
+    let blocks = (0..layout.block_count()).map(BlockIndex).map(|block| {
+        let first = layout.first_ppn(block).0;
+        let pages = (first..first + layout.units_per_block).map(Ppn).map(|ppn| match ftl.flash().read(ppn) {
+            Err(_) => json!({ "state": "erased", "lpn": null }),
+            Ok(oob) => {
+                let state = if ftl.is_valid(ppn) { "valid" } else { "invalid" };
+                json!({ "state": state, "lpn": oob.lpn.map(|lpn| lpn.0) })
+            }
+        });
+        json!({
+            "die": layout.die_of(block).0,
+            "block": block.0,
+            "erase_count": ftl.flash().erase_count(block),
+            "pages": pages.collect::<Vec<_>>(),
+        })
+    });
+    Value::Array(blocks.collect())
+}
+
+/// What follows from the parameters: capacities in bytes, counts.
+pub fn derived<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
+    let geometry = drive.mapping().layout().geometry;
+    let user_bytes = drive.capacity_sectors() * 512;
+    let raw_bytes = geometry.raw_bytes();
+    json!({
+        "user_capacity_bytes": user_bytes,
+        "raw_capacity_bytes": raw_bytes,
+        "spare_bytes": raw_bytes - user_bytes,
+        "spare_ratio": (raw_bytes - user_bytes) as f64 / user_bytes as f64,
+        "die_count": geometry.die_count() * drive.config().timing.lockstep_channels,
+        "block_bytes": u64::from(geometry.pages_per_block) * u64::from(geometry.program_bytes()),
+        "map_units": drive.mapping().user_units(),
+        "queue_depth": drive.config().queue_depth,
+    })
+}

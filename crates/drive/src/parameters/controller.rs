@@ -1,0 +1,84 @@
+//! Parameters of the controller, whatever it maps.
+
+use super::Fallback::{Boolean as Is, Integer as Number, Required};
+use super::Kind::{Boolean, Integer};
+use super::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
+
+/// Queue and firmware.
+pub(super) const CONTROLLER: &[Parameter] = &[
+    row("controller.queue_depth", "commands", Integer(1, 65_536), Number(32), "NCQ depth"),
+    row(
+        "controller.read_firmware_ns",
+        "ns",
+        Integer(0, HOUR_NS),
+        Number(0),
+        "firmware time of a read command",
+    ),
+    row(
+        "controller.write_firmware_ns",
+        "ns",
+        Integer(0, HOUR_NS),
+        Number(0),
+        "firmware time of a write command",
+    ),
+    row(
+        "controller.trim_firmware_ns",
+        "ns",
+        Integer(0, HOUR_NS),
+        Number(0),
+        "firmware time of a trim command",
+    ),
+    row(
+        "controller.flush_firmware_ns",
+        "ns",
+        Integer(0, HOUR_NS),
+        Number(0),
+        "firmware time of a flush command",
+    ),
+];
+
+/// Host link.
+pub(super) const LINK: &[Parameter] = &[
+    row(
+        "link.bytes_per_s",
+        "B/s",
+        Integer(0, 1 << 40),
+        Required,
+        "payload rate of the host link; 0: takes no time",
+    ),
+    row("link.frame_bytes", "B", Integer(1, 1 << 26), Number(8192), "largest payload of a frame"),
+    row("link.frame_overhead_ns", "ns", Integer(0, SECOND_NS), Number(0), "framing and handshake of a frame"),
+    row(
+        "link.command_overhead_ns",
+        "ns",
+        Integer(0, SECOND_NS),
+        Number(0),
+        "command and status frames of a command",
+    ),
+];
+
+/// Write buffer.
+pub(super) const WRITE_BUFFER: &[Parameter] = &[
+    row("write_buffer.size_bytes", "B", Integer(512, 1 << 32), Required, "write buffer"),
+    row("write_buffer.write_back", "", Boolean, Is(true), "writes are acknowledged from the buffer"),
+    row("write_buffer.coalesce", "", Boolean, Is(true), "overwrites replace data still in the buffer"),
+    row(
+        "write_buffer.hold_ns",
+        "ns",
+        Integer(0, HOUR_NS),
+        Number(0),
+        "how long a page that is not full waits for more",
+    ),
+    row("write_buffer.capacitor", "", Boolean, Is(false), "the buffer survives a power cut"),
+];
+
+/// Power.
+pub(super) const POWER: &[Parameter] = &[
+    row("power.idle_mw", "mW", Integer(0, MOST), Number(0), "controller, DRAM and link at rest"),
+    row("power.firmware_mw", "mW", Integer(0, MOST), Number(0), "more while firmware works"),
+    row("power.link_mw", "mW", Integer(0, MOST), Number(0), "more while the link moves data"),
+    row("power.bus_mw", "mW", Integer(0, MOST), Number(0), "a channel's bus while it moves data"),
+    row("power.read_mw", "mW", Integer(0, MOST), Number(0), "a die while it senses"),
+    row("power.program_mw", "mW", Integer(0, MOST), Number(0), "a die while it programs"),
+    row("power.erase_mw", "mW", Integer(0, MOST), Number(0), "a die while it erases"),
+];

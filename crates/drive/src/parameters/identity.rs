@@ -1,0 +1,28 @@
+//! What every model says about itself.
+
+use super::Fallback::{Absent, Required, Word};
+use super::Kind::{Choice, Name, Real, Text};
+use super::{Parameter, row};
+
+/// Identity, release, price.
+pub(super) const IDENTITY: &[Parameter] = &[
+    row("name", "", Name, Required, "name on the command line: lower case, digits, hyphens"),
+    row("title", "", Text, Required, "name for people"),
+    row(
+        "family",
+        "",
+        Choice(super::FAMILY_WORDS),
+        Word("page-map"),
+        "what kind of drive, named by its mapping scheme",
+    ),
+    row("released", "", Text, Absent, "year and month of release"),
+    row("firmware", "", Text, Absent, "firmware that the parameters describe"),
+    row("price_usd", "USD", Real(0.0, 1e6), Absent, "price when reviewed"),
+    row(
+        "base",
+        "",
+        Name,
+        Absent,
+        "model that this one differs from; it gives every value that is not stated here",
+    ),
+];

@@ -1,0 +1,110 @@
+//! Parameters of mapping schemes that write a log on every die and clean die by die.
+
+use super::Fallback::{Integer as Number, Required, Word};
+use super::Kind::{Choice, Integer};
+use super::{HOUR_NS, MOST, Parameter, row};
+
+/// Cleaning and wear levelling.
+pub(super) const CLEANING: &[Parameter] = &[
+    row(
+        "ftl.victim_selection",
+        "",
+        Choice(&["greedy", "fifo", "cost-benefit", "random", "d-choices"]),
+        Word("greedy"),
+        "which block is cleaned next",
+    ),
+    row("ftl.choices", "blocks", Integer(1, 1 << 16), Number(10), "blocks that d-choices draws"),
+    row(
+        "ftl.cleaning_start_blocks",
+        "blocks/die",
+        Integer(0, 1 << 20),
+        Number(2),
+        "cleaning starts below this many free blocks",
+    ),
+    row(
+        "ftl.cleaning_stop_blocks",
+        "blocks/die",
+        Integer(0, 1 << 20),
+        Number(2),
+        "cleaning stops at this many free blocks",
+    ),
+    row(
+        "ftl.idle_cleaning_blocks",
+        "blocks/die",
+        Integer(0, 1 << 20),
+        Number(0),
+        "idle-time cleaning goes on to this many free blocks; 0: none",
+    ),
+    row(
+        "ftl.wear_spread_limit",
+        "erases",
+        Integer(0, MOST),
+        Number(0),
+        "static wear levelling beyond this spread; 0: none",
+    ),
+];
+
+/// The page map.
+pub(super) const PAGE_MAP: &[Parameter] = &[
+    row("ftl.map_unit_bytes", "B", Integer(512, 1 << 26), Required, "map unit: any whole number of sectors"),
+    row(
+        "ftl.cleaning_mode",
+        "",
+        Choice(&["relocate", "rewrite-in-place"]),
+        Word("relocate"),
+        "how cleaning makes room",
+    ),
+    row(
+        "ftl.journal_updates_per_page",
+        "updates",
+        Integer(0, MOST),
+        Number(0),
+        "map updates per page of the map journal; 0: no journal",
+    ),
+    row(
+        "ftl.checkpoint_updates",
+        "updates",
+        Integer(0, MOST),
+        Number(0),
+        "map updates between checkpoints of the map; 0: none",
+    ),
+    row(
+        "ftl.checkpoint_bytes",
+        "B",
+        Integer(0, 1 << 36),
+        Number(0),
+        "size of a checkpoint; host writes wait while it is written",
+    ),
+];
+
+/// Scheduling over dies.
+pub(super) const SCHEDULING: &[Parameter] = &[
+    row(
+        "controller.die_allocation",
+        "",
+        Choice(&["round-robin", "channel-round-robin", "earliest-free"]),
+        Word("earliest-free"),
+        "which die the next host page goes to",
+    ),
+    row(
+        "controller.programs_per_channel",
+        "",
+        Integer(0, 1 << 16),
+        Number(0),
+        "programs in flight on one channel; 0: no limit",
+    ),
+    row(
+        "controller.cleaning_pace",
+        "",
+        Choice(&["block", "paced"]),
+        Word("paced"),
+        "how cleaning shares a die with host writes",
+    ),
+    row(
+        "controller.idle_delay_ns",
+        "ns",
+        Integer(0, HOUR_NS),
+        Number(0),
+        "idle time before idle-time cleaning",
+    ),
+];

@@ -1,0 +1,186 @@
+//! What a mapping scheme is to the rest of a drive.
+//!
+//! [`Mapping`] is what every scheme answers: where a unit lies, what a trim or a secure erase does to it, and the
+//! books. [`LogMapping`] is what schemes add that write a log on every die and clean die by die (the page map, the
+//! compressed map); schemes that merge whole superblocks are driven through steps of their own. The controller is
+//! generic over the scheme, so a flash operation costs no virtual call.
+
+use std::fmt::Debug;
+
+use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
+
+use crate::cleaning::{CleaningStep, Urgency};
+use crate::content::{Content, Identity};
+use crate::counters::FtlCounters;
+use crate::page_map::FtlError;
+
+/// What of a buffered unit's content matters to the scheme that stores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Room that it takes on a page, in the scheme's granules ([`LogMapping::page_granules`]); 1 or more.
+    pub granules: u16,
+    /// Which content it is a copy of, if the scheme stores copies once.
+    pub identity: Option<Identity>,
+}
+
+impl Stored {
+    /// A unit of a scheme that looks at no content.
+    pub const PLAIN: Self = Self { granules: 1, identity: None };
+}
+
+/// A mapping scheme over its flash array.
+pub trait Mapping: Clone + Debug + Send {
+    /// How places lie on pages: what the numbers of [`Self::lookup`] mean.
+    fn layout(&self) -> &UnitLayout;
+
+    /// Map units that the host can address.
+    fn user_units(&self) -> u32;
+
+    /// Sectors of a map unit.
+    #[inline]
+    fn sectors_per_unit(&self) -> u32 {
+        self.layout().sectors_per_unit
+    }
+
+    /// Where a unit lies in flash, or `None` if it reads as zeros without looking there.
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn>;
+
+    /// Whether sensing the page of `first` brings `lpn` too, which follows the unit at `first` by `distance` units.
+    fn is_on_page_of(&self, first: Ppn, distance: u32, lpn: Lpn) -> bool;
+
+    /// Bytes that the bus carries to read `sectors` sectors of a unit: what is stored compressed is read whole.
+    #[inline]
+    fn read_bytes(&self, lpn: Lpn, sectors: u32) -> u32 {
+        let _ = lpn;
+        sectors * 512
+    }
+
+    /// What the `index`-th unit of a write takes in flash.
+    #[inline]
+    fn stored(&self, content: &Content, index: u32) -> Stored {
+        let _ = (content, index);
+        Stored::PLAIN
+    }
+
+    /// The host does not need a unit any more.
+    fn trim(&mut self, lpn: Lpn);
+
+    /// Frees every unit and erases every block that is not erased. Gives the most blocks erased on one die (they
+    /// are erased one after another there, while dies work side by side) and the blocks erased in all.
+    fn secure_erase(&mut self) -> (u32, u64);
+
+    /// Brings the map entry of a unit into the processor's cache.
+    #[inline]
+    fn prefetch(&self, lpn: u64) {
+        let _ = lpn;
+    }
+
+    /// The array, to look at.
+    fn flash(&self) -> &FlashArray;
+
+    /// Whether a place holds current data.
+    fn is_valid(&self, ppn: Ppn) -> bool;
+
+    /// Counters.
+    fn counters(&self) -> &FtlCounters;
+
+    /// Units that hold current data.
+    fn valid_units(&self) -> u64;
+
+    /// Free blocks of all dies.
+    fn free_blocks(&self) -> u64;
+
+    /// Recounts all books.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    fn check(&self) -> Result<(), String>;
+
+    /// Keeps a stamp per sector from now on. Call it on a new drive.
+    fn keep_stamps(&mut self);
+
+    /// Whether stamps are kept.
+    fn keeps_stamps(&self) -> bool;
+
+    /// Stamps of a unit as flash holds it now; `None` where it holds nothing of it (zeros).
+    fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]>;
+}
+
+/// A scheme that appends to an open block of every die and cleans die by die.
+pub trait LogMapping: Mapping {
+    /// Granules that one page has room for.
+    fn page_granules(&self) -> u32;
+
+    /// Most units that one page may hold.
+    #[inline]
+    fn units_per_page_max(&self) -> u32 {
+        self.page_granules()
+    }
+
+    /// Whether host data can be programmed on a die right now.
+    fn has_room(&self, die: DieIndex) -> bool;
+
+    /// Whether a die holds so much valid data that host writes must go elsewhere.
+    fn is_full(&self, die: DieIndex) -> bool;
+
+    /// Programs one page of host data; `stored` says what each unit takes. Their old places become invalid.
+    ///
+    /// # Errors
+    /// [`FtlError::NoFreeBlock`] if [`Self::has_room`] is false; nothing has changed then.
+    fn program_host(&mut self, die: DieIndex, lpns: &[Lpn], stored: &[Stored]) -> Result<Ppn, FtlError>;
+
+    /// Stores the stamps of the `offset`-th unit that was just programmed on the page at `first`.
+    fn store_stamps(&mut self, first: Ppn, offset: u32, lpn: Lpn, stamps: &[u64]);
+
+    /// Whether a page of metadata (map journal, parity) waits to be programmed.
+    fn is_metadata_due(&self) -> bool;
+
+    /// Whether a checkpoint of the map is being written: no host page may be programmed before it is complete.
+    #[inline]
+    fn is_checkpointing(&self) -> bool {
+        false
+    }
+
+    /// Programs the due page of metadata on a die. Gives the page within its block, and whether the block had to be
+    /// erased first.
+    ///
+    /// # Errors
+    /// [`FtlError::Flash`], which would be a defect of the scheme.
+    fn program_metadata(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError>;
+
+    /// How much a die needs cleaning.
+    fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency;
+
+    /// Whether a victim is being emptied on a die.
+    fn is_cleaning(&self, die: DieIndex) -> bool;
+
+    /// What the block being emptied on a die held when it was picked, and what a block holds, in the same measure:
+    /// what a paced cleaner must copy for how much room.
+    fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)>;
+
+    /// Does the next operation of cleaning on a die and says what it was; picks a victim if none is being
+    /// emptied. `None`: there is nothing to gain.
+    ///
+    /// # Errors
+    /// [`FtlError`], which would be a defect: thresholds and capacity were checked when the drive was made.
+    fn next_cleaning_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError>;
+
+    /// Bytes that the last [`CleaningStep::Copy`] read from its next source page; `cursor` starts at 0 and is moved
+    /// on. `None`: that was all.
+    fn copied_page_bytes(&self, cursor: &mut usize) -> Option<u32>;
+
+    /// Whether the drive has work for idle time.
+    fn cleans_when_idle(&self) -> bool;
+
+    /// Rewrite-in-place: `queued` waiting units do not fit on the erased pages, so the block is emptied now.
+    #[inline]
+    fn begin_rewrite(&mut self, die: DieIndex, queued: u32) -> bool {
+        let _ = (die, queued);
+        false
+    }
+
+    /// Rewrite-in-place: a unit that [`CleaningStep::ReadIntoBuffer`] named has moved to the write buffer.
+    fn release(&mut self, lpn: Lpn) {
+        let _ = lpn;
+    }
+}
