@@ -10,7 +10,7 @@ from pathlib import Path
 from drivelab.errors import RequestError, WorkError
 
 
-def writable_folder(path: Path) -> Path:
+def writable_folder(path: Path, option: str = "--out") -> Path:
     """The folder, created if need be; raises RequestError if files can't be written there."""
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -18,7 +18,7 @@ def writable_folder(path: Path) -> Path:
             pass
     except OSError as error:
         raise RequestError(
-            f'--out "{path}": can\'t write there ({error.strerror}); give a folder that can be '
+            f'{option} "{path}": can\'t write there ({error.strerror}); give a folder that can be '
             "created or written"
         ) from None
     return path

@@ -47,6 +47,8 @@ def figures_command(
             f'--write "{write}": the page is about all drives and is a .md file; '
             "leave --drive out, and give a name such as figures.md"
         )
+    if write is not None:
+        output.writable_folder(write.parent, "--write")
     if results_file is None:
         document = _measured(drive, sets or [], seed, workers)
     else:
@@ -176,11 +178,10 @@ def _written(found: Record, path: Path) -> list[Path]:
     # The plotting library takes a second to load.
     from drivelab.figures import plot
 
-    folder = output.writable_folder(path.parent)
     image = path.with_suffix(".svg").name
     page = pages.page(found, image)
     return output.publish(
-        folder,
+        path.parent,
         {
             image: lambda place: plot.write(found["figures"], place),
             path.name: lambda place: _write_text(place, page),

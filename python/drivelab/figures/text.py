@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -87,10 +88,15 @@ def summary_lines(summary: Record) -> list[str]:
             * bool(bounds["missed"])
             or "."
         ),
-        f"Not compared: {len(summary['scenario_to_come'])} scenario to come, "
-        f"{len(summary['without_model'])} for other reasons.",
+        _left_out(summary),
         *([_orders(orders)] if orders["count"] else []),
     ]
+
+
+def _left_out(summary: Record) -> str:
+    reasons = Counter(str(item["reason"]).partition(":")[0] for item in summary["without_model"])
+    others = "".join(f", {count} {reason}" for reason, count in sorted(reasons.items()))
+    return f"Not compared: {len(summary['scenario_to_come'])} scenario to come{others}."
 
 
 def _share(ratio: float | None) -> str:

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from figures.sample import TESTS, X25_M
+
+from drivelab import cli
+from drivelab.results import SCHEMA
+
+X25_M_NAME = "intel-x25-m-g1-80gb"
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """results.json of a review."""
+    path = tmp_path / "results.json"
+    model = X25_M | {"hash": "0" * 64}
+    document = {"drivelab": {"schema": SCHEMA}, "models": [model], "tests": TESTS}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_all_figures_and_orderings_as_one_document(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["figures", "--results", str(results), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"drivelab", "models", "figures", "orderings", "summary"}
+    assert len(found["figures"]) == found["summary"]["figures"] == 146
+    assert len(found["orderings"]) == 26
+    needed = {"id", "drive", "firmware", "state", "metric", "unit", "published", "modelled"}
+    assert all(needed | {"error_ratio", "role"} <= set(record) for record in found["figures"])
+
+
+def test_figures_of_one_drive(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["figures", "--results", str(results), "--drive", X25_M_NAME, "--json"]
+    assert cli.run(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {record["drive"] for record in found["figures"]} == {"Intel X25-M G1 80GB"}
+    assert found["orderings"] == []
+
+
+def test_a_table_for_people_ends_with_the_summary(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["figures", "--results", str(results)]) == 0
+    printed = capsys.readouterr().out
+    assert "AN-200" in printed
+    assert "scenario to come" in printed
+    assert "146 figures, " in printed
+
+
+def test_a_table_for_documents(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["figures", "--results", str(results), "--drive", X25_M_NAME, "--markdown"]
+    assert cli.run(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("| figure |")
+    assert {line[0] for line in lines} == {"|"}
+
+
+def test_a_page_with_its_plot(results: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page" / "figures.md"
+    assert cli.run(["figures", "--results", str(results), "--write", str(page)]) == 0
+    assert {path.name for path in page.parent.iterdir()} == {"figures.md", "figures.svg"}
+    assert "![" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--write", "figures.txt"], '--write "figures.txt"'),
+        (["--write", "/proc/nowhere/figures.md"], '--write "/proc/nowhere"'),
+        (["--write", "figures.md", "--drive", X25_M_NAME], "leave --drive out"),
+        (["--drive", "intel-x25-m-g1-80gb@9999"], "no firmware variants"),
+        (["--set", "spare"], "expected KEY=VALUE"),
+    ],
+)
+def test_wrong_requests_are_refused_before_any_work(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["figures", *words]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+
+
+def test_settings_and_results_exclude_each_other(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["figures", "--results", str(results), "--set", "ftl.victim_selection=fifo"]
+    assert cli.run(words) == 2
+    assert "can't be combined" in capsys.readouterr().err
