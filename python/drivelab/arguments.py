@@ -11,8 +11,8 @@ ModelName = Annotated[
     str,
     typer.Argument(metavar="MODEL", help="Name, NAME@FIRMWARE, or the path of a TOML file."),
 ]
-ModelNames = Annotated[
-    list[str],
+OptionalModelNames = Annotated[
+    list[str] | None,
     typer.Argument(metavar="MODEL", help="Names, NAME@FIRMWARE, or paths of TOML files."),
 ]
 DriveName = Annotated[
@@ -34,7 +34,7 @@ Seed = Annotated[
 ]
 StateName = Annotated[
     str,
-    typer.Option("--state", metavar="STATE", help="State of the drive: new, used or tortured."),
+    typer.Option("--state", metavar="STATE", help="State of the drive: new, used, tortured, ..."),
 ]
 DataText = Annotated[
     str,

@@ -13,6 +13,9 @@ from typing import Any
 from drivelab import _engine
 from drivelab.errors import RequestError, nearest
 
+MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 8.125
+"""Memory per map unit: an entry of the map; what is written beside the data, and a valid bit."""
+
 Overrides = Sequence[tuple[str, str]]
 
 
@@ -52,6 +55,30 @@ class Model:
     def queue_depth(self) -> int:
         """Commands that the drive accepts at once."""
         return self.engine.queue_depth
+
+    @property
+    def family(self) -> str:
+        """The mapping scheme, or what kind of drive it is."""
+        return str(self.description.get("family") or "page-map")
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether it is a hard disk, which has one state whatever was written before."""
+        return self.family == "hard-disk"
+
+    def value(self, key: str) -> Any:
+        """The value of a parameter, or None if the model has none of this key."""
+        found = (item["value"] for item in self.parameters if item["key"] == key)
+        return next(found, None)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory that a drive takes when every unit of its map is in use, about."""
+        unit_bytes = int(self.value("ftl.map_unit_bytes") or 4096)
+        return int(
+            MAP_ENTRY_BYTES * self.user_capacity_bytes / unit_bytes
+            + FLASH_UNIT_BYTES * self.raw_capacity_bytes / unit_bytes
+        )
 
     @property
     def parameters(self) -> list[dict[str, Any]]:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    FIRST_EXCEPTION,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
@@ -100,6 +106,8 @@ class Bar:
             console=console,
             transient=True,
             refresh_per_second=5,
+            # A review's parts differ in speed: the remaining time looks back over most of it.
+            speed_estimate_period=600,
             disable=not (shown and console.is_terminal),
         )
         self._bar = self._progress.add_task("", total=1.0)
@@ -149,6 +157,15 @@ class Crew:
         future = self._pool.submit(run)
         self._running.add(future)  # type: ignore[arg-type]
         return future
+
+    def finished(self, futures: Collection[Future[T]]) -> set[Future[T]]:
+        """Waits until at least one of these is done, or failed; the bar goes on meanwhile."""
+        while True:
+            done, _ = wait(futures, timeout=0.2, return_when=FIRST_COMPLETED)
+            self._bar.show(self.tasks)
+            if done or not futures:
+                self._running -= done
+                return done
 
     def wait(self, *futures: Future[T]) -> list[T]:
         """Results of these futures, in order; raises the first failure of any task at once."""

@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.procedure import Measured, Procedure
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 
 if TYPE_CHECKING:
     from drivelab.model import Model
-    from drivelab.targets import Report
 
 SCHEMA = 1
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
@@ -63,9 +62,10 @@ def model_result(model: Model) -> dict[str, Any]:
 
 
 def test_result(
-    model_name: str, state: str, procedure: Procedure, span_bytes: int, report: Report
+    model_name: str, state: str, procedure: Procedure, measured: Measured
 ) -> dict[str, Any]:
-    """The record of one test, from the engine's report; `wall_s` is added by the caller."""
+    """The record of one test, from what it measured; `wall_s` is added by the caller."""
+    report = measured.report
     direction = report["jobs"][0][procedure.direction]
     used = spent(report["counters_before"], report["counters_after"])
     duration_ns = report["end_ns"] - report["measure_start_ns"]
@@ -79,7 +79,8 @@ def test_result(
         "block_bytes": procedure.block_bytes,
         "queue_depth": procedure.queue_depth,
         "align_bytes": procedure.align_bytes,
-        "span_bytes": span_bytes,
+        "span_bytes": measured.span_bytes,
+        "data": procedure.data if _data_matters(procedure) else None,
         "duration_s": direction["runtime_ns"] / NS_PER_S,
         "ios": direction["ios"],
         "bytes": direction["bytes"],
@@ -95,7 +96,12 @@ def test_result(
         "mean_power_w": energy_j / (duration_ns / NS_PER_S) if duration_ns else None,
         "counters": used,
         "series": _series(direction),
-    }
+    } | measured.more
+
+
+def _data_matters(procedure: Procedure) -> bool:
+    """Whether the test itself decides what its data are."""
+    return procedure.direction == "write" or procedure.written_first
 
 
 def state_result(

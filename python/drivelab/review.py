@@ -2,25 +2,25 @@
 
 The order in which worker threads get to the tests doesn't matter: each has its own drive and a seed
 derived from (seed, model, state, test), so the result is the same to the bit with any number of
-workers. At most the prepared drive and one copy per worker are in memory.
+workers. `schedule.py` says what runs when.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from drivelab import _engine, figures, results, states
+from drivelab import _engine, figures, procedures, results, schedule, states
 from drivelab.errors import RequestError
 from drivelab.model import Model
 from drivelab.procedures import Procedure
 from drivelab.progress import Bar, Crew, Stopwatch, TaskProgress
 from drivelab.quantities import MIB, derive_seed
+from drivelab.schedule import Piece, Snapshot
 from drivelab.states import State
-from drivelab.targets import EngineTarget, Target
+from drivelab.targets import EngineTarget
 
 Record = dict[str, Any]
 Log = Callable[[str], None]
@@ -49,14 +49,19 @@ class Plan:
     seed: int = 1
     quick: bool = False
     workers: int = 2
+    memory_bytes: int = schedule.MEMORY_BYTES
 
 
 def plan_measurements(
-    model: Model, procedures: Sequence[Procedure], chosen: bool, log: Log
+    model: Model,
+    chosen_tests: Sequence[str],
+    chosen_states: Sequence[str],
+    log: Log,
 ) -> list[Measurement]:
-    """All tests that fit the model's drive, new first.
+    """What is measured of a model: the tests and states of these names, or by default.
 
-    A test too large for the drive is left out with a message, or refused if `chosen` by name.
+    A test too large for the drive is left out with a message, or refused if `chosen` by name. A
+    hard disk has one state, whatever was written before: all its tests are done in `new`.
     """
     capacity = model.user_capacity_bytes
     if capacity < CAPACITY_BYTES_MIN:
@@ -64,21 +69,25 @@ def plan_measurements(
             f'MODEL "{model.name}": {capacity} bytes are too small for a review; allowed: from '
             f"{CAPACITY_BYTES_MIN} bytes on. `drivelab example` shows such a drive step by step."
         )
-    small = [test.id for test in procedures if not test.fits(capacity)]
-    if small and (chosen or len(small) == len(procedures)):
+    tests = procedures.select(chosen_tests, disk=model.is_disk)
+    small = [test.id for test in tests if not test.fits(capacity)]
+    if small and (chosen_tests or len(small) == len(tests)):
         raise RequestError(
             f'--tests "{", ".join(small)}": a block is larger than the drive {model.name} '
             f"({capacity} bytes)"
         )
     if small:
         log(f"{model.name}: left out, because a block is larger than the drive: {', '.join(small)}")
-    names = dict.fromkeys(name for test in procedures for name in test.states)
-    return [
-        Measurement(test, states.STATES[name])
-        for name in names
-        for test in procedures
-        if name in test.states and test.fits(capacity)
+    wanted = states.select(chosen_states)
+    pairs = [
+        (test, state)
+        for state in states.STATES.values()
+        for test in tests
+        if test.fits(capacity) and (state in wanted if wanted else state.name in test.states)
     ]
+    if model.is_disk:
+        pairs = list(dict.fromkeys((test, states.STATES["new"]) for test, _ in pairs))
+    return [Measurement(test, state) for test, state in pairs]
 
 
 def check(plan: Plan) -> None:
@@ -92,17 +101,14 @@ def check(plan: Plan) -> None:
 def run(plan: Plan, shown: bool = True) -> Record:
     """Carries out a plan; returns the results as in results.json."""
     watch = Stopwatch()
-    tests: list[Record] = []
-    prepared: list[Record] = []
-    benches = [_Bench(model, plan) for model in plan.models]
-    tasks = [task for bench in benches for task in bench.tasks]
+    benches = [_Bench(model, plan, index) for index, model in enumerate(plan.models)]
+    pieces = [piece for bench in benches for piece in bench.pieces()]
+    tasks = [piece.progress for piece in pieces]
     with Bar(sum(task.weight for task in tasks), shown) as bar, Crew(plan.workers, bar) as crew:
         crew.tasks.extend(tasks)
-        for bench in benches:
-            model_states, model_tests = bench.run(crew)
-            prepared += model_states
-            tests += model_tests
+        schedule.run(pieces, crew, plan.workers, plan.memory_bytes)
     models = [results.model_result(model) for model in plan.models]
+    tests = [record for bench in benches for record in bench.test_records()]
     return {
         "drivelab": {
             "schema": results.SCHEMA,
@@ -113,117 +119,112 @@ def run(plan: Plan, shown: bool = True) -> Record:
         },
         "models": models,
         "tests": tests,
-        "states": prepared,
+        "states": [record for bench in benches for record in bench.state_records()],
         "figures": figures.compare(models, tests),
         "wall_s": watch.seconds(),
     }
 
 
+Drive = Callable[[], EngineTarget]
+
+
 class _Bench:
     """One model's part of a review."""
 
-    def __init__(self, model: Model, plan: Plan) -> None:
+    def __init__(self, model: Model, plan: Plan, index: int) -> None:
         self._model = model
         self._plan = plan
+        self._index = index
         self._measurements = plan.measurements[model.name]
         self._states = list(dict.fromkeys(item.state for item in self._measurements))
-        self._preparing = {
-            state: TaskProgress(f"{model.name}: preparing {state.name}", state.cost)
-            for state in self._states
-        }
-        self._testing = {
-            item: TaskProgress(
-                f"{model.name}, {item.state.name}: {item.procedure.title}",
-                item.procedure.duration_on(plan.quick) / 180,
+        self._parts = states.parts(self._states)
+        self._prepared: dict[State, Record] = {}
+        self._measured: dict[Measurement, Record] = {}
+
+    def pieces(self) -> list[Piece]:
+        """Everything that is to be done for this model."""
+        made: dict[State, Piece] = {}
+        for state in self._parts:
+            kept = [item for item in self._measurements if item.state == state and state.costly]
+            heirs = [part for part in self._parts if part.parent == state]
+            users = len(kept) + len(heirs)
+            before = made.get(state.parent) if state.parent is not None else None
+            made[state] = self._piece(
+                f"preparing {state.name}",
+                state.cost * self._model.user_capacity_bytes / 80e9,
+                # Children come after the tests of their parent: the last of them takes its drive.
+                rank=2 if before is not None else 0 if state.costly else 3,
+                work=partial(self._prepare, state),
+                before=before,
+                result=Snapshot(users) if users else None,
+            )
+        tests = [
+            self._piece(
+                f"{item.state.name}: {item.procedure.title}",
+                item.procedure.cost_on(self._model.user_capacity_bytes, self._plan.quick),
+                rank=1 if item.state.costly else 3,
+                work=partial(self._measure, item),
+                before=made[item.state] if item.state.costly else None,
             )
             for item in self._measurements
-        }
+        ]
+        return [*made.values(), *tests]
 
-    @property
-    def tasks(self) -> list[TaskProgress]:
-        """All tasks of this model, for the bar."""
-        return [*self._preparing.values(), *self._testing.values()]
-
-    def run(self, crew: Crew) -> tuple[list[Record], list[Record]]:
-        """Records of states and tests, in the order of the plan."""
-        prepared: dict[State, Future[Record]] = {}
-        pending: dict[Measurement, Future[Record]] = {}
-        measured: dict[Measurement, Record] = {}
-        costly = [state for state in self._states if state.costly]
-        # The longest preparation starts first; tests of new drives keep the other workers busy.
-        preparation = self._snapshot(crew, costly[0]) if costly else None
-        for state in self._states:
-            if not state.costly:
-                prepared[state] = self._record_state(crew, state)
-                pending |= self._test(crew, state, partial(self._prepared_drive, state))
-        records: dict[State, Record] = {}
-        for following, state in zip([*costly[1:], None], costly, strict=True):
-            assert preparation is not None
-            [(snapshot, records[state])] = crew.wait(preparation)
-            pending |= self._test(crew, state, snapshot.clone)
-            measured |= dict(zip(pending, crew.wait(*pending.values()), strict=True))
-            pending, preparation = {}, None
-            del snapshot
-            if following is not None:
-                preparation = self._snapshot(crew, following)
-        measured |= dict(zip(pending, crew.wait(*pending.values()), strict=True))
-        records |= dict(zip(prepared, crew.wait(*prepared.values()), strict=True))
-        return (
-            [records[state] for state in self._states],
-            [measured[item] for item in self._measurements],
+    def _piece(
+        self,
+        label: str,
+        weight: float,
+        *,
+        rank: int,
+        work: Callable[[Drive | None, TaskProgress], EngineTarget | None],
+        before: Piece | None,
+        result: Snapshot | None = None,
+    ) -> Piece:
+        return Piece(
+            TaskProgress(f"{self._model.name}, {label}", weight),
+            order=self._index * 4 + rank,
+            drive_bytes=self._model.memory_bytes,
+            work=work,
+            start=before.result if before is not None else None,
+            result=result,
+            after=before,
         )
 
-    def _prepared_drive(self, state: State, progress: TaskProgress | None = None) -> EngineTarget:
-        """A drive in this state."""
-        plan, name = self._plan, self._model.name
-        target = EngineTarget(self._model, derive_seed(plan.seed, name, "drive"))
-        seed = derive_seed(plan.seed, name, state.name)
-        state.prepare(target, seed, progress or TaskProgress(state.name))
+    def state_records(self) -> list[Record]:
+        """Records of the states, in the order of the plan."""
+        return [self._prepared[state] for state in self._states]
+
+    def test_records(self) -> list[Record]:
+        """Records of the tests, in the order of the plan."""
+        return [self._measured[item] for item in self._measurements]
+
+    def _seed(self, label: str) -> int:
+        return derive_seed(self._plan.seed, self._model.name, label)
+
+    def _new_drive(self) -> EngineTarget:
+        return EngineTarget(self._model, self._seed("drive"))
+
+    def _prepare(self, state: State, drive: Drive | None, progress: TaskProgress) -> EngineTarget:
+        """The next state of a drive; notes its record."""
+        watch = Stopwatch()
+        target = drive() if drive is not None else self._new_drive()
+        state.advance(target, self._seed, progress)
+        record = results.state_result(
+            self._model.name, state.name, state.description, target.counters()
+        )
+        parent_s = self._prepared[state.parent]["wall_s"] if state.parent is not None else 0.0
+        self._prepared[state] = record | {"wall_s": round(parent_s + watch.seconds(), 3)}
         return target
 
-    def _snapshot(self, crew: Crew, state: State) -> Future[tuple[EngineTarget, Record]]:
-        """Prepares a drive; gives it and the record of the preparation."""
-
-        def work(progress: TaskProgress) -> tuple[EngineTarget, Record]:
-            watch = Stopwatch()
-            target = self._prepared_drive(state, progress)
-            record = results.state_result(
-                self._model.name, state.name, state.description, target.counters()
-            )
-            return target, record | {"wall_s": watch.seconds()}
-
-        return crew.submit(self._preparing[state], work)
-
-    def _record_state(self, crew: Crew, state: State) -> Future[Record]:
-        """The record of a preparation that every test repeats by itself."""
-
-        def work(progress: TaskProgress) -> Record:
-            watch = Stopwatch()
-            counters = self._prepared_drive(state, progress).counters()
-            record = results.state_result(self._model.name, state.name, state.description, counters)
-            return record | {"wall_s": watch.seconds()}
-
-        return crew.submit(self._preparing[state], work)
-
-    def _test(
-        self, crew: Crew, state: State, drive: Callable[[], EngineTarget]
-    ) -> dict[Measurement, Future[Record]]:
-        """Queues all tests of a state, each on the drive that the function gives it."""
-        return {
-            item: crew.submit(self._testing[item], partial(self._measure, item, drive))
-            for item in self._measurements
-            if item.state == state
-        }
-
-    def _measure(
-        self, item: Measurement, drive: Callable[[], Target], progress: TaskProgress
-    ) -> Record:
+    def _measure(self, item: Measurement, drive: Drive | None, progress: TaskProgress) -> None:
         watch = Stopwatch()
-        test, state, plan = item.procedure, item.state, self._plan
-        target = drive()
-        seed = derive_seed(plan.seed, self._model.name, state.name, test.id)
-        job = test.job(target.capacity_bytes, seed, plan.quick)
-        report = target.run([job], progress)
-        span_bytes = test.span_bytes_on(target.capacity_bytes)
-        record = results.test_result(self._model.name, state.name, test, span_bytes, report)
-        return record | {"wall_s": watch.seconds()}
+        test, state = item.procedure, item.state
+        if drive is not None:
+            target = drive()
+        else:
+            target = self._new_drive()
+            state.prepare(target, self._seed, TaskProgress(state.name))
+        seed = derive_seed(self._plan.seed, self._model.name, state.name, test.id)
+        measured = test.measure(target, seed, self._plan.quick, progress)
+        record = results.test_result(self._model.name, state.name, test, measured)
+        self._measured[item] = record | {"wall_s": watch.seconds()}

@@ -94,7 +94,7 @@ def test_requests_beyond_the_drive_are_refused_wrapped_or_renumbered(
         (MQSIM, ["--pacing", "capped", "--idle-cap", "soon"], '--idle-cap "soon"'),
         (MQSIM, ["--queue-depth", "4"], "--pacing closed"),
         (MQSIM, ["--device", "7"], "device"),
-        (MQSIM, ["--state", "broken"], "Allowed: new, used, tortured"),
+        (MQSIM, ["--state", "broken"], "Allowed: new, filled, filled-random, used"),
     ],
 )
 def test_wrong_requests_say_what_is_allowed(

@@ -91,6 +91,19 @@ def test_a_used_drive_was_filled_and_got_its_image(document: dict[str, Any]) -> 
     assert used["program_bytes"] >= used["host_write_bytes"]
 
 
+def test_tests_run_in_the_states_that_are_asked_for(tmp_path: Path) -> None:
+    found = review(tmp_path, "--states", "tortured,filled-random")
+    assert [state["state"] for state in found["states"]] == ["filled-random", "tortured"]
+    assert len(found["tests"]) == 6
+    assert "--states tortured,filled-random" in found["drivelab"]["command_line"]
+
+
+def test_models_or_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["review"], ["review", MODEL_NAME, "--all"]):
+        assert cli.run(words) == 2
+        assert "--all" in capsys.readouterr().err
+
+
 def test_the_command_line_repeats_the_results(document: dict[str, Any]) -> None:
     line = document["drivelab"]["command_line"]
     assert line.startswith(f"drivelab review {MODEL_NAME} --set flash.blocks_per_plane=28")

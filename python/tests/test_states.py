@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small import small_model
 
 from drivelab import states
 from drivelab.errors import RequestError
-from drivelab.quantities import KIB, MIB
-from drivelab.states import ImageCopy, image_requests
+from drivelab.progress import TaskProgress
+from drivelab.quantities import KIB, MIB, derive_seed
+from drivelab.states import STATES, ImageCopy, image_requests
+from drivelab.targets import EngineTarget
 from drivelab.workload import WRITE
 
 X25_M_BYTES = 80_026_361_856
@@ -58,6 +61,57 @@ def test_descriptions_say_what_the_constants_are() -> None:
     text = states.STATES["used"].description
     assert "50.0 GB" in text
     assert "35 % in 8 MiB" in text
+
+
+def seeds(name: str) -> int:
+    return derive_seed(1, name)
+
+
+def prepared(name: str) -> EngineTarget:
+    target = EngineTarget(small_model(), 1)
+    STATES[name].prepare(target, seeds, TaskProgress(name))
+    return target
+
+
+def test_a_state_is_the_same_from_its_parents_snapshot() -> None:
+    whole = prepared("tortured-pass")
+    parent = prepared("tortured")
+    copy = parent.clone()
+    STATES["tortured-pass"].advance(copy, seeds, TaskProgress("pass"))
+    assert copy.counters() == whole.counters()
+    assert copy.now_ns == whole.now_ns > parent.now_ns
+
+
+def test_trim_frees_everything() -> None:
+    assert prepared("tortured").counters()["valid_units"] > 0
+    trimmed = prepared("tortured-trimmed").counters()
+    assert trimmed["valid_units"] == 0
+    assert trimmed["host_trim_bytes"] == small_model().user_capacity_bytes // 512 * 512
+
+
+def test_a_pass_after_torture_writes_everything_once_more() -> None:
+    before, after = (prepared(name).counters() for name in ("tortured", "tortured-pass"))
+    written = after["host_write_bytes"] - before["host_write_bytes"]
+    assert written == pytest.approx(small_model().user_capacity_bytes, rel=1e-3)
+
+
+def test_every_state_comes_after_its_parents() -> None:
+    order = states.parts([STATES["tortured-trimmed-twice"], STATES["used"]])
+    assert [state.name for state in order] == [
+        "written-repeating",
+        "tortured",
+        "tortured-trimmed",
+        "tortured-trimmed-twice",
+        "used",
+    ]
+    for state in STATES.values():
+        assert state.description
+        assert state.lineage[-1] is state
+
+
+def test_states_are_selected_in_the_order_of_reports() -> None:
+    chosen = states.select(["tortured", "new"])
+    assert [state.name for state in chosen] == ["new", "tortured"]
 
 
 def test_an_unknown_state_is_refused_with_the_nearest() -> None:

@@ -20,7 +20,7 @@ def prepared_drive(
     share = COSTLY_SHARE if state.costly else 0.0
     progress.follow(preparation, share)
     target = EngineTarget(model, derive_seed(seed, model.name, "drive"))
-    state.prepare(target, derive_seed(seed, model.name, state.name), preparation)
+    state.prepare(target, lambda name: derive_seed(seed, model.name, name), preparation)
     return target, 1 - share
 
 

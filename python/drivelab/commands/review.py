@@ -8,15 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, database, output, procedures
+from drivelab import arguments, database, output
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing
+from drivelab.errors import RequestError
 from drivelab.results import to_json
 
 
 def review(
-    names: arguments.ModelNames,
+    names: arguments.OptionalModelNames = None,
     out: arguments.OutFolder = Path("review"),
     tests: Annotated[
         list[str] | None,
@@ -24,6 +25,17 @@ def review(
             "--tests", metavar="NAMES", help="Only these tests, separated by commas; repeatable."
         ),
     ] = None,
+    state_names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--states",
+            metavar="NAMES",
+            help="Run the tests in these states instead of their own; as --tests.",
+        ),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Review all models that come with drivelab.")
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="At most 10 s per test.")] = False,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
@@ -32,18 +44,15 @@ def review(
 ) -> None:
     """Review models new and used; write report.html, results.json and results.duckdb."""
     overrides = [models.split_override(text) for text in sets or ()]
-    chosen = [name for text in tests or () for name in text.replace(",", " ").split()]
-    selected = procedures.select(chosen)
-    loaded = [models.load(name, overrides) for name in names]
+    chosen, wanted = _split(tests), _split(state_names)
+    loaded = [models.load(name, overrides) for name in _requested(names or [], every)]
     plan = laboratory.Plan(
         models=loaded,
         measurements={
-            model.name: laboratory.plan_measurements(
-                model, selected, bool(chosen), printing.message
-            )
+            model.name: laboratory.plan_measurements(model, chosen, wanted, printing.message)
             for model in loaded
         },
-        command_line=_command_line(names, sets or (), chosen, seed, quick),
+        command_line=_command_line(names or [], every, sets or (), chosen, wanted, seed, quick),
         seed=seed,
         quick=quick,
         workers=workers,
@@ -79,15 +88,36 @@ def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def _split(texts: Sequence[str] | None) -> list[str]:
+    """Names separated by commas or blanks, of an option that may be repeated."""
+    return [name for text in texts or () for name in text.replace(",", " ").split()]
+
+
+def _requested(names: Sequence[str], every: bool) -> list[str]:
+    """The models that the arguments ask for."""
+    if bool(names) == every:
+        problem = "not both" if every else "neither was given"
+        raise RequestError(f'MODEL "{" ".join(names)}": give models or --all, {problem}')
+    return models.known_names() if every else list(names)
+
+
 def _command_line(
-    names: Sequence[str], sets: Sequence[str], tests: Sequence[str], seed: int, quick: bool
+    names: Sequence[str],
+    every: bool,
+    sets: Sequence[str],
+    tests: Sequence[str],
+    state_names: Sequence[str],
+    seed: int,
+    quick: bool,
 ) -> str:
     """The command that repeats the results; what doesn't change them is left out."""
-    words = ["drivelab", "review", *names]
+    words = ["drivelab", "review", *(["--all"] if every else names)]
     for text in sets:
         words += ["--set", text]
     if tests:
         words += ["--tests", ",".join(tests)]
+    if state_names:
+        words += ["--states", ",".join(state_names)]
     if quick:
         words.append("--quick")
     return printing.command_line(words, seed)

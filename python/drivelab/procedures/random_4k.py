@@ -1,35 +1,59 @@
-"""Random transfer: blocks of 4 KiB, queue depth 3, within 8 GiB, 3 minutes.
+"""Random transfer: blocks of 4 KiB within 8 GiB, 3 minutes.
 
-The reviews' traditional test is sector-aligned: any multiple of 512 bytes, so that seven of eight
-blocks touch two map units of 4 KiB. The later ones align to 4 KiB, as file systems do.
-"8GB sector space" is read as 16 777 216 sectors.
+The reviews' traditional test has queue depth 3 and is sector-aligned: any multiple of 512 bytes, so
+that seven of eight blocks touch two map units of 4 KiB. The later ones align to 4 KiB, as file
+systems do. "8GB sector space" is read as 16 777 216 sectors. Queue depth 32 is the most that the
+link's command queue allows, 1 the least. `-random-data` is Iometer's other data pattern; what a
+read reads was written with it before. `-drive` reaches over the whole drive.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.procedure import RANDOM, Procedure
 from drivelab.quantities import GIB, KIB, SECTOR_BYTES
 
+Direction = Literal["read", "write"]
+DIRECTIONS: tuple[Direction, ...] = ("read", "write")
+ALIGNMENTS = {"sector": SECTOR_BYTES, "aligned": 4 * KIB}
+NAMED: dict[str, Any] = {"default_for": ()}
+WORDS = {"sector": "sector-aligned", "aligned": "4K-aligned"}
 
-def _procedure(direction: Literal["read", "write"], align_bytes: int) -> Procedure:
-    name, words = ("aligned", "4K-aligned") if align_bytes > SECTOR_BYTES else ("sector", "")
+
+def _procedure(direction: Direction, depth: int, alignment: str, **more: Any) -> Procedure:
     return Procedure(
-        id=f"random-{direction}-4k-qd3-{name}",
-        title=f"4 KB random {direction}, queue depth 3, {words or 'sector-aligned'}",
+        id=f"random-{direction}-4k-qd{depth}-{alignment}",
+        title=f"4 KB random {direction}, queue depth {depth}, {WORDS[alignment]}",
         direction=direction,
         order="random",
         block_bytes=4 * KIB,
-        queue_depth=3,
-        align_bytes=align_bytes,
-        span_bytes=8 * GIB,
-        duration_s=180,
+        queue_depth=depth,
+        align_bytes=ALIGNMENTS[alignment],
+        **({"span_bytes": 8 * GIB, "duration_s": 180} | more),
     )
 
 
-PROCEDURES = tuple(
-    _procedure(direction, align_bytes)
-    for direction in ("read", "write")
-    for align_bytes in (SECTOR_BYTES, 4 * KIB)
+def _random_data(direction: Direction, depth: int, *, default: bool) -> Procedure:
+    plain = _procedure(direction, depth, "aligned")
+    return _procedure(
+        direction,
+        depth,
+        "aligned",
+        data=RANDOM,
+        written_first=direction == "read",
+        **({} if default else NAMED),
+    ).named(f"{plain.id}-random-data", f"{plain.title}, random data")
+
+
+PROCEDURES = (
+    *(_procedure(direction, 3, name) for direction in DIRECTIONS for name in ALIGNMENTS),
+    *(_random_data(direction, 3, default=True) for direction in DIRECTIONS),
+    *(_procedure(direction, 32, "aligned") for direction in DIRECTIONS),
+    *(_random_data(direction, 32, default=False) for direction in DIRECTIONS),
+    *(_procedure(direction, 1, name, **NAMED) for direction in DIRECTIONS for name in ALIGNMENTS),
+    _procedure("read", 3, "sector", span_bytes=None, **NAMED).named(
+        "random-read-4k-qd3-drive",
+        "4 KB random read over the whole drive, queue depth 3, sector-aligned",
+    ),
 )

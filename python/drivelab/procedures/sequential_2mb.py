@@ -1,28 +1,50 @@
-"""Sequential transfer: blocks of 2 MiB, queue depth 1, the whole drive from LBA 0, 3 minutes.
+"""Sequential transfer: blocks of 2 MiB, queue depth 1, from LBA 0, 3 minutes.
 
 The reviews ran it in Iometer on an unpartitioned drive. A drive that is passed over within three
-minutes starts again at LBA 0.
+minutes starts again at LBA 0. `-random-data` is Iometer's other data pattern; what a read reads
+was written with it before. `-end` is the last 2 % of the drive, for 1 minute: the inner tracks of a
+hard disk, where the reviews found its slowest transfer.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.procedure import RANDOM, Procedure
 from drivelab.quantities import MIB
 
+END_SHARE = 0.02
 
-def _procedure(direction: Literal["read", "write"]) -> Procedure:
+
+def _procedure(
+    direction: Literal["read", "write"], variant: str = "", words: str = "", **more: Any
+) -> Procedure:
     return Procedure(
-        id=f"sequential-{direction}-2m",
-        title=f"2 MB sequential {direction}",
+        id=f"sequential-{direction}-2m{variant}",
+        title=f"2 MB sequential {direction}{words}",
         direction=direction,
         order="sequential",
         block_bytes=2 * MIB,
         queue_depth=1,
         align_bytes=2 * MIB,
-        duration_s=180,
+        **({"duration_s": 180} | more),
     )
 
 
-PROCEDURES = (_procedure("read"), _procedure("write"))
+PROCEDURES = (
+    _procedure("read"),
+    _procedure("write"),
+    _procedure("read", "-random-data", ", random data", data=RANDOM, written_first=True),
+    _procedure("write", "-random-data", ", random data", data=RANDOM),
+    *(
+        _procedure(
+            direction,
+            "-end",
+            ", end of the drive",
+            end_share=END_SHARE,
+            duration_s=60,
+            default_for=("disk",),
+        )
+        for direction in ("read", "write")
+    ),
+)

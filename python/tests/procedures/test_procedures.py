@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from small import small_model
 
-from drivelab import procedures
+from drivelab import procedures, results
 from drivelab.errors import RequestError
-from drivelab.procedures import PROCEDURES
+from drivelab.procedures import PROCEDURES, Procedure
+from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
+from drivelab.targets import EngineTarget
 
 CAPACITY = 80_026_361_856
 
@@ -24,29 +27,80 @@ def test_the_tests_of_the_reviews_are_there() -> None:
     assert (job.rw, job.block_sizes[0].bytes, job.span_bytes) == ("randread", 512, CAPACITY)
 
 
+def streams() -> list[Procedure]:
+    """Tests that are one stream of requests."""
+    return [test for test in PROCEDURES.values() if type(test) is Procedure]
+
+
 def test_random_tests_may_hit_a_block_twice() -> None:
-    assert not any(test.job(CAPACITY, 1).random_map for test in PROCEDURES.values())
+    assert not any(test.job(CAPACITY, 1).random_map for test in streams())
 
 
 def test_quick_tests_are_short() -> None:
-    assert {test.job(CAPACITY, 1, quick=True).runtime_ns for test in PROCEDURES.values()} == {
-        10 * NS_PER_S
-    }
+    assert {test.job(CAPACITY, 1, quick=True).runtime_ns for test in streams()} == {10 * NS_PER_S}
 
 
-@pytest.mark.parametrize("capacity_bytes", [2 * MIB, GIB, 3 * 10**9])
+@pytest.mark.parametrize("capacity_bytes", [16 * MIB, GIB, 3 * 10**9])
 def test_smaller_drives_are_used_whole(capacity_bytes: int) -> None:
-    for test in PROCEDURES.values():
-        assert test.span_bytes_on(capacity_bytes) <= capacity_bytes
-        assert test.span_bytes_on(capacity_bytes) > capacity_bytes - 2 * MIB
+    for test in streams():
+        offset, size = test.region_on(capacity_bytes)
+        assert 0 < offset + size <= capacity_bytes
+        if test.end_share is not None:
+            assert offset + size > capacity_bytes - test.block_bytes
+            assert size <= max(test.block_bytes, test.end_share * capacity_bytes)
+        else:
+            assert size > min(capacity_bytes, test.span_bytes or capacity_bytes) - test.block_bytes
 
 
 def test_selection_keeps_the_order_of_reports() -> None:
     chosen = procedures.select(["access-time", "sequential-read-2m"])
     assert [test.id for test in chosen] == ["sequential-read-2m", "access-time"]
-    assert procedures.select([]) == list(PROCEDURES.values())
+    assert procedures.select(["all"]) == list(PROCEDURES.values())
+
+
+def test_only_hard_disks_are_measured_at_their_end_by_default() -> None:
+    flash, disk = ({test.id for test in procedures.select([], disk=d)} for d in (False, True))
+    assert disk - flash == {"sequential-read-2m-end", "sequential-write-2m-end"}
+    assert "hdtach-read" not in flash | disk
 
 
 def test_an_unknown_test_is_refused_with_the_nearest() -> None:
     with pytest.raises(RequestError, match=r'"acces-time" is unknown; did you mean "access-time"'):
         procedures.select(["acces-time"])
+
+
+def test_random_data_differ_in_nothing_but_the_data() -> None:
+    for test in streams():
+        if test.id.endswith("-random-data"):
+            plain = PROCEDURES[test.id.removesuffix("-random-data")]
+            jobs = [item.job(CAPACITY, 1).model_dump() for item in (plain, test)]
+            different = {key for key in jobs[0] if jobs[0][key] != jobs[1][key]}
+            assert different == {"name", "data"}
+            assert test.written_first == (test.direction == "read")
+
+
+def test_titles_and_ids_are_unique() -> None:
+    titles = [test.title for test in PROCEDURES.values()]
+    assert len(set(titles)) == len(titles)
+
+
+def test_a_read_of_random_data_reads_flash_even_on_a_new_drive() -> None:
+    target = EngineTarget(small_model(), 1)
+    test = PROCEDURES["random-read-4k-qd3-aligned-random-data"]
+    measured = test.measure(target, 1, True, TaskProgress(test.id))
+    before, after = (measured.report[f"counters_{when}"] for when in ("before", "after"))
+    span_bytes = test.span_bytes_on(target.capacity_bytes)
+    assert after["host_write_bytes"] == before["host_write_bytes"] == span_bytes
+    record = results.test_result("m", "new", test, measured)
+    assert record["counters"]["zero_read_bytes"] < 0.01 * record["bytes"]
+    assert record["data"] == "random"
+
+
+def test_power_of_an_idle_drive_is_what_its_model_says() -> None:
+    target = EngineTarget(small_model(), 1)
+    test = PROCEDURES["power-idle"]
+    record = results.test_result(
+        "m", "new", test, test.measure(target, 1, False, TaskProgress(test.id))
+    )
+    assert record["mean_power_w"] == pytest.approx(0.06)
+    assert (record["ios"], record["mib_per_s"], record["latency_us"]["mean"]) == (0, None, None)

@@ -1,0 +1,24 @@
+"""Sequential transfer of the 2012 reviews: blocks of 128 KiB, queue depth 1, 1 minute."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from drivelab.procedures.procedure import Procedure
+from drivelab.quantities import KIB
+
+
+def _procedure(direction: Literal["read", "write"]) -> Procedure:
+    return Procedure(
+        id=f"sequential-{direction}-128k-qd1",
+        title=f"128 KB sequential {direction}, queue depth 1",
+        direction=direction,
+        order="sequential",
+        block_bytes=128 * KIB,
+        queue_depth=1,
+        align_bytes=128 * KIB,
+        duration_s=60,
+    )
+
+
+PROCEDURES = (_procedure("read"), _procedure("write"))

@@ -1,0 +1,211 @@
+"""The states in which drives are measured, and how each is brought about.
+
+A state is a step after another state, or after nothing; so states that share a history share the
+work. Steps and their constants are in `steps.py`, the image of the used state in `image.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from drivelab.errors import RequestError, nearest
+from drivelab.progress import TaskProgress
+from drivelab.quantities import KIB, NS_PER_S, bytes_text
+from drivelab.states import steps
+from drivelab.states.image import ImageCopy, image_requests, mix_text
+from drivelab.states.steps import RANDOM, REPEATING, REST_NS, Fill, Torture
+from drivelab.targets import Target
+
+__all__ = ["STATES", "ImageCopy", "State", "find", "image_requests", "select"]
+
+Seeds = Callable[[str], int]
+"""The seed of a state's own step, by the state's name."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A state: its name, how people describe it, and the step that leads to it."""
+
+    name: str
+    description: str
+    step: Callable[[Target, int, TaskProgress], None]
+    cost: float
+    """How long the step takes, roughly in units of one test; for the progress bar."""
+    parent: State | None = None
+    """The state that the step starts from; None starts from secure erase."""
+
+    @property
+    def costly(self) -> bool:
+        """Whether a prepared drive is kept and copied; otherwise every test prepares its own."""
+        return self.cost >= 1
+
+    @property
+    def lineage(self) -> tuple[State, ...]:
+        """This state's ancestors, the oldest first, and itself."""
+        return (*(self.parent.lineage if self.parent is not None else ()), self)
+
+    def prepare(self, target: Target, seeds: Seeds, progress: TaskProgress) -> None:
+        """Brings a drive in any condition into this state."""
+        whole = sum(state.cost for state in self.lineage)
+        for state in self.lineage:
+            part = TaskProgress(state.name)
+            progress.follow(part, state.cost / whole)
+            state.advance(target, seeds, part)
+            part.finish()
+
+    def advance(self, target: Target, seeds: Seeds, progress: TaskProgress) -> None:
+        """Brings a drive in the parent state (in any condition, without a parent) into this one."""
+        if self.parent is None:
+            target.secure_erase()
+        self.step(target, seeds(self.name), progress)
+
+
+def _erased(target: Target, seed: int, progress: TaskProgress) -> None:
+    """Nothing to do: secure erase has been done."""
+
+
+def _settled(target: Target, seed: int, progress: TaskProgress) -> None:
+    steps.settle(target, progress)
+
+
+def _written(data: str) -> State:
+    """The pass that other states start from, before anything rests: a state without tests."""
+
+    def step(target: Target, seed: int, progress: TaskProgress) -> None:
+        steps.fill(target, seed, progress, 1.0, Fill(data))
+
+    return State(f"written-{data}", "", step, 2.0)
+
+
+def _copied(target: Target, seed: int, progress: TaskProgress) -> None:
+    steps.copy_image(target, seed, progress, 1.0, ImageCopy())
+    steps.settle(target, progress)
+
+
+def _trimmed(target: Target, seed: int, progress: TaskProgress) -> None:
+    steps.trim(target, seed, progress, 1.0)
+    steps.settle(target, progress)
+
+
+def _tortured(minutes: int, data: str) -> Callable[[Target, int, TaskProgress], None]:
+    def step(target: Target, seed: int, progress: TaskProgress) -> None:
+        steps.torture(target, seed, progress, 1.0, Torture(data, minutes))
+        steps.settle(target, progress)
+
+    return step
+
+
+def _passed(data: str) -> Callable[[Target, int, TaskProgress], None]:
+    def step(target: Target, seed: int, progress: TaskProgress) -> None:
+        steps.fill(target, seed, progress, 1.0, Fill(data))
+        steps.settle(target, progress)
+
+    return step
+
+
+def _pass_text(data: str) -> str:
+    fill = Fill()
+    return (
+        f"one sequential pass over all logical blocks with {fill.write_bytes // KIB} KiB writes "
+        f"of {data} data"
+    )
+
+
+_REST_TEXT = f"flush and {REST_NS // NS_PER_S} s of idle time"
+
+
+def _used_text() -> str:
+    image = ImageCopy()
+    return (
+        f"secure erase, {_pass_text(REPEATING)}, then the sector-by-sector copy of a file-system "
+        f"image of {bytes_text(image.image_bytes)} (synthetic; ascending extents, by bytes: "
+        f"{mix_text(image)}; packed from the start of the drive, {image.density * 100:.0f} % used "
+        f"there, with free gaps between extents; writes of at most "
+        f"{image.write_bytes // KIB} KiB; {image.data} data), {_REST_TEXT}"
+    )
+
+
+def _family(name: str, minutes: int, data: str, written: State) -> tuple[State, ...]:
+    """A tortured state, and what TRIM and a sequential pass make of it."""
+    torture = Torture(data, minutes)
+    tortured = State(
+        name,
+        f"secure erase, {_pass_text(data)}, then {torture.write_bytes // KIB} KiB random writes of "
+        f"{data} data over all of them at queue depth {torture.queue_depth} for {minutes} minutes, "
+        f"{_REST_TEXT}",
+        _tortured(minutes, data),
+        minutes / 5,
+        written,
+    )
+    trimmed = State(
+        f"{name}-trimmed",
+        f"{name}, then TRIM of all logical blocks, {_REST_TEXT}",
+        _trimmed,
+        1.0,
+        tortured,
+    )
+    twice = State(
+        f"{name}-trimmed-twice",
+        f"{name}-trimmed, then TRIM of all logical blocks again, {_REST_TEXT}",
+        _trimmed,
+        1.0,
+        trimmed,
+    )
+    passed = State(
+        f"{name}-pass",
+        f"{name}, then {_pass_text(data)}, {_REST_TEXT}",
+        _passed(data),
+        2.0,
+        tortured,
+    )
+    return (tortured, trimmed, twice, passed)
+
+
+_WRITTEN, _WRITTEN_RANDOM = _written(REPEATING), _written(RANDOM)
+
+STATES = {
+    state.name: state
+    for state in (
+        State("new", "secure erase: no logical block written", _erased, 0.05),
+        State(
+            "filled",
+            f"secure erase, {_pass_text(REPEATING)}, {_REST_TEXT}",
+            _settled,
+            1.0,
+            _WRITTEN,
+        ),
+        State(
+            "filled-random",
+            f"secure erase, {_pass_text(RANDOM)}, {_REST_TEXT}",
+            _settled,
+            1.0,
+            _WRITTEN_RANDOM,
+        ),
+        State("used", _used_text(), _copied, 2.0, _WRITTEN),
+        *_family("tortured", 20, REPEATING, _WRITTEN),
+        *_family("tortured-random-20min", 20, RANDOM, _WRITTEN_RANDOM),
+        *_family("tortured-random", 60, RANDOM, _WRITTEN_RANDOM),
+    )
+}
+"""Every state that tests run in, in the order of reports."""
+
+
+def find(name: str, option: str = "--state") -> State:
+    """The state of this name; raises RequestError."""
+    if name not in STATES:
+        raise RequestError(
+            f'{option} "{name}" is unknown{nearest(name, STATES)} Allowed: {", ".join(STATES)}.'
+        )
+    return STATES[name]
+
+
+def select(names: Sequence[str]) -> list[State]:
+    """The states of these names, in the order of reports; raises RequestError."""
+    wanted = {find(name, "--states").name for name in names}
+    return [state for state in STATES.values() if state.name in wanted]
+
+
+def parts(states: Sequence[State]) -> list[State]:
+    """All states that must be passed through to reach these, parents first, each once."""
+    return [*dict.fromkeys(part for state in states for part in state.lineage)]

@@ -1,0 +1,111 @@
+"""What states are made of: passes, image copies, torture, TRIM, rest. Every constant is here.
+
+The depth of the passes and the rest are assumed; block sizes, depths and durations else are the
+reviews'. Data are patterns of `data_patterns.py`; only drives that compress look at them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drivelab.data_patterns import parse_data_pattern
+from drivelab.progress import TaskProgress
+from drivelab.quantities import KIB, MIB, NS_PER_S, derive_seed
+from drivelab.states.image import ImageCopy, image_requests
+from drivelab.targets import Target
+from drivelab.workload import FLUSH, BlockSize, Job, Recorded, Requests
+
+REPEATING, RANDOM = "repeating", "random"
+
+
+@dataclass(frozen=True)
+class Fill:
+    """One sequential pass over all logical blocks. Block size as the reviews; depth assumed."""
+
+    data: str = REPEATING
+    write_bytes: int = 128 * KIB
+    queue_depth: int = 1
+
+
+@dataclass(frozen=True)
+class Torture:
+    """Random writes over all logical blocks, as the reviews describe them."""
+
+    data: str = REPEATING
+    minutes: int = 20
+    write_bytes: int = 4 * KIB
+    queue_depth: int = 32
+
+
+TRIM_BYTES = 32 * MIB
+"""Longest range of one TRIM command: 65 536 sectors."""
+
+REST_NS = 60 * NS_PER_S
+"""Time that the drive stands idle between its preparation and a test. Source: assumed."""
+
+
+def fill(target: Target, seed: int, progress: TaskProgress, share: float, step: Fill) -> None:
+    """Writes all logical blocks once, in ascending order."""
+    block_bytes = min(step.write_bytes, target.capacity_bytes)
+    job = Job(
+        name="fill",
+        rw="write",
+        block_sizes=(BlockSize(bytes=block_bytes),),
+        span_bytes=target.capacity_bytes,
+        queue_depth=step.queue_depth,
+        data=parse_data_pattern(step.data),
+        seed=derive_seed(seed, "fill"),
+    )
+    target.run([job], progress, share)
+
+
+def copy_image(
+    target: Target, seed: int, progress: TaskProgress, share: float, image: ImageCopy
+) -> None:
+    """Copies the file-system image, sector by sector."""
+    requests = image_requests(target.capacity_bytes, seed, image)
+    if not len(requests):
+        return
+    job = Job(
+        name="image-copy",
+        source=Recorded(pacing="closed"),
+        queue_depth=image.queue_depth,
+        data=parse_data_pattern(image.data),
+        seed=derive_seed(seed, "image-copy"),
+    )
+    target.run_requests(job, requests, progress, share)
+
+
+def torture(target: Target, seed: int, progress: TaskProgress, share: float, step: Torture) -> None:
+    """Writes at random places of the whole drive for a time."""
+    job = Job(
+        name="torture",
+        rw="randwrite",
+        block_sizes=(BlockSize(bytes=step.write_bytes),),
+        span_bytes=target.capacity_bytes,
+        queue_depth=step.queue_depth,
+        runtime_ns=step.minutes * 60 * NS_PER_S,
+        time_based=True,
+        data=parse_data_pattern(step.data),
+        seed=derive_seed(seed, "torture"),
+    )
+    target.run([job], progress, share)
+
+
+def trim(target: Target, seed: int, progress: TaskProgress, share: float) -> None:
+    """Says of all logical blocks that they are free; for a drive without TRIM nothing happens."""
+    job = Job(
+        name="trim",
+        rw="trim",
+        block_sizes=(BlockSize(bytes=min(TRIM_BYTES, target.capacity_bytes)),),
+        span_bytes=target.capacity_bytes,
+        seed=derive_seed(seed, "trim"),
+    )
+    target.run([job], progress, share)
+
+
+def settle(target: Target, progress: TaskProgress) -> None:
+    """Flushes the write buffer and lets the drive rest."""
+    job = Job(name="flush", source=Recorded(pacing="closed"))
+    target.run_requests(job, Requests.of([(FLUSH, 0, 0)]), progress, 0.0)
+    target.idle(REST_NS)
