@@ -28,6 +28,16 @@ impl LinkConfig {
     }
 }
 
+/// A limit that firmware puts on a kind of command: a token bucket. Commands above the sustained rate spend a credit
+/// that fills up while the drive is asked for less.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GovernorConfig {
+    /// Sustained commands per second; 0: no limit.
+    pub commands_per_s: u32,
+    /// Commands of credit.
+    pub burst_commands: u32,
+}
+
 /// Firmware work per command: one processor, commands in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirmwareConfig {
@@ -39,6 +49,8 @@ pub struct FirmwareConfig {
     pub trim_ns: Nanos,
     /// A flush.
     pub flush_ns: Nanos,
+    /// Limit of writes.
+    pub write_governor: GovernorConfig,
 }
 
 /// The write buffer.
@@ -98,6 +110,8 @@ pub struct SchedulingConfig {
 pub struct PowerConfig {
     /// Controller, DRAM and link at rest.
     pub idle_mw: u32,
+    /// More while a command is inside the drive: what a firmware that knows the power state switches off without one.
+    pub active_mw: u32,
     /// More while the firmware works on a command.
     pub firmware_mw: u32,
     /// More while the link moves data.

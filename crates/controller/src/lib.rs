@@ -6,6 +6,7 @@ pub mod calendar;
 pub mod command;
 pub mod config;
 mod dies;
+mod governor;
 mod host;
 mod log_jobs;
 pub mod meters;
@@ -13,8 +14,8 @@ mod scheduled;
 pub mod ssd;
 
 pub use config::{
-    BufferConfig, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig, LinkConfig, PowerConfig,
-    SchedulingConfig,
+    BufferConfig, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig, GovernorConfig, LinkConfig,
+    PowerConfig, SchedulingConfig,
 };
 pub use meters::Meters;
 pub use scheduled::Scheduled;

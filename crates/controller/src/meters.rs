@@ -50,6 +50,8 @@ pub struct Meters {
     pub link_busy_ns: Nanos,
     /// Firmware.
     pub firmware_busy_ns: Nanos,
+    /// At least one command inside, up to the last time that there was none.
+    pub active_ns: Nanos,
 }
 
 impl Meters {
@@ -58,6 +60,7 @@ impl Meters {
     pub fn energy_nj(&self, elapsed_ns: Nanos, power: &PowerConfig) -> u64 {
         let parts = [
             (elapsed_ns, power.idle_mw),
+            (self.active_ns, power.active_mw),
             (self.firmware_busy_ns, power.firmware_mw),
             (self.link_busy_ns, power.link_mw),
             (self.bus_busy_ns, power.bus_mw),

@@ -17,6 +17,7 @@ use crate::calendar::Calendar;
 use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
 use crate::config::ControllerConfig;
 use crate::dies::Dies;
+use crate::governor::Governor;
 use crate::meters::Meters;
 use crate::scheduled::Scheduled;
 
@@ -84,6 +85,9 @@ pub struct SolidStateDrive<M: Scheduled> {
     pub(crate) slots: Vec<Slot>,
     free_slots: Vec<u32>,
     firmware_free_ns: Nanos,
+    write_governor: Governor,
+    /// When the first of the commands that are inside came.
+    active_since_ns: Nanos,
     firmware: VecDeque<(Nanos, u32)>,
     pub(crate) events: BinaryHeap<Reverse<(Nanos, u32)>>,
     pub(crate) link_free_ns: Nanos,
@@ -134,6 +138,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
             slots: vec![unused; depth as usize],
             free_slots: (0..depth).rev().collect(),
             firmware_free_ns: 0,
+            write_governor: Governor::new(config.firmware.write_governor),
+            active_since_ns: 0,
             firmware: VecDeque::with_capacity(depth as usize),
             events: BinaryHeap::with_capacity((dies + depth) as usize),
             link_free_ns: 0,
@@ -183,7 +189,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Energy used since the drive was made, in nJ.
     #[must_use]
     pub fn energy_nj(&self) -> u64 {
-        self.meters.energy_nj(self.now_ns, &self.config.power)
+        let mut meters = self.meters;
+        if self.outstanding() > 0 {
+            meters.active_ns += self.now_ns - self.active_since_ns;
+        }
+        meters.energy_nj(self.now_ns, &self.config.power)
     }
 
     /// Commands inside the drive.
@@ -298,6 +308,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.now_ns = time;
                 self.completions.pop_front();
                 self.free_slots.push(slot);
+                if self.free_slots.len() == self.slots.len() {
+                    self.meters.active_ns += time - self.active_since_ns;
+                }
                 done.push(completion);
                 self.note_idle(time);
                 continue;
@@ -394,12 +407,19 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
             self.process(now_ns, false, &mut overdue);
             self.overdue = overdue;
         }
+        if self.free_slots.len() == self.slots.len() {
+            self.active_since_ns = now_ns;
+        }
         let Some(slot) = self.free_slots.pop() else {
             return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
         };
         self.idle_ns = NONE_NS;
         let work = self.firmware_ns(command.op);
-        let ready = self.firmware_free_ns.max(now_ns) + work;
+        let mut start = self.firmware_free_ns.max(now_ns);
+        if command.op == Op::Write {
+            start = self.write_governor.admit(start);
+        }
+        let ready = start + work;
         self.firmware_free_ns = ready;
         self.meters.firmware_busy_ns += work;
         let bytes = match command.op {

@@ -3,7 +3,7 @@
 
 use drivelab_controller::{
     BufferConfig, CleaningPace, Command, Completion, ControllerConfig, Device, DieAllocation, FirmwareConfig,
-    LinkConfig, Op, PowerConfig, SchedulingConfig, SolidStateDrive,
+    GovernorConfig, LinkConfig, Op, PowerConfig, SchedulingConfig, SolidStateDrive,
 };
 use drivelab_ftl::{CleaningMode, FtlConfig, Mapping, PageMap, VictimSelection};
 use drivelab_nand::{FlashTiming, Geometry, UnitLayout};
@@ -101,7 +101,13 @@ fn drive(shape: Shape) -> SolidStateDrive<PageMap> {
             frame_overhead_ns: 2000,
             command_overhead_ns: 900,
         },
-        firmware: FirmwareConfig { read_ns: 10_000, write_ns: 12_000, trim_ns: 5_000, flush_ns: 1_000 },
+        firmware: FirmwareConfig {
+            read_ns: 10_000,
+            write_ns: 12_000,
+            trim_ns: 5_000,
+            flush_ns: 1_000,
+            write_governor: GovernorConfig::default(),
+        },
         buffer: BufferConfig {
             units: shape.buffer_units,
             write_back: shape.write_back,
@@ -127,6 +133,7 @@ fn drive(shape: Shape) -> SolidStateDrive<PageMap> {
         },
         power: PowerConfig {
             idle_mw: 60,
+            active_mw: 100,
             firmware_mw: 300,
             link_mw: 100,
             bus_mw: 10,

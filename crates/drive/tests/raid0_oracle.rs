@@ -3,8 +3,8 @@
 
 use drivelab_controller::{
     BufferConfig, CleaningPace, Command, CommandError, Completion, Content, ControllerConfig, Device,
-    DieAllocation, FirmwareConfig, LatencySplit, LinkConfig, Op, PowerConfig, SchedulingConfig,
-    SolidStateDrive,
+    DieAllocation, FirmwareConfig, GovernorConfig, LatencySplit, LinkConfig, Op, PowerConfig,
+    SchedulingConfig, SolidStateDrive,
 };
 use drivelab_drive::{Partition, Raid0, Raid0Config};
 use drivelab_ftl::{CleaningMode, FtlConfig, PageMap, VictimSelection};
@@ -196,7 +196,13 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
     let config = ControllerConfig {
         queue_depth: 4,
         link: link(300_000_000),
-        firmware: FirmwareConfig { read_ns: 10_000, write_ns: 12_000, trim_ns: 5_000, flush_ns: 1_000 },
+        firmware: FirmwareConfig {
+            read_ns: 10_000,
+            write_ns: 12_000,
+            trim_ns: 5_000,
+            flush_ns: 1_000,
+            write_governor: GovernorConfig::default(),
+        },
         buffer: BufferConfig { units: 20, write_back, coalesce: true, hold_ns: 500_000, capacitor: false },
         scheduling: SchedulingConfig {
             die_allocation: DieAllocation::EarliestFree,

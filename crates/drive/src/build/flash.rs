@@ -1,7 +1,7 @@
 //! What all flash families read from a model: the array, the user capacity, the controller.
 
 use drivelab_controller::{
-    BufferConfig, ControllerConfig, FirmwareConfig, LinkConfig, PowerConfig, SchedulingConfig,
+    BufferConfig, ControllerConfig, FirmwareConfig, GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig,
 };
 use drivelab_nand::{FlashTiming, Geometry, GeometryError, UnitLayout};
 
@@ -106,6 +106,10 @@ pub fn controller(
             write_ns: model.integer("controller.write_firmware_ns"),
             trim_ns: model.integer("controller.trim_firmware_ns"),
             flush_ns: model.integer("controller.flush_firmware_ns"),
+            write_governor: GovernorConfig {
+                commands_per_s: model.small("controller.write_governor_iops"),
+                burst_commands: model.small("controller.write_governor_burst"),
+            },
         },
         buffer: BufferConfig {
             units: u32::try_from(buffer_bytes / u64::from(unit_bytes)).unwrap_or(u32::MAX),
@@ -132,6 +136,7 @@ pub fn controller(
         },
         power: PowerConfig {
             idle_mw: model.small("power.idle_mw"),
+            active_mw: model.small("power.active_mw"),
             firmware_mw: model.small("power.firmware_mw"),
             link_mw: model.small("power.link_mw"),
             bus_mw: model.small("power.bus_mw").saturating_mul(lockstep),

@@ -35,6 +35,20 @@ pub(super) const CONTROLLER: &[Parameter] = &[
         Number(0),
         "firmware time of a flush command",
     ),
+    row(
+        "controller.write_governor_iops",
+        "commands/s",
+        Integer(0, MOST),
+        Number(0),
+        "sustained writes that the firmware lets through; 0: no limit",
+    ),
+    row(
+        "controller.write_governor_burst",
+        "commands",
+        Integer(0, MOST),
+        Number(0),
+        "writes above the sustained rate that a credit lets through",
+    ),
 ];
 
 /// Host link.
@@ -75,6 +89,7 @@ pub(super) const WRITE_BUFFER: &[Parameter] = &[
 /// Power.
 pub(super) const POWER: &[Parameter] = &[
     row("power.idle_mw", "mW", Integer(0, MOST), Number(0), "controller, DRAM and link at rest"),
+    row("power.active_mw", "mW", Integer(0, MOST), Number(0), "more while a command is inside the drive"),
     row("power.firmware_mw", "mW", Integer(0, MOST), Number(0), "more while firmware works"),
     row("power.link_mw", "mW", Integer(0, MOST), Number(0), "more while the link moves data"),
     row("power.bus_mw", "mW", Integer(0, MOST), Number(0), "a channel's bus while it moves data"),
