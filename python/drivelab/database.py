@@ -15,7 +15,9 @@ CREATE TABLE runs (
     wall_s DOUBLE);
 CREATE TABLE models (
     model VARCHAR, title VARCHAR, hash VARCHAR, user_capacity_bytes UBIGINT,
-    raw_capacity_bytes UBIGINT);
+    raw_capacity_bytes UBIGINT, family VARCHAR, released VARCHAR, controller_name VARCHAR,
+    firmware VARCHAR, price_usd DOUBLE, price_usd_per_gib_flash DOUBLE,
+    price_usd_per_gib_user DOUBLE);
 CREATE TABLE parameters (
     model VARCHAR, key VARCHAR, value_json VARCHAR, unit VARCHAR, source VARCHAR,
     is_default BOOLEAN);
@@ -25,7 +27,7 @@ CREATE TABLE states (
 CREATE TABLE tests (
     model VARCHAR, state VARCHAR, test VARCHAR, title VARCHAR, direction VARCHAR,
     block_bytes UBIGINT, queue_depth UINTEGER, align_bytes UBIGINT, span_bytes UBIGINT,
-    duration_s DOUBLE, ios UBIGINT, bytes UBIGINT, iops DOUBLE, mib_per_s DOUBLE,
+    data VARCHAR, duration_s DOUBLE, ios UBIGINT, bytes UBIGINT, iops DOUBLE, mib_per_s DOUBLE,
     latency_mean_us DOUBLE, latency_max_us DOUBLE, queueing_us DOUBLE, link_us DOUBLE,
     firmware_us DOUBLE, flash_us DOUBLE, cleaning_us DOUBLE, write_amplification DOUBLE,
     host_write_bytes UBIGINT, flash_program_bytes UBIGINT, erases UBIGINT, energy_j DOUBLE,
@@ -33,6 +35,8 @@ CREATE TABLE tests (
 CREATE TABLE series (
     model VARCHAR, state VARCHAR, test VARCHAR, time_s DOUBLE, mib_per_s DOUBLE,
     latency_max_us DOUBLE);
+CREATE TABLE zones (
+    model VARCHAR, state VARCHAR, test VARCHAR, position_bytes UBIGINT, mb_per_s DOUBLE);
 CREATE TABLE percentiles (
     model VARCHAR, state VARCHAR, test VARCHAR, percentile DOUBLE, latency_us DOUBLE);
 CREATE TABLE figures (
@@ -67,7 +71,12 @@ def _tables(results: Mapping[str, Any]) -> dict[str, Iterable[Row]]:
     return {
         "runs": [(*_values(run, *keys), results.get("wall_s"))],
         "models": [
-            _values(model, "name", "title", "hash", "user_capacity_bytes", "raw_capacity_bytes")
+            _values(
+                model,
+                *("name", "title", "hash", "user_capacity_bytes", "raw_capacity_bytes"),
+                *("family", "released", "controller_name", "firmware", "price_usd"),
+                *("price_usd_per_gib_flash", "price_usd_per_gib_user"),
+            )
             for model in results["models"]
         ],
         "parameters": _parameters(results["models"]),
@@ -81,6 +90,7 @@ def _tables(results: Mapping[str, Any]) -> dict[str, Iterable[Row]]:
         ],
         "tests": [_test(test) for test in results["tests"]],
         "series": _series(results["tests"]),
+        "zones": _zones(results["tests"]),
         "percentiles": [
             (test["model"], test["state"], test["id"], percentile, latency_us)
             for test in results["tests"]
@@ -115,7 +125,7 @@ def _test(test: Mapping[str, Any]) -> Row:
     return (
         *_values(test, "model", "state", "id", "title", "direction"),
         *_values(test, "block_bytes", "queue_depth", "align_bytes", "span_bytes"),
-        *_values(test, "duration_s", "ios", "bytes", "iops", "mib_per_s"),
+        *_values(test, "data", "duration_s", "ios", "bytes", "iops", "mib_per_s"),
         *_values(test["latency_us"], "mean", "max"),
         *_values(split, "queueing", "link", "firmware", "flash", "cleaning"),
         *_values(test, "write_amplification", "host_write_bytes", "flash_program_bytes"),
@@ -130,3 +140,11 @@ def _series(tests: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
         for index, (mib_per_s, latency_max_us) in enumerate(points):
             time_s = index * series["interval_s"]
             yield (test["model"], test["state"], test["id"], time_s, mib_per_s, latency_max_us)
+
+
+def _zones(tests: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    for test in tests:
+        whole = test.get("pass") or {"mb_per_s": []}
+        for index, mb_per_s in enumerate(whole["mb_per_s"]):
+            position_bytes = index * whole["zone_bytes"]
+            yield (test["model"], test["state"], test["id"], position_bytes, mb_per_s)

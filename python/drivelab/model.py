@@ -12,9 +12,20 @@ from typing import Any
 
 from drivelab import _engine
 from drivelab.errors import RequestError, nearest
+from drivelab.quantities import GIB
 
 MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 8.125
 """Memory per map unit: an entry of the map; what is written beside the data, and a valid bit."""
+
+FAMILY_TITLES = {
+    "page-map": "Page map",
+    "superblock-map": "Superblock map with merges",
+    "log-block-map": "Log blocks behind a write-back cache",
+    "compressed-map": "Compressing and deduplicating",
+    "raid-0": "RAID-0",
+    "hard-disk": "Hard disks",
+}
+"""Families in the order in which they are listed, in words."""
 
 Overrides = Sequence[tuple[str, str]]
 
@@ -85,12 +96,31 @@ class Model:
         """Every parameter: key, value, unit, source, default."""
         return list(self.description.get("parameters") or [])
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What kind of drive it is, and what it cost; null where the model doesn't say.
+
+        Costs are per GiB (2^30 bytes) of flash and of what the host can address, as the 2010
+        reviews state them.
+        """
+        price = self.value("price_usd")
+        raw_bytes = None if self.is_disk else self.raw_capacity_bytes
+        return {
+            "family": self.family,
+            "released": self.value("released"),
+            "controller_name": self.value("controller_name"),
+            "firmware": self.value("firmware"),
+            "price_usd": price,
+            "price_usd_per_gib_flash": price / (raw_bytes / GIB) if price and raw_bytes else None,
+            "price_usd_per_gib_user": price / (self.user_capacity_bytes / GIB) if price else None,
+        }
+
     def summary(self) -> dict[str, Any]:
         """What `list` prints of a model; capacities in bytes."""
         return {
             "name": self.name,
             "title": self.title,
-            "released": self.description.get("released"),
+            **self.identity,
             "user_capacity_bytes": self.user_capacity_bytes,
             "raw_capacity_bytes": self.raw_capacity_bytes,
             "queue_depth": self.queue_depth,
@@ -99,7 +129,7 @@ class Model:
 
     def details(self) -> dict[str, Any]:
         """What `show` prints of a model."""
-        return self.summary() | self.description
+        return self.description | self.summary()
 
 
 def models_folder() -> Path:

@@ -54,6 +54,7 @@ def model_result(model: Model) -> dict[str, Any]:
     return {
         "name": model.name,
         "title": model.title,
+        **model.identity,
         "hash": model.hash,
         "user_capacity_bytes": model.user_capacity_bytes,
         "raw_capacity_bytes": model.raw_capacity_bytes,

@@ -1,28 +1,103 @@
-"""`list` and `show`: the models."""
+"""`list` and `show`: the models, the tests, the states."""
 
 from __future__ import annotations
 
-from drivelab import arguments, model
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import arguments, model, procedures, states
 from drivelab.commands import printing
-from drivelab.quantities import bytes_text
+from drivelab.errors import RequestError
+from drivelab.procedures.procedure import Procedure
+from drivelab.quantities import GIB, bytes_text
+
+Record = dict[str, Any]
 
 
-def list_models(json: arguments.Json = False) -> None:
-    """List the models that come with drivelab."""
-    summaries = [item.summary() for item in model.load_all()]
+def list_models(
+    tests: Annotated[bool, typer.Option("--tests", help="List the tests of a review.")] = False,
+    state_names: Annotated[
+        bool, typer.Option("--states", help="List the states of drives.")
+    ] = False,
+    json: arguments.Json = False,
+) -> None:
+    """List the models that come with drivelab, by family; or the tests, or the states."""
+    if tests and state_names:
+        raise RequestError("--tests and --states: one at a time")
+    if tests:
+        records = [_test_record(test) for test in procedures.PROCEDURES.values()]
+    elif state_names:
+        records = [
+            {"name": state.name, "description": state.description}
+            for state in states.STATES.values()
+        ]
+    else:
+        records = [item.summary() for item in model.load_all()]
     if json:
-        printing.document(summaries)
-        return
-    rows = [
-        (
-            str(item["name"]),
-            str(item["title"]),
-            bytes_text(item["user_capacity_bytes"]),
-            str(item["released"] or "-"),
+        printing.document(records)
+    elif tests or state_names:
+        printing.table(
+            tuple(records[0])[:2],
+            [tuple(str(value) for value in record.values())[:2] for record in records],
+            (),
         )
-        for item in summaries
-    ]
-    printing.table(("name", "title", "capacity", "released"), rows, ("capacity",))
+    else:
+        _print_models(records)
+
+
+def _test_record(test: Procedure) -> Record:
+    return {
+        "id": test.id,
+        "title": test.title,
+        "states": list(test.states),
+        "default_for": list(test.default_for),
+    }
+
+
+def _print_models(records: Sequence[Record]) -> None:
+    families = [*model.FAMILY_TITLES, *sorted({item["family"] for item in records})]
+    columns = (
+        "name",
+        "released",
+        "controller",
+        "firmware",
+        "flash",
+        "user",
+        "price",
+        "per GiB flash",
+        "usable",
+    )
+    for family in dict.fromkeys(families):
+        rows = [_model_row(item) for item in records if item["family"] == family]
+        if rows:
+            title = model.FAMILY_TITLES.get(family, family)
+            printing.console().print(f"\n{title} ({family})", style="bold", markup=False)
+            printing.table(columns, rows, columns[4:])
+
+
+def _model_row(item: Record) -> tuple[str, ...]:
+    flash = "-" if item["family"] == "hard-disk" else _gib_text(item["raw_capacity_bytes"])
+    return (
+        str(item["name"]),
+        *(str(item[key] or "-") for key in ("released", "controller_name", "firmware")),
+        flash,
+        bytes_text(item["user_capacity_bytes"]),
+        _dollars(item["price_usd"], 0),
+        _dollars(item["price_usd_per_gib_flash"], 2),
+        _dollars(item["price_usd_per_gib_user"], 2),
+    )
+
+
+def _gib_text(byte_count: int) -> str:
+    if byte_count < GIB:
+        return bytes_text(byte_count)
+    return f"{byte_count / GIB:.4g} GiB"
+
+
+def _dollars(value: float | None, decimals: int) -> str:
+    return "-" if value is None else f"${value:.{decimals}f}"
 
 
 def show(
@@ -33,15 +108,9 @@ def show(
     if json:
         printing.document(found.details())
         return
-    spare_ratio = found.raw_capacity_bytes / found.user_capacity_bytes - 1
     out = printing.console()
     out.print(f"{found.title} ({found.name})", markup=False, style="bold")
-    out.print(
-        f"{bytes_text(found.user_capacity_bytes)} for the host, "
-        f"{bytes_text(found.raw_capacity_bytes)} of flash: spare area {spare_ratio * 100:.1f} % of "
-        f"the user capacity\nmodel hash {found.hash}\n",
-        markup=False,
-    )
+    out.print(_identity_text(found), markup=False)
     rows = [
         (
             str(item["key"]),
@@ -52,6 +121,29 @@ def show(
         for item in found.parameters
     ]
     printing.table(("parameter", "value", "unit", "source"), rows, ("value",))
+
+
+def _identity_text(found: model.Model) -> str:
+    known = found.identity
+    words = [model.FAMILY_TITLES.get(found.family, found.family)]
+    words += [str(known[key]) for key in ("controller_name", "released") if known[key]]
+    words += [f"firmware {known['firmware']}"] if known["firmware"] else []
+    lines = [", ".join(words)]
+    size = f"{bytes_text(found.user_capacity_bytes)} for the host"
+    if not found.is_disk:
+        spare_ratio = found.raw_capacity_bytes / found.user_capacity_bytes - 1
+        size += (
+            f", {bytes_text(found.raw_capacity_bytes)} of flash: "
+            f"spare area {spare_ratio * 100:.1f} % of the user capacity"
+        )
+    lines.append(size)
+    if known["price_usd"]:
+        costs = [f"{_dollars(known['price_usd_per_gib_user'], 2)} per GiB usable"]
+        if known["price_usd_per_gib_flash"]:
+            costs.append(f"{_dollars(known['price_usd_per_gib_flash'], 2)} per GiB of flash")
+        lines.append(f"{_dollars(known['price_usd'], 0)} when reviewed: {', '.join(costs)}")
+    lines.append(f"model hash {found.hash}\n")
+    return "\n".join(lines)
 
 
 def _value_text(value: object) -> str:

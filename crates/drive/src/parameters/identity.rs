@@ -16,6 +16,7 @@ pub(super) const IDENTITY: &[Parameter] = &[
         "what kind of drive, named by its mapping scheme",
     ),
     row("released", "", Text, Absent, "year and month of release"),
+    row("controller_name", "", Text, Absent, "name of the controller chip"),
     row("firmware", "", Text, Absent, "firmware that the parameters describe"),
     row("price_usd", "USD", Real(0.0, 1e6), Absent, "price when reviewed"),
     row(

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from drivelab import cli, model
+
+
+def listed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    assert cli.run(["list", "--json", *words]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_models_say_what_they_are_and_what_they_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {item["name"]: item for item in listed(capsys)}
+    assert sorted(found) == model.known_names()
+    x25 = found["intel-x25-m-g1-80gb"]
+    assert (x25["family"], x25["released"]) == ("page-map", "2008-09")
+    # 80 GiB of flash, 74.53 GiB for the host.
+    assert x25["price_usd_per_gib_flash"] == pytest.approx(x25["price_usd"] / 80)
+    assert x25["price_usd_per_gib_user"] == pytest.approx(x25["price_usd"] / 74.53, rel=1e-4)
+    assert found["hypothetical"]["price_usd"] is None
+    assert found["hypothetical"]["price_usd_per_gib_user"] is None
+
+
+def test_the_list_names_every_model_under_its_family(capsys: pytest.CaptureFixture[str]) -> None:
+    items = listed(capsys)
+    assert cli.run(["list"]) == 0
+    text = capsys.readouterr().out
+    for item in items:
+        heading = text.index(f"({item['family']})")
+        assert text.index(f"\n{item['name']} ", heading) > heading
+
+
+def test_tests_and_states_are_listed_with_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    tests = listed(capsys, "--tests")
+    assert {"id", "title", "states", "default_for"} <= set(tests[0])
+    assert "hdtach-write" in [test["id"] for test in tests]
+    assert "tortured-random" in [state["name"] for state in listed(capsys, "--states")]
+    assert cli.run(["list", "--tests", "--states"]) == 2
