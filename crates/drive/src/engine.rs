@@ -6,12 +6,15 @@ use drivelab_sim::Nanos;
 use serde_json::Value;
 
 use crate::flash_report;
+use crate::hard_disk::HardDisk;
 
 /// A drive of any family. One branch a command chooses among them: the work inside is compiled for each.
 #[derive(Clone, Debug)]
 pub enum Engine {
     /// Flash behind a page map.
     PageMap(Box<SolidStateDrive<PageMap>>),
+    /// Platters and heads.
+    HardDisk(Box<HardDisk>),
 }
 
 /// The same expression for the drive of whatever family.
@@ -19,6 +22,7 @@ macro_rules! each {
     ($engine:expr, $drive:ident => $work:expr) => {
         match $engine {
             Engine::PageMap($drive) => $work,
+            Engine::HardDisk($drive) => $work,
         }
     };
 }
@@ -52,6 +56,7 @@ impl Engine {
     pub fn trim_unit_sectors(&self) -> Option<u32> {
         match self {
             Self::PageMap(drive) => Some(drive.mapping().sectors_per_unit()),
+            Self::HardDisk(_) => None,
         }
     }
 
@@ -66,6 +71,7 @@ impl Engine {
     pub fn counters(&self) -> Value {
         match self {
             Self::PageMap(drive) => flash_report::counters(drive),
+            Self::HardDisk(disk) => disk.counters(),
         }
     }
 
@@ -74,6 +80,7 @@ impl Engine {
     pub fn page_states(&self) -> Value {
         match self {
             Self::PageMap(drive) => flash_report::page_states(drive),
+            Self::HardDisk(_) => Value::Array(Vec::new()),
         }
     }
 
@@ -82,6 +89,7 @@ impl Engine {
     pub fn derived(&self) -> Value {
         match self {
             Self::PageMap(drive) => flash_report::derived(drive),
+            Self::HardDisk(disk) => disk.derived(),
         }
     }
 }

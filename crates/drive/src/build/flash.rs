@@ -1,8 +1,6 @@
 //! What all flash families read from a model: the array, the user capacity, the controller.
 
-use drivelab_controller::{
-    BufferConfig, ControllerConfig, FirmwareConfig, GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig,
-};
+use drivelab_controller::{BufferConfig, ControllerConfig, PowerConfig, SchedulingConfig};
 use drivelab_nand::{FlashTiming, Geometry, GeometryError, UnitLayout};
 
 use crate::error::ModelError;
@@ -95,22 +93,8 @@ pub fn controller(
     };
     Ok(ControllerConfig {
         queue_depth: model.small("controller.queue_depth"),
-        link: LinkConfig {
-            bytes_per_s: model.integer("link.bytes_per_s"),
-            frame_bytes: model.small("link.frame_bytes"),
-            frame_overhead_ns: model.integer("link.frame_overhead_ns"),
-            command_overhead_ns: model.integer("link.command_overhead_ns"),
-        },
-        firmware: FirmwareConfig {
-            read_ns: model.integer("controller.read_firmware_ns"),
-            write_ns: model.integer("controller.write_firmware_ns"),
-            trim_ns: model.integer("controller.trim_firmware_ns"),
-            flush_ns: model.integer("controller.flush_firmware_ns"),
-            write_governor: GovernorConfig {
-                commands_per_s: model.small("controller.write_governor_iops"),
-                burst_commands: model.small("controller.write_governor_burst"),
-            },
-        },
+        link: super::link(model),
+        firmware: super::firmware(model),
         buffer: BufferConfig {
             units: u32::try_from(buffer_bytes / u64::from(unit_bytes)).unwrap_or(u32::MAX),
             write_back: model.flag("write_buffer.write_back"),

@@ -1,7 +1,10 @@
 //! From a model's parameters to a working drive: one file for each family.
 
 mod flash;
+mod hard_disk;
 mod page_map;
+
+use drivelab_controller::{FirmwareConfig, GovernorConfig, LinkConfig};
 
 use crate::engine::Engine;
 use crate::error::ModelError;
@@ -15,6 +18,7 @@ use crate::parameters::Family;
 pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
     Ok(match model.family() {
         Family::PageMap => Engine::PageMap(Box::new(page_map::build(model, seed)?)),
+        Family::HardDisk => Engine::HardDisk(Box::new(hard_disk::build(model)?)),
     })
 }
 
@@ -24,4 +28,27 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
 /// As [`build`].
 pub fn check(model: &Model) -> Result<(), ModelError> {
     build(model, 0).map(drop)
+}
+
+fn link(model: &Model) -> LinkConfig {
+    LinkConfig {
+        bytes_per_s: model.integer("link.bytes_per_s"),
+        frame_bytes: model.small("link.frame_bytes"),
+        frame_overhead_ns: model.integer("link.frame_overhead_ns"),
+        command_overhead_ns: model.integer("link.command_overhead_ns"),
+    }
+}
+
+/// Firmware times, and its limits where they apply.
+fn firmware(model: &Model) -> FirmwareConfig {
+    FirmwareConfig {
+        read_ns: model.integer("controller.read_firmware_ns"),
+        write_ns: model.integer("controller.write_firmware_ns"),
+        trim_ns: model.integer("controller.trim_firmware_ns"),
+        flush_ns: model.integer("controller.flush_firmware_ns"),
+        write_governor: GovernorConfig {
+            commands_per_s: model.small("controller.write_governor_iops"),
+            burst_commands: model.small("controller.write_governor_burst"),
+        },
+    }
 }

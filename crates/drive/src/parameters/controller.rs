@@ -35,6 +35,10 @@ pub(super) const CONTROLLER: &[Parameter] = &[
         Number(0),
         "firmware time of a flush command",
     ),
+];
+
+/// Limits that firmware puts on writes.
+pub(super) const GOVERNOR: &[Parameter] = &[
     row(
         "controller.write_governor_iops",
         "commands/s",

@@ -4,6 +4,7 @@
 
 mod controller;
 mod flash;
+mod hard_disk;
 mod identity;
 mod log;
 
@@ -74,7 +75,7 @@ pub(crate) const MOST: u64 = u32::MAX as u64;
 use Kind::{Boolean, Choice, Integer, Name, Real, Text};
 
 /// Words of `family`, in the order of [`Family`].
-pub(crate) const FAMILY_WORDS: &[&str] = &["page-map"];
+pub(crate) const FAMILY_WORDS: &[&str] = &["page-map", "hard-disk"];
 
 /// What kind of drive a model describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -82,11 +83,13 @@ pub(crate) const FAMILY_WORDS: &[&str] = &["page-map"];
 pub enum Family {
     /// Flash behind a page map, fine or coarse.
     PageMap,
+    /// Platters and heads.
+    HardDisk,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: &[Self] = &[Self::PageMap];
+    pub const ALL: &[Self] = &[Self::PageMap, Self::HardDisk];
 
     /// The family of a word.
     #[must_use]
@@ -112,10 +115,21 @@ impl Family {
                 log::PAGE_MAP,
                 log::CLEANING,
                 controller::CONTROLLER,
+                controller::GOVERNOR,
                 log::SCHEDULING,
                 controller::LINK,
                 controller::WRITE_BUFFER,
                 controller::POWER,
+            ],
+            Self::HardDisk => &[
+                identity::IDENTITY,
+                hard_disk::CAPACITY,
+                hard_disk::DISK,
+                hard_disk::CACHES,
+                controller::CONTROLLER,
+                hard_disk::SCHEDULING,
+                controller::LINK,
+                hard_disk::POWER,
             ],
         }
     }

@@ -1,0 +1,440 @@
+//! A hard disk as a state machine: what it is made of, and the order in which things happen.
+//!
+//! `commands` works on commands of the host, `media` on the arm. Three kinds of event drive both: the firmware is
+//! done with a command, data of a write has arrived over the link, the heads have done a job. A job is an access to
+//! sectors of one track, or reading ahead. Completions leave in the order of the link.
+
+pub mod arm;
+mod commands;
+pub mod config;
+pub mod geometry;
+mod media;
+pub mod meters;
+mod read_cache;
+mod report;
+pub mod seek;
+mod write_cache;
+
+use std::collections::VecDeque;
+
+use drivelab_controller::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
+use drivelab_nand::GeometryError;
+use drivelab_sim::Nanos;
+
+use arm::Arm;
+pub use config::{
+    ArmConfig, DiskPowerConfig, HardDiskConfig, PlatterConfig, ReadCacheConfig, Scheduling, WriteCacheConfig,
+};
+use geometry::{Geometry, Place};
+pub use meters::DiskMeters;
+use read_cache::ReadCache;
+use seek::SeekCurve;
+use write_cache::WriteCache;
+
+const NEVER: Nanos = u64::MAX;
+
+/// A command inside the disk.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    command: Command,
+    submitted_ns: Nanos,
+    split: LatencySplit,
+    /// Time on the link, for the whole command.
+    link_ns: Nanos,
+    /// Sectors that have been on the link: of a read to the host, of a write to the cache.
+    sectors_done: u32,
+    /// Extents that must reach the media before this command is done.
+    pending: u32,
+    /// A write: all data has been taken.
+    admitted: bool,
+    /// A flush: extents with a lower order count.
+    flush_order: u64,
+}
+
+/// A read that needs the media.
+#[derive(Clone, Copy, Debug)]
+struct PendingRead {
+    slot: u32,
+    order: u64,
+    arrived_ns: Nanos,
+    /// What is missing.
+    lba: u64,
+    end: u64,
+    /// Place of `lba`.
+    place: Place,
+}
+
+/// Data of a write on its way over the link.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    at_ns: Nanos,
+    slot: u32,
+    lba: u64,
+    sectors: u32,
+    stamp: u64,
+    /// The command waits for the media.
+    alone: bool,
+    /// An extent of the write cache was claimed for it.
+    claimed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    Nothing,
+    Read,
+    Write,
+    ReadAhead,
+}
+
+/// What the arm is doing.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    work: Work,
+    lba: u64,
+    sectors: u32,
+    start_ns: Nanos,
+    /// The first sector is under the head.
+    begin_ns: Nanos,
+    end_ns: Nanos,
+}
+
+const NO_JOB: Job = Job { work: Work::Nothing, lba: 0, sectors: 0, start_ns: 0, begin_ns: 0, end_ns: NEVER };
+
+/// A hard disk.
+#[derive(Clone, Debug)]
+pub struct HardDisk {
+    config: HardDiskConfig,
+    geometry: Geometry,
+    arm: Arm,
+    read_cache: ReadCache,
+    write_cache: WriteCache,
+    meters: DiskMeters,
+    now_ns: Nanos,
+    slots: Vec<Slot>,
+    free_slots: Vec<u32>,
+    firmware_free_ns: Nanos,
+    firmware: VecDeque<(Nanos, u32)>,
+    link_free_ns: Nanos,
+    arrivals: VecDeque<Arrival>,
+    job: Job,
+    /// The read that the job is for; it goes on over all its tracks.
+    current: Option<PendingRead>,
+    reads: Vec<PendingRead>,
+    /// Writes whose data waits for room in the cache, in order.
+    admission: VecDeque<u32>,
+    flushes: Vec<u32>,
+    /// Extents that commands wait for.
+    awaited_extents: u32,
+    /// One past the last sector that the host has read; reading ahead goes on from there.
+    ahead_of: Option<u64>,
+    next_order: u64,
+    completions: VecDeque<(Completion, u32)>,
+    /// Completed while a host that skipped ahead was not looking.
+    overdue: Vec<Completion>,
+    /// Something has changed at this instant that may give the arm work.
+    dispatch_due: bool,
+    /// What every sector on the media holds, if stamps are kept.
+    media: Option<Vec<u64>>,
+    /// By slot: what has been read so far.
+    partial_stamps: Vec<Vec<u64>>,
+    read_stamps: Vec<(u32, Vec<u64>)>,
+}
+
+impl HardDisk {
+    /// A new disk, spinning, the arm at the rim, all sectors zero.
+    ///
+    /// # Errors
+    /// Parameters that make no working disk; the message names one, its value and what is allowed.
+    pub fn new(config: HardDiskConfig) -> Result<Self, GeometryError> {
+        config.check()?;
+        let geometry = Geometry::new(&config)?;
+        let curve = SeekCurve::new(geometry.cylinders(), &config.arm)?;
+        let depth = config.queue_depth;
+        let unused = Slot {
+            command: Command::new(0, Op::Flush, 0, 0),
+            submitted_ns: 0,
+            split: LatencySplit::default(),
+            link_ns: 0,
+            sectors_done: 0,
+            pending: 0,
+            admitted: false,
+            flush_order: 0,
+        };
+        let write = &config.write_cache;
+        Ok(Self {
+            config,
+            geometry,
+            arm: Arm::new(curve, &config.arm),
+            read_cache: ReadCache::new(&config.read_cache),
+            write_cache: WriteCache::new(write.entries, write.size_bytes / SECTOR_BYTES, depth),
+            meters: DiskMeters::default(),
+            now_ns: 0,
+            slots: vec![unused; depth as usize],
+            free_slots: (0..depth).rev().collect(),
+            firmware_free_ns: 0,
+            firmware: VecDeque::with_capacity(depth as usize),
+            link_free_ns: 0,
+            arrivals: VecDeque::with_capacity(depth as usize),
+            job: NO_JOB,
+            current: None,
+            reads: Vec::with_capacity(depth as usize),
+            admission: VecDeque::with_capacity(depth as usize),
+            flushes: Vec::with_capacity(depth as usize),
+            awaited_extents: 0,
+            ahead_of: None,
+            next_order: 0,
+            completions: VecDeque::with_capacity(depth as usize),
+            overdue: Vec::new(),
+            dispatch_due: false,
+            media: None,
+            partial_stamps: Vec::new(),
+            read_stamps: Vec::new(),
+        })
+    }
+
+    /// Keeps a 64-bit stamp per sector, so that an oracle can compare what it reads. Call it on a new disk.
+    pub fn keep_stamps(&mut self) {
+        self.media = Some(vec![0; self.config.capacity_sectors as usize]);
+        self.partial_stamps = vec![Vec::new(); self.slots.len()];
+    }
+
+    /// Tag and stamps of every read completed since the last call, if stamps are kept.
+    pub fn take_read_stamps(&mut self) -> Vec<(u32, Vec<u64>)> {
+        std::mem::take(&mut self.read_stamps)
+    }
+
+    /// What is on the media, if stamps are kept; the caches not included.
+    #[must_use]
+    pub fn media_stamps(&self) -> Option<&[u64]> {
+        self.media.as_deref()
+    }
+
+    /// Parameters.
+    #[must_use]
+    pub fn config(&self) -> &HardDiskConfig {
+        &self.config
+    }
+
+    /// Tracks and zones, to look at.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn meters(&self) -> &DiskMeters {
+        &self.meters
+    }
+
+    /// Energy used since the disk was made, in nJ.
+    #[must_use]
+    pub fn energy_nj(&self) -> u64 {
+        self.meters.energy_nj(self.now_ns, &self.config.power)
+    }
+
+    /// Commands inside the disk.
+    #[must_use]
+    pub fn outstanding(&self) -> u32 {
+        self.config.queue_depth - self.free_slots.len() as u32
+    }
+
+    /// Recounts all books; for tests.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let coming: u64 = self.arrivals.iter().map(|arrival| u64::from(arrival.sectors)).sum();
+        self.write_cache.check(coming)?;
+        self.read_cache.check()?;
+        if (self.job.work == Work::Write) != self.write_cache.active().is_some() {
+            return Err(format!("the arm's job is {:?}, the write cache disagrees", self.job.work));
+        }
+        let awaited =
+            self.write_cache.awaited() + self.arrivals.iter().filter(|arrival| arrival.alone).count();
+        if awaited != self.awaited_extents as usize {
+            return Err(format!("{awaited} extents are awaited, the book says {}", self.awaited_extents));
+        }
+        Ok(())
+    }
+
+    /// Writes zeros over the whole disk, which takes a pass at media rate. Commands still inside are completed
+    /// first; their completions are given back.
+    pub fn secure_erase(&mut self) -> Vec<Completion> {
+        let mut done = std::mem::take(&mut self.overdue);
+        while self.outstanding() > 0 {
+            let Some(next) = self.next_event() else { break };
+            self.advance(next, &mut done);
+        }
+        self.read_cache.clear();
+        self.write_cache.clear();
+        self.arrivals.clear();
+        self.job = NO_JOB;
+        self.current = None;
+        self.ahead_of = None;
+        self.dispatch_due = false;
+        if let Some(media) = &mut self.media {
+            media.fill(0);
+        }
+        let pass_ns = self.geometry.pass_ns();
+        self.meters.write_busy_ns += pass_ns;
+        self.now_ns += pass_ns;
+        self.arm.stay_at(&self.geometry.place(0), self.now_ns);
+        self.firmware_free_ns = self.now_ns;
+        self.link_free_ns = self.now_ns;
+        done
+    }
+
+    #[inline]
+    fn next_internal(&self) -> Nanos {
+        let firmware = self.firmware.front().map_or(NEVER, |&(time, _)| time);
+        let arrival = self.arrivals.front().map_or(NEVER, |arrival| arrival.at_ns);
+        firmware.min(arrival).min(self.job.end_ns)
+    }
+
+    /// Lets everything happen up to `until`; stops after the first completions if `stop` says so.
+    #[inline]
+    fn process(&mut self, until: Nanos, stop: bool, done: &mut Vec<Completion>) {
+        let before = done.len();
+        loop {
+            let internal = self.next_internal();
+            if let Some(&(completion, slot)) = self.completions.front()
+                && completion.completed_ns < internal
+            {
+                let time = completion.completed_ns;
+                if time > until || (stop && done.len() > before && time > self.now_ns) {
+                    break;
+                }
+                self.now_ns = time;
+                self.completions.pop_front();
+                self.free_slots.push(slot);
+                done.push(completion);
+                continue;
+            }
+            if internal > until
+                || internal == NEVER
+                || (stop && done.len() > before && internal > self.now_ns)
+            {
+                break;
+            }
+            self.now_ns = internal;
+            self.happen(internal);
+        }
+        if until != NEVER && !(stop && done.len() > before) {
+            self.now_ns = self.now_ns.max(until);
+        }
+    }
+
+    /// Everything that is due now, one thing at a time, in a fixed order.
+    #[inline]
+    fn happen(&mut self, now: Nanos) {
+        if self.job.end_ns == now {
+            self.job_done(now);
+        } else if self.arrivals.front().is_some_and(|arrival| arrival.at_ns == now) {
+            self.data_arrived(now);
+        } else if let Some((_, slot)) = self.firmware.pop_front() {
+            self.begin_command(slot, now);
+        }
+        if self.dispatch_due && self.next_internal() != now {
+            self.dispatch_due = false;
+            self.dispatch(now);
+        }
+    }
+
+    fn firmware_ns(&self, op: Op) -> Nanos {
+        let firmware = &self.config.firmware;
+        match op {
+            Op::Read => firmware.read_ns,
+            Op::Write => firmware.write_ns,
+            Op::Trim => firmware.trim_ns,
+            Op::Flush => firmware.flush_ns,
+        }
+    }
+
+    fn check_command(&self, now_ns: Nanos, command: &Command) -> Result<(), CommandError> {
+        let end = command.lba.saturating_add(u64::from(command.sector_count));
+        let capacity_sectors = self.config.capacity_sectors;
+        if end > capacity_sectors {
+            return Err(CommandError::OutOfRange { lba: command.lba, end, capacity_sectors });
+        }
+        if command.sector_count == 0 && command.op != Op::Flush {
+            return Err(CommandError::Empty);
+        }
+        if now_ns < self.now_ns {
+            return Err(CommandError::Past { now_ns, reached_ns: self.now_ns });
+        }
+        Ok(())
+    }
+}
+
+impl Device for HardDisk {
+    fn capacity_sectors(&self) -> u64 {
+        self.config.capacity_sectors
+    }
+
+    fn queue_depth(&self) -> u32 {
+        self.config.queue_depth
+    }
+
+    fn now_ns(&self) -> Nanos {
+        self.now_ns
+    }
+
+    #[inline]
+    fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
+        self.check_command(now_ns, &command)?;
+        if now_ns > self.now_ns {
+            // The host skipped ahead: what lies in between happens first, and it hears of it later.
+            let mut overdue = std::mem::take(&mut self.overdue);
+            self.process(now_ns, false, &mut overdue);
+            self.overdue = overdue;
+        }
+        let Some(slot) = self.free_slots.pop() else {
+            return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
+        };
+        let work = self.firmware_ns(command.op);
+        let ready = self.firmware_free_ns.max(now_ns) + work;
+        self.firmware_free_ns = ready;
+        self.meters.firmware_busy_ns += work;
+        let bytes = match command.op {
+            Op::Read | Op::Write => u64::from(command.sector_count) * SECTOR_BYTES,
+            Op::Flush | Op::Trim => 0,
+        };
+        let link_ns = self.config.link.command_ns(bytes);
+        self.slots[slot as usize] = Slot {
+            command,
+            submitted_ns: now_ns,
+            split: LatencySplit { firmware_ns: work, link_ns, ..LatencySplit::default() },
+            link_ns,
+            sectors_done: 0,
+            pending: 0,
+            admitted: false,
+            flush_order: 0,
+        };
+        self.firmware.push_back((ready, slot));
+        Ok(())
+    }
+
+    fn next_event(&mut self) -> Option<Nanos> {
+        if !self.overdue.is_empty() {
+            return Some(self.now_ns);
+        }
+        let completion = self.completions.front().map_or(NEVER, |(done, _)| done.completed_ns);
+        let next = self.next_internal().min(completion);
+        (next != NEVER).then_some(next)
+    }
+
+    fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        done.append(&mut self.overdue);
+        self.process(until_ns, false, done);
+    }
+
+    #[inline]
+    fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        if self.overdue.is_empty() {
+            self.process(until_ns, true, done);
+        } else {
+            done.append(&mut self.overdue);
+        }
+    }
+}
