@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from drivelab import procedures, states
 from drivelab.figures import ordering_readings, readings_for, tables
 from drivelab.figures.published import figures_by_id
 from drivelab.figures.readings import reading_of
@@ -48,6 +49,12 @@ def test_random_data_is_not_mixed_up_with_incompressible_s_opposite() -> None:
     reading = reading_of(figures_by_id()["A2-023"])
     assert reading is not None
     assert reading.test_id == "random-write-4k-qd3-aligned"
+
+
+def test_the_laboratory_has_every_test_and_state_that_is_needed() -> None:
+    needed = readings_for() | ordering_readings()
+    assert {item.test_id for item in needed} <= set(procedures.PROCEDURES)
+    assert {item.state for item in needed} <= set(states.STATES)
 
 
 def test_hard_disks_are_measured_in_one_state() -> None:
