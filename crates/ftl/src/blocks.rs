@@ -147,8 +147,8 @@ impl Blocks {
     }
 
     #[inline]
-    pub(crate) fn remove_valid(&mut self, block: BlockIndex) {
-        self.valid[block.0 as usize] -= 1;
+    pub(crate) fn remove_valid(&mut self, block: BlockIndex, count: u32) {
+        self.valid[block.0 as usize] -= count as u16;
     }
 }
 

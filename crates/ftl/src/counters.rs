@@ -13,6 +13,8 @@ pub struct FtlCounters {
     pub programs_wear: u64,
     /// Program operations of the map journal.
     pub programs_map: u64,
+    /// Program operations of parity over dies.
+    pub programs_parity: u64,
     /// Host units programmed.
     pub units_host: u64,
     /// Units that cleaning moved.
@@ -21,6 +23,10 @@ pub struct FtlCounters {
     pub units_wear: u64,
     /// Places left empty because a page was programmed before it was full.
     pub units_padded: u64,
+    /// Granules left empty because nothing that waited fitted on the page.
+    pub granules_padded: u64,
+    /// Host units whose content was in flash already: only a reference was written.
+    pub units_duplicate: u64,
     /// Blocks erased by cleaning.
     pub erases_cleaning: u64,
     /// Blocks erased by static wear levelling.
@@ -43,6 +49,6 @@ impl FtlCounters {
     /// Program operations of every kind.
     #[must_use]
     pub fn programs(&self) -> u64 {
-        self.programs_host + self.programs_cleaning + self.programs_wear + self.programs_map
+        self.programs_host + self.programs_cleaning + self.programs_wear + self.programs_map + self.programs_parity
     }
 }

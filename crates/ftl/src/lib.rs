@@ -5,9 +5,11 @@
 
 pub mod blocks;
 pub mod cleaning;
+pub mod compressed_map;
 pub mod config;
 pub mod content;
 pub mod counters;
+pub mod die_logs;
 pub mod invariants;
 pub mod journal;
 pub mod log_block_map;
@@ -24,6 +26,7 @@ pub mod victim;
 
 pub use blocks::Stream;
 pub use cleaning::{CleaningStep, Purpose, Urgency};
+pub use compressed_map::{CompressedMap, CompressionConfig};
 pub use config::{CleaningMode, FtlConfig};
 pub use content::{Content, Identity};
 pub use counters::FtlCounters;

@@ -117,6 +117,12 @@ pub trait LogMapping: Mapping {
         self.page_granules()
     }
 
+    /// Granules that a unit would take on a page now: contents stored already need no second copy.
+    #[inline]
+    fn room_of(&self, stored: Stored) -> u32 {
+        u32::from(stored.granules)
+    }
+
     /// Whether host data can be programmed on a die right now.
     fn has_room(&self, die: DieIndex) -> bool;
 

@@ -70,6 +70,12 @@ impl FlashArray {
         }
     }
 
+    /// An erased array whose out-of-band data is kept elsewhere: only whole pages are programmed, nothing is read.
+    #[must_use]
+    pub fn without_units(layout: UnitLayout) -> Self {
+        Self { oob: Vec::new(), ..Self::new(layout) }
+    }
+
     /// How units lie on pages.
     #[inline]
     #[must_use]
@@ -84,12 +90,32 @@ impl FlashArray {
     /// [`FlashRule::ProgramOrder`] unless `page` is the block's next erased page. The array is unchanged then.
     #[inline]
     pub fn program(&mut self, block: BlockIndex, page: u32, units: &[Lpn]) -> Result<Ppn, FlashRule> {
+        debug_assert!(units.len() <= self.layout.units_per_page as usize);
+        let (first, relative) = self.advance(block, page)?;
+        for (place, lpn) in self.oob[first.0 as usize..].iter_mut().zip(units) {
+            // LPN + 1 of padding wraps to 0, which is what padding has.
+            *place = u64::from(lpn.0.wrapping_add(1)) << 32 | relative & 0xFFFF_FFFF;
+        }
+        Ok(first)
+    }
+
+    /// Programs the next page of a block; who keeps the out-of-band data knows what is on it. Gives the first place.
+    ///
+    /// # Errors
+    /// As [`Self::program`].
+    #[inline]
+    pub fn program_page(&mut self, block: BlockIndex, page: u32) -> Result<Ppn, FlashRule> {
+        self.advance(block, page).map(|(first, _)| first)
+    }
+
+    /// Takes the next page of a block. Gives its first place, and the sequence number relative to the block's first.
+    #[inline]
+    fn advance(&mut self, block: BlockIndex, page: u32) -> Result<(Ppn, u64), FlashRule> {
         let index = block.0 as usize;
         let next = self.write_pointer[index];
         if page != next || next + self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
             return Err(FlashRule::ProgramOrder { block: block.0, page, next });
         }
-        debug_assert!(units.len() <= self.layout.units_per_page as usize);
         if next == 0 {
             self.first_sequence[index] = self.next_sequence;
         }
@@ -99,13 +125,9 @@ impl FlashArray {
         self.next_sequence += 1;
         let first = block.0 * self.layout.units_per_block
             + next / self.layout.pages_per_unit * self.layout.units_per_page;
-        for (place, lpn) in self.oob[first as usize..].iter_mut().zip(units) {
-            // LPN + 1 of padding wraps to 0, which is what padding has.
-            *place = u64::from(lpn.0.wrapping_add(1)) << 32 | relative & 0xFFFF_FFFF;
-        }
         self.write_pointer[index] = next + self.layout.pages_per_unit;
         self.program_count += 1;
-        Ok(Ppn(first))
+        Ok((Ppn(first), relative))
     }
 
     /// Reads a place's out-of-band data, as a read of its page does.
@@ -126,8 +148,10 @@ impl FlashArray {
     /// Erases a block.
     pub fn erase(&mut self, block: BlockIndex) {
         let index = block.0 as usize;
-        let first = self.layout.first_ppn(block).0 as usize;
-        self.oob[first..first + self.layout.units_per_block as usize].fill(0);
+        if !self.oob.is_empty() {
+            let first = self.layout.first_ppn(block).0 as usize;
+            self.oob[first..first + self.layout.units_per_block as usize].fill(0);
+        }
         self.write_pointer[index] = 0;
         self.erase_count[index] += 1;
         self.erase_total += 1;

@@ -1,0 +1,578 @@
+//! The compressing, deduplicating map: map units are compressed to fragments of a few granules, several fragments
+//! share a flash page, and contents that exist more than once are stored once.
+//!
+//! The map gives the page of an LPN and the size of its fragment, or a shared fragment that it refers to. Which
+//! fragments lie on a page is out-of-band data (`fragments`). Open blocks, victims, wear levelling and the journal are
+//! those of every scheme with a log on each die (`die_logs`); valid data is measured in granules here.
+
+mod duplicates;
+mod fragments;
+mod moving;
+mod parity;
+mod recount;
+
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry, GeometryError, Lpn, Ppn, UnitLayout};
+
+use crate::blocks::Stream;
+use crate::cleaning::{CleaningStep, Urgency};
+use crate::config::{CleaningMode, FtlConfig};
+use crate::content::{Content, mix};
+use crate::counters::FtlCounters;
+use crate::die_logs::{DieLogs, Measure, check_thresholds};
+use crate::mapping::{LogMapping, Mapping, Stored};
+use crate::page_map::FtlError;
+use duplicates::Duplicates;
+use fragments::{Fragments, KEY_LIMIT, Key};
+use parity::Parity;
+
+/// Set in a map entry that refers to a shared fragment; its number is below.
+const SHARED: u32 = 1 << 31;
+/// Set in a map entry that a trim should have removed but did not: it reads as zeros, but still holds its space.
+const TRIMMED: u32 = 1 << 30;
+
+/// Parameters of the compressed map beside those of every log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompressionConfig {
+    /// Bytes of a map unit before compression.
+    pub unit_bytes: u32,
+    /// Space on a page is given out in this many bytes.
+    pub granule_bytes: u32,
+    /// One page of every stripe over the dies is parity.
+    pub parity: bool,
+    /// Of a hundred trimmed units, how many give their flash space back; the others hold it until they are
+    /// overwritten. 100 unless the firmware is broken.
+    pub trim_frees_percent: u32,
+}
+
+/// Room of a fragment, in granules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Extent {
+    /// What it takes on a page.
+    size: u8,
+    /// What it is counted as: its size, and for the last fragment of a full page the rest of the page, on which
+    /// nothing else fitted.
+    charge: u8,
+}
+
+/// Sizes that follow from geometry and parameters.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    unit_granules: u32,
+    page_granules: u32,
+    units_per_page: u32,
+    pages_per_block: u32,
+}
+
+/// A page that is being filled.
+#[derive(Clone, Copy, Debug)]
+struct OpenPage {
+    block: BlockIndex,
+    place: Ppn,
+    used: u32,
+    last: Option<Key>,
+}
+
+/// A compressing FTL over its flash array.
+#[derive(Clone, Debug)]
+pub struct CompressedMap {
+    logs: DieLogs,
+    config: CompressionConfig,
+    shape: Shape,
+    /// Page + 1 of every LPN, or a shared fragment; 0: not mapped.
+    map: Vec<u32>,
+    /// Fragments of LPNs that have theirs for themselves.
+    extents: Vec<Extent>,
+    fragments: Fragments,
+    duplicates: Duplicates,
+    parity: Parity,
+    moving: moving::Moving,
+    /// Per die: it takes no host data beyond this many fragments, so that cleaning always finds something to free.
+    die_limits: Vec<u32>,
+    /// Per sector of the host. Equal identities mean equal bytes, but an oracle's stamps are unique, so they cannot
+    /// lie with the fragments.
+    stamps: Option<Vec<u64>>,
+}
+
+impl CompressedMap {
+    /// An FTL over an erased array.
+    ///
+    /// # Errors
+    /// A parameter that makes no working drive: units that do not fit on a page, granules out of range, parity of a
+    /// single die, user capacity that does not fit even if nothing compresses.
+    pub fn new(geometry: Geometry, ftl: FtlConfig, config: CompressionConfig) -> Result<Self, GeometryError> {
+        geometry.validate()?;
+        let shape = shape(&geometry, &ftl, &config)?;
+        let layout = UnitLayout::new(geometry, geometry.program_bytes())?;
+        let dies = geometry.die_count();
+        let parity = Parity::new(config.parity, dies);
+        // Emptying a block with less than a page of outdated granules is not worth it, and in the worst case each
+        // of these granules is a fragment that could have been a whole unit.
+        let lasting = DieLogs::lasting_blocks(&layout, &ftl);
+        let die_limits: Vec<u32> = (0..dies)
+            .map(|die| {
+                let places = parity.data_pages(DieIndex(die), shape.pages_per_block) * shape.units_per_page;
+                lasting * places.saturating_sub(shape.page_granules - 1)
+            })
+            .collect();
+        let room = die_limits.iter().map(|&limit| u64::from(limit)).sum::<u64>();
+        let room = room.saturating_sub(u64::from(dies * shape.page_granules));
+        if ftl.user_units == 0 || u64::from(ftl.user_units) > room {
+            let bytes = u64::from(ftl.user_units) * u64::from(config.unit_bytes);
+            let allowed = format!(
+                "must be 1 map unit ({} bytes) to {} bytes: raw capacity less parity, working blocks and what \
+                 cleaning needs",
+                config.unit_bytes,
+                room * u64::from(config.unit_bytes)
+            );
+            return Err(GeometryError::new("user_capacity_bytes", bytes, allowed));
+        }
+        check_thresholds(&layout, &ftl)?;
+        let user_units = ftl.user_units as usize;
+        Ok(Self {
+            logs: DieLogs::new(FlashArray::without_units(layout), ftl),
+            config,
+            shape,
+            map: vec![0; user_units],
+            extents: vec![Extent::default(); user_units],
+            fragments: Fragments::new(layout.block_count()),
+            duplicates: Duplicates::default(),
+            parity,
+            moving: moving::Moving::new(dies),
+            die_limits,
+            stamps: None,
+        })
+    }
+
+    /// Parameters.
+    #[must_use]
+    pub fn config(&self) -> &CompressionConfig {
+        &self.config
+    }
+
+    /// Bytes of memory that map and out-of-band data take at most now (pages never touched count, too).
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.map.capacity() * size_of::<u32>()
+            + self.extents.capacity() * size_of::<Extent>()
+            + self.fragments.memory_bytes()
+    }
+
+    /// Host writes need a parity page on this die first (or cleaning does, for its stream).
+    #[inline]
+    fn is_parity_due(&self, die: DieIndex, stream: Stream) -> bool {
+        let page = match self.logs.blocks.open_block(die, stream) {
+            Some(block) => self.logs.flash.write_pointer(block),
+            None if stream == Stream::Host && !self.logs.has_host_block(die) => return false,
+            None => 0,
+        };
+        self.parity.is_parity(die, page)
+    }
+
+    fn program_parity(&mut self, die: DieIndex, stream: Stream) -> Result<CleaningStep, FtlError> {
+        let (_, place) = self.program_page(die, stream)?;
+        self.close_if_full(die, stream, place);
+        self.logs.counters.programs_parity += 1;
+        Ok(CleaningStep::Parity { at: place })
+    }
+
+    /// Programs the next page of a stream; what it holds is entered afterwards.
+    #[inline]
+    fn program_page(&mut self, die: DieIndex, stream: Stream) -> Result<(BlockIndex, Ppn), FtlError> {
+        let block = self.logs.open(die, stream)?;
+        let page = self.logs.flash.write_pointer(block);
+        Ok((block, self.logs.flash.program_page(block, page)?))
+    }
+
+    #[inline]
+    fn close_if_full(&mut self, die: DieIndex, stream: Stream, place: Ppn) {
+        let page = place.0 % self.shape.pages_per_block;
+        if page + 1 == self.shape.pages_per_block {
+            self.fragments.close(BlockIndex(place.0 / self.shape.pages_per_block));
+        }
+        self.logs.close_if_full(die, stream, page);
+    }
+
+    /// Puts a fragment on a page.
+    #[inline]
+    fn place(&mut self, die: DieIndex, page: &mut OpenPage, key: Key, size: u8) {
+        self.fragments.push(page.block, key);
+        self.logs.blocks.add_valid(page.block, u32::from(size));
+        self.logs.die_valid[die.0 as usize] += 1;
+        page.used += u32::from(size);
+        page.last = Some(key);
+    }
+
+    /// A page is complete: a rest that no further unit would have fitted in counts as used by its last fragment.
+    /// (Otherwise a block of such pages would look worth cleaning, and would come out of it the same.)
+    #[inline]
+    fn finish_page(&mut self, page: &OpenPage) {
+        debug_assert!(page.used <= self.shape.page_granules, "overfull page: {}", page.used);
+        let rest = self.shape.page_granules - page.used;
+        if rest == 0 || rest >= self.shape.unit_granules {
+            return;
+        }
+        let extent = match page.last {
+            Some(Key::Unit(lpn)) => &mut self.extents[lpn.0 as usize],
+            Some(Key::Shared(id)) => &mut self.duplicates.get_mut(id).extent,
+            None => return,
+        };
+        extent.charge += rest as u8;
+        self.logs.blocks.add_valid(page.block, rest);
+    }
+
+    /// Stores one unit of the host on a page.
+    #[inline]
+    fn store(&mut self, die: DieIndex, page: &mut OpenPage, lpn: Lpn, stored: Stored) {
+        let index = lpn.0 as usize;
+        let size = stored.granules as u8;
+        let (old, old_extent) = (self.map[index], self.extents[index]);
+        if let Some(identity) = stored.identity {
+            let id = match self.duplicates.find(identity) {
+                Some(id) => {
+                    // Only the reference is written: a record of the log, which no one needs once the map has it.
+                    page.used += 1;
+                    self.logs.counters.units_duplicate += 1;
+                    id
+                }
+                None => {
+                    let id = self.duplicates.add(identity, page.place, Extent { size, charge: size });
+                    self.place(die, page, Key::Shared(id), size);
+                    id
+                }
+            };
+            self.duplicates.refer(id);
+            self.map[index] = SHARED | id;
+        } else {
+            self.map[index] = page.place.0 + 1;
+            self.extents[index] = Extent { size, charge: size };
+            self.place(die, page, Key::Unit(lpn), size);
+        }
+        self.release_entry(old, old_extent);
+    }
+
+    /// A map entry is gone: its fragment is outdated, unless others refer to it.
+    #[inline]
+    fn release_entry(&mut self, entry: u32, extent: Extent) {
+        if entry == 0 {
+            return;
+        }
+        if entry & SHARED == 0 {
+            self.invalidate(Ppn((entry & !TRIMMED) - 1), extent.charge);
+        } else if let Some(shared) = self.duplicates.release(entry & !(SHARED | TRIMMED)) {
+            self.invalidate(shared.page, shared.extent.charge);
+        }
+    }
+
+    #[inline]
+    fn invalidate(&mut self, place: Ppn, charge: u8) {
+        let block = self.logs.layout.block_of(place);
+        let die = self.logs.layout.die_of(block);
+        self.logs.blocks.remove_valid(block, u32::from(charge));
+        self.logs.die_valid[die.0 as usize] -= 1;
+        if self.fragments.is_mostly_outdated(block, self.logs.blocks.valid_count(block)) {
+            self.compact(die, block);
+        }
+    }
+
+    /// Forgets the outdated fragments of a block that is neither written nor emptied now.
+    #[cold]
+    fn compact(&mut self, die: DieIndex, block: BlockIndex) {
+        if !self.logs.blocks.is_closed(block) || self.logs.victim_of(die) == Some(block) {
+            return;
+        }
+        let first = self.logs.layout.first_ppn(block).0;
+        let Self { map, duplicates, fragments, .. } = self;
+        fragments.compact(block, |page, key| is_valid(map, duplicates, Ppn(first + page), key));
+    }
+
+    /// Whether a trim of this unit gives its space back.
+    fn trim_frees(&self, lpn: Lpn) -> bool {
+        mix(u64::from(lpn.0)) % 100 < u64::from(self.config.trim_frees_percent)
+    }
+}
+
+/// A fragment is valid while the map (or the table of shared fragments) points at its page.
+#[inline]
+fn is_valid(map: &[u32], duplicates: &Duplicates, place: Ppn, key: Key) -> bool {
+    match key {
+        Key::Unit(lpn) => map[lpn.0 as usize] & !TRIMMED == place.0 + 1,
+        Key::Shared(id) => {
+            let shared = duplicates.get(id);
+            shared.references > 0 && shared.page == place
+        }
+    }
+}
+
+impl Mapping for CompressedMap {
+    #[inline]
+    fn layout(&self) -> &UnitLayout {
+        &self.logs.layout
+    }
+
+    fn user_units(&self) -> u32 {
+        self.logs.config.user_units
+    }
+
+    #[inline]
+    fn sectors_per_unit(&self) -> u32 {
+        self.config.unit_bytes / 512
+    }
+
+    #[inline]
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        let entry = self.map[lpn.0 as usize];
+        if entry == 0 || entry & TRIMMED != 0 {
+            None
+        } else if entry & SHARED != 0 {
+            Some(self.duplicates.get(entry & !SHARED).page)
+        } else {
+            Some(Ppn(entry - 1))
+        }
+    }
+
+    #[inline]
+    fn is_on_page_of(&self, first: Ppn, _distance: u32, lpn: Lpn) -> bool {
+        self.lookup(lpn) == Some(first)
+    }
+
+    #[inline]
+    fn read_bytes(&self, lpn: Lpn, _sectors: u32) -> u32 {
+        let entry = self.map[lpn.0 as usize];
+        let size = if entry & SHARED != 0 {
+            self.duplicates.get(entry & !(SHARED | TRIMMED)).extent.size
+        } else {
+            self.extents[lpn.0 as usize].size
+        };
+        u32::from(size) * self.config.granule_bytes
+    }
+
+    #[inline]
+    fn stored(&self, content: &Content, index: u32) -> Stored {
+        let bytes = (u64::from(content.compressed_permille) * u64::from(self.config.unit_bytes)).div_ceil(1000);
+        let granules = bytes.div_ceil(u64::from(self.config.granule_bytes)) as u32;
+        Stored {
+            granules: granules.clamp(1, self.shape.unit_granules) as u16,
+            identity: content.identity(index),
+        }
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        let index = lpn.0 as usize;
+        let entry = self.map[index];
+        if entry == 0 || entry & TRIMMED != 0 {
+            return;
+        }
+        if self.trim_frees(lpn) {
+            self.map[index] = 0;
+            self.release_entry(entry, self.extents[index]);
+        } else {
+            self.map[index] |= TRIMMED;
+        }
+        self.logs.counters.units_trimmed += 1;
+        self.logs.journal.note_updates(1);
+    }
+
+    fn secure_erase(&mut self) -> (u32, u64) {
+        let erased = self.logs.secure_erase();
+        self.map.fill(0);
+        self.extents.fill(Extent::default());
+        self.fragments = Fragments::new(self.logs.layout.block_count());
+        self.duplicates = Duplicates::default();
+        self.moving = moving::Moving::new(self.logs.layout.geometry.die_count());
+        if let Some(stamps) = &mut self.stamps {
+            stamps.fill(0);
+        }
+        erased
+    }
+
+    #[inline]
+    fn prefetch(&self, lpn: u64) {
+        drivelab_sim::prefetch(&self.map, lpn as usize);
+        drivelab_sim::prefetch(&self.extents, lpn as usize);
+    }
+
+    fn flash(&self) -> &FlashArray {
+        &self.logs.flash
+    }
+
+    fn is_valid(&self, ppn: Ppn) -> bool {
+        self.has_fragments(ppn)
+    }
+
+    fn counters(&self) -> &FtlCounters {
+        &self.logs.counters
+    }
+
+    fn valid_units(&self) -> u64 {
+        self.logs.valid_units()
+    }
+
+    fn free_blocks(&self) -> u64 {
+        self.logs.free_blocks()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.recount()
+    }
+
+    fn keep_stamps(&mut self) {
+        self.stamps = Some(vec![0; self.map.len() * self.sectors_per_unit() as usize]);
+    }
+
+    fn keeps_stamps(&self) -> bool {
+        self.stamps.is_some()
+    }
+
+    fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
+        self.lookup(lpn)?;
+        let sectors = self.sectors_per_unit() as usize;
+        let first = lpn.0 as usize * sectors;
+        Some(&self.stamps.as_ref()?[first..first + sectors])
+    }
+}
+
+impl LogMapping for CompressedMap {
+    #[inline]
+    fn page_granules(&self) -> u32 {
+        self.shape.page_granules
+    }
+
+    #[inline]
+    fn room_of(&self, stored: Stored) -> u32 {
+        match stored.identity {
+            Some(identity) if self.duplicates.find(identity).is_some() => 1,
+            _ => u32::from(stored.granules),
+        }
+    }
+
+    #[inline]
+    fn has_room(&self, die: DieIndex) -> bool {
+        self.logs.has_host_block(die) && !self.is_parity_due(die, Stream::Host)
+    }
+
+    #[inline]
+    fn is_full(&self, die: DieIndex) -> bool {
+        self.logs.die_valid[die.0 as usize] >= self.die_limits[die.0 as usize]
+    }
+
+    fn program_host(&mut self, die: DieIndex, lpns: &[Lpn], stored: &[Stored]) -> Result<Ppn, FtlError> {
+        if !self.has_room(die) {
+            return Err(FtlError::NoFreeBlock { die: die.0 });
+        }
+        let (block, place) = self.program_page(die, Stream::Host)?;
+        self.fragments.begin_page(block, place.0 % self.shape.pages_per_block);
+        self.duplicates.begin_page();
+        let mut page = OpenPage { block, place, used: 0, last: None };
+        for (index, (&lpn, &stored)) in lpns.iter().zip(stored).enumerate() {
+            if lpns[index + 1..].contains(&lpn) {
+                // Outdated by a later write on the same page: buffers do not coalesce what a command waits for.
+                page.used += u32::from(stored.granules);
+            } else {
+                self.store(die, &mut page, lpn, stored);
+            }
+        }
+        self.finish_page(&page);
+        self.close_if_full(die, Stream::Host, place);
+        let counters = &mut self.logs.counters;
+        counters.programs_host += 1;
+        counters.units_host += lpns.len() as u64;
+        counters.granules_padded += u64::from(self.shape.page_granules.saturating_sub(page.used));
+        self.logs.journal.note_updates(lpns.len() as u32);
+        Ok(place)
+    }
+
+    fn store_stamps(&mut self, _first: Ppn, _offset: u32, lpn: Lpn, stamps: &[u64]) {
+        if let Some(kept) = &mut self.stamps {
+            let first = lpn.0 as usize * stamps.len();
+            kept[first..first + stamps.len()].copy_from_slice(stamps);
+        }
+    }
+
+    fn is_metadata_due(&self) -> bool {
+        self.logs.journal.is_due()
+    }
+
+    fn is_checkpointing(&self) -> bool {
+        self.logs.journal.is_checkpointing()
+    }
+
+    fn program_metadata(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
+        self.logs.program_journal(die)
+    }
+
+    #[inline]
+    fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency {
+        let has_room = self.has_room(die);
+        self.logs.urgency(die, has_room)
+    }
+
+    #[inline]
+    fn is_cleaning(&self, die: DieIndex) -> bool {
+        self.logs.is_cleaning(die)
+    }
+
+    fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)> {
+        Some((self.logs.valid_at_start(die)?, self.measure(die).per_block))
+    }
+
+    fn next_cleaning_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
+        self.clean_step(die)
+    }
+
+    fn copied_page_bytes(&self, cursor: &mut usize) -> Option<u32> {
+        let granules = self.moving.source_granules().get(*cursor)?;
+        *cursor += 1;
+        Some(granules * self.config.granule_bytes)
+    }
+
+    fn cleans_when_idle(&self) -> bool {
+        self.logs.config.idle_cleaning_blocks > 0
+    }
+}
+
+impl CompressedMap {
+    /// What a block of a die can hold.
+    #[inline]
+    fn measure(&self, die: DieIndex) -> Measure {
+        let pages = self.parity.data_pages(die, self.shape.pages_per_block);
+        Measure { per_block: pages * self.shape.page_granules, per_page: self.shape.page_granules }
+    }
+}
+
+fn shape(
+    geometry: &Geometry,
+    ftl: &FtlConfig,
+    config: &CompressionConfig,
+) -> Result<Shape, GeometryError> {
+    let page = geometry.program_bytes();
+    let (unit, granule) = (config.unit_bytes, config.granule_bytes);
+    if unit == 0 || !unit.is_multiple_of(512) || unit > page {
+        let allowed = format!("must be a whole number of sectors and at most a page of {page} bytes");
+        return Err(GeometryError::new("ftl.map_unit_bytes", unit, allowed));
+    }
+    if granule == 0 || unit > 127 * granule || granule > unit || page / granule > 0x7FFF {
+        let allowed = format!("must be {} to ftl.map_unit_bytes = {unit}", unit.div_ceil(127));
+        return Err(GeometryError::new("ftl.granule_bytes", granule, allowed));
+    }
+    if config.trim_frees_percent > 100 {
+        return Err(GeometryError::new("ftl.trim_frees_percent", config.trim_frees_percent, "must be 0 to 100"));
+    }
+    if config.parity && geometry.die_count() < 2 {
+        return Err(GeometryError::new("flash.dies_per_channel", geometry.dies_per_channel, "parity needs 2 dies"));
+    }
+    if ftl.cleaning_mode != CleaningMode::Relocate {
+        let allowed = "of a drive that compresses must be 0: it relocates";
+        return Err(GeometryError::new("ftl.cleaning_mode", 1u32, allowed));
+    }
+    if ftl.user_units >= KEY_LIMIT {
+        return Err(GeometryError::new("user_capacity_bytes", ftl.user_units, "fewer than 2^30 map units"));
+    }
+    let page_granules = page / granule;
+    let pages_per_block = geometry.pages_per_block;
+    if page_granules * pages_per_block > 0x7FFF {
+        let allowed = "at most 32767 granules in a block";
+        return Err(GeometryError::new("ftl.granule_bytes", granule, allowed));
+    }
+    let unit_granules = unit.div_ceil(granule);
+    Ok(Shape { unit_granules, page_granules, units_per_page: page_granules / unit_granules, pages_per_block })
+}

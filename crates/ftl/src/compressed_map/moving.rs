@@ -1,0 +1,146 @@
+//! Moving valid fragments out of a victim: several fragments at a time, as many as fill a page.
+
+use drivelab_nand::{BlockIndex, DieIndex, Ppn};
+
+use super::fragments::{Key, Word};
+use super::{CompressedMap, Extent, OpenPage, SHARED, TRIMMED, is_valid};
+use crate::blocks::Stream;
+use crate::cleaning::{CleaningStep, Job};
+use crate::page_map::FtlError;
+
+/// What is being moved.
+#[derive(Clone, Debug)]
+pub(super) struct Moving {
+    /// Per die: the page of the victim's list that its cursor is on.
+    source_page: Vec<u32>,
+    /// Fragments of the page that is put together.
+    keys: Vec<(Key, u8)>,
+    /// Granules that come from each page read for it.
+    source_granules: Vec<u32>,
+}
+
+impl Moving {
+    pub fn new(dies: u32) -> Self {
+        Self { source_page: vec![0; dies as usize], keys: Vec::new(), source_granules: Vec::new() }
+    }
+
+    /// Granules read from each page for the last page of copies.
+    pub fn source_granules(&self) -> &[u32] {
+        &self.source_granules
+    }
+}
+
+impl CompressedMap {
+    /// The next operation of cleaning on a die, after the parity page that the die may owe.
+    pub(super) fn clean_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
+        if self.is_parity_due(die, Stream::Host) {
+            return self.program_parity(die, Stream::Host).map(Some);
+        }
+        let Some(mut job) = self.logs.victim(die, self.measure(die)) else { return Ok(None) };
+        if self.logs.cleaning.jobs[die.0 as usize].is_none() {
+            self.moving.source_page[die.0 as usize] = 0;
+            self.logs.cleaning.jobs[die.0 as usize] = Some(job);
+        }
+        if self.is_parity_due(die, Stream::Cleaning) {
+            return self.program_parity(die, Stream::Cleaning).map(Some);
+        }
+        self.gather(die, &mut job);
+        if self.moving.keys.is_empty() {
+            self.fragments.clear(job.victim);
+            return Ok(Some(self.logs.erase_victim(die, job)));
+        }
+        self.logs.cleaning.jobs[die.0 as usize] = Some(job);
+        let to = self.copy(die, job)?;
+        Ok(Some(CleaningStep::Copy { to, purpose: job.purpose }))
+    }
+
+    /// Collects the next valid fragments of a victim that fit on a page.
+    fn gather(&mut self, die: DieIndex, job: &mut Job) {
+        let first = self.logs.layout.first_ppn(job.victim).0;
+        let mut page = self.moving.source_page[die.0 as usize];
+        let mut room = self.shape.page_granules;
+        self.moving.keys.clear();
+        self.moving.source_granules.clear();
+        let mut counted_page = None;
+        while let Some(word) = self.fragments.get(job.victim, job.cursor) {
+            match word {
+                Word::Page(next) => page = next,
+                Word::Fragment(key) => {
+                    if is_valid(&self.map, &self.duplicates, Ppn(first + page), key) {
+                        let size = self.extent(key).size;
+                        if u32::from(size) > room {
+                            break;
+                        }
+                        room -= u32::from(size);
+                        self.moving.keys.push((key, size));
+                        if counted_page.replace(page) != Some(page) {
+                            self.moving.source_granules.push(0);
+                        }
+                        if let Some(granules) = self.moving.source_granules.last_mut() {
+                            *granules += u32::from(size);
+                        }
+                    }
+                }
+            }
+            job.cursor += 1;
+        }
+        self.moving.source_page[die.0 as usize] = page;
+    }
+
+    /// Programs what was gathered as one page and moves the map entries to it.
+    fn copy(&mut self, die: DieIndex, job: Job) -> Result<Ppn, FtlError> {
+        let (block, place) = self.program_page(die, Stream::Cleaning)?;
+        self.fragments.begin_page(block, place.0 % self.shape.pages_per_block);
+        let mut page = OpenPage { block, place, used: 0, last: None };
+        let keys = std::mem::take(&mut self.moving.keys);
+        for &(key, size) in &keys {
+            let charge = self.extent(key).charge;
+            let extent = Extent { size, charge: size };
+            match key {
+                Key::Unit(lpn) => {
+                    let entry = &mut self.map[lpn.0 as usize];
+                    debug_assert_eq!(*entry & SHARED, 0);
+                    // A unit that a broken trim left in place stays so.
+                    *entry = *entry & TRIMMED | (place.0 + 1);
+                    self.extents[lpn.0 as usize] = extent;
+                }
+                Key::Shared(id) => {
+                    let shared = self.duplicates.get_mut(id);
+                    shared.page = place;
+                    shared.extent = extent;
+                }
+            }
+            self.place(die, &mut page, key, size);
+            self.logs.blocks.remove_valid(job.victim, u32::from(charge));
+            self.logs.die_valid[die.0 as usize] -= 1;
+        }
+        self.finish_page(&page);
+        self.close_if_full(die, Stream::Cleaning, place);
+        self.logs.count_copy(keys.len() as u64, job.purpose);
+        self.logs.journal.note_updates(keys.len() as u32);
+        self.moving.keys = keys;
+        Ok(place)
+    }
+
+    fn extent(&self, key: Key) -> Extent {
+        match key {
+            Key::Unit(lpn) => self.extents[lpn.0 as usize],
+            Key::Shared(id) => self.duplicates.get(id).extent,
+        }
+    }
+
+    /// Whether a page holds valid fragments.
+    pub(super) fn has_fragments(&self, place: Ppn) -> bool {
+        let block = BlockIndex(place.0 / self.shape.pages_per_block);
+        let mut page = 0;
+        self.fragments.words(block).any(|word| match word {
+            Word::Page(next) => {
+                page = next;
+                false
+            }
+            Word::Fragment(key) => {
+                page == place.0 % self.shape.pages_per_block && is_valid(&self.map, &self.duplicates, place, key)
+            }
+        })
+    }
+}

@@ -1,0 +1,370 @@
+//! What every scheme is made of that appends to open blocks of every die and cleans die by die: flash, its blocks,
+//! the blocks being emptied, the map journal. What a page holds, and what of it is valid, is the scheme's own.
+//!
+//! Valid data is counted in a measure of the scheme: map units, or granules of compressed data.
+
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, UnitLayout};
+use drivelab_sim::Stream as RandomStream;
+
+use crate::blocks::{Blocks, Stream};
+use crate::cleaning::{CleaningState, CleaningStep, Job, Purpose, Urgency};
+use crate::config::{CleaningMode, FtlConfig};
+use crate::counters::FtlCounters;
+use crate::journal::Journal;
+use crate::page_map::FtlError;
+use crate::victim::{self, View};
+
+/// Purpose number of the victim selection's random stream.
+const VICTIM_STREAM: u64 = 0x0056_4943;
+
+/// Free blocks of a die that host writes may not take: cleaning needs one to copy into.
+const RESERVE_BLOCKS: u32 = 1;
+/// Blocks of a die that never hold valid data for good: two open ones and the reserve.
+const WORKING_BLOCKS: u32 = 3;
+
+/// Static wear levelling looks at a die once in (its blocks / this) erases of it: often enough to keep up, rarely
+/// enough that looking at all blocks costs nothing per page.
+const WEAR_CHECKS_PER_ROUND: u32 = 64;
+
+/// How much valid data a block and a page can hold, in the scheme's measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measure {
+    /// A block.
+    pub per_block: u32,
+    /// A page: a block with less than this to gain is no victim.
+    pub per_page: u32,
+}
+
+/// Flash of all dies, and what is done to it.
+#[derive(Clone, Debug)]
+pub struct DieLogs {
+    pub(crate) layout: UnitLayout,
+    pub(crate) config: FtlConfig,
+    pub(crate) flash: FlashArray,
+    pub(crate) blocks: Blocks,
+    pub(crate) cleaning: CleaningState,
+    pub(crate) journal: Journal,
+    pub(crate) counters: FtlCounters,
+    random: RandomStream,
+    /// Valid units (map units, or fragments) per die.
+    pub(crate) die_valid: Vec<u32>,
+}
+
+impl DieLogs {
+    /// Erased dies.
+    pub(crate) fn new(flash: FlashArray, config: FtlConfig) -> Self {
+        let layout = *flash.layout();
+        let dies = layout.geometry.die_count();
+        let mut logs = Self {
+            blocks: Blocks::new(&layout, &flash, config.reserved_blocks()),
+            cleaning: CleaningState::new(dies),
+            journal: Journal::new(&config, dies),
+            counters: FtlCounters::default(),
+            random: RandomStream::new(config.seed, VICTIM_STREAM),
+            die_valid: vec![0; dies as usize],
+            layout,
+            config,
+            flash,
+        };
+        logs.spread_scan_starts();
+        logs
+    }
+
+    /// Blocks of a die that can hold valid data for good.
+    pub(crate) fn lasting_blocks(layout: &UnitLayout, config: &FtlConfig) -> u32 {
+        let working = match config.cleaning_mode {
+            CleaningMode::Relocate => WORKING_BLOCKS,
+            CleaningMode::RewriteInPlace => 0,
+        };
+        layout.geometry.blocks_per_die().saturating_sub(config.reserved_blocks() + working)
+    }
+
+    /// Dies begin their scans at different blocks; otherwise all would wear their first blocks most.
+    fn spread_scan_starts(&mut self) {
+        let blocks = self.layout.geometry.blocks_per_die();
+        for (die, start) in self.cleaning.scan_start.iter_mut().enumerate() {
+            *start = (die as u32).wrapping_mul(2_654_435_761) % blocks;
+        }
+    }
+
+    /// Free blocks of a die that the host may not take.
+    #[inline]
+    pub(crate) fn reserve(&self) -> u32 {
+        match self.config.cleaning_mode {
+            CleaningMode::Relocate => RESERVE_BLOCKS,
+            CleaningMode::RewriteInPlace => 0,
+        }
+    }
+
+    /// Whether the host's stream of a die has an open block or may open one.
+    #[inline]
+    pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
+        self.blocks.open_block(die, Stream::Host).is_some() || self.blocks.free_count(die) > self.reserve()
+    }
+
+    /// The block that a stream writes next; opens one if it has none.
+    #[inline]
+    pub(crate) fn open(&mut self, die: DieIndex, stream: Stream) -> Result<BlockIndex, FtlError> {
+        match self.blocks.open_block(die, stream) {
+            Some(block) => Ok(block),
+            None => self.blocks.open_next(die, stream).ok_or(FtlError::NoFreeBlock { die: die.0 }),
+        }
+    }
+
+    /// Closes a stream's block after its last page.
+    #[inline]
+    pub(crate) fn close_if_full(&mut self, die: DieIndex, stream: Stream, last_page: u32) {
+        if last_page + 2 * self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
+            self.blocks.close(die, stream);
+        }
+    }
+
+    /// How much a die needs cleaning; `has_room`: the host can write there now.
+    #[inline]
+    pub(crate) fn urgency(&mut self, die: DieIndex, has_room: bool) -> Urgency {
+        let index = die.0 as usize;
+        let free = self.blocks.free_count(die);
+        if free < self.config.cleaning_start_blocks {
+            self.cleaning.active[index] = true;
+        } else if free >= self.config.cleaning_stop_blocks {
+            self.cleaning.active[index] = false;
+        }
+        if !has_room {
+            return Urgency::Urgent;
+        }
+        if self.cleaning.active[index] || self.cleaning.jobs[index].is_some() {
+            return Urgency::Wanted;
+        }
+        if free < self.config.idle_cleaning_blocks { Urgency::Idle } else { Urgency::None }
+    }
+
+    /// Whether a victim is being emptied on a die.
+    #[inline]
+    pub(crate) fn is_cleaning(&self, die: DieIndex) -> bool {
+        self.cleaning.jobs[die.0 as usize].is_some()
+    }
+
+    /// The block being emptied on a die.
+    #[inline]
+    pub(crate) fn victim_of(&self, die: DieIndex) -> Option<BlockIndex> {
+        self.cleaning.jobs[die.0 as usize].map(|job| job.victim)
+    }
+
+    /// Valid data that the block being emptied on a die had when it was picked.
+    #[inline]
+    pub(crate) fn valid_at_start(&self, die: DieIndex) -> Option<u32> {
+        self.cleaning.jobs[die.0 as usize].map(|job| job.valid_at_start)
+    }
+
+    /// The block being emptied on a die; picks one if there is none. `None`: no block is worth it.
+    #[inline]
+    pub(crate) fn victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
+        let index = die.0 as usize;
+        if let Some(job) = self.cleaning.jobs[index] {
+            return Some(job);
+        }
+        let picked = self.pick_victim(die, measure);
+        if picked.is_none() {
+            self.cleaning.active[index] = false;
+        }
+        picked
+    }
+
+    fn pick_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
+        let per_die = self.layout.geometry.blocks_per_die();
+        let first = die.0 * per_die;
+        let start = self.cleaning.scan_start[die.0 as usize];
+        let view = View {
+            valid: self.blocks.die_words(die),
+            first_sequence: self.flash.first_sequences(first, per_die),
+            next_sequence: self.flash.next_sequence(),
+            units_per_block: measure.per_block,
+            most_valid: (measure.per_block - measure.per_page) as u16,
+            choices: self.config.choices,
+            start: start as usize,
+        };
+        let block = victim::pick(self.config.victim_selection, &view, &mut self.random)?;
+        self.cleaning.scan_start[die.0 as usize] = (block + 1) % per_die;
+        Some(self.begin(BlockIndex(first + block), Purpose::Cleaning))
+    }
+
+    /// A job that empties a block.
+    pub(crate) fn begin(&self, victim: BlockIndex, purpose: Purpose) -> Job {
+        Job { victim, cursor: 0, purpose, valid_at_start: self.blocks.valid_count(victim) }
+    }
+
+    /// Counts one page of copies.
+    #[inline]
+    pub(crate) fn count_copy(&mut self, units: u64, purpose: Purpose) {
+        match purpose {
+            Purpose::Cleaning => {
+                self.counters.programs_cleaning += 1;
+                self.counters.units_cleaning += units;
+            }
+            Purpose::WearLevelling => {
+                self.counters.programs_wear += 1;
+                self.counters.units_wear += units;
+            }
+        }
+    }
+
+    /// Erases the emptied victim.
+    pub(crate) fn erase_victim(&mut self, die: DieIndex, job: Job) -> CleaningStep {
+        self.cleaning.jobs[die.0 as usize] = None;
+        if self.blocks.open_block(die, Stream::Host) == Some(job.victim) {
+            self.blocks.abandon(die, Stream::Host);
+        }
+        self.flash.erase(job.victim);
+        let worn = self.flash.erase_count(job.victim);
+        self.blocks.release(die, job.victim, worn);
+        match job.purpose {
+            Purpose::Cleaning => self.counters.erases_cleaning += 1,
+            Purpose::WearLevelling => self.counters.erases_wear += 1,
+        }
+        if self.config.wear_spread_limit > 0 {
+            self.check_wear(die, worn);
+        }
+        CleaningStep::Erase { block: job.victim, purpose: job.purpose }
+    }
+
+    /// Static wear levelling: cold data holds little-worn blocks; when the spread of a die's erase counts exceeds
+    /// the limit, its least worn closed block is emptied next, so that it returns to use.
+    fn check_wear(&mut self, die: DieIndex, worn: u32) {
+        let index = die.0 as usize;
+        self.cleaning.erases_since_wear_check[index] += 1;
+        let interval = self.layout.geometry.blocks_per_die() / WEAR_CHECKS_PER_ROUND;
+        if self.cleaning.erases_since_wear_check[index] < interval || self.blocks.free_count(die) == 0 {
+            return;
+        }
+        self.cleaning.erases_since_wear_check[index] = 0;
+        let per_die = self.layout.geometry.blocks_per_die();
+        let coldest = (die.0 * per_die..(die.0 + 1) * per_die)
+            .map(BlockIndex)
+            .filter(|&block| self.blocks.is_closed(block))
+            .min_by_key(|&block| (self.flash.erase_count(block), block.0));
+        if let Some(block) = coldest
+            && worn.saturating_sub(self.flash.erase_count(block)) > self.config.wear_spread_limit
+        {
+            self.cleaning.jobs[index] = Some(self.begin(block, Purpose::WearLevelling));
+        }
+    }
+
+    /// Programs the due page of the map journal on a die. Gives the page within its block, and whether the block had
+    /// to be erased first.
+    pub(crate) fn program_journal(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
+        let pages = self.layout.geometry.pages_per_block;
+        let step = self.layout.pages_per_unit;
+        let mut erased = false;
+        if self.flash.write_pointer(self.journal.block(&self.layout, die)) + step > pages {
+            self.journal.turn(die);
+            let block = self.journal.block(&self.layout, die);
+            if self.flash.write_pointer(block) > 0 {
+                self.flash.erase(block);
+                self.counters.erases_map += 1;
+                erased = true;
+            }
+        }
+        let block = self.journal.block(&self.layout, die);
+        let page = self.flash.write_pointer(block);
+        self.flash.program_page(block, page)?;
+        self.counters.programs_map += 1;
+        self.journal.take();
+        Ok((page, erased))
+    }
+
+    /// Erases every block that is not erased and forgets all that was going on. Gives the most blocks erased on one
+    /// die and the blocks erased in all.
+    pub(crate) fn secure_erase(&mut self) -> (u32, u64) {
+        let per_die = self.layout.geometry.blocks_per_die();
+        let dies = self.layout.geometry.die_count();
+        let mut most = 0;
+        let mut all = 0;
+        for die in 0..dies {
+            let mut erased = 0;
+            for block in die * per_die..(die + 1) * per_die {
+                if self.flash.write_pointer(BlockIndex(block)) > 0 {
+                    self.flash.erase(BlockIndex(block));
+                    erased += 1;
+                }
+            }
+            all += u64::from(erased);
+            most = most.max(erased);
+        }
+        self.counters.erases_secure += all;
+        self.blocks = Blocks::new(&self.layout, &self.flash, self.config.reserved_blocks());
+        self.cleaning = CleaningState::new(dies);
+        self.journal = Journal::new(&self.config, dies);
+        self.die_valid.fill(0);
+        self.spread_scan_starts();
+        (most, all)
+    }
+
+    /// Units that hold current data.
+    pub(crate) fn valid_units(&self) -> u64 {
+        self.die_valid.iter().map(|&count| u64::from(count)).sum()
+    }
+
+    /// Free blocks of all dies.
+    pub(crate) fn free_blocks(&self) -> u64 {
+        (0..self.layout.geometry.die_count())
+            .map(|die| u64::from(self.blocks.free_count(DieIndex(die))))
+            .sum()
+    }
+
+    /// Erased places that host data can still take on a die without cleaning.
+    pub(crate) fn room_units(&self, die: DieIndex) -> u32 {
+        let open = self.blocks.open_block(die, Stream::Host).map_or(0, |block| {
+            self.layout.units_per_block
+                - self.flash.write_pointer(block) / self.layout.pages_per_unit * self.layout.units_per_page
+        });
+        open + self.blocks.free_count(die).saturating_sub(self.reserve()) * self.layout.units_per_block
+    }
+
+    /// Recounts a die's valid units (`valid`, counted by the scheme) and its free pool.
+    pub(crate) fn check_die(&self, die: DieIndex, valid: u32) -> Result<(), String> {
+        if valid != self.die_valid[die.0 as usize] {
+            return Err(format!(
+                "die {} has {valid} valid units, its count says {}",
+                die.0, self.die_valid[die.0 as usize]
+            ));
+        }
+        let per_die = self.layout.geometry.blocks_per_die();
+        let erased = (die.0 * per_die..(die.0 + 1) * per_die)
+            .skip(self.config.reserved_blocks() as usize)
+            .filter(|&block| self.flash.write_pointer(BlockIndex(block)) == 0)
+            .count();
+        let free = self.blocks.free_count(die) as usize;
+        if erased != free {
+            return Err(format!("die {} has {erased} erased blocks, but {free} in its free pool", die.0));
+        }
+        Ok(())
+    }
+}
+
+/// Whether cleaning can work with these thresholds.
+///
+/// # Errors
+/// The first threshold that is out of range.
+pub(crate) fn check_thresholds(layout: &UnitLayout, config: &FtlConfig) -> Result<(), GeometryError> {
+    if config.cleaning_mode == CleaningMode::RewriteInPlace {
+        return Ok(());
+    }
+    let blocks = layout.geometry.blocks_per_die() - config.reserved_blocks();
+    let (start, stop) = (config.cleaning_start_blocks, config.cleaning_stop_blocks);
+    if start < RESERVE_BLOCKS + 1 || start > blocks {
+        let allowed = format!("must be {} to {blocks} blocks per die", RESERVE_BLOCKS + 1);
+        return Err(GeometryError::new("ftl.cleaning_start_blocks", start, allowed));
+    }
+    if stop < start || stop > blocks {
+        let allowed = format!("must be ftl.cleaning_start_blocks = {start} to {blocks} blocks per die");
+        return Err(GeometryError::new("ftl.cleaning_stop_blocks", stop, allowed));
+    }
+    if config.idle_cleaning_blocks > blocks {
+        let allowed = format!("must be at most {blocks} blocks per die");
+        return Err(GeometryError::new("ftl.idle_cleaning_blocks", config.idle_cleaning_blocks, allowed));
+    }
+    if config.choices == 0 {
+        return Err(GeometryError::new("ftl.choices", 0u32, "must be 1 or more"));
+    }
+    Ok(())
+}
