@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
-PROGRAM_KEYS = tuple(f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map"))
+PROGRAM_KEYS = tuple(f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map", "parity"))
 ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "wear", "map"))
 LEVEL_KEYS = frozenset(
     ("valid_units", "free_blocks", "erase_count_min", "erase_count_max", "erase_count_mean")
@@ -32,7 +32,7 @@ def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]
 
 def program_bytes(used: Mapping[str, Any]) -> int:
     """Bytes programmed into flash for every purpose: host data, cleaning, wear levelling, map."""
-    return int(sum(used[key] for key in PROGRAM_KEYS))
+    return int(sum(used.get(key, 0) for key in PROGRAM_KEYS))
 
 
 def erase_count(used: Mapping[str, Any]) -> int:

@@ -223,7 +223,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.slots[slot as usize].sectors_done = done;
                 return false;
             }
-            let stored = self.mapping.stored(&command.content, unit - first_unit);
+            let partial = sectors < self.sectors_per_unit;
+            let mut stored = self.mapping.stored(&command.content, unit - first_unit);
+            if partial {
+                // Mixed with what was there before, it is a copy of nothing.
+                stored.identity = None;
+            }
             let link_after = share(link_ns, u64::from(done + sectors), u64::from(total));
             let on_link = link_after - link_done;
             link_done = link_after;
@@ -237,7 +242,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.buffer.restore(id, stored);
                 self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
             } else {
-                let partial = sectors < self.sectors_per_unit;
                 let rest = match existing {
                     _ if !partial => now,
                     Some(id) => self.buffer.entry(id).ready_ns,

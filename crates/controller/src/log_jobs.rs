@@ -223,8 +223,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
 
     fn time_cleaning_step(&mut self, die: u32, step: CleaningStep, now: Nanos) -> Nanos {
         let index = DieIndex(die);
-        let owed = &mut self.jobs.dies[die as usize].owed_copies;
-        *owed = owed.saturating_sub(1);
+        if !matches!(step, CleaningStep::Parity { .. }) {
+            let owed = &mut self.jobs.dies[die as usize].owed_copies;
+            *owed = owed.saturating_sub(1);
+        }
         match step {
             CleaningStep::Copy { to, purpose } => {
                 let mut ready = now;
@@ -257,6 +259,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 }
                 self.mapping.release(lpn);
                 ready
+            }
+            CleaningStep::Parity { at } => {
+                self.transfer_and_program(index, self.layout.page_of(at), now, now, false)
             }
             CleaningStep::Erase { .. } => self.erase_on(index, now, true),
         }
@@ -323,10 +328,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         while self.jobs.lpns.len() < self.jobs.entries_per_die
             && let Some(id) = self.buffer.front()
             && let entry = *self.buffer.entry(id)
-            && u32::from(entry.stored.granules) <= room
+            && let granules = self.mapping.room_of(entry.stored)
+            && granules <= room
         {
             self.buffer.take_front();
-            room -= u32::from(entry.stored.granules);
+            room -= granules;
             ready = ready.max(entry.ready_ns);
             self.jobs.entries[first + self.jobs.lpns.len()] = id;
             self.jobs.lpns.push(entry.lpn);

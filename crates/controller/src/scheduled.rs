@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use drivelab_ftl::{LogMapping, Mapping, PageMap};
+use drivelab_ftl::{CompressedMap, LogMapping, Mapping, PageMap};
 use drivelab_sim::Nanos;
 
 use crate::config::ControllerConfig;
@@ -42,36 +42,45 @@ pub trait Scheduled: Mapping + Sized {
     fn check_jobs(jobs: &Self::Jobs) -> Result<(), String>;
 }
 
-impl Scheduled for PageMap {
-    type Jobs = LogJobs;
+/// Schemes with a log on each die are all scheduled by the same back end.
+macro_rules! scheduled_as_logs {
+    ($($map:ty),*) => {
+        $(
+        impl Scheduled for $map {
+            type Jobs = LogJobs;
 
-    fn jobs(&self, config: &ControllerConfig) -> LogJobs {
-        LogJobs::new(self, config)
-    }
+            fn jobs(&self, config: &ControllerConfig) -> LogJobs {
+                LogJobs::new(self, config)
+            }
 
-    fn buffer_units_min(&self) -> u32 {
-        self.layout().units_per_page
-    }
+            fn buffer_units_min(&self) -> u32 {
+                self.layout().units_per_page
+            }
 
-    #[inline]
-    fn drain(drive: &mut SolidStateDrive<Self>, now: Nanos) {
-        drive.drain_log(now);
-    }
+            #[inline]
+            fn drain(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+                drive.drain_log(now);
+            }
 
-    #[inline]
-    fn job_done(drive: &mut SolidStateDrive<Self>, job: u32, now: Nanos) {
-        drive.log_job_done(job, now);
-    }
+            #[inline]
+            fn job_done(drive: &mut SolidStateDrive<Self>, job: u32, now: Nanos) {
+                drive.log_job_done(job, now);
+            }
 
-    fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos) {
-        drive.clean_idle_dies(now);
-    }
+            fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+                drive.clean_idle_dies(now);
+            }
 
-    fn works_when_idle(&self) -> bool {
-        self.cleans_when_idle()
-    }
+            fn works_when_idle(&self) -> bool {
+                self.cleans_when_idle()
+            }
 
-    fn check_jobs(jobs: &LogJobs) -> Result<(), String> {
-        jobs.check()
-    }
+            fn check_jobs(jobs: &LogJobs) -> Result<(), String> {
+                jobs.check()
+            }
+        }
+        )*
+    };
 }
+
+scheduled_as_logs!(PageMap, CompressedMap);

@@ -1,7 +1,7 @@
 //! One drive of any family, behind one interface.
 
 use drivelab_controller::{Command, CommandError, Completion, Device, SolidStateDrive};
-use drivelab_ftl::{Mapping, PageMap};
+use drivelab_ftl::{CompressedMap, Mapping, PageMap};
 use drivelab_sim::Nanos;
 use serde_json::Value;
 
@@ -13,6 +13,8 @@ use crate::hard_disk::HardDisk;
 pub enum Engine {
     /// Flash behind a page map.
     PageMap(Box<SolidStateDrive<PageMap>>),
+    /// Flash behind a map that compresses and stores copies once.
+    CompressedMap(Box<SolidStateDrive<CompressedMap>>),
     /// Platters and heads.
     HardDisk(Box<HardDisk>),
 }
@@ -22,6 +24,7 @@ macro_rules! each {
     ($engine:expr, $drive:ident => $work:expr) => {
         match $engine {
             Engine::PageMap($drive) => $work,
+            Engine::CompressedMap($drive) => $work,
             Engine::HardDisk($drive) => $work,
         }
     };
@@ -56,6 +59,7 @@ impl Engine {
     pub fn trim_unit_sectors(&self) -> Option<u32> {
         match self {
             Self::PageMap(drive) => Some(drive.mapping().sectors_per_unit()),
+            Self::CompressedMap(drive) => Some(drive.mapping().sectors_per_unit()),
             Self::HardDisk(_) => None,
         }
     }
@@ -71,6 +75,7 @@ impl Engine {
     pub fn counters(&self) -> Value {
         match self {
             Self::PageMap(drive) => flash_report::counters(drive),
+            Self::CompressedMap(drive) => flash_report::counters(drive),
             Self::HardDisk(disk) => disk.counters(),
         }
     }
@@ -80,6 +85,7 @@ impl Engine {
     pub fn page_states(&self) -> Value {
         match self {
             Self::PageMap(drive) => flash_report::page_states(drive),
+            Self::CompressedMap(drive) => flash_report::page_states(drive),
             Self::HardDisk(_) => Value::Array(Vec::new()),
         }
     }
@@ -89,6 +95,7 @@ impl Engine {
     pub fn derived(&self) -> Value {
         match self {
             Self::PageMap(drive) => flash_report::derived(drive),
+            Self::CompressedMap(drive) => flash_report::derived(drive),
             Self::HardDisk(disk) => disk.derived(),
         }
     }

@@ -105,8 +105,10 @@ impl PageMap {
         if self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace {
             return self.rewrite_step(die);
         }
-        let measure =
-            Measure { per_block: self.logs.layout.units_per_block, per_page: self.logs.layout.units_per_page };
+        let measure = Measure {
+            per_block: self.logs.layout.units_per_block,
+            per_page: self.logs.layout.units_per_page,
+        };
         let Some(mut job) = self.logs.victim(die, measure) else { return Ok(None) };
         let first = self.logs.layout.first_ppn(job.victim).0;
         let end = Ppn(first + self.logs.layout.units_per_block);

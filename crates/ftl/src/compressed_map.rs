@@ -86,6 +86,8 @@ pub struct CompressedMap {
     duplicates: Duplicates,
     parity: Parity,
     moving: moving::Moving,
+    /// Map entries that the page being filled replaces.
+    outdated: Vec<(u32, Extent)>,
     /// Per die: it takes no host data beyond this many fragments, so that cleaning always finds something to free.
     die_limits: Vec<u32>,
     /// Per sector of the host. Equal identities mean equal bytes, but an oracle's stamps are unique, so they cannot
@@ -138,6 +140,7 @@ impl CompressedMap {
             duplicates: Duplicates::default(),
             parity,
             moving: moving::Moving::new(dies),
+            outdated: Vec::new(),
             die_limits,
             stamps: None,
         })
@@ -247,7 +250,7 @@ impl CompressedMap {
             self.extents[index] = Extent { size, charge: size };
             self.place(die, page, Key::Unit(lpn), size);
         }
-        self.release_entry(old, old_extent);
+        self.outdated.push((old, old_extent));
     }
 
     /// A map entry is gone: its fragment is outdated, unless others refer to it.
@@ -348,7 +351,8 @@ impl Mapping for CompressedMap {
 
     #[inline]
     fn stored(&self, content: &Content, index: u32) -> Stored {
-        let bytes = (u64::from(content.compressed_permille) * u64::from(self.config.unit_bytes)).div_ceil(1000);
+        let bytes =
+            (u64::from(content.compressed_permille) * u64::from(self.config.unit_bytes)).div_ceil(1000);
         let granules = bytes.div_ceil(u64::from(self.config.granule_bytes)) as u32;
         Stored {
             granules: granules.clamp(1, self.shape.unit_granules) as u16,
@@ -466,12 +470,17 @@ impl LogMapping for CompressedMap {
         for (index, (&lpn, &stored)) in lpns.iter().zip(stored).enumerate() {
             if lpns[index + 1..].contains(&lpn) {
                 // Outdated by a later write on the same page: buffers do not coalesce what a command waits for.
-                page.used += u32::from(stored.granules);
+                page.used += self.room_of(stored);
             } else {
                 self.store(die, &mut page, lpn, stored);
             }
         }
         self.finish_page(&page);
+        // Only now, so that what the first units of the page replace is still there for the last to refer to: the
+        // caller has reckoned with that.
+        while let Some((entry, extent)) = self.outdated.pop() {
+            self.release_entry(entry, extent);
+        }
         self.close_if_full(die, Stream::Host, place);
         let counters = &mut self.logs.counters;
         counters.programs_host += 1;
@@ -539,11 +548,7 @@ impl CompressedMap {
     }
 }
 
-fn shape(
-    geometry: &Geometry,
-    ftl: &FtlConfig,
-    config: &CompressionConfig,
-) -> Result<Shape, GeometryError> {
+fn shape(geometry: &Geometry, ftl: &FtlConfig, config: &CompressionConfig) -> Result<Shape, GeometryError> {
     let page = geometry.program_bytes();
     let (unit, granule) = (config.unit_bytes, config.granule_bytes);
     if unit == 0 || !unit.is_multiple_of(512) || unit > page {
@@ -555,10 +560,18 @@ fn shape(
         return Err(GeometryError::new("ftl.granule_bytes", granule, allowed));
     }
     if config.trim_frees_percent > 100 {
-        return Err(GeometryError::new("ftl.trim_frees_percent", config.trim_frees_percent, "must be 0 to 100"));
+        return Err(GeometryError::new(
+            "ftl.trim_frees_percent",
+            config.trim_frees_percent,
+            "must be 0 to 100",
+        ));
     }
     if config.parity && geometry.die_count() < 2 {
-        return Err(GeometryError::new("flash.dies_per_channel", geometry.dies_per_channel, "parity needs 2 dies"));
+        return Err(GeometryError::new(
+            "flash.dies_per_channel",
+            geometry.dies_per_channel,
+            "parity needs 2 dies",
+        ));
     }
     if ftl.cleaning_mode != CleaningMode::Relocate {
         let allowed = "of a drive that compresses must be 0: it relocates";

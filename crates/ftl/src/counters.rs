@@ -49,6 +49,10 @@ impl FtlCounters {
     /// Program operations of every kind.
     #[must_use]
     pub fn programs(&self) -> u64 {
-        self.programs_host + self.programs_cleaning + self.programs_wear + self.programs_map + self.programs_parity
+        self.programs_host
+            + self.programs_cleaning
+            + self.programs_wear
+            + self.programs_map
+            + self.programs_parity
     }
 }

@@ -51,13 +51,15 @@ impl PageMap {
     pub fn new(layout: UnitLayout, config: FtlConfig) -> Result<Self, GeometryError> {
         let dies = layout.geometry.die_count();
         if config.cleaning_mode == CleaningMode::RewriteInPlace && layout.block_count() != 1 {
-            let allowed = "must be 1 in all (1 channel, 1 die, 1 plane) for ftl.cleaning_mode = rewrite-in-place";
+            let allowed =
+                "must be 1 in all (1 channel, 1 die, 1 plane) for ftl.cleaning_mode = rewrite-in-place";
             return Err(GeometryError::new("flash.blocks_per_plane", layout.block_count(), allowed));
         }
         let relocates = config.cleaning_mode == CleaningMode::Relocate;
         let lasting = DieLogs::lasting_blocks(&layout, &config);
         // A block whose invalid units do not fill a page is no victim, so that much of it may stay unusable.
-        let die_limit = lasting * (layout.units_per_block - if relocates { layout.units_per_page - 1 } else { 0 });
+        let die_limit =
+            lasting * (layout.units_per_block - if relocates { layout.units_per_page - 1 } else { 0 });
         let slack = if relocates { dies * layout.units_per_page } else { 0 };
         let room = (u64::from(die_limit) * u64::from(dies)).saturating_sub(u64::from(slack));
         if config.user_units == 0 || u64::from(config.user_units) > room {
@@ -133,7 +135,6 @@ impl PageMap {
         }
         old != 0
     }
-
 }
 
 impl Mapping for PageMap {
@@ -265,7 +266,8 @@ impl LogMapping for PageMap {
     }
 
     fn cleans_when_idle(&self) -> bool {
-        self.logs.config.idle_cleaning_blocks > 0 || self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace
+        self.logs.config.idle_cleaning_blocks > 0
+            || self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace
     }
 
     fn begin_rewrite(&mut self, die: DieIndex, queued: u32) -> bool {

@@ -164,11 +164,17 @@ proptest! {
 }
 
 /// Uniform random writes over the whole drive until the state is steady: flash bytes programmed per host byte.
-fn steady_write_amplification(permille: u16, user_ratio: f64, parity: bool, policy: VictimSelection) -> (f64, f64) {
+fn steady_write_amplification(
+    permille: u16,
+    user_ratio: f64,
+    parity: bool,
+    policy: VictimSelection,
+) -> (f64, f64) {
     let geometry = geometry(4, 512, 64, 4096);
     let raw = 4 * 512 * 64;
     let user = (f64::from(raw) * user_ratio) as u32;
-    let mut drive = Packed::new(CompressedMap::new(geometry, ftl(user, policy), compression(parity)).unwrap());
+    let mut drive =
+        Packed::new(CompressedMap::new(geometry, ftl(user, policy), compression(parity)).unwrap());
     let content = Content { compressed_permille: permille, duplicate_permille: 0, pool: 1, seed: 0 };
     let mut random = Stream::new(1, 1);
     for lpn in 0..user {
@@ -216,7 +222,11 @@ fn parity_takes_its_share() {
 
 #[test]
 fn one_page_in_as_many_as_there_are_dies_is_parity() {
-    let map = CompressedMap::new(geometry(8, 64, 64, 16384), ftl(50_000, VictimSelection::Greedy), compression(true));
+    let map = CompressedMap::new(
+        geometry(8, 64, 64, 16384),
+        ftl(50_000, VictimSelection::Greedy),
+        compression(true),
+    );
     let mut drive = Packed::new(map.unwrap());
     for lpn in 0..50_000 {
         drive.write(lpn, &Content::RANDOM);
@@ -229,7 +239,8 @@ fn one_page_in_as_many_as_there_are_dies_is_parity() {
 
 #[test]
 fn copies_are_stored_once_and_freed_with_their_last_reference() {
-    let map = CompressedMap::new(geometry(2, 64, 64, 4096), ftl(4000, VictimSelection::Greedy), compression(false));
+    let map =
+        CompressedMap::new(geometry(2, 64, 64, 4096), ftl(4000, VictimSelection::Greedy), compression(false));
     let mut drive = Packed::new(map.unwrap());
     for lpn in 0..4000 {
         drive.write(lpn, &Content::ZEROS);
@@ -275,7 +286,11 @@ fn a_broken_trim_keeps_flash_space_until_the_unit_is_overwritten() {
 
 #[test]
 fn fragments_of_a_page_are_read_together_and_whole() {
-    let map = CompressedMap::new(geometry(2, 64, 64, 16384), ftl(4000, VictimSelection::Greedy), compression(false));
+    let map = CompressedMap::new(
+        geometry(2, 64, 64, 16384),
+        ftl(4000, VictimSelection::Greedy),
+        compression(false),
+    );
     let mut drive = Packed::new(map.unwrap());
     let half = Content { compressed_permille: 500, ..Content::RANDOM };
     for lpn in 0..9 {
@@ -293,7 +308,11 @@ fn fragments_of_a_page_are_read_together_and_whole() {
 fn memory_stays_small_on_a_drive_full_of_small_fragments() {
     // Uniform random overwrites of well compressible units leave mostly outdated keys behind.
     let units = 200_000;
-    let map = CompressedMap::new(geometry(4, 320, 64, 16384), ftl(units, VictimSelection::Greedy), compression(true));
+    let map = CompressedMap::new(
+        geometry(4, 320, 64, 16384),
+        ftl(units, VictimSelection::Greedy),
+        compression(true),
+    );
     let mut drive = Packed::new(map.unwrap());
     let content = Content { compressed_permille: 1, ..Content::RANDOM };
     let mut random = Stream::new(1, 1);
@@ -309,7 +328,9 @@ fn memory_stays_small_on_a_drive_full_of_small_fragments() {
 #[test]
 fn impossible_drives_are_refused_by_name() {
     let refusal = |geometry, units, compression| {
-        CompressedMap::new(geometry, ftl(units, VictimSelection::Greedy), compression).unwrap_err().to_string()
+        CompressedMap::new(geometry, ftl(units, VictimSelection::Greedy), compression)
+            .unwrap_err()
+            .to_string()
     };
     let usual = geometry(4, 64, 64, 4096);
     assert!(refusal(usual, 1 << 20, compression(true)).starts_with("user_capacity_bytes"));

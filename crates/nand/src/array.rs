@@ -140,7 +140,7 @@ impl FlashArray {
         if self.layout.page_of(ppn) >= self.write_pointer[block.0 as usize] {
             return Err(FlashRule::ReadErased { ppn: ppn.0 });
         }
-        let word = self.oob[ppn.0 as usize];
+        let word = self.oob.get(ppn.0 as usize).copied().unwrap_or(0);
         let lpn = (word >> 32).checked_sub(1).map(|lpn| Lpn(lpn as u32));
         Ok(Oob { lpn, sequence: self.first_sequence[block.0 as usize] + (word & 0xFFFF_FFFF) })
     }

@@ -1,7 +1,9 @@
 //! From a model's parameters to a working drive: one file for each family.
 
+mod compressed_map;
 mod flash;
 mod hard_disk;
+mod log;
 mod page_map;
 
 use drivelab_controller::{FirmwareConfig, GovernorConfig, LinkConfig};
@@ -18,6 +20,7 @@ use crate::parameters::Family;
 pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
     Ok(match model.family() {
         Family::PageMap => Engine::PageMap(Box::new(page_map::build(model, seed)?)),
+        Family::CompressedMap => Engine::CompressedMap(Box::new(compressed_map::build(model, seed)?)),
         Family::HardDisk => Engine::HardDisk(Box::new(hard_disk::build(model)?)),
     })
 }

@@ -4,7 +4,7 @@ use drivelab_controller::{ControllerConfig, SolidStateDrive};
 use drivelab_ftl::{FtlConfig, PageMap};
 use drivelab_nand::UnitLayout;
 
-use super::flash;
+use super::{flash, log};
 use crate::error::ModelError;
 use crate::model::Model;
 
@@ -18,45 +18,11 @@ pub fn build(model: &Model, seed: u64) -> Result<SolidStateDrive<PageMap>, Model
         .map_err(|error| flash::wrong(model, error))?;
     let ftl = FtlConfig {
         user_units: flash::user_units(model, &geometry, layout.unit_bytes)?,
-        victim_selection: model.word("ftl.victim_selection")?,
-        choices: model.small("ftl.choices"),
         cleaning_mode: model.word("ftl.cleaning_mode")?,
-        cleaning_start_blocks: model.small("ftl.cleaning_start_blocks"),
-        cleaning_stop_blocks: model.small("ftl.cleaning_stop_blocks"),
-        idle_cleaning_blocks: model.small("ftl.idle_cleaning_blocks"),
-        wear_spread_limit: model.small("ftl.wear_spread_limit"),
-        journal_updates_per_page: model.small("ftl.journal_updates_per_page"),
-        checkpoint_updates: model.small("ftl.checkpoint_updates"),
-        checkpoint_pages: checkpoint_pages(model, &layout)?,
-        seed,
+        ..log::config(model, &layout, seed)?
     };
     let controller: ControllerConfig = flash::controller(model, &layout, layout.unit_bytes)?;
     PageMap::new(layout, ftl)
         .and_then(|map| SolidStateDrive::new(map, controller))
         .map_err(|error| flash::wrong(model, error))
-}
-
-fn checkpoint_pages(model: &Model, layout: &UnitLayout) -> Result<u32, ModelError> {
-    let key = "ftl.checkpoint_bytes";
-    let bytes = model.integer(key);
-    let geometry = &layout.geometry;
-    // Journal blocks take turns on every die; a checkpoint must leave the older one readable.
-    let page = u64::from(geometry.program_bytes()) * u64::from(layout.pages_per_unit);
-    let most =
-        u64::from(geometry.die_count()) * u64::from(layout.units_per_block / layout.units_per_page) * page;
-    if bytes > most {
-        return Err(model.bad(
-            key,
-            &bytes.to_string(),
-            &format!("must be at most one block of every die, {most} bytes"),
-        ));
-    }
-    if (bytes > 0) != (model.integer("ftl.checkpoint_updates") > 0) {
-        let allowed = "must be above 0 together with ftl.checkpoint_updates, or both 0";
-        return Err(model.bad(key, &bytes.to_string(), allowed));
-    }
-    if bytes > 0 && model.integer("ftl.journal_updates_per_page") == 0 {
-        return Err(model.bad(key, &bytes.to_string(), "needs ftl.journal_updates_per_page above 0"));
-    }
-    Ok(u32::try_from(bytes.div_ceil(page)).unwrap_or(u32::MAX))
 }

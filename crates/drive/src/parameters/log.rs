@@ -54,6 +54,10 @@ pub(super) const PAGE_MAP: &[Parameter] = &[
         Word("relocate"),
         "how cleaning makes room",
     ),
+];
+
+/// The map journal.
+pub(super) const JOURNAL: &[Parameter] = &[
     row(
         "ftl.journal_updates_per_page",
         "updates",

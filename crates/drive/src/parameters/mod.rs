@@ -2,6 +2,7 @@
 //! through these tables, so a key that is in none of them does not exist. Each family of drives has the tables that
 //! apply to it (`Family::tables`).
 
+mod compressed_map;
 mod controller;
 mod flash;
 mod hard_disk;
@@ -75,7 +76,7 @@ pub(crate) const MOST: u64 = u32::MAX as u64;
 use Kind::{Boolean, Choice, Integer, Name, Real, Text};
 
 /// Words of `family`, in the order of [`Family`].
-pub(crate) const FAMILY_WORDS: &[&str] = &["page-map", "hard-disk"];
+pub(crate) const FAMILY_WORDS: &[&str] = &["page-map", "compressed-map", "hard-disk"];
 
 /// What kind of drive a model describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -83,13 +84,15 @@ pub(crate) const FAMILY_WORDS: &[&str] = &["page-map", "hard-disk"];
 pub enum Family {
     /// Flash behind a page map, fine or coarse.
     PageMap,
+    /// Flash behind a map that compresses and stores copies once.
+    CompressedMap,
     /// Platters and heads.
     HardDisk,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: &[Self] = &[Self::PageMap, Self::HardDisk];
+    pub const ALL: &[Self] = &[Self::PageMap, Self::CompressedMap, Self::HardDisk];
 
     /// The family of a word.
     #[must_use]
@@ -113,6 +116,21 @@ impl Family {
                 flash::CAPACITY,
                 flash::FLASH,
                 log::PAGE_MAP,
+                log::JOURNAL,
+                log::CLEANING,
+                controller::CONTROLLER,
+                controller::GOVERNOR,
+                log::SCHEDULING,
+                controller::LINK,
+                controller::WRITE_BUFFER,
+                controller::POWER,
+            ],
+            Self::CompressedMap => &[
+                identity::IDENTITY,
+                flash::CAPACITY,
+                flash::FLASH,
+                compressed_map::COMPRESSED_MAP,
+                log::JOURNAL,
                 log::CLEANING,
                 controller::CONTROLLER,
                 controller::GOVERNOR,

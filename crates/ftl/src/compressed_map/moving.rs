@@ -139,7 +139,8 @@ impl CompressedMap {
                 false
             }
             Word::Fragment(key) => {
-                page == place.0 % self.shape.pages_per_block && is_valid(&self.map, &self.duplicates, place, key)
+                page == place.0 % self.shape.pages_per_block
+                    && is_valid(&self.map, &self.duplicates, place, key)
             }
         })
     }

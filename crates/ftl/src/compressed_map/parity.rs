@@ -29,7 +29,8 @@ impl Parity {
             return pages_per_block;
         }
         let before = die.0 % self.stripe;
-        let parity = if before >= pages_per_block { 0 } else { (pages_per_block - before).div_ceil(self.stripe) };
+        let parity =
+            if before >= pages_per_block { 0 } else { (pages_per_block - before).div_ceil(self.stripe) };
         pages_per_block - parity
     }
 }

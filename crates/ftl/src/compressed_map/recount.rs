@@ -29,7 +29,9 @@ impl CompressedMap {
         }
         let shared = self.duplicates.live().count();
         if shared != shared_found as usize {
-            return Err(format!("{shared} shared fragments are referred to, but {shared_found} lie in flash"));
+            return Err(format!(
+                "{shared} shared fragments are referred to, but {shared_found} lie in flash"
+            ));
         }
         Ok(())
     }
@@ -44,7 +46,10 @@ impl CompressedMap {
         for (id, &count) in (0..).zip(&references) {
             let shared = self.duplicates.get(id);
             if shared.references != count {
-                return Err(format!("shared fragment {id} counts {} references of {count}", shared.references));
+                return Err(format!(
+                    "shared fragment {id} counts {} references of {count}",
+                    shared.references
+                ));
             }
             if count > 0 {
                 live += 1;
@@ -54,7 +59,10 @@ impl CompressedMap {
             }
         }
         if live != self.duplicates.identity_count() {
-            return Err(format!("{} identities for {live} shared fragments", self.duplicates.identity_count()));
+            return Err(format!(
+                "{} identities for {live} shared fragments",
+                self.duplicates.identity_count()
+            ));
         }
         Ok(())
     }
