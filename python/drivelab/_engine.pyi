@@ -1,5 +1,6 @@
 """The drive, written in Rust: a private module, used through `model`, `targets` and `replay`."""
 
+from collections.abc import Sequence
 from typing import Self, final
 
 import numpy as np
@@ -34,9 +35,13 @@ class Model:
     """A checked model."""
 
     @staticmethod
-    def parse(layers: list[tuple[str, str]], overrides: list[tuple[str, str]]) -> Model:
+    def parse(
+        layers: list[tuple[str, str]],
+        overrides: list[tuple[str, str]],
+        members: Sequence[Model] = ...,
+    ) -> Model:
         """Reads the texts of a model's layers, the base first; each layer is (text, origin for
-        messages). Raises ModelError."""
+        messages). An array's model is read with the models of its members. Raises ModelError."""
 
     @property
     def name(self) -> str: ...

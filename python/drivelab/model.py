@@ -156,11 +156,22 @@ def load(request: str, overrides: Overrides = ()) -> Model:
     Raises RequestError for an unknown name (with the nearest), an unreadable file, a model or an
     override that the engine refuses.
     """
+    engine = _parse(request, overrides, ())
+    return Model(engine, json.loads(engine.to_json()))
+
+
+def _parse(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> _engine.Model:
+    """The engine's form of a model; `arrays` are those that it is a member of."""
+    path = _find(request)
+    if path in arrays:
+        raise RequestError(f'model "{request}": {_origin(path)} is a member of itself')
+    layers = _layers(path, request)
+    names = _members([text for text, _ in layers], overrides)
+    members = [_parse(name, (), (*arrays, path)) for name in names]
     try:
-        engine = _engine.Model.parse(_layers(_find(request), request), list(overrides))
+        return _engine.Model.parse(layers, list(overrides), members)
     except _engine.ModelError as error:
         raise RequestError(str(error)) from None
-    return Model(engine, json.loads(engine.to_json()))
 
 
 def _layers(path: Path, request: str) -> list[tuple[str, str]]:
@@ -177,21 +188,29 @@ def _layers(path: Path, request: str) -> list[tuple[str, str]]:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None
         layers.insert(0, (text, str(_origin(path))))
-        base = _base_of(text)
-        if base is None:
+        base = _stated(text, "base")
+        if not isinstance(base, str):
             return layers
         path = _find(base)
 
 
-def _base_of(text: str) -> str | None:
-    """The model that a file differs from. Whatever else is wrong with the file, the engine says."""
+def _members(texts: Sequence[str], overrides: Overrides) -> list[str]:
+    """The member models that an array's layers name, the topmost first, or an override does."""
+    given = [f"members = {value}" for key, value in overrides if key == "members"]
+    for text in reversed([*texts, *given]):
+        names = _stated(text, "members")
+        if isinstance(names, list):
+            return [name for name in names if isinstance(name, str)]
+    return []
+
+
+def _stated(text: str, key: str) -> Any:
+    """What a file says about a key. Whatever else is wrong with the file, the engine says."""
     try:
-        base = tomllib.loads(text).get("base")
+        value = tomllib.loads(text).get(key)
     except tomllib.TOMLDecodeError:
         return None
-    if isinstance(base, dict):
-        base = base.get("value")
-    return base if isinstance(base, str) else None
+    return value.get("value") if isinstance(value, dict) else value
 
 
 def load_all() -> list[Model]:

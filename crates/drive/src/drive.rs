@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use drivelab_controller::{Command, CommandError, Completion, Device};
+use drivelab_controller::{Command, CommandError, Completion, Device, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use serde_json::{Value, json};
 
 use crate::build;
 use crate::engine::Engine;
 use crate::error::ModelError;
-use crate::model::Model;
+use crate::model::{Model, Sourced};
+use crate::parameters::Parameter;
+use crate::partition::Partition;
 
 /// Version of the engine: results carry it.
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -18,7 +20,7 @@ pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Clone, Debug)]
 pub struct Drive {
     model: Arc<Model>,
-    engine: Engine,
+    engine: Partition<Engine>,
 }
 
 impl Drive {
@@ -27,7 +29,7 @@ impl Drive {
     /// # Errors
     /// [`ModelError`] for a model that makes no drive (parsing has already tried).
     pub fn new(model: Arc<Model>, seed: u64) -> Result<Self, ModelError> {
-        Ok(Self { engine: build::build(&model, seed)?, model })
+        Ok(Self { engine: build::partitioned(&model, seed)?, model })
     }
 
     /// The model.
@@ -39,12 +41,12 @@ impl Drive {
     /// The drive inside, to look at.
     #[must_use]
     pub fn engine(&self) -> &Engine {
-        &self.engine
+        self.engine.device()
     }
 
     /// The drive inside, for oracles.
     pub fn engine_mut(&mut self) -> &mut Engine {
-        &mut self.engine
+        self.engine.device_mut()
     }
 
     /// Lets time pass without commands: idle-time cleaning may work.
@@ -55,38 +57,35 @@ impl Drive {
 
     /// Erases everything: the new state, except for wear. Commands still inside are completed unheard.
     pub fn secure_erase(&mut self) {
-        self.engine.secure_erase();
+        self.engine.device_mut().secure_erase();
     }
 
     /// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included.
     #[must_use]
     pub fn counters(&self) -> Value {
-        self.engine.counters()
+        self.engine.device().counters()
     }
 
     /// State of every page, for drives small enough to look at.
     #[must_use]
     pub fn page_states(&self) -> Value {
-        self.engine.page_states()
+        self.engine.device().page_states()
     }
 
     /// The model as JSON: identity, every parameter with unit and source, and what follows from them.
     #[must_use]
     pub fn describe(model: &Model) -> Value {
-        let Ok(engine) = build::build(model, 0) else { return Value::Null };
-        let parameters: Vec<Value> = model
-            .parameters()
-            .map(|(parameter, sourced)| {
-                json!({
-                    "key": parameter.key,
-                    "value": sourced.value,
-                    "unit": parameter.unit,
-                    "source": sourced.source,
-                    "default": sourced.source.as_deref() == Some("default"),
-                    "help": parameter.help,
-                })
-            })
-            .collect();
+        let Ok(drive) = build::partitioned(model, 0) else { return Value::Null };
+        let mut parameters = rows(model, "");
+        let members = model.members();
+        if let Some(first) = members.first()
+            && members.iter().all(|member| member.hash() == first.hash())
+        {
+            parameters.extend(rows(first, "member."));
+        } else {
+            let each = members.iter().enumerate();
+            parameters.extend(each.flat_map(|(index, member)| rows(member, &format!("members[{index}]."))));
+        }
         json!({
             "name": model.name(),
             "title": model.text("title"),
@@ -94,9 +93,40 @@ impl Drive {
             "released": model.text("released"),
             "hash": model.hash(),
             "parameters": parameters,
-            "derived": engine.derived(),
+            "derived": derived(&drive),
         })
     }
+}
+
+/// Every parameter of a model, with its key after a prefix.
+fn rows(model: &Model, prefix: &str) -> Vec<Value> {
+    let row = |(parameter, sourced): (&Parameter, &Sourced)| {
+        json!({
+            "key": format!("{prefix}{}", parameter.key),
+            "value": sourced.value,
+            "unit": parameter.unit,
+            "source": sourced.source,
+            "default": sourced.source.as_deref() == Some("default"),
+            "help": parameter.help,
+        })
+    };
+    model.parameters().map(row).collect()
+}
+
+/// What follows from the parameters; what lies outside the partition is spare area.
+fn derived(drive: &Partition<Engine>) -> Value {
+    let mut derived = drive.device().derived();
+    let whole_bytes = drive.device().capacity_sectors() * SECTOR_BYTES;
+    let user_bytes = drive.capacity_sectors() * SECTOR_BYTES;
+    if user_bytes < whole_bytes {
+        derived["user_capacity_bytes"] = user_bytes.into();
+        derived["drive_capacity_bytes"] = whole_bytes.into();
+        if let Some(raw_bytes) = derived["raw_capacity_bytes"].as_u64() {
+            derived["spare_bytes"] = (raw_bytes - user_bytes).into();
+            derived["spare_ratio"] = ((raw_bytes - user_bytes) as f64 / user_bytes as f64).into();
+        }
+    }
+    derived
 }
 
 impl Device for Drive {

@@ -5,8 +5,9 @@ use drivelab_ftl::{CompressedMap, Mapping, PageMap};
 use drivelab_sim::Nanos;
 use serde_json::Value;
 
-use crate::flash_report;
 use crate::hard_disk::HardDisk;
+use crate::raid0::Array;
+use crate::{flash_report, raid0_report};
 
 /// A drive of any family. One branch a command chooses among them: the work inside is compiled for each.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub enum Engine {
     CompressedMap(Box<SolidStateDrive<CompressedMap>>),
     /// Platters and heads.
     HardDisk(Box<HardDisk>),
+    /// Strips over several drives.
+    Raid0(Box<Array>),
 }
 
 /// The same expression for the drive of whatever family.
@@ -26,6 +29,7 @@ macro_rules! each {
             Engine::PageMap($drive) => $work,
             Engine::CompressedMap($drive) => $work,
             Engine::HardDisk($drive) => $work,
+            Engine::Raid0($drive) => $work,
         }
     };
 }
@@ -61,6 +65,7 @@ impl Engine {
             Self::PageMap(drive) => Some(drive.mapping().sectors_per_unit()),
             Self::CompressedMap(drive) => Some(drive.mapping().sectors_per_unit()),
             Self::HardDisk(_) => None,
+            Self::Raid0(array) => array.trim_unit_sectors(),
         }
     }
 
@@ -77,6 +82,7 @@ impl Engine {
             Self::PageMap(drive) => flash_report::counters(drive),
             Self::CompressedMap(drive) => flash_report::counters(drive),
             Self::HardDisk(disk) => disk.counters(),
+            Self::Raid0(array) => raid0_report::counters(array),
         }
     }
 
@@ -87,6 +93,7 @@ impl Engine {
             Self::PageMap(drive) => flash_report::page_states(drive),
             Self::CompressedMap(drive) => flash_report::page_states(drive),
             Self::HardDisk(_) => Value::Array(Vec::new()),
+            Self::Raid0(array) => array.members().map(|member| member.device().page_states()).collect(),
         }
     }
 
@@ -97,6 +104,7 @@ impl Engine {
             Self::PageMap(drive) => flash_report::derived(drive),
             Self::CompressedMap(drive) => flash_report::derived(drive),
             Self::HardDisk(disk) => disk.derived(),
+            Self::Raid0(array) => raid0_report::derived(array),
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod model;
 pub mod parameters;
 pub mod partition;
 pub mod raid0;
+mod raid0_report;
 
 pub use drive::{Drive, ENGINE_VERSION};
 pub use engine::Engine;
@@ -18,4 +19,4 @@ pub use hard_disk::{HardDisk, HardDiskConfig};
 pub use model::{Layer, Model, Sourced};
 pub use parameters::Family;
 pub use partition::Partition;
-pub use raid0::{Raid0, Raid0Config, Raid0Meters};
+pub use raid0::{Array, Raid0, Raid0Config, Raid0Meters};

@@ -4,9 +4,11 @@
 //! every value (a test sees to it): a reference, "assumed", or "fitted to" a published figure.
 //!
 //! A model may be written as layers: a base, and on top of it a file that gives only what differs (another firmware,
-//! half the channels). This crate knows no files: whoever reads them hands over the layers, the base first.
+//! half the channels). This crate knows no files: whoever reads them hands over the layers, the base first, and the
+//! models of an array's members. What an array's model says in its section `member` counts for each of them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -17,6 +19,9 @@ use crate::parameters::{self, Fallback, Family, Kind};
 
 /// Source of a value that `--set` gave.
 const COMMAND_LINE: &str = "command line";
+
+/// Source of a value that the table of parameters gave.
+const DEFAULT: &str = "default";
 
 /// Whether a text can name a model: it becomes part of file names. `drive` or `drive@firmware`.
 fn is_name(text: &str) -> bool {
@@ -54,7 +59,14 @@ pub struct Model {
     origin: String,
     family: Family,
     values: BTreeMap<&'static str, Sourced>,
+    members: Vec<Arc<Model>>,
 }
+
+/// A file's table and its origin.
+type Sheet = (String, toml::Table);
+
+/// Section and prefix of what an array's model says about its members.
+const MEMBER: &str = "member";
 
 impl Model {
     /// Parses a model that is written in one file. `overrides` as in [`Self::parse_layers`].
@@ -72,47 +84,96 @@ impl Model {
     /// # Errors
     /// [`ModelError`], naming key, value and what is allowed. A model that parses can be built.
     pub fn parse_layers(layers: &[Layer<'_>], overrides: &[(String, String)]) -> Result<Self, ModelError> {
+        Self::parse_array(layers, overrides, &[])
+    }
+
+    /// Parses a model that may be an array, from its layers and the models that it names as `members`, in order.
+    /// Overrides of `member.KEY` count for every member.
+    ///
+    /// # Errors
+    /// As [`Self::parse_layers`].
+    pub fn parse_array(
+        layers: &[Layer<'_>],
+        overrides: &[(String, String)],
+        members: &[Arc<Self>],
+    ) -> Result<Self, ModelError> {
         let origin = layers.last().map_or("", |layer| layer.origin).to_owned();
-        let mut model = Self { origin, family: Family::PageMap, values: BTreeMap::new() };
-        let mut tables = Vec::new();
-        for layer in layers {
-            let table: toml::Table =
-                layer.text.parse().map_err(|error: toml::de::Error| ModelError::Syntax {
-                    origin: layer.origin.to_owned(),
-                    message: error.to_string().trim_end().to_owned(),
-                })?;
-            tables.push(table);
-        }
-        model.family = model.choose_family(&tables, overrides)?;
-        for (index, table) in tables.iter().enumerate() {
-            let top = index + 1 == tables.len();
-            let mut read = Self { values: BTreeMap::new(), ..model.clone() };
-            layers[index].origin.clone_into(&mut read.origin);
-            read.read_table("", table, top)?;
-            // Two ways to state the user capacity exclude each other; the later layer wins.
-            for (one, other) in
-                [("spare_ratio", "user_capacity_bytes"), ("user_capacity_bytes", "spare_ratio")]
-            {
-                if read.values.contains_key(one) && !read.values.contains_key(other) {
-                    model.values.remove(other);
-                }
+        let mut model =
+            Self { origin, family: Family::PageMap, values: BTreeMap::new(), members: Vec::new() };
+        let sheet = |layer: &Layer<'_>| -> Result<Sheet, ModelError> {
+            let table = layer.text.parse().map_err(|error: toml::de::Error| ModelError::Syntax {
+                origin: layer.origin.to_owned(),
+                message: error.to_string().trim_end().to_owned(),
+            })?;
+            Ok((layer.origin.to_owned(), table))
+        };
+        let sheets = layers.iter().map(sheet).collect::<Result<Vec<_>, _>>()?;
+        model.family = model.choose_family(&sheets, overrides)?;
+        model.complete(sheets, overrides, members)
+    }
+
+    /// Lays sheets and overrides on top of what is there, and fills in defaults.
+    fn complete(
+        mut self,
+        sheets: Vec<Sheet>,
+        overrides: &[(String, String)],
+        members: &[Arc<Self>],
+    ) -> Result<Self, ModelError> {
+        let is_array = self.family == Family::Raid0;
+        let mut member_sheets = Vec::new();
+        let last = sheets.len().saturating_sub(1);
+        for (index, (origin, mut table)) in sheets.into_iter().enumerate() {
+            if is_array && let Some(Value::Table(inner)) = table.get(MEMBER) {
+                member_sheets.push((origin.clone(), inner.clone()));
+                table.remove(MEMBER);
             }
-            model.values.extend(read.values);
+            self.lay(origin, &table, index == last)?;
         }
+        let mut member_overrides = Vec::new();
         for (key, value) in overrides {
-            model.set(key, value)?;
+            match key.strip_prefix(MEMBER).and_then(|rest| rest.strip_prefix('.')) {
+                Some(inner) if is_array => member_overrides.push((inner.to_owned(), value.clone())),
+                _ => self.set(key, value)?,
+            }
         }
-        model.fill_defaults()?;
-        crate::build::check(&model)?;
-        Ok(model)
+        self.fill_defaults()?;
+        let varied = members.iter().map(|member| member.varied(&member_sheets, &member_overrides));
+        self.members = varied.collect::<Result<_, _>>()?;
+        crate::build::check(&self)?;
+        Ok(self)
+    }
+
+    /// Adds what one file says.
+    fn lay(&mut self, origin: String, table: &toml::Table, top: bool) -> Result<(), ModelError> {
+        let mut read = Self { origin, values: BTreeMap::new(), members: Vec::new(), ..self.clone() };
+        read.read_table("", table, top)?;
+        // Two ways to state the user capacity exclude each other; the later layer wins.
+        for (one, other) in [("spare_ratio", "user_capacity_bytes"), ("user_capacity_bytes", "spare_ratio")] {
+            if read.values.contains_key(one) && !read.values.contains_key(other) {
+                self.values.remove(other);
+            }
+        }
+        self.values.extend(read.values);
+        Ok(())
+    }
+
+    /// The same model with something else laid on top.
+    fn varied(
+        self: &Arc<Self>,
+        sheets: &[Sheet],
+        overrides: &[(String, String)],
+    ) -> Result<Arc<Self>, ModelError> {
+        if sheets.is_empty() && overrides.is_empty() {
+            return Ok(Arc::clone(self));
+        }
+        let mut base = Self::clone(self);
+        base.values.retain(|_, sourced| sourced.source.as_deref() != Some(DEFAULT));
+        let members = std::mem::take(&mut base.members);
+        base.complete(sheets.to_vec(), overrides, &members).map(Arc::new)
     }
 
     /// The family that the topmost layer (or an override) states.
-    fn choose_family(
-        &self,
-        tables: &[toml::Table],
-        overrides: &[(String, String)],
-    ) -> Result<Family, ModelError> {
+    fn choose_family(&self, sheets: &[Sheet], overrides: &[(String, String)]) -> Result<Family, ModelError> {
         let stated = overrides
             .iter()
             .rev()
@@ -120,7 +181,7 @@ impl Model {
             .map(|(_, word)| Value::String(word.clone()))
             .or_else(|| {
                 let bare = |value: &Value| value.get("value").unwrap_or(value).clone();
-                tables.iter().rev().find_map(|table| table.get("family")).map(bare)
+                sheets.iter().rev().find_map(|(_, table)| table.get("family")).map(bare)
             });
         let Some(value) = stated else { return Ok(Family::PageMap) };
         value.as_str().and_then(Family::parse).ok_or_else(|| {
@@ -209,6 +270,12 @@ impl Model {
             }
             (Kind::Name, Value::String(text)) => is_name(text).then(|| text.clone().into()),
             (Kind::Text, Value::String(text)) => Some(text.clone().into()),
+            (Kind::Names, Value::Array(names)) => names
+                .iter()
+                .map(|name| name.as_str().filter(|name| !name.is_empty()).map(serde_json::Value::from))
+                .collect::<Option<Vec<_>>>()
+                .filter(|names| !names.is_empty())
+                .map(serde_json::Value::from),
             _ => None,
         };
         let from_file = source.as_deref() != Some(COMMAND_LINE);
@@ -237,7 +304,7 @@ impl Model {
                 Fallback::Boolean(flag) => flag.into(),
                 Fallback::Word(word) => word.into(),
             };
-            self.values.insert(parameter.key, Sourced { value, source: Some("default".to_owned()) });
+            self.values.insert(parameter.key, Sourced { value, source: Some(DEFAULT.to_owned()) });
         }
         Ok(())
     }
@@ -305,18 +372,33 @@ impl Model {
         self.values.get(key).and_then(|sourced| sourced.value.as_str()).unwrap_or("")
     }
 
+    /// A parameter that is a list of texts; empty if it does not apply.
+    pub(crate) fn list(&self, key: &str) -> Vec<&str> {
+        let values = self.values.get(key).and_then(|sourced| sourced.value.as_array());
+        values.into_iter().flatten().filter_map(serde_json::Value::as_str).collect()
+    }
+
     /// Name on the command line.
     #[must_use]
     pub fn name(&self) -> &str {
         self.text("name")
     }
 
-    /// SHA-256 over all keys and values, the names included, the sources not.
+    /// Models of the members, if it is an array.
+    #[must_use]
+    pub fn members(&self) -> &[Arc<Self>] {
+        &self.members
+    }
+
+    /// SHA-256 over all keys and values, the names included, the sources not; of an array, over its members' too.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         for (key, sourced) in &self.values {
             hasher.update(format!("{key}={}\n", sourced.value));
+        }
+        for member in &self.members {
+            hasher.update(format!("{MEMBER}={}\n", member.hash()));
         }
         let digits =
             |byte: &u8| [byte >> 4, byte & 15].map(|nibble| char::from(b"0123456789abcdef"[nibble as usize]));

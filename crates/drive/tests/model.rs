@@ -25,20 +25,24 @@ fn text(name: &str) -> String {
     models().into_iter().find(|(stem, _)| stem == name).unwrap().1
 }
 
-/// A model with the layers that it stands on.
+/// A model with the layers that it stands on, and the members that it names.
 fn shipped(name: &str) -> Model {
     let mut texts = vec![(name.to_owned(), text(name))];
-    while let Some(base) = base_of(&texts[0].1) {
+    while let Some(base) = stated(&texts[0].1, "base") {
+        let base = base.as_str().unwrap().to_owned();
         texts.insert(0, (base.clone(), text(&base)));
     }
+    let names = texts.iter().rev().find_map(|(_, text)| stated(text, "members"));
+    let names = names.as_ref().and_then(toml::Value::as_array).into_iter().flatten();
+    let members: Vec<_> = names.map(|name| Arc::new(shipped(name.as_str().unwrap()))).collect();
     let layers: Vec<_> = texts.iter().map(|(origin, text)| Layer { text, origin }).collect();
-    Model::parse_layers(&layers, &[]).unwrap()
+    Model::parse_array(&layers, &[], &members).unwrap()
 }
 
-fn base_of(text: &str) -> Option<String> {
+fn stated(text: &str, key: &str) -> Option<toml::Value> {
     let table: toml::Table = text.parse().unwrap();
-    let base = table.get("base")?;
-    Some(base.get("value").unwrap_or(base).as_str().unwrap().to_owned())
+    let value = table.get(key)?;
+    Some(value.get("value").unwrap_or(value).clone())
 }
 
 fn set(pairs: &[(&str, &str)]) -> Result<Model, String> {
@@ -92,6 +96,73 @@ fn a_layer_changes_only_what_it_says() {
     let wrong = [layers[0], Layer { text: "base = \"a\"\n[ftl]\nmap_unit_byte = 1", origin: "top" }];
     let message = Model::parse_layers(&wrong, &[]).unwrap_err().to_string();
     assert_eq!(message, "top: unknown key ftl.map_unit_byte (did you mean ftl.map_unit_bytes?)");
+}
+
+const PAIR: &str = "name = \"pair\"\ntitle = \"Pair\"\nfamily = \"raid-0\"\nmembers = [\"one\", \"two\"]\n\
+                    [array]\nstrip_bytes = 131072\n";
+
+fn pair(more: &str, pairs: &[(&str, &str)]) -> Result<Model, String> {
+    let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let members = [set(&[]).unwrap(), set(&[("spare_ratio", "0.28")]).unwrap()].map(Arc::new);
+    let text = format!("{PAIR}{more}");
+    Model::parse_array(&[Layer { text: &text, origin: "pair" }], &pairs, &members)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn an_array_adds_its_members_up() {
+    let model = pair("", &[]).unwrap();
+    let description = Drive::describe(&model);
+    let derived = &description["derived"];
+    assert_eq!(derived["raw_capacity_bytes"], 160u64 << 30);
+    let smaller = (80u64 << 30) * 100 / 128 / 131_072 * 131_072;
+    assert_eq!(derived["user_capacity_bytes"], 2 * smaller, "whole strips of the smaller, twice");
+    assert_eq!((&derived["die_count"], &derived["member_count"]), (&80.into(), &2.into()));
+    let rows = description["parameters"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["key"] == "members[1].spare_ratio" && row["value"] == 0.28));
+    let drive = Drive::new(Arc::new(model), 1).unwrap();
+    assert_eq!(drive.capacity_sectors() * 512, 2 * smaller);
+    assert_eq!(drive.counters()["host_write_bytes"], 0);
+}
+
+#[test]
+fn what_an_array_says_about_its_members_counts_for_each() {
+    let plain = pair("", &[]).unwrap();
+    let faster = pair("[member.flash]\nprogram_ns = 450000\n", &[]).unwrap();
+    let both = pair("[member.flash]\nprogram_ns = 450000\n", &[("member.flash.read_ns", "25000")]).unwrap();
+    let values = |model: &Model, key: &str| -> Vec<u64> {
+        let value = |member: &Arc<Model>| {
+            member.parameters().find(|(parameter, _)| parameter.key == key).unwrap().1.value.as_u64().unwrap()
+        };
+        model.members().iter().map(value).collect()
+    };
+    assert_eq!(values(&faster, "flash.program_ns"), [450_000, 450_000]);
+    assert_eq!(values(&both, "flash.program_ns"), [450_000, 450_000]);
+    assert_eq!(values(&both, "flash.read_ns"), [25_000, 25_000]);
+    let rows = Drive::describe(&both)["parameters"].clone();
+    assert!(rows.as_array().unwrap().iter().any(|row| row["key"] == "members[0].flash.program_ns"));
+    assert_ne!(plain.hash(), faster.hash());
+    assert_ne!(faster.hash(), both.hash());
+    assert!(pair("", &[("member.flash.read_n", "1")]).unwrap_err().contains("unknown key flash.read_n"));
+    assert!(pair("", &[("flash.read_ns", "1")]).unwrap_err().contains("does not apply to family raid-0"));
+    assert!(set(&[("member.flash.read_ns", "1")]).unwrap_err().contains("unknown key member.flash.read_ns"));
+    assert!(set(&[("members", "[\"one\"]")]).unwrap_err().contains("only to raid-0"));
+    assert!(pair("", &[("members", "[]")]).unwrap_err().contains("at least one"));
+    assert!(pair("", &[("members", "[\"one\"]")]).unwrap_err().contains("needs 1 models"));
+    assert!(pair("", &[("array.strip_bytes", "1000")]).unwrap_err().contains("array.strip_bytes = 1000"));
+}
+
+#[test]
+fn a_partition_is_all_that_the_host_sees() {
+    let model = set(&[("partition_bytes", "64424509440")]).unwrap();
+    let derived = Drive::describe(&model)["derived"].clone();
+    assert_eq!(derived["user_capacity_bytes"], 60u64 << 30);
+    assert_eq!(derived["drive_capacity_bytes"], 156_301_488u64 * 512);
+    assert!((derived["spare_ratio"].as_f64().unwrap() - 80.0 / 60.0 + 1.0).abs() < 1e-9);
+    assert_eq!(Drive::new(Arc::new(model), 1).unwrap().capacity_sectors(), 60 << 21);
+    assert!(set(&[("partition_bytes", "1000000000000")]).unwrap_err().contains("the drive's capacity"));
+    let pair = pair("", &[("partition_bytes", "1000000"), ("member.partition_bytes", "10000000")]).unwrap();
+    assert_eq!(Drive::describe(&pair)["derived"]["drive_capacity_bytes"], 2 * 76 * 131_072);
 }
 
 #[test]

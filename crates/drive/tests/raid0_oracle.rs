@@ -98,7 +98,7 @@ impl Member {
         match self {
             Self::Plain(_) => {}
             Self::Flash(ssd) => ssd.keep_stamps(),
-            Self::Array(array) => array.keep_stamps(Self::keep_stamps),
+            Self::Array(array) => array.keep_member_stamps(Self::keep_stamps),
         }
     }
 
@@ -106,7 +106,7 @@ impl Member {
         match self {
             Self::Plain(plain) => std::mem::take(&mut plain.read),
             Self::Flash(ssd) => ssd.take_read_stamps(),
-            Self::Array(array) => array.take_read_stamps(Self::take_read_stamps),
+            Self::Array(array) => array.take_member_stamps(Self::take_read_stamps),
         }
     }
 
@@ -114,7 +114,7 @@ impl Member {
         match self {
             Self::Plain(plain) => plain.stamps.fill(0),
             Self::Flash(ssd) => assert_eq!(ssd.secure_erase(), []),
-            Self::Array(array) => assert_eq!(array.secure_erase(Self::secure_erase), []),
+            Self::Array(array) => assert_eq!(array.erase_members(Self::secure_erase), []),
         }
     }
 
@@ -300,7 +300,7 @@ fn array(shape: &Shape) -> Partition<Raid0<Member>> {
         }
     };
     let mut array = Raid0::new(shape.kinds.iter().map(member).collect(), config(shape)).unwrap();
-    array.keep_stamps(Member::keep_stamps);
+    array.keep_member_stamps(Member::keep_stamps);
     let bytes = array.capacity_sectors() * 512 / shape.partition_part;
     Partition::new(array, bytes).unwrap()
 }
@@ -360,7 +360,7 @@ proptest! {
                 }
                 Step::Erase => {
                     collect(&mut drive, &mut done, 0);
-                    prop_assert_eq!(drive.device_mut().secure_erase(Member::secure_erase), []);
+                    prop_assert_eq!(drive.device_mut().erase_members(Member::secure_erase), []);
                     oracle.fill(0);
                     continue;
                 }
@@ -382,7 +382,7 @@ proptest! {
             stamp += u64::from(sectors);
             if op == Op::Read {
                 collect(&mut drive, &mut done, 0);
-                let found = drive.device_mut().take_read_stamps(Member::take_read_stamps);
+                let found = drive.device_mut().take_member_stamps(Member::take_read_stamps);
                 prop_assert_eq!(found.len(), 1);
                 prop_assert_eq!(found[0].0, tag);
                 read_tags.push(tag);

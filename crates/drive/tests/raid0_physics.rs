@@ -228,7 +228,7 @@ fn a_secure_erase_reaches_every_member_and_a_snapshot_goes_its_own_way() {
     let mut array = plain(3);
     let new = sequential(&mut array, Op::Write, 30);
     let copy = array.clone();
-    array.secure_erase(Drive::secure_erase);
+    array.erase_members(Drive::secure_erase);
     assert!(array.members().all(|drive| drive.counters()["valid_units"] == 0));
     assert!(copy.members().all(|drive| drive.counters()["valid_units"] != 0));
     near(sequential(&mut array, Op::Write, 30), new, 0.01);

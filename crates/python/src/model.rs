@@ -22,12 +22,20 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// Reads the texts of a model's layers, the base first, each with its origin for messages. Raises `ModelError`.
+    /// Reads the texts of a model's layers, the base first, each with its origin for messages; of an array, with the
+    /// models of its members. Raises `ModelError`.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "PyO3 hands over owned pairs")]
-    fn parse(layers: Vec<(String, String)>, overrides: Vec<(String, String)>) -> PyResult<Self> {
+    #[pyo3(signature = (layers, overrides, members = Vec::new()))]
+    fn parse(
+        layers: Vec<(String, String)>,
+        overrides: Vec<(String, String)>,
+        members: Vec<PyRef<'_, Self>>,
+    ) -> PyResult<Self> {
+        let members: Vec<_> = members.iter().map(|member| Arc::clone(&member.shared)).collect();
         let layers: Vec<_> = layers.iter().map(|(text, origin)| Layer { text, origin }).collect();
-        let model = drivelab_drive::Model::parse_layers(&layers, &overrides).map_err(errors::model)?;
+        let model =
+            drivelab_drive::Model::parse_array(&layers, &overrides, &members).map_err(errors::model)?;
         Ok(Self { description: Drive::describe(&model), shared: Arc::new(model) })
     }
 

@@ -5,6 +5,7 @@ mod flash;
 mod hard_disk;
 mod log;
 mod page_map;
+mod raid0;
 
 use drivelab_controller::{FirmwareConfig, GovernorConfig, LinkConfig};
 
@@ -12,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::parameters::Family;
+use crate::partition::Partition;
 
 /// Builds the drive.
 ///
@@ -22,7 +24,21 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
         Family::PageMap => Engine::PageMap(Box::new(page_map::build(model, seed)?)),
         Family::CompressedMap => Engine::CompressedMap(Box::new(compressed_map::build(model, seed)?)),
         Family::HardDisk => Engine::HardDisk(Box::new(hard_disk::build(model)?)),
+        Family::Raid0 => Engine::Raid0(Box::new(raid0::build(model, seed)?)),
     })
+}
+
+/// Builds the drive, and cuts off what the host does not use.
+///
+/// # Errors
+/// As [`build`].
+pub fn partitioned(model: &Model, seed: u64) -> Result<Partition<Engine>, ModelError> {
+    let engine = build(model, seed)?;
+    match model.optional_integer("partition_bytes") {
+        None => Ok(Partition::whole(engine)),
+        Some(bytes) => Partition::new(engine, bytes)
+            .map_err(|error| ModelError::Geometry { origin: model.origin().to_owned(), error }),
+    }
 }
 
 /// Whether a model makes a working drive.
@@ -30,7 +46,7 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
 /// # Errors
 /// As [`build`].
 pub fn check(model: &Model) -> Result<(), ModelError> {
-    build(model, 0).map(drop)
+    partitioned(model, 0).map(drop)
 }
 
 fn link(model: &Model) -> LinkConfig {

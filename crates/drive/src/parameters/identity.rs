@@ -1,7 +1,7 @@
 //! What every model says about itself.
 
 use super::Fallback::{Absent, Required, Word};
-use super::Kind::{Choice, Name, Real, Text};
+use super::Kind::{Choice, Integer, Name, Real, Text};
 use super::{Parameter, row};
 
 /// Identity, release, price.
@@ -19,6 +19,13 @@ pub(super) const IDENTITY: &[Parameter] = &[
     row("controller_name", "", Text, Absent, "name of the controller chip"),
     row("firmware", "", Text, Absent, "firmware that the parameters describe"),
     row("price_usd", "USD", Real(0.0, 1e6), Absent, "price when reviewed"),
+    row(
+        "partition_bytes",
+        "B",
+        Integer(512, 1 << 50),
+        Absent,
+        "what the host uses of the drive, from its beginning; the rest is never written; left out: all",
+    ),
     row(
         "base",
         "",

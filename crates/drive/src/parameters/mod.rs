@@ -8,6 +8,7 @@ mod flash;
 mod hard_disk;
 mod identity;
 mod log;
+mod raid0;
 
 /// Type and range of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +25,8 @@ pub enum Kind {
     Name,
     /// Free text.
     Text,
+    /// A list of texts, at least one.
+    Names,
 }
 
 /// What a parameter is when a model does not say.
@@ -73,10 +76,10 @@ pub(crate) const HOUR_NS: u64 = 3600 * SECOND_NS;
 /// The most that 32 bits hold, for ranges.
 pub(crate) const MOST: u64 = u32::MAX as u64;
 
-use Kind::{Boolean, Choice, Integer, Name, Real, Text};
+use Kind::{Boolean, Choice, Integer, Name, Names, Real, Text};
 
 /// Words of `family`, in the order of [`Family`].
-pub(crate) const FAMILY_WORDS: &[&str] = &["page-map", "compressed-map", "hard-disk"];
+pub(crate) const FAMILY_WORDS: &[&str] = &["page-map", "compressed-map", "hard-disk", "raid-0"];
 
 /// What kind of drive a model describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -88,11 +91,14 @@ pub enum Family {
     CompressedMap,
     /// Platters and heads.
     HardDisk,
+    /// Strips over several drives.
+    #[serde(rename = "raid-0")]
+    Raid0,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: &[Self] = &[Self::PageMap, Self::CompressedMap, Self::HardDisk];
+    pub const ALL: &[Self] = &[Self::PageMap, Self::CompressedMap, Self::HardDisk, Self::Raid0];
 
     /// The family of a word.
     #[must_use]
@@ -149,6 +155,7 @@ impl Family {
                 controller::LINK,
                 hard_disk::POWER,
             ],
+            Self::Raid0 => &[identity::IDENTITY, raid0::ARRAY, raid0::BRIDGE],
         }
     }
 
@@ -195,6 +202,7 @@ impl Kind {
                     .to_owned()
             }
             Text => "must be text".to_owned(),
+            Names => "must be a list of names, at least one".to_owned(),
         }
     }
 }

@@ -23,13 +23,26 @@ pub struct Raid0Config {
     pub queue_depth: u32,
     /// The one link of a bridge that all data passes; `None`: members have ports of their own.
     pub link: Option<LinkConfig>,
+    /// Power of a bridge, all the time.
+    pub idle_mw: u32,
+    /// More while its link moves data.
+    pub link_mw: u32,
 }
 
 impl Raid0Config {
     /// An array in the host's software, that asks at most `max_transfer_bytes` of a member at once.
     #[must_use]
     pub fn new(strip_bytes: u64, max_transfer_bytes: u64) -> Self {
-        Self { strip_bytes, max_transfer_bytes, pass_trim: false, driver_ns: 0, queue_depth: 32, link: None }
+        Self {
+            strip_bytes,
+            max_transfer_bytes,
+            pass_trim: false,
+            driver_ns: 0,
+            queue_depth: 32,
+            link: None,
+            idle_mw: 0,
+            link_mw: 0,
+        }
     }
 
     /// Whether these parameters make an array of `members` of at least `member_sectors`.

@@ -11,6 +11,7 @@
 //! Members are independent between the array's own events, so each runs ahead to its next completion, but never
 //! beyond the next event of another member. Ties go to the lower number.
 
+mod array;
 mod config;
 mod pieces;
 mod port;
@@ -23,6 +24,7 @@ use drivelab_controller::{Command, CommandError, Completion, Device, Op, SECTOR_
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
 
+pub use array::Array;
 pub use config::{Raid0Config, Raid0Meters};
 use port::{NEVER, Port};
 use stamps::Stamps;
@@ -126,6 +128,15 @@ impl<D: Device> Raid0<D> {
         &self.meters
     }
 
+    /// Energy that the array itself has used since it was made, in nJ; its members have their own.
+    #[must_use]
+    pub fn energy_nj(&self) -> u64 {
+        let idle = u128::from(self.now_ns) * u128::from(self.config.idle_mw);
+        let link = u128::from(self.meters.link_busy_ns) * u128::from(self.config.link_mw);
+        // 1 mW for 1 ns is 1 pJ.
+        u64::try_from((idle + link) / 1000).unwrap_or(u64::MAX)
+    }
+
     /// Commands inside the array.
     #[must_use]
     pub fn outstanding(&self) -> u32 {
@@ -134,7 +145,7 @@ impl<D: Device> Raid0<D> {
 
     /// Erases every member as `erase` does, side by side. Commands still inside are completed first; their completions
     /// are given back.
-    pub fn secure_erase(&mut self, mut erase: impl FnMut(&mut D)) -> Vec<Completion> {
+    pub fn erase_members(&mut self, mut erase: impl FnMut(&mut D)) -> Vec<Completion> {
         let mut done = std::mem::take(&mut self.overdue);
         while self.outstanding() > 0 {
             let Some(next) = self.next_event() else { break };

@@ -63,14 +63,14 @@ impl Stamps {
 impl<D: Device> Raid0<D> {
     /// Keeps a 64-bit stamp per sector; `keep` tells a member to. Call it on a new array. A command carries one stamp,
     /// so writes go to members strip by strip from now on, whatever the largest transfer.
-    pub fn keep_stamps(&mut self, keep: impl FnMut(&mut D)) {
+    pub fn keep_member_stamps(&mut self, keep: impl FnMut(&mut D)) {
         self.ports.iter_mut().map(|port| &mut port.device).for_each(keep);
         self.stamps = Some(Stamps::default());
     }
 
     /// Tag and stamps of every read since the last call, if stamps are kept; `take` asks a member for its own. Call
     /// it when no reads are outstanding.
-    pub fn take_read_stamps(
+    pub fn take_member_stamps(
         &mut self,
         mut take: impl FnMut(&mut D) -> Vec<(u32, Vec<u64>)>,
     ) -> Vec<(u32, Vec<u64>)> {

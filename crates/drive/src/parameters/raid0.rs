@@ -1,0 +1,55 @@
+//! Parameters of RAID-0 arrays. Those of the members are in the members' models; `member.KEY` changes them.
+
+use super::Fallback::{Absent, Boolean as Is, Integer as Number, Required};
+use super::Kind::{Boolean, Integer, Names};
+use super::{MOST, Parameter, SECOND_NS, row};
+
+/// The array.
+pub(super) const ARRAY: &[Parameter] = &[
+    row("members", "", Names, Required, "models of the member drives, in the order of the strips"),
+    row(
+        "array.strip_bytes",
+        "B",
+        Integer(512, 1 << 40),
+        Required,
+        "what lies on one member before the next one's turn",
+    ),
+    row(
+        "array.max_transfer_bytes",
+        "B",
+        Integer(512, 1 << 40),
+        Number(1 << 25),
+        "most that one command asks of a member",
+    ),
+    row("array.pass_trim", "", Boolean, Is(false), "trims reach the members; otherwise they have no effect"),
+    row(
+        "array.command_ns",
+        "ns",
+        Integer(0, SECOND_NS),
+        Number(0),
+        "driver or bridge firmware working on one command",
+    ),
+    row("array.queue_depth", "commands", Integer(1, 65_536), Number(32), "commands outstanding at once"),
+];
+
+/// The one link of a bridge. An array of the host's software has none.
+pub(super) const BRIDGE: &[Parameter] = &[
+    row(
+        "link.bytes_per_s",
+        "B/s",
+        Integer(1, 1 << 40),
+        Absent,
+        "payload rate of a bridge's link; left out: every member has a port of its own",
+    ),
+    row("link.frame_bytes", "B", Integer(1, 1 << 26), Number(8192), "largest payload of a frame"),
+    row("link.frame_overhead_ns", "ns", Integer(0, SECOND_NS), Number(0), "framing and handshake of a frame"),
+    row(
+        "link.command_overhead_ns",
+        "ns",
+        Integer(0, SECOND_NS),
+        Number(0),
+        "command and status frames of a command",
+    ),
+    row("power.idle_mw", "mW", Integer(0, MOST), Number(0), "bridge; members add their own"),
+    row("power.link_mw", "mW", Integer(0, MOST), Number(0), "more while the bridge's link moves data"),
+];
