@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
-PROGRAM_KEYS = tuple(f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map", "parity"))
+PROGRAM_KEYS = tuple(
+    f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map", "parity")
+)
 ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "wear", "map"))
 LEVEL_KEYS = frozenset(
     ("valid_units", "free_blocks", "erase_count_min", "erase_count_max", "erase_count_mean")

@@ -3,10 +3,24 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small import MODEL_NAME, OVERRIDES
 
+from drivelab import model
 from drivelab.data_patterns import data_pattern_text, parse_data_pattern
 from drivelab.errors import RequestError
-from drivelab.workload import Compressible, Job, RandomBytes, Repeating, Zeros
+from drivelab.model import Model
+from drivelab.progress import TaskProgress
+from drivelab.quantities import MIB
+from drivelab.targets import EngineTarget, Report
+from drivelab.workload import (
+    BlockSize,
+    Compressible,
+    DataPattern,
+    Job,
+    RandomBytes,
+    Repeating,
+    Zeros,
+)
 
 
 def test_patterns_have_names_and_some_have_numbers() -> None:
@@ -76,3 +90,28 @@ def test_texts_are_short() -> None:
     assert (
         data_pattern_text({"kind": "compressible", "compressed_percent": 46}) == "compressible:46"
     )
+
+
+def measured(model: Model, data: DataPattern) -> Report:
+    """A short job on a new drive, without the name of its pattern."""
+    target = EngineTarget(model, 1)
+    span_bytes = min(16 * MIB, target.capacity_bytes)
+    block = BlockSize(bytes=4096)
+    job = Job(name="a", rw="randrw", block_sizes=(block,), span_bytes=span_bytes, queue_depth=4)
+    report = target.run([job.model_copy(update={"data": data})], TaskProgress("test"))
+    assert report["jobs"][0].pop("data") == data.model_dump()
+    return report
+
+
+@pytest.mark.parametrize("name", model.known_names())
+def test_only_drives_that_compress_look_at_what_is_written(name: str) -> None:
+    found = model.load(name)
+    same = measured(found, Zeros()) == measured(found, RandomBytes())
+    assert same == (found.family != "compressed-map")
+
+
+def test_results_of_a_drive_that_compresses_depend_on_every_part_of_a_pattern() -> None:
+    found = model.load(MODEL_NAME, (*OVERRIDES, ("family", "compressed-map")))
+    texts = ("random", "compressible:50", "compressible:50,duplicate:50", "duplicate:50", "zeros")
+    reports = [measured(found, parse_data_pattern(text)) for text in texts]
+    assert all(reports.count(report) == 1 for report in reports)

@@ -29,14 +29,44 @@ fn report(model: &Arc<Model>, data: DataPattern) -> String {
     serde_json::to_string(&report).unwrap()
 }
 
-#[test]
-fn a_drive_that_does_not_compress_gives_the_same_results_for_any_data() {
-    let small = [("flash.blocks_per_plane", "8"), ("user_capacity_bytes", "209715200")]
+/// A small X25-M, and its flash under another map.
+fn model(family: &str) -> Arc<Model> {
+    let small = [("family", family), ("flash.blocks_per_plane", "8"), ("user_capacity_bytes", "209715200")]
         .map(|(key, value)| (key.to_owned(), value.to_owned()));
     let text = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
-    let model = Arc::new(Model::parse(text, "intel-x25-m-g1-80gb", &small).unwrap());
+    Arc::new(Model::parse(text, "intel-x25-m-g1-80gb", &small).unwrap())
+}
+
+#[test]
+fn a_drive_that_does_not_compress_gives_the_same_results_for_any_data() {
+    let model = model("page-map");
     let random = report(&model, PATTERNS[0]);
     for data in &PATTERNS[1..] {
         assert_eq!(report(&model, *data), random, "{data:?}");
     }
+}
+
+#[test]
+fn a_drive_that_compresses_programs_less_the_less_there_is_to_store() {
+    let model = model("compressed-map");
+    let compressible = |compressed_percent, duplicate_percent| DataPattern::Compressible {
+        compressed_percent,
+        duplicate_percent,
+        duplicate_pool: 100,
+    };
+    let programmed = [
+        DataPattern::Random {},
+        compressible(100.0, 30.0),
+        compressible(46.0, 0.0),
+        compressible(46.0, 30.0),
+        DataPattern::Zeros {},
+    ]
+    .map(|data| {
+        let report: serde_json::Value = serde_json::from_str(&report(&model, data)).unwrap();
+        let bytes = |key: &str| report["counters_after"][key].as_u64().unwrap();
+        ["host", "cleaning"].map(|purpose| bytes(&format!("program_bytes_{purpose}"))).iter().sum::<u64>()
+    });
+    assert!(programmed.windows(2).all(|pair| pair[1] < pair[0]), "{programmed:?}");
+    let written = 2 * 209_715_200;
+    assert!(programmed[0] > written && programmed[4] < written / 20, "{programmed:?}");
 }
