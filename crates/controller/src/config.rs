@@ -49,6 +49,9 @@ pub struct FirmwareConfig {
     pub trim_ns: Nanos,
     /// A flush.
     pub flush_ns: Nanos,
+    /// Further time that a command spends in the controller without keeping others waiting: protocol, set-up of
+    /// transfers, compression.
+    pub pipeline_ns: Nanos,
     /// Limit of writes.
     pub write_governor: GovernorConfig,
 }

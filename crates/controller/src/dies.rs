@@ -72,9 +72,22 @@ impl<M: Scheduled> SolidStateDrive<M> {
         now: Nanos,
         cleaning: bool,
     ) -> Nanos {
+        self.sense_from(die, bytes, pages, (now, now), cleaning)
+    }
+
+    /// The same, asked for `now` but not before `ready`.
+    #[inline]
+    pub(crate) fn sense_from(
+        &mut self,
+        die: DieIndex,
+        bytes: u64,
+        pages: u64,
+        (now, ready): (Nanos, Nanos),
+        cleaning: bool,
+    ) -> Nanos {
         let timing = self.config.timing;
         let geometry = &self.layout.geometry;
-        let mut ready = now;
+        let mut done = now;
         let bus_ns = if bytes == u64::from(geometry.program_bytes()) {
             self.dies.page_bus_ns
         } else {
@@ -83,20 +96,20 @@ impl<M: Scheduled> SolidStateDrive<M> {
             timing.bus_ns(with_oob / pages)
         };
         for _ in 0..pages {
-            let begin = self.dies.dies[die.0 as usize].busy_until_ns.max(now);
+            let begin = self.dies.dies[die.0 as usize].busy_until_ns.max(ready);
             let channel = &mut self.channels[self.layout.channel_of(die) as usize];
             let bus_start = if timing.hold_bus_while_reading {
                 channel.reserve(now, begin, timing.read_ns + bus_ns) + timing.read_ns
             } else {
                 channel.reserve(now, begin + timing.read_ns, bus_ns)
             };
-            ready = bus_start + bus_ns;
+            done = bus_start + bus_ns;
             self.meters.sense_busy_ns += timing.read_ns;
             self.meters.bus_busy_ns += bus_ns;
             // The page register is taken until its data has left.
-            self.dies.occupy(die, begin, ready, cleaning);
+            self.dies.occupy(die, begin, done, cleaning);
         }
-        ready
+        done
     }
 
     /// Moves one unit's pages (or one page of units) to a die and programs them, the first at `page` of its block;

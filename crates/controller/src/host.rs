@@ -81,11 +81,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
                 FlashRead { ready_ns: self.buffer.entry(id).ready_ns.max(now), ..FlashRead::default() }
             } else if let Some(ppn) = self.mapping.lookup(Lpn(unit)) {
+                let known = self.fetch_map(Lpn(unit), now);
                 // Units that follow on the same page come with the same sensing.
                 let (together, bytes) = self.extend_on_page(lba, end, ppn, unit, sectors, stamps.as_mut());
                 sectors = together;
                 self.meters.read_bytes_host += bytes;
-                self.read_flash(ppn, sector, sectors, bytes, now)
+                self.read_flash(ppn, sector, sectors, bytes, (now, known))
             } else {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
                 FlashRead { ready_ns: now, ..FlashRead::default() }
@@ -143,11 +144,30 @@ impl<M: Scheduled> SolidStateDrive<M> {
         (sectors, bytes)
     }
 
-    /// Reads `sectors` of a page from flash, `bytes` as stored: reserves the die, then the bus.
+    /// Reads the map entry of a unit if it is not in memory; when it is there.
     #[inline]
-    fn read_flash(&mut self, ppn: Ppn, sector: u32, sectors: u64, bytes: u64, now: Nanos) -> FlashRead {
+    fn fetch_map(&mut self, lpn: Lpn, now: Nanos) -> Nanos {
+        match self.mapping.fetch_map(lpn) {
+            Some(fetch) => {
+                self.meters.read_bytes_map += u64::from(fetch.bytes);
+                self.sense_and_transfer(fetch.die, u64::from(fetch.bytes), 1, now, false)
+            }
+            None => now,
+        }
+    }
+
+    /// Reads `sectors` of a page from flash, `bytes` as stored, from `ready` on: reserves the die, then the bus.
+    #[inline]
+    fn read_flash(
+        &mut self,
+        ppn: Ppn,
+        sector: u32,
+        sectors: u64,
+        bytes: u64,
+        (now, ready): (Nanos, Nanos),
+    ) -> FlashRead {
         let die = self.layout.die_of(self.layout.block_of(ppn));
-        let (waited, cleaning) = self.dies.wait(die, now);
+        let (waited, cleaning) = self.dies.wait(die, ready);
         let pages = if self.layout.pages_per_unit == 1 {
             1
         } else {
@@ -155,7 +175,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let first = u64::from(sector);
             (first + sectors - 1) / program_sectors - first / program_sectors + 1
         };
-        let ready_ns = self.sense_and_transfer(die, bytes, pages, now, false);
+        let ready_ns = self.sense_from(die, bytes, pages, (now, ready), false);
         FlashRead { ready_ns, queueing_ns: waited - cleaning, cleaning_ns: cleaning }
     }
 
@@ -269,6 +289,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// A write covers only part of a unit: the rest is read from flash, unless there is none. When it is there.
     fn complete_partial(&mut self, lpn: Lpn, sector: u32, sectors: u32, now: Nanos) -> Nanos {
         let Some(ppn) = self.mapping.lookup(lpn) else { return now };
+        let known = self.fetch_map(lpn, now);
         let missing = u64::from(self.mapping.read_bytes(lpn, self.sectors_per_unit - sectors));
         self.meters.units_rmw += 1;
         self.meters.read_bytes_rmw += missing;
@@ -277,7 +298,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let program_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32;
         let covered = ((sector + sectors) / program_sectors).saturating_sub(sector.div_ceil(program_sectors));
         let pages = u64::from(self.layout.pages_per_unit - covered.min(self.layout.pages_per_unit - 1));
-        self.sense_and_transfer(die, missing, pages, now, false)
+        self.sense_from(die, missing, pages, (now, known), false)
     }
 
     #[inline]

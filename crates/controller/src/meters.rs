@@ -26,6 +26,8 @@ pub struct Meters {
     pub read_bytes_host: u64,
     /// Bytes read from flash to complete partial writes.
     pub read_bytes_rmw: u64,
+    /// Bytes of the map itself that host reads had to read from flash first.
+    pub read_bytes_map: u64,
     /// Bytes read from flash by cleaning.
     pub read_bytes_cleaning: u64,
     /// Bytes read from flash by wear levelling.

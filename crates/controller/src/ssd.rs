@@ -427,9 +427,10 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
             Op::Flush | Op::Trim => 0,
         };
         let link_ns = self.config.link.command_ns(bytes);
-        let split = LatencySplit { firmware_ns: work, link_ns, ..LatencySplit::default() };
+        let pipeline_ns = self.config.firmware.pipeline_ns;
+        let split = LatencySplit { firmware_ns: work + pipeline_ns, link_ns, ..LatencySplit::default() };
         self.slots[slot as usize] = Slot::new(command, now_ns, split, link_ns);
-        self.firmware.push_back((ready, slot));
+        self.firmware.push_back((ready + pipeline_ns, slot));
         Ok(())
     }
 

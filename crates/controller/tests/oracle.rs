@@ -114,6 +114,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             write_ns: 12_000,
             trim_ns: 5_000,
             flush_ns: 1_000,
+            pipeline_ns: 0,
             write_governor: GovernorConfig::default(),
         },
         buffer: BufferConfig {
@@ -164,8 +165,14 @@ fn drive(shape: Shape) -> SolidStateDrive<PageMap> {
 fn compressing_drive(shape: Shape) -> SolidStateDrive<CompressedMap> {
     let unit_bytes = if shape.unit_bytes == 8192 { 4096 } else { shape.unit_bytes };
     let geometry = Geometry { pages_per_block: 24, ..geometry(shape) };
-    let compression =
-        CompressionConfig { unit_bytes, granule_bytes: 512, parity: true, trim_frees_percent: 70 };
+    let compression = CompressionConfig {
+        unit_bytes,
+        granule_bytes: 512,
+        parity: true,
+        trim_frees_percent: 70,
+        map_cache_bytes: 600,
+        map_fetch_bytes: 64,
+    };
     let user_units = (geometry.raw_bytes() / 7 / u64::from(unit_bytes)) as u32;
     let map = CompressedMap::new(geometry, ftl(shape, user_units), compression).unwrap();
     let mut config = controller(shape);

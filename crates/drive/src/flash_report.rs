@@ -30,6 +30,7 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "program_bytes_parity": counts.programs_parity * program_bytes,
         "read_bytes_host": meters.read_bytes_host,
         "read_bytes_rmw": meters.read_bytes_rmw,
+        "read_bytes_map": meters.read_bytes_map,
         "read_bytes_cleaning": meters.read_bytes_cleaning,
         "read_bytes_wear": meters.read_bytes_wear,
         "erases_cleaning": counts.erases_cleaning,

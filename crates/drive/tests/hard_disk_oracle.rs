@@ -62,6 +62,7 @@ fn disk(shape: Shape) -> HardDisk {
             write_ns: 60_000,
             trim_ns: 5_000,
             flush_ns: 1_000,
+            pipeline_ns: 0,
             write_governor: GovernorConfig::default(),
         },
         platters: PlatterConfig {

@@ -26,6 +26,7 @@ fn plain() -> HardDiskConfig {
             write_ns: 50_000,
             trim_ns: 50_000,
             flush_ns: 50_000,
+            pipeline_ns: 0,
             write_governor: GovernorConfig::default(),
         },
         platters: PlatterConfig {

@@ -201,6 +201,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
             write_ns: 12_000,
             trim_ns: 5_000,
             flush_ns: 1_000,
+            pipeline_ns: 0,
             write_governor: GovernorConfig::default(),
         },
         buffer: BufferConfig { units: 20, write_back, coalesce: true, hold_ns: 500_000, capacitor: false },

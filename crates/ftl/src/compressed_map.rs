@@ -7,6 +7,8 @@
 
 mod duplicates;
 mod fragments;
+mod map_cache;
+mod mapping;
 mod moving;
 mod parity;
 mod recount;
@@ -14,15 +16,15 @@ mod recount;
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry, GeometryError, Lpn, Ppn, UnitLayout};
 
 use crate::blocks::Stream;
-use crate::cleaning::{CleaningStep, Urgency};
+use crate::cleaning::CleaningStep;
 use crate::config::{CleaningMode, FtlConfig};
-use crate::content::{Content, mix};
-use crate::counters::FtlCounters;
+use crate::content::mix;
 use crate::die_logs::{DieLogs, Measure, check_thresholds};
-use crate::mapping::{LogMapping, Mapping, Stored};
+use crate::mapping::Stored;
 use crate::page_map::FtlError;
 use duplicates::Duplicates;
 use fragments::{Fragments, KEY_LIMIT, Key};
+use map_cache::{MAP_ENTRY_BYTES, MapCache};
 use parity::Parity;
 
 /// Set in a map entry that refers to a shared fragment; its number is below.
@@ -42,6 +44,10 @@ pub struct CompressionConfig {
     /// Of a hundred trimmed units, how many give their flash space back; the others hold it until they are
     /// overwritten. 100 unless the firmware is broken.
     pub trim_frees_percent: u32,
+    /// Memory of the controller for the map; 0: all of it fits.
+    pub map_cache_bytes: u32,
+    /// Bytes of the map that one read from flash brings.
+    pub map_fetch_bytes: u32,
 }
 
 /// Room of a fragment, in granules.
@@ -86,6 +92,7 @@ pub struct CompressedMap {
     duplicates: Duplicates,
     parity: Parity,
     moving: moving::Moving,
+    map_cache: MapCache,
     /// Map entries that the page being filled replaces.
     outdated: Vec<(u32, Extent)>,
     /// Per die: it takes no host data beyond this many fragments, so that cleaning always finds something to free.
@@ -140,6 +147,7 @@ impl CompressedMap {
             duplicates: Duplicates::default(),
             parity,
             moving: moving::Moving::new(dies),
+            map_cache: MapCache::new(config.map_cache_bytes, config.map_fetch_bytes, dies),
             outdated: Vec::new(),
             die_limits,
             stamps: None,
@@ -306,239 +314,6 @@ fn is_valid(map: &[u32], duplicates: &Duplicates, place: Ppn, key: Key) -> bool 
     }
 }
 
-impl Mapping for CompressedMap {
-    #[inline]
-    fn layout(&self) -> &UnitLayout {
-        &self.logs.layout
-    }
-
-    fn user_units(&self) -> u32 {
-        self.logs.config.user_units
-    }
-
-    #[inline]
-    fn sectors_per_unit(&self) -> u32 {
-        self.config.unit_bytes / 512
-    }
-
-    #[inline]
-    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
-        let entry = self.map[lpn.0 as usize];
-        if entry == 0 || entry & TRIMMED != 0 {
-            None
-        } else if entry & SHARED != 0 {
-            Some(self.duplicates.get(entry & !SHARED).page)
-        } else {
-            Some(Ppn(entry - 1))
-        }
-    }
-
-    #[inline]
-    fn is_on_page_of(&self, first: Ppn, _distance: u32, lpn: Lpn) -> bool {
-        self.lookup(lpn) == Some(first)
-    }
-
-    #[inline]
-    fn read_bytes(&self, lpn: Lpn, _sectors: u32) -> u32 {
-        let entry = self.map[lpn.0 as usize];
-        let size = if entry & SHARED != 0 {
-            self.duplicates.get(entry & !(SHARED | TRIMMED)).extent.size
-        } else {
-            self.extents[lpn.0 as usize].size
-        };
-        u32::from(size) * self.config.granule_bytes
-    }
-
-    #[inline]
-    fn stored(&self, content: &Content, index: u32) -> Stored {
-        let bytes =
-            (u64::from(content.compressed_permille) * u64::from(self.config.unit_bytes)).div_ceil(1000);
-        let granules = bytes.div_ceil(u64::from(self.config.granule_bytes)) as u32;
-        Stored {
-            granules: granules.clamp(1, self.shape.unit_granules) as u16,
-            identity: content.identity(index),
-        }
-    }
-
-    fn trim(&mut self, lpn: Lpn) {
-        let index = lpn.0 as usize;
-        let entry = self.map[index];
-        if entry == 0 || entry & TRIMMED != 0 {
-            return;
-        }
-        if self.trim_frees(lpn) {
-            self.map[index] = 0;
-            self.release_entry(entry, self.extents[index]);
-        } else {
-            self.map[index] |= TRIMMED;
-        }
-        self.logs.counters.units_trimmed += 1;
-        self.logs.journal.note_updates(1);
-    }
-
-    fn secure_erase(&mut self) -> (u32, u64) {
-        let erased = self.logs.secure_erase();
-        self.map.fill(0);
-        self.extents.fill(Extent::default());
-        self.fragments = Fragments::new(self.logs.layout.block_count());
-        self.duplicates = Duplicates::default();
-        self.moving = moving::Moving::new(self.logs.layout.geometry.die_count());
-        if let Some(stamps) = &mut self.stamps {
-            stamps.fill(0);
-        }
-        erased
-    }
-
-    #[inline]
-    fn prefetch(&self, lpn: u64) {
-        drivelab_sim::prefetch(&self.map, lpn as usize);
-        drivelab_sim::prefetch(&self.extents, lpn as usize);
-    }
-
-    fn flash(&self) -> &FlashArray {
-        &self.logs.flash
-    }
-
-    fn is_valid(&self, ppn: Ppn) -> bool {
-        self.has_fragments(ppn)
-    }
-
-    fn counters(&self) -> &FtlCounters {
-        &self.logs.counters
-    }
-
-    fn valid_units(&self) -> u64 {
-        self.logs.valid_units()
-    }
-
-    fn free_blocks(&self) -> u64 {
-        self.logs.free_blocks()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        self.recount()
-    }
-
-    fn keep_stamps(&mut self) {
-        self.stamps = Some(vec![0; self.map.len() * self.sectors_per_unit() as usize]);
-    }
-
-    fn keeps_stamps(&self) -> bool {
-        self.stamps.is_some()
-    }
-
-    fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
-        self.lookup(lpn)?;
-        let sectors = self.sectors_per_unit() as usize;
-        let first = lpn.0 as usize * sectors;
-        Some(&self.stamps.as_ref()?[first..first + sectors])
-    }
-}
-
-impl LogMapping for CompressedMap {
-    #[inline]
-    fn page_granules(&self) -> u32 {
-        self.shape.page_granules
-    }
-
-    #[inline]
-    fn room_of(&self, stored: Stored) -> u32 {
-        match stored.identity {
-            Some(identity) if self.duplicates.find(identity).is_some() => 1,
-            _ => u32::from(stored.granules),
-        }
-    }
-
-    #[inline]
-    fn has_room(&self, die: DieIndex) -> bool {
-        self.logs.has_host_block(die) && !self.is_parity_due(die, Stream::Host)
-    }
-
-    #[inline]
-    fn is_full(&self, die: DieIndex) -> bool {
-        self.logs.die_valid[die.0 as usize] >= self.die_limits[die.0 as usize]
-    }
-
-    fn program_host(&mut self, die: DieIndex, lpns: &[Lpn], stored: &[Stored]) -> Result<Ppn, FtlError> {
-        if !self.has_room(die) {
-            return Err(FtlError::NoFreeBlock { die: die.0 });
-        }
-        let (block, place) = self.program_page(die, Stream::Host)?;
-        self.fragments.begin_page(block, place.0 % self.shape.pages_per_block);
-        self.duplicates.begin_page();
-        let mut page = OpenPage { block, place, used: 0, last: None };
-        for (index, (&lpn, &stored)) in lpns.iter().zip(stored).enumerate() {
-            if lpns[index + 1..].contains(&lpn) {
-                // Outdated by a later write on the same page: buffers do not coalesce what a command waits for.
-                page.used += self.room_of(stored);
-            } else {
-                self.store(die, &mut page, lpn, stored);
-            }
-        }
-        self.finish_page(&page);
-        // Only now, so that what the first units of the page replace is still there for the last to refer to: the
-        // caller has reckoned with that.
-        while let Some((entry, extent)) = self.outdated.pop() {
-            self.release_entry(entry, extent);
-        }
-        self.close_if_full(die, Stream::Host, place);
-        let counters = &mut self.logs.counters;
-        counters.programs_host += 1;
-        counters.units_host += lpns.len() as u64;
-        counters.granules_padded += u64::from(self.shape.page_granules.saturating_sub(page.used));
-        self.logs.journal.note_updates(lpns.len() as u32);
-        Ok(place)
-    }
-
-    fn store_stamps(&mut self, _first: Ppn, _offset: u32, lpn: Lpn, stamps: &[u64]) {
-        if let Some(kept) = &mut self.stamps {
-            let first = lpn.0 as usize * stamps.len();
-            kept[first..first + stamps.len()].copy_from_slice(stamps);
-        }
-    }
-
-    fn is_metadata_due(&self) -> bool {
-        self.logs.journal.is_due()
-    }
-
-    fn is_checkpointing(&self) -> bool {
-        self.logs.journal.is_checkpointing()
-    }
-
-    fn program_metadata(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
-        self.logs.program_journal(die)
-    }
-
-    #[inline]
-    fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency {
-        let has_room = self.has_room(die);
-        self.logs.urgency(die, has_room)
-    }
-
-    #[inline]
-    fn is_cleaning(&self, die: DieIndex) -> bool {
-        self.logs.is_cleaning(die)
-    }
-
-    fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)> {
-        Some((self.logs.valid_at_start(die)?, self.measure(die).per_block))
-    }
-
-    fn next_cleaning_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
-        self.clean_step(die)
-    }
-
-    fn copied_page_bytes(&self, cursor: &mut usize) -> Option<u32> {
-        let granules = self.moving.source_granules().get(*cursor)?;
-        *cursor += 1;
-        Some(granules * self.config.granule_bytes)
-    }
-
-    fn cleans_when_idle(&self) -> bool {
-        self.logs.config.idle_cleaning_blocks > 0
-    }
-}
-
 impl CompressedMap {
     /// What a block of a die can hold.
     #[inline]
@@ -565,6 +340,17 @@ fn shape(geometry: &Geometry, ftl: &FtlConfig, config: &CompressionConfig) -> Re
             config.trim_frees_percent,
             "must be 0 to 100",
         ));
+    }
+    if config.map_cache_bytes > 0 {
+        let (cache, fetch) = (config.map_cache_bytes, config.map_fetch_bytes);
+        if fetch < MAP_ENTRY_BYTES || fetch > page {
+            let allowed = format!("must be {MAP_ENTRY_BYTES} to a page of {page} bytes");
+            return Err(GeometryError::new("ftl.map_fetch_bytes", fetch, allowed));
+        }
+        if cache < fetch {
+            let allowed = format!("must be 0 or at least ftl.map_fetch_bytes = {fetch}");
+            return Err(GeometryError::new("ftl.map_cache_bytes", cache, allowed));
+        }
     }
     if config.parity && geometry.die_count() < 2 {
         return Err(GeometryError::new(

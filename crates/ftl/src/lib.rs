@@ -31,7 +31,7 @@ pub use config::{CleaningMode, FtlConfig};
 pub use content::{Content, Identity};
 pub use counters::FtlCounters;
 pub use log_block_map::LogBlockMap;
-pub use mapping::{LogMapping, Mapping, Stored};
+pub use mapping::{LogMapping, MapFetch, Mapping, Stored};
 pub use merge::{GroupPlan, GroupUnit, MergeConfig, MergeMap, MergeScheme, MergeStep, RowRead};
 pub use page_map::{FtlError, PageMap};
 pub use stamps::Stamps;

@@ -28,6 +28,15 @@ impl Stored {
     pub const PLAIN: Self = Self { granules: 1, identity: None };
 }
 
+/// A read of the map itself that must come before a unit can be looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapFetch {
+    /// Where that piece of the map lies.
+    pub die: DieIndex,
+    /// Its size.
+    pub bytes: u32,
+}
+
 /// A mapping scheme over its flash array.
 pub trait Mapping: Clone + Debug + Send {
     /// How places lie on pages: what the numbers of [`Self::lookup`] mean.
@@ -44,6 +53,13 @@ pub trait Mapping: Clone + Debug + Send {
 
     /// Where a unit lies in flash, or `None` if it reads as zeros without looking there.
     fn lookup(&self, lpn: Lpn) -> Option<Ppn>;
+
+    /// The read of the map that must come before a mapped unit can be read; its entry is in memory afterwards.
+    #[inline]
+    fn fetch_map(&mut self, lpn: Lpn) -> Option<MapFetch> {
+        let _ = lpn;
+        None
+    }
 
     /// Whether sensing the page of `first` brings `lpn` too, which follows the unit at `first` by `distance` units.
     fn is_on_page_of(&self, first: Ppn, distance: u32, lpn: Lpn) -> bool;

@@ -43,7 +43,14 @@ fn ftl(user_units: u32, policy: VictimSelection) -> FtlConfig {
 }
 
 fn compression(parity: bool) -> CompressionConfig {
-    CompressionConfig { unit_bytes: UNIT, granule_bytes: 512, parity, trim_frees_percent: 100 }
+    CompressionConfig {
+        unit_bytes: UNIT,
+        granule_bytes: 512,
+        parity,
+        trim_frees_percent: 100,
+        map_cache_bytes: 0,
+        map_fetch_bytes: 512,
+    }
 }
 
 /// Packs units into pages as a write buffer does: in order, as many as fit.

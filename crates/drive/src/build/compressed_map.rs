@@ -21,6 +21,8 @@ pub fn build(model: &Model, seed: u64) -> Result<SolidStateDrive<CompressedMap>,
         granule_bytes: model.small("ftl.granule_bytes"),
         parity: model.flag("ftl.die_parity"),
         trim_frees_percent: model.small("ftl.trim_frees_percent"),
+        map_cache_bytes: model.small("ftl.map_cache_bytes"),
+        map_fetch_bytes: model.small("ftl.map_fetch_bytes"),
     };
     let ftl = FtlConfig {
         user_units: flash::user_units(model, &geometry, compression.unit_bytes)?,

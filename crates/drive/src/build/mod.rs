@@ -65,6 +65,7 @@ fn firmware(model: &Model) -> FirmwareConfig {
         write_ns: model.integer("controller.write_firmware_ns"),
         trim_ns: model.integer("controller.trim_firmware_ns"),
         flush_ns: model.integer("controller.flush_firmware_ns"),
+        pipeline_ns: model.integer("controller.pipeline_ns"),
         write_governor: GovernorConfig {
             commands_per_s: model.small("controller.write_governor_iops"),
             burst_commands: model.small("controller.write_governor_burst"),

@@ -28,4 +28,18 @@ pub(super) const COMPRESSED_MAP: &[Parameter] = &[
         Number(100),
         "trimmed units that give their flash space back; the others hold it until they are overwritten",
     ),
+    row(
+        "ftl.map_cache_bytes",
+        "B",
+        Integer(0, 1 << 31),
+        Number(0),
+        "memory of the controller for the map, 8 bytes an entry; 0: all of it fits",
+    ),
+    row(
+        "ftl.map_fetch_bytes",
+        "B",
+        Integer(8, 1 << 20),
+        Number(512),
+        "what one read of the map from flash brings",
+    ),
 ];

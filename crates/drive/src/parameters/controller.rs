@@ -37,8 +37,15 @@ pub(super) const CONTROLLER: &[Parameter] = &[
     ),
 ];
 
-/// Limits that firmware puts on writes.
+/// What firmware of flash drives has beside times: a pipeline, limits on writes.
 pub(super) const GOVERNOR: &[Parameter] = &[
+    row(
+        "controller.pipeline_ns",
+        "ns",
+        Integer(0, SECOND_NS),
+        Number(0),
+        "further time of every command in the controller, which keeps no other command waiting",
+    ),
     row(
         "controller.write_governor_iops",
         "commands/s",

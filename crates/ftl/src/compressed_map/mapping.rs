@@ -1,0 +1,253 @@
+//! The compressed map as the controller drives it.
+
+use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
+
+use super::duplicates::Duplicates;
+use super::fragments::Fragments;
+use super::moving::Moving;
+use super::{CompressedMap, Extent, OpenPage, SHARED, TRIMMED};
+use crate::blocks::Stream;
+use crate::cleaning::{CleaningStep, Urgency};
+use crate::content::Content;
+use crate::counters::FtlCounters;
+use crate::mapping::{LogMapping, MapFetch, Mapping, Stored};
+use crate::page_map::FtlError;
+
+impl Mapping for CompressedMap {
+    #[inline]
+    fn layout(&self) -> &UnitLayout {
+        &self.logs.layout
+    }
+
+    fn user_units(&self) -> u32 {
+        self.logs.config.user_units
+    }
+
+    #[inline]
+    fn sectors_per_unit(&self) -> u32 {
+        self.config.unit_bytes / 512
+    }
+
+    #[inline]
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        let entry = self.map[lpn.0 as usize];
+        if entry == 0 || entry & TRIMMED != 0 {
+            None
+        } else if entry & SHARED != 0 {
+            Some(self.duplicates.get(entry & !SHARED).page)
+        } else {
+            Some(Ppn(entry - 1))
+        }
+    }
+
+    #[inline]
+    fn fetch_map(&mut self, lpn: Lpn) -> Option<MapFetch> {
+        self.map_cache.fetch(lpn)
+    }
+
+    #[inline]
+    fn is_on_page_of(&self, first: Ppn, _distance: u32, lpn: Lpn) -> bool {
+        self.lookup(lpn) == Some(first)
+    }
+
+    #[inline]
+    fn read_bytes(&self, lpn: Lpn, _sectors: u32) -> u32 {
+        let entry = self.map[lpn.0 as usize];
+        let size = if entry & SHARED != 0 {
+            self.duplicates.get(entry & !(SHARED | TRIMMED)).extent.size
+        } else {
+            self.extents[lpn.0 as usize].size
+        };
+        u32::from(size) * self.config.granule_bytes
+    }
+
+    #[inline]
+    fn stored(&self, content: &Content, index: u32) -> Stored {
+        let bytes =
+            (u64::from(content.compressed_permille) * u64::from(self.config.unit_bytes)).div_ceil(1000);
+        let granules = bytes.div_ceil(u64::from(self.config.granule_bytes)) as u32;
+        Stored {
+            granules: granules.clamp(1, self.shape.unit_granules) as u16,
+            identity: content.identity(index),
+        }
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        let index = lpn.0 as usize;
+        let entry = self.map[index];
+        if entry == 0 || entry & TRIMMED != 0 {
+            return;
+        }
+        if self.trim_frees(lpn) {
+            self.map[index] = 0;
+            self.release_entry(entry, self.extents[index]);
+        } else {
+            self.map[index] |= TRIMMED;
+        }
+        self.logs.counters.units_trimmed += 1;
+        self.logs.journal.note_updates(1);
+    }
+
+    fn secure_erase(&mut self) -> (u32, u64) {
+        let erased = self.logs.secure_erase();
+        self.map.fill(0);
+        self.extents.fill(Extent::default());
+        self.fragments = Fragments::new(self.logs.layout.block_count());
+        self.duplicates = Duplicates::default();
+        self.map_cache.clear();
+        self.moving = Moving::new(self.logs.layout.geometry.die_count());
+        if let Some(stamps) = &mut self.stamps {
+            stamps.fill(0);
+        }
+        erased
+    }
+
+    #[inline]
+    fn prefetch(&self, lpn: u64) {
+        drivelab_sim::prefetch(&self.map, lpn as usize);
+        drivelab_sim::prefetch(&self.extents, lpn as usize);
+    }
+
+    fn flash(&self) -> &FlashArray {
+        &self.logs.flash
+    }
+
+    fn is_valid(&self, ppn: Ppn) -> bool {
+        self.has_fragments(ppn)
+    }
+
+    fn counters(&self) -> &FtlCounters {
+        &self.logs.counters
+    }
+
+    fn valid_units(&self) -> u64 {
+        self.logs.valid_units()
+    }
+
+    fn free_blocks(&self) -> u64 {
+        self.logs.free_blocks()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.recount()
+    }
+
+    fn keep_stamps(&mut self) {
+        self.stamps = Some(vec![0; self.map.len() * self.sectors_per_unit() as usize]);
+    }
+
+    fn keeps_stamps(&self) -> bool {
+        self.stamps.is_some()
+    }
+
+    fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
+        self.lookup(lpn)?;
+        let sectors = self.sectors_per_unit() as usize;
+        let first = lpn.0 as usize * sectors;
+        Some(&self.stamps.as_ref()?[first..first + sectors])
+    }
+}
+
+impl LogMapping for CompressedMap {
+    #[inline]
+    fn page_granules(&self) -> u32 {
+        self.shape.page_granules
+    }
+
+    #[inline]
+    fn room_of(&self, stored: Stored) -> u32 {
+        match stored.identity {
+            Some(identity) if self.duplicates.find(identity).is_some() => 1,
+            _ => u32::from(stored.granules),
+        }
+    }
+
+    #[inline]
+    fn has_room(&self, die: DieIndex) -> bool {
+        self.logs.has_host_block(die) && !self.is_parity_due(die, Stream::Host)
+    }
+
+    #[inline]
+    fn is_full(&self, die: DieIndex) -> bool {
+        self.logs.die_valid[die.0 as usize] >= self.die_limits[die.0 as usize]
+    }
+
+    fn program_host(&mut self, die: DieIndex, lpns: &[Lpn], stored: &[Stored]) -> Result<Ppn, FtlError> {
+        if !self.has_room(die) {
+            return Err(FtlError::NoFreeBlock { die: die.0 });
+        }
+        let (block, place) = self.program_page(die, Stream::Host)?;
+        self.fragments.begin_page(block, place.0 % self.shape.pages_per_block);
+        self.duplicates.begin_page();
+        let mut page = OpenPage { block, place, used: 0, last: None };
+        for (index, (&lpn, &stored)) in lpns.iter().zip(stored).enumerate() {
+            if lpns[index + 1..].contains(&lpn) {
+                // Outdated by a later write on the same page: buffers do not coalesce what a command waits for.
+                page.used += self.room_of(stored);
+            } else {
+                self.store(die, &mut page, lpn, stored);
+            }
+        }
+        self.finish_page(&page);
+        // Only now, so that what the first units of the page replace is still there for the last to refer to: the
+        // caller has reckoned with that.
+        while let Some((entry, extent)) = self.outdated.pop() {
+            self.release_entry(entry, extent);
+        }
+        self.close_if_full(die, Stream::Host, place);
+        let counters = &mut self.logs.counters;
+        counters.programs_host += 1;
+        counters.units_host += lpns.len() as u64;
+        counters.granules_padded += u64::from(self.shape.page_granules.saturating_sub(page.used));
+        self.logs.journal.note_updates(lpns.len() as u32);
+        Ok(place)
+    }
+
+    fn store_stamps(&mut self, _first: Ppn, _offset: u32, lpn: Lpn, stamps: &[u64]) {
+        if let Some(kept) = &mut self.stamps {
+            let first = lpn.0 as usize * stamps.len();
+            kept[first..first + stamps.len()].copy_from_slice(stamps);
+        }
+    }
+
+    fn is_metadata_due(&self) -> bool {
+        self.logs.journal.is_due()
+    }
+
+    fn is_checkpointing(&self) -> bool {
+        self.logs.journal.is_checkpointing()
+    }
+
+    fn program_metadata(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
+        self.logs.program_journal(die)
+    }
+
+    #[inline]
+    fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency {
+        let has_room = self.has_room(die);
+        self.logs.urgency(die, has_room)
+    }
+
+    #[inline]
+    fn is_cleaning(&self, die: DieIndex) -> bool {
+        self.logs.is_cleaning(die)
+    }
+
+    fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)> {
+        Some((self.logs.valid_at_start(die)?, self.measure(die).per_block))
+    }
+
+    fn next_cleaning_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
+        self.clean_step(die)
+    }
+
+    fn copied_page_bytes(&self, cursor: &mut usize) -> Option<u32> {
+        let granules = self.moving.source_granules().get(*cursor)?;
+        *cursor += 1;
+        Some(granules * self.config.granule_bytes)
+    }
+
+    fn cleans_when_idle(&self) -> bool {
+        self.logs.config.idle_cleaning_blocks > 0
+    }
+}
