@@ -6,6 +6,8 @@ use drivelab_ftl::Stored;
 use drivelab_nand::Lpn;
 use drivelab_sim::Nanos;
 
+use crate::clusters::Clusters;
+
 /// No entry, no command.
 pub const NONE: u32 = u32::MAX;
 
@@ -16,6 +18,8 @@ pub enum EntryState {
     Queued,
     /// Being programmed; still readable here.
     Programming,
+    /// Being programmed, and moved on to the die's page register: its space is free.
+    InRegister,
     /// Unused.
     Free,
 }
@@ -37,6 +41,15 @@ pub struct Entry {
     pub order: u64,
     /// What it will take in flash.
     pub stored: Stored,
+    /// Sectors that the host has written, one bit each; all of a unit of more than 64.
+    pub sectors: u64,
+}
+
+/// The bits of `count` sectors from `first` on.
+#[inline]
+pub(crate) fn sector_bits(first: u32, count: u32) -> u64 {
+    let bits = if count >= 64 { u64::MAX } else { (1 << count) - 1 };
+    bits << first.min(63)
 }
 
 /// The buffer. What a read or write does takes constant time and allocates nothing; rewrite-in-place may push the
@@ -54,6 +67,10 @@ pub struct WriteBuffer {
     queued_granules: u32,
     /// Waiting entries that a command waits for.
     awaited: u32,
+    /// Entries whose data is in a page register.
+    in_registers: u32,
+    /// Waiting entries by superblock, instead of `queue`.
+    clusters: Option<Clusters>,
     next_order: u64,
     sectors_per_unit: usize,
     stamps: Option<Vec<u64>>,
@@ -71,6 +88,7 @@ impl WriteBuffer {
             waiter: NONE,
             order: 0,
             stored: Stored::PLAIN,
+            sectors: 0,
         };
         Self {
             entries: vec![unused; capacity as usize],
@@ -82,10 +100,29 @@ impl WriteBuffer {
             queued: 0,
             queued_granules: 0,
             awaited: 0,
+            in_registers: 0,
+            clusters: None,
             next_order: 1,
             sectors_per_unit: sectors_per_unit as usize,
             stamps: None,
         }
+    }
+
+    /// Groups waiting units by superblock from now on, instead of keeping them in the order of arrival.
+    pub(crate) fn cluster(&mut self, clusters: Option<Clusters>) {
+        self.clusters = clusters;
+    }
+
+    /// The groups, if units are grouped.
+    #[inline]
+    pub(crate) fn clusters(&self) -> Option<&Clusters> {
+        self.clusters.as_ref()
+    }
+
+    /// The groups, to choose one.
+    #[inline]
+    pub(crate) fn clusters_mut(&mut self) -> Option<&mut Clusters> {
+        self.clusters.as_mut()
     }
 
     /// Keeps stamps of every sector from now on.
@@ -97,7 +134,7 @@ impl WriteBuffer {
     #[inline]
     #[must_use]
     pub fn has_space(&self) -> bool {
-        self.used < self.capacity
+        self.used - self.in_registers < self.capacity
     }
 
     /// Whether nothing is on its way.
@@ -182,13 +219,17 @@ impl WriteBuffer {
             waiter,
             order: self.next_order,
             stored,
+            sectors: 0,
         };
         self.next_order += 1;
         self.used += 1;
         self.queued += 1;
         self.queued_granules += u32::from(stored.granules);
         self.awaited += u32::from(waiter != NONE);
-        self.queue.push_back(id);
+        match &mut self.clusters {
+            Some(clusters) => clusters.insert(id, lpn, now),
+            None => self.queue.push_back(id),
+        }
         self.index.set(lpn.0, id);
         id
     }
@@ -221,12 +262,33 @@ impl WriteBuffer {
     #[inline]
     pub fn take_front(&mut self) -> Option<u32> {
         let id = self.queue.pop_front()?;
+        self.begin_programming(id);
+        Some(id)
+    }
+
+    #[inline]
+    fn begin_programming(&mut self, id: u32) {
         let entry = &mut self.entries[id as usize];
         entry.state = EntryState::Programming;
         self.awaited -= u32::from(entry.waiter != NONE);
         self.queued -= 1;
         self.queued_granules -= u32::from(entry.stored.granules);
-        Some(id)
+    }
+
+    /// Takes a waiting entry out of its group; it is being programmed now.
+    #[inline]
+    pub(crate) fn take(&mut self, id: u32) {
+        if let Some(clusters) = &mut self.clusters {
+            clusters.remove(id);
+        }
+        self.begin_programming(id);
+    }
+
+    /// An entry's data has moved to a page register. It stays readable here until it is programmed.
+    #[inline]
+    pub(crate) fn move_to_register(&mut self, id: u32) {
+        self.entries[id as usize].state = EntryState::InRegister;
+        self.in_registers += 1;
     }
 
     /// An entry is in flash: its space is free again.
@@ -243,6 +305,10 @@ impl WriteBuffer {
         let mut waited = Vec::new();
         let Some(id) = self.find(lpn) else { return waited };
         self.index.remove_if(lpn.0, id);
+        if self.clusters.is_some() {
+            self.trim_cluster(lpn, &mut waited);
+            return waited;
+        }
         let mut queue = std::mem::take(&mut self.queue);
         queue.retain(|&queued| {
             let entry = self.entries[queued as usize];
@@ -260,9 +326,30 @@ impl WriteBuffer {
         waited
     }
 
+    /// As [`Self::trim`], where units are grouped.
+    fn trim_cluster(&mut self, lpn: Lpn, waited: &mut Vec<(u32, u64)>) {
+        let Some(mut clusters) = self.clusters.take() else { return };
+        let mut members: Vec<u32> = clusters.members_with(lpn).collect();
+        members.retain(|&id| self.entries[id as usize].lpn == lpn);
+        for id in members {
+            let entry = self.entries[id as usize];
+            clusters.remove(id);
+            self.queued -= 1;
+            self.queued_granules -= u32::from(entry.stored.granules);
+            self.awaited -= u32::from(entry.waiter != NONE);
+            waited.push((entry.waiter, entry.order));
+            self.release(id);
+        }
+        self.clusters = Some(clusters);
+    }
+
     /// Forgets everything (secure erase).
     pub fn clear(&mut self) {
-        let fresh = Self::new(self.capacity, self.sectors_per_unit as u32);
+        let mut fresh = Self::new(self.capacity, self.sectors_per_unit as u32);
+        fresh.clusters = self.clusters.take();
+        if let Some(clusters) = &mut fresh.clusters {
+            clusters.clear();
+        }
         let stamps = self.stamps.is_some();
         *self = fresh;
         if stamps {
@@ -272,7 +359,8 @@ impl WriteBuffer {
 
     #[inline]
     fn release(&mut self, id: u32) {
-        self.entries[id as usize].state = EntryState::Free;
+        let state = std::mem::replace(&mut self.entries[id as usize].state, EntryState::Free);
+        self.in_registers -= u32::from(state == EntryState::InRegister);
         self.used -= 1;
         self.free.push(id);
     }

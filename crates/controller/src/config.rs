@@ -69,6 +69,21 @@ pub struct BufferConfig {
     pub hold_ns: Nanos,
     /// A capacitor keeps the buffer through a power cut: flush and FUA need not wait for flash.
     pub capacitor: bool,
+    /// Which superblock's units leave next, where they are grouped.
+    pub eviction: BufferEviction,
+}
+
+/// Which superblock's units leave a buffer that groups them, when space is needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BufferEviction {
+    /// The one whose units have waited longest.
+    #[default]
+    Oldest,
+    /// The one with most units.
+    Fullest,
+    /// That of any waiting unit.
+    Random,
 }
 
 /// Which die the next host page goes to.

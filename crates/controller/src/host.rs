@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use drivelab_nand::{Lpn, Ppn};
 use drivelab_sim::Nanos;
 
-use crate::buffer::{EntryState, NONE};
+use crate::buffer::{EntryState, NONE, sector_bits};
 use crate::command::{Op, SECTOR_BYTES};
 use crate::scheduled::Scheduled;
 use crate::ssd::{EVENT_READ_READY, NONE_NS, SolidStateDrive};
@@ -78,8 +78,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.collect_stamps(Lpn(unit), sector, sectors, out);
             }
             let read = if let Some(id) = self.buffer.find(Lpn(unit)) {
-                self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
-                FlashRead { ready_ns: self.buffer.entry(id).ready_ns.max(now), ..FlashRead::default() }
+                self.read_buffer(id, Lpn(unit), sector, sectors, now)
             } else if let Some(ppn) = self.mapping.lookup(Lpn(unit)) {
                 let known = self.fetch_map(Lpn(unit), now);
                 // Units that follow on the same page come with the same sensing.
@@ -112,6 +111,26 @@ impl<M: Scheduled> SolidStateDrive<M> {
         } else {
             self.events.push(Reverse((start, EVENT_READ_READY | slot)));
         }
+    }
+
+    /// Reads from the write buffer, and from flash what a buffered unit does not have yet.
+    #[inline]
+    fn read_buffer(&mut self, id: u32, lpn: Lpn, sector: u32, sectors: u64, now: Nanos) -> FlashRead {
+        let entry = *self.buffer.entry(id);
+        let wanted = sector_bits(sector, sectors as u32);
+        let mut read = FlashRead { ready_ns: now, ..FlashRead::default() };
+        if M::COMPLETES_LATE
+            && entry.sectors & wanted != wanted
+            && let Some(ppn) = self.mapping.lookup(lpn)
+        {
+            let bytes = u64::from(self.mapping.read_bytes(lpn, sectors as u32));
+            self.meters.read_bytes_host += bytes;
+            read = self.read_flash(ppn, sector, sectors, bytes, now);
+        } else {
+            self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
+        }
+        read.ready_ns = read.ready_ns.max(entry.ready_ns);
+        read
     }
 
     /// How many sectors from `lba` on lie on the page of `ppn`, and how many bytes the bus carries for them.
@@ -259,16 +278,19 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.meters.coalesced_bytes += u64::from(sectors) * SECTOR_BYTES;
                 let entry = self.buffer.entry_mut(id);
                 entry.ready_ns = entry.ready_ns.max(arrival);
+                entry.sectors |= sector_bits(sector, sectors);
                 self.buffer.restore(id, stored);
                 self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
             } else {
                 let rest = match existing {
                     _ if !partial => now,
                     Some(id) => self.buffer.entry(id).ready_ns,
+                    None if M::COMPLETES_LATE => now,
                     None => self.complete_partial(Lpn(unit), sector, sectors, now),
                 };
                 let ready = arrival.max(rest);
                 let id = self.buffer.insert(Lpn(unit), now, ready, waiter, stored);
+                self.buffer.entry_mut(id).sectors = sector_bits(sector, sectors);
                 if waiter != NONE {
                     self.slots[slot as usize].pending += 1;
                 }
@@ -396,8 +418,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.complete(slot, self.link_free_ns);
     }
 
-    /// Frees the whole units inside the range; sectors of units that are only partly inside keep their data.
+    /// Frees the whole units inside the range, if the firmware knows trims; sectors of units that are only partly inside keep their data.
     fn trim(&mut self, slot: u32, now: Nanos) {
+        if !self.mapping.takes_trims() {
+            self.finish_without_data(slot, now);
+            return;
+        }
         let command = self.slots[slot as usize].command;
         let sectors = u64::from(self.sectors_per_unit);
         let end = (command.lba + u64::from(command.sector_count)) / sectors;

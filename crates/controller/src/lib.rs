@@ -3,19 +3,21 @@
 mod allocation;
 pub mod buffer;
 pub mod calendar;
+mod clusters;
 pub mod command;
 pub mod config;
 mod dies;
 mod governor;
 mod host;
 mod log_jobs;
+mod merging;
 pub mod meters;
 mod scheduled;
 pub mod ssd;
 
 pub use config::{
-    BufferConfig, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig, GovernorConfig, LinkConfig,
-    PowerConfig, SchedulingConfig,
+    BufferConfig, BufferEviction, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig,
+    GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig,
 };
 pub use meters::Meters;
 pub use scheduled::Scheduled;

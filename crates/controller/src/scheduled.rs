@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use drivelab_ftl::{CompressedMap, LogMapping, Mapping, PageMap};
 use drivelab_sim::Nanos;
 
+use crate::clusters::Clusters;
 use crate::config::ControllerConfig;
 use crate::log_jobs::LogJobs;
 use crate::ssd::SolidStateDrive;
@@ -14,6 +15,16 @@ use crate::ssd::SolidStateDrive;
 pub trait Scheduled: Mapping + Sized {
     /// What the back end remembers: jobs under way, queues.
     type Jobs: Clone + Debug + Send;
+
+    /// Whether the rest of a unit that the host writes only in part is fetched when the unit is programmed, not when it
+    /// comes into the buffer.
+    const COMPLETES_LATE: bool = false;
+
+    /// How waiting units are grouped, if they are.
+    fn clusters(&self, config: &ControllerConfig) -> Option<Clusters> {
+        let _ = config;
+        None
+    }
 
     /// The back end of a new (or erased) drive.
     fn jobs(&self, config: &ControllerConfig) -> Self::Jobs;

@@ -124,10 +124,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let unused = Slot::new(Command::new(0, Op::Flush, 0, 0), 0, LatencySplit::default(), 0);
         let sectors_per_unit = mapping.sectors_per_unit();
         let capacity_sectors = u64::from(mapping.user_units()) * u64::from(sectors_per_unit);
+        let mut buffer = WriteBuffer::new(config.buffer.units, sectors_per_unit);
+        buffer.cluster(mapping.clusters(&config));
         Ok(Self {
             config,
             layout,
-            buffer: WriteBuffer::new(config.buffer.units, sectors_per_unit),
+            buffer,
             dies: Dies::new(&layout, &config),
             jobs: mapping.jobs(&config),
             works_when_idle: mapping.works_when_idle(),

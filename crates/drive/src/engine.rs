@@ -1,7 +1,7 @@
 //! One drive of any family, behind one interface.
 
 use drivelab_controller::{Command, CommandError, Completion, Device, SolidStateDrive};
-use drivelab_ftl::{CompressedMap, Mapping, PageMap};
+use drivelab_ftl::{CompressedMap, LogBlockMap, PageMap, SuperblockMap};
 use drivelab_sim::Nanos;
 use serde_json::Value;
 
@@ -16,6 +16,10 @@ pub enum Engine {
     PageMap(Box<SolidStateDrive<PageMap>>),
     /// Flash behind a map that compresses and stores copies once.
     CompressedMap(Box<SolidStateDrive<CompressedMap>>),
+    /// Flash behind a map of superblocks.
+    SuperblockMap(Box<SolidStateDrive<SuperblockMap>>),
+    /// Flash behind a map of superblocks, with log blocks.
+    LogBlockMap(Box<SolidStateDrive<LogBlockMap>>),
     /// Platters and heads.
     HardDisk(Box<HardDisk>),
     /// Strips over several drives.
@@ -28,6 +32,8 @@ macro_rules! each {
         match $engine {
             Engine::PageMap($drive) => $work,
             Engine::CompressedMap($drive) => $work,
+            Engine::SuperblockMap($drive) => $work,
+            Engine::LogBlockMap($drive) => $work,
             Engine::HardDisk($drive) => $work,
             Engine::Raid0($drive) => $work,
         }
@@ -62,8 +68,10 @@ impl Engine {
     #[must_use]
     pub fn trim_unit_sectors(&self) -> Option<u32> {
         match self {
-            Self::PageMap(drive) => Some(drive.mapping().sectors_per_unit()),
-            Self::CompressedMap(drive) => Some(drive.mapping().sectors_per_unit()),
+            Self::CompressedMap(drive) => flash_report::trim_unit_sectors(drive),
+            Self::PageMap(drive) => flash_report::trim_unit_sectors(drive),
+            Self::SuperblockMap(drive) => flash_report::trim_unit_sectors(drive),
+            Self::LogBlockMap(drive) => flash_report::trim_unit_sectors(drive),
             Self::HardDisk(_) => None,
             Self::Raid0(array) => array.trim_unit_sectors(),
         }
@@ -81,6 +89,8 @@ impl Engine {
         match self {
             Self::PageMap(drive) => flash_report::counters(drive),
             Self::CompressedMap(drive) => flash_report::counters(drive),
+            Self::SuperblockMap(drive) => flash_report::counters(drive),
+            Self::LogBlockMap(drive) => flash_report::counters(drive),
             Self::HardDisk(disk) => disk.counters(),
             Self::Raid0(array) => raid0_report::counters(array),
         }
@@ -92,6 +102,8 @@ impl Engine {
         match self {
             Self::PageMap(drive) => flash_report::page_states(drive),
             Self::CompressedMap(drive) => flash_report::page_states(drive),
+            Self::SuperblockMap(drive) => flash_report::page_states(drive),
+            Self::LogBlockMap(drive) => flash_report::page_states(drive),
             Self::HardDisk(_) => Value::Array(Vec::new()),
             Self::Raid0(array) => array.members().map(|member| member.device().page_states()).collect(),
         }
@@ -103,6 +115,8 @@ impl Engine {
         match self {
             Self::PageMap(drive) => flash_report::derived(drive),
             Self::CompressedMap(drive) => flash_report::derived(drive),
+            Self::SuperblockMap(drive) => flash_report::derived(drive),
+            Self::LogBlockMap(drive) => flash_report::derived(drive),
             Self::HardDisk(disk) => disk.derived(),
             Self::Raid0(array) => raid0_report::derived(array),
         }

@@ -4,6 +4,11 @@ use drivelab_controller::{Device, Scheduled, SolidStateDrive};
 use drivelab_nand::{BlockIndex, Ppn};
 use serde_json::{Value, json};
 
+/// Sectors of the unit that a trim frees only whole, if trims have an effect.
+pub fn trim_unit_sectors<M: Scheduled>(drive: &SolidStateDrive<M>) -> Option<u32> {
+    drive.mapping().takes_trims().then(|| drive.mapping().sectors_per_unit())
+}
+
 /// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included.
 pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let meters = drive.meters();
@@ -46,6 +51,9 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "units_padded": counts.units_padded,
         "units_duplicate": counts.units_duplicate,
         "granules_padded": counts.granules_padded,
+        "merges_full": counts.merges_full,
+        "merges_partial": counts.merges_partial,
+        "merges_switch": counts.merges_switch,
         "energy_nj": drive.energy_nj(),
         "valid_units": ftl.valid_units(),
         "free_blocks": ftl.free_blocks(),

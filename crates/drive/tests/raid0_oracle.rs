@@ -2,8 +2,8 @@
 //! thing at a time. What is read is what was written, every command completes exactly once, time never runs back.
 
 use drivelab_controller::{
-    BufferConfig, CleaningPace, Command, CommandError, Completion, Content, ControllerConfig, Device,
-    DieAllocation, FirmwareConfig, GovernorConfig, LatencySplit, LinkConfig, Op, PowerConfig,
+    BufferConfig, BufferEviction, CleaningPace, Command, CommandError, Completion, Content, ControllerConfig,
+    Device, DieAllocation, FirmwareConfig, GovernorConfig, LatencySplit, LinkConfig, Op, PowerConfig,
     SchedulingConfig, SolidStateDrive,
 };
 use drivelab_drive::{Partition, Raid0, Raid0Config};
@@ -204,7 +204,14 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
             pipeline_ns: 0,
             write_governor: GovernorConfig::default(),
         },
-        buffer: BufferConfig { units: 20, write_back, coalesce: true, hold_ns: 500_000, capacitor: false },
+        buffer: BufferConfig {
+            units: 20,
+            write_back,
+            coalesce: true,
+            hold_ns: 500_000,
+            capacitor: false,
+            eviction: BufferEviction::Oldest,
+        },
         scheduling: SchedulingConfig {
             die_allocation: DieAllocation::EarliestFree,
             programs_per_channel: 0,

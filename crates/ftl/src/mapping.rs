@@ -78,6 +78,12 @@ pub trait Mapping: Clone + Debug + Send {
         Stored::PLAIN
     }
 
+    /// Whether trims have an effect; otherwise they are accepted and ignored.
+    #[inline]
+    fn takes_trims(&self) -> bool {
+        true
+    }
+
     /// The host does not need a unit any more.
     fn trim(&mut self, lpn: Lpn);
 

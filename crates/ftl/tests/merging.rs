@@ -3,7 +3,7 @@
 use drivelab_ftl::log_block_map::LogBlocks;
 use drivelab_ftl::superblock_map::OneReplacement;
 use drivelab_ftl::untimed::UntimedMerges;
-use drivelab_ftl::{GroupUnit, MergeConfig, MergeMap, MergeScheme};
+use drivelab_ftl::{GroupUnit, Mapping, MergeConfig, MergeMap, MergeScheme};
 use drivelab_nand::{Geometry, Lpn, UnitLayout};
 use proptest::prelude::*;
 
@@ -33,6 +33,7 @@ fn config(user_units: u32) -> MergeConfig {
         rotation_superblocks: 0,
         reserve_blocks: 1,
         log_blocks: 0,
+        seed: 1,
     }
 }
 
@@ -140,6 +141,7 @@ fn some_config() -> impl Strategy<Value = MergeConfig> {
                 rotation_superblocks,
                 reserve_blocks,
                 log_blocks,
+                seed: 1,
             }
         },
     )

@@ -101,11 +101,12 @@ pub fn controller(
             coalesce: model.flag("write_buffer.coalesce"),
             hold_ns: model.integer("write_buffer.hold_ns"),
             capacitor: model.flag("write_buffer.capacitor"),
+            eviction: word_if_any(model, "write_buffer.eviction")?,
         },
         scheduling: SchedulingConfig {
-            die_allocation: scheduling_word(model, "controller.die_allocation")?,
+            die_allocation: word_if_any(model, "controller.die_allocation")?,
             programs_per_channel: model.small("controller.programs_per_channel"),
-            cleaning_pace: scheduling_word(model, "controller.cleaning_pace")?,
+            cleaning_pace: word_if_any(model, "controller.cleaning_pace")?,
             idle_delay_ns: model.integer("controller.idle_delay_ns"),
         },
         timing: FlashTiming {
@@ -131,10 +132,7 @@ pub fn controller(
     })
 }
 
-/// A word of the scheduling of log-structured schemes; other schemes have none, and use the default.
-fn scheduling_word<T: serde::de::DeserializeOwned + Default>(
-    model: &Model,
-    key: &str,
-) -> Result<T, ModelError> {
+/// A word that only some families have; others use the default.
+fn word_if_any<T: serde::de::DeserializeOwned + Default>(model: &Model, key: &str) -> Result<T, ModelError> {
     if model.family().find(key).is_some() { model.word(key) } else { Ok(T::default()) }
 }

@@ -4,6 +4,7 @@ mod compressed_map;
 mod flash;
 mod hard_disk;
 mod log;
+mod merging;
 mod page_map;
 mod raid0;
 
@@ -23,6 +24,8 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
     Ok(match model.family() {
         Family::PageMap => Engine::PageMap(Box::new(page_map::build(model, seed)?)),
         Family::CompressedMap => Engine::CompressedMap(Box::new(compressed_map::build(model, seed)?)),
+        Family::SuperblockMap => Engine::SuperblockMap(Box::new(merging::build(model, seed)?)),
+        Family::LogBlockMap => Engine::LogBlockMap(Box::new(merging::build(model, seed)?)),
         Family::HardDisk => Engine::HardDisk(Box::new(hard_disk::build(model)?)),
         Family::Raid0 => Engine::Raid0(Box::new(raid0::build(model, seed)?)),
     })

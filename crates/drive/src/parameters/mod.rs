@@ -8,6 +8,7 @@ mod flash;
 mod hard_disk;
 mod identity;
 mod log;
+mod merging;
 mod raid0;
 
 /// Type and range of a value.
@@ -79,7 +80,8 @@ pub(crate) const MOST: u64 = u32::MAX as u64;
 use Kind::{Boolean, Choice, Integer, Name, Names, Real, Text};
 
 /// Words of `family`, in the order of [`Family`].
-pub(crate) const FAMILY_WORDS: &[&str] = &["page-map", "compressed-map", "hard-disk", "raid-0"];
+pub(crate) const FAMILY_WORDS: &[&str] =
+    &["page-map", "compressed-map", "hard-disk", "raid-0", "superblock-map", "log-block-map"];
 
 /// What kind of drive a model describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -94,11 +96,22 @@ pub enum Family {
     /// Strips over several drives.
     #[serde(rename = "raid-0")]
     Raid0,
+    /// Flash behind a map of superblocks, one replacement at a time.
+    SuperblockMap,
+    /// Flash behind a map of superblocks, with log blocks.
+    LogBlockMap,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: &[Self] = &[Self::PageMap, Self::CompressedMap, Self::HardDisk, Self::Raid0];
+    pub const ALL: &[Self] = &[
+        Self::PageMap,
+        Self::CompressedMap,
+        Self::HardDisk,
+        Self::Raid0,
+        Self::SuperblockMap,
+        Self::LogBlockMap,
+    ];
 
     /// The family of a word.
     #[must_use]
@@ -143,6 +156,31 @@ impl Family {
                 log::SCHEDULING,
                 controller::LINK,
                 controller::WRITE_BUFFER,
+                controller::POWER,
+            ],
+            Self::SuperblockMap => &[
+                identity::IDENTITY,
+                flash::CAPACITY,
+                flash::FLASH,
+                merging::SUPERBLOCKS,
+                controller::CONTROLLER,
+                controller::GOVERNOR,
+                controller::LINK,
+                controller::WRITE_BUFFER,
+                merging::WRITE_BUFFER,
+                controller::POWER,
+            ],
+            Self::LogBlockMap => &[
+                identity::IDENTITY,
+                flash::CAPACITY,
+                flash::FLASH,
+                merging::SUPERBLOCKS,
+                merging::LOG_BLOCKS,
+                controller::CONTROLLER,
+                controller::GOVERNOR,
+                controller::LINK,
+                controller::WRITE_BUFFER,
+                merging::WRITE_BUFFER,
                 controller::POWER,
             ],
             Self::HardDisk => &[

@@ -202,13 +202,21 @@ impl MergeCore {
 
     /// The host does not need a unit any more.
     pub(crate) fn trim(&mut self, lpn: Lpn) {
-        if !self.config.trim_supported || !self.written.get(Ppn(lpn.0)) {
+        if !self.config.trim_supported {
+            return;
+        }
+        let superblock = self.superblocks.locate(lpn).superblock;
+        let bank = &mut self.banks[self.superblocks.bank_of(superblock).0 as usize];
+        if bank.group[bank.cursor..].binary_search_by_key(&lpn, |unit| unit.lpn).is_ok() {
+            bank.trimmed.push(lpn);
+        }
+        if !self.written.get(Ppn(lpn.0)) {
             return;
         }
         self.written.clear(Ppn(lpn.0));
         self.written_count -= 1;
         self.counters.units_trimmed += 1;
-        self.leave_log(self.superblocks.locate(lpn).superblock, lpn);
+        self.leave_log(superblock, lpn);
     }
 
     /// Outdates what the log holds of a unit.

@@ -6,6 +6,7 @@ use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
 use super::{GroupPlan, GroupUnit, MERGING, MergeConfig, MergeCore, MergeStep, OPEN, Route, RowRead, Task};
 use crate::counters::FtlCounters;
+use crate::mapping::Mapping;
 use crate::page_map::FtlError;
 use crate::stamps::Stamps;
 use crate::superblocks::Superblocks;
@@ -74,6 +75,7 @@ impl<S: MergeScheme> MergeMap<S> {
         state.group.clear();
         state.group.extend_from_slice(units);
         state.cursor = 0;
+        state.trimmed.clear();
         let open = state.slots[OPEN];
         let tasks = &mut state.tasks;
         let complete = |tasks: &mut std::collections::VecDeque<Task>, slot: usize| {
@@ -141,78 +143,80 @@ impl<S: MergeScheme> MergeMap<S> {
             kept.store(ppn, stamps);
         }
     }
+}
 
-    /// Where a unit lies, or `None` if it reads as zeros without a look at flash.
+impl<S: MergeScheme> Mapping for MergeMap<S> {
     #[inline]
-    #[must_use]
-    pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
-        self.core.lookup(lpn)
-    }
-
-    /// The host does not need a unit any more.
-    pub fn trim(&mut self, lpn: Lpn) {
-        self.core.trim(lpn);
-    }
-
-    /// Erases what is not erased, and forgets everything. Gives the most blocks erased on one bank, and in all.
-    pub fn secure_erase(&mut self) -> (u32, u64) {
-        self.core.secure_erase()
-    }
-
-    /// How units lie on rows.
-    #[inline]
-    #[must_use]
-    pub fn layout(&self) -> &UnitLayout {
+    fn layout(&self) -> &UnitLayout {
         &self.core.layout
     }
 
-    /// The array, to look at.
-    #[must_use]
-    pub fn flash(&self) -> &FlashArray {
-        &self.core.flash
+    fn user_units(&self) -> u32 {
+        self.core.config.user_units
     }
 
-    /// Counters.
-    #[must_use]
-    pub fn counters(&self) -> &FtlCounters {
-        &self.core.counters
-    }
-
-    /// Units that the host has written.
-    #[must_use]
-    pub fn valid_units(&self) -> u64 {
-        self.core.written_count
-    }
-
-    /// Erased blocks of all banks.
-    #[must_use]
-    pub fn free_blocks(&self) -> u64 {
-        (0..self.core.banks.len() as u32).map(|bank| u64::from(self.core.free.count(DieIndex(bank)))).sum()
-    }
-
-    /// Keeps a stamp per sector from now on. Call it on a new drive.
-    pub fn keep_stamps(&mut self) {
-        self.core.stamps = Some(Stamps::new(&self.core.layout));
-    }
-
-    /// Stamps of a unit as flash holds it; `None`: zeros.
-    #[must_use]
-    pub fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
-        let ppn = self.core.lookup(lpn).filter(|_| self.core.written.get(Ppn(lpn.0)))?;
-        Some(self.core.stamps.as_ref()?.unit(ppn))
-    }
-
-    /// Brings the log entry of a unit into the processor's cache.
     #[inline]
-    pub fn prefetch(&self, lpn: u64) {
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.core.lookup(lpn)
+    }
+
+    #[inline]
+    fn is_on_page_of(&self, first: Ppn, distance: u32, lpn: Lpn) -> bool {
+        first.0 % self.core.layout.units_per_page + distance < self.core.layout.units_per_page
+            && self.core.lookup(lpn) == Some(Ppn(first.0 + distance))
+    }
+
+    fn takes_trims(&self) -> bool {
+        self.core.config.trim_supported
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        self.core.trim(lpn);
+    }
+
+    fn secure_erase(&mut self) -> (u32, u64) {
+        self.core.secure_erase()
+    }
+
+    #[inline]
+    fn prefetch(&self, lpn: u64) {
         self.core.log.prefetch(lpn as usize);
     }
 
-    /// Recounts all books.
-    ///
-    /// # Errors
-    /// The first contradiction, in words.
-    pub fn check(&self) -> Result<(), String> {
+    fn flash(&self) -> &FlashArray {
+        &self.core.flash
+    }
+
+    fn is_valid(&self, ppn: Ppn) -> bool {
+        self.core.flash.peek(ppn).is_some_and(|lpn| self.core.lookup(lpn) == Some(ppn))
+    }
+
+    fn counters(&self) -> &FtlCounters {
+        &self.core.counters
+    }
+
+    fn valid_units(&self) -> u64 {
+        self.core.written_count
+    }
+
+    fn free_blocks(&self) -> u64 {
+        (0..self.core.banks.len() as u32).map(|bank| u64::from(self.core.free.count(DieIndex(bank)))).sum()
+    }
+
+    fn check(&self) -> Result<(), String> {
         self.core.check()
+    }
+
+    fn keep_stamps(&mut self) {
+        self.core.stamps = Some(Stamps::new(&self.core.layout));
+    }
+
+    fn keeps_stamps(&self) -> bool {
+        self.core.stamps.is_some()
+    }
+
+    fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
+        let ppn = self.core.lookup(lpn).filter(|_| self.core.written.get(Ppn(lpn.0)))?;
+        Some(self.core.stamps.as_ref()?.unit(ppn))
     }
 }

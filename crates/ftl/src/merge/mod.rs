@@ -38,6 +38,8 @@ pub struct MergeConfig {
     pub reserve_blocks: u32,
     /// Most log blocks; 0: as many as there are erased blocks.
     pub log_blocks: u32,
+    /// Seed of the order in which buffered groups leave, where that is random.
+    pub seed: u64,
 }
 
 /// A unit of the host on its way to flash.
@@ -146,6 +148,8 @@ pub(crate) struct Bank {
     pub group: Vec<GroupUnit>,
     /// Units of the group that are in flash.
     pub cursor: usize,
+    /// Units of the group that were trimmed on their way.
+    pub trimmed: Vec<Lpn>,
     /// Log blocks, oldest first.
     pub logs: VecDeque<BlockIndex>,
     /// Whether the newest log block has erased rows.

@@ -109,7 +109,8 @@ impl MergeCore {
             let bank = &self.banks[index];
             let unit = bank.group.get(bank.cursor).filter(|unit| unit.lpn == lpn).copied();
             let place = Ppn(to.0 + offset);
-            let from = if lpn.0 < self.superblocks.user_units {
+            let is_trimmed = unit.is_some() && bank.trimmed.contains(&lpn);
+            let from = if lpn.0 < self.superblocks.user_units && !is_trimmed {
                 self.log.get(lpn).or_else(|| {
                     source
                         .filter(|_| self.fixed || self.written.get(Ppn(lpn.0)))
@@ -124,7 +125,9 @@ impl MergeCore {
                 if let Some(from) = from.filter(|_| unit.is_partial) {
                     self.note_read(from);
                 }
-                self.set_written(lpn);
+                if !is_trimmed {
+                    self.set_written(lpn);
+                }
             } else if let Some(from) = from {
                 self.note_read(from);
                 copies += 1;
@@ -135,7 +138,7 @@ impl MergeCore {
             if unit.is_some() || from.is_some() {
                 self.leave_log(open.superblock, lpn);
             }
-            let holds = unit.is_some() || (from.is_some() && self.written.get(Ppn(lpn.0)));
+            let holds = (unit.is_some() || from.is_some()) && self.written.get(Ppn(lpn.0)) && !is_trimmed;
             self.lpns.push(if holds { lpn } else { Lpn::PADDING });
         }
         let lpns = std::mem::take(&mut self.lpns);
@@ -187,6 +190,14 @@ impl MergeCore {
             let state = &self.banks[index];
             let Some(&unit) = state.group.get(state.cursor) else { break };
             let cursor = state.cursor as u32;
+            let place = Ppn(to.0 + self.lpns.len() as u32);
+            let is_trimmed = state.trimmed.contains(&unit.lpn);
+            self.taken.push((cursor, place));
+            self.banks[index].cursor += 1;
+            if is_trimmed {
+                self.lpns.push(Lpn::PADDING);
+                continue;
+            }
             if unit.is_partial
                 && let Some(from) = self.lookup(unit.lpn)
             {
@@ -194,15 +205,12 @@ impl MergeCore {
             }
             let superblock = self.superblocks.locate(unit.lpn).superblock;
             self.leave_log(superblock, unit.lpn);
-            let place = Ppn(to.0 + self.lpns.len() as u32);
             if self.log.units_of(superblock) == 0 && !self.has_block(superblock) {
                 self.banks[index].committed += 1;
             }
             self.log.insert(superblock, unit.lpn, place);
             self.set_written(unit.lpn);
-            self.taken.push((cursor, place));
             self.lpns.push(unit.lpn);
-            self.banks[index].cursor += 1;
         }
         let lpns = std::mem::take(&mut self.lpns);
         let programmed = self.flash.program(block, page, &lpns);

@@ -1,0 +1,268 @@
+//! Back end of the merging schemes: groups of units of one superblock leave the buffer, a bank works on each row by
+//! row, and the firmware is in at most one merge at a time.
+//!
+//! The buffer is a write-back cache. A group leaves when a write waits for space, when a command waits for flash, or
+//! when it has waited for the hold time. Whole rows in order go to several banks at once. The firmware is serial: while
+//! it copies rows of a merge no other group begins, and a group that needs a merge begins only when no space is about
+//! to become free without it. A row's space in the buffer is free when its data has moved to the page registers.
+
+use std::cmp::Reverse;
+
+use drivelab_ftl::{GroupUnit, Mapping, MergeMap, MergeScheme, MergeStep};
+use drivelab_nand::DieIndex;
+use drivelab_sim::Nanos;
+
+use crate::buffer::{EntryState, sector_bits};
+use crate::clusters::Clusters;
+use crate::config::ControllerConfig;
+use crate::scheduled::Scheduled;
+use crate::ssd::SolidStateDrive;
+
+/// Added to a bank's number: the data of its row is in the page registers.
+const EVENT_IN_REGISTER: u32 = 1 << 30;
+
+/// What a bank is doing.
+#[derive(Clone, Debug, Default)]
+struct BankJob {
+    is_busy: bool,
+    /// The job copies rows: the firmware is in a merge.
+    merges: bool,
+    /// Buffer entries of the group, as the job counts them.
+    entries: Vec<u32>,
+    /// Buffer entries of the row under way.
+    row: Vec<u32>,
+}
+
+/// Jobs of all banks.
+#[derive(Clone, Debug)]
+pub struct MergeJobs {
+    banks: Vec<BankJob>,
+    /// Banks whose job makes the firmware merge.
+    merging: u32,
+    /// Units that jobs have taken and that still fill the buffer.
+    leaving: u32,
+    /// The group being put together.
+    ids: Vec<u32>,
+    units: Vec<GroupUnit>,
+}
+
+impl<S: MergeScheme> Scheduled for MergeMap<S> {
+    type Jobs = MergeJobs;
+
+    const COMPLETES_LATE: bool = true;
+
+    fn clusters(&self, config: &ControllerConfig) -> Option<Clusters> {
+        let buffer = &config.buffer;
+        Some(Clusters::new(*self.superblocks(), buffer.eviction, self.config().seed, buffer.units))
+    }
+
+    fn jobs(&self, _: &ControllerConfig) -> MergeJobs {
+        let banks = self.layout().geometry.die_count();
+        MergeJobs {
+            banks: vec![BankJob::default(); banks as usize],
+            merging: 0,
+            leaving: 0,
+            ids: Vec::new(),
+            units: Vec::new(),
+        }
+    }
+
+    fn buffer_units_min(&self) -> u32 {
+        self.layout().units_per_page
+    }
+
+    #[inline]
+    fn drain(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+        drive.begin_groups(now);
+    }
+
+    #[inline]
+    fn job_done(drive: &mut SolidStateDrive<Self>, job: u32, now: Nanos) {
+        if job & EVENT_IN_REGISTER == 0 {
+            drive.row_done(job, now);
+        } else {
+            drive.row_in_register(job & !EVENT_IN_REGISTER, now);
+        }
+    }
+
+    fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+        drive.begin_groups(now);
+    }
+
+    fn check_jobs(jobs: &MergeJobs) -> Result<(), String> {
+        let merging = jobs.banks.iter().filter(|bank| bank.is_busy && bank.merges).count() as u32;
+        if merging != jobs.merging || merging > 1 {
+            return Err(format!("{merging} banks merge, the count says {}", jobs.merging));
+        }
+        Ok(())
+    }
+}
+
+impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
+    /// Begins jobs on banks that have none, as long as something must leave the buffer.
+    #[inline]
+    fn begin_groups(&mut self, now: Nanos) {
+        while self.jobs.merging == 0 && self.must_leave(now) && self.begin_group(now) {}
+    }
+
+    /// Whether a group must leave the buffer now; otherwise sets the alarm for when it must.
+    fn must_leave(&mut self, now: Nanos) -> bool {
+        if self.buffer.queued() == 0 {
+            return false;
+        }
+        if !self.admission.is_empty() || !self.flushes.is_empty() || self.buffer.is_awaited() {
+            return true;
+        }
+        let Some(since) = self.buffer.clusters().and_then(Clusters::oldest_since_ns) else { return false };
+        let due = since + self.config.buffer.hold_ns;
+        if due > now {
+            self.hold_ns = due;
+        }
+        due <= now
+    }
+
+    /// Begins a job for the superblock whose turn it is among those of idle banks. `false`: none can begin.
+    fn begin_group(&mut self, now: Nanos) -> bool {
+        let banks = &self.jobs.banks;
+        let is_idle = |bank: DieIndex| !banks[bank.0 as usize].is_busy;
+        let for_space = !self.admission.is_empty() && self.flushes.is_empty() && !self.buffer.is_awaited();
+        let Some(clusters) = self.buffer.clusters_mut() else { return false };
+        // Only space is a matter of policy; what waits for flash, or has waited long, goes by age.
+        let chosen = if for_space { clusters.choose(is_idle) } else { clusters.oldest(is_idle) };
+        let Some(superblock) = chosen else { return false };
+        let bank = self.mapping.superblocks().bank_of(superblock);
+        self.collect_group(superblock);
+        let plan = self.mapping.plan(bank, &self.jobs.units);
+        if plan.merges && self.jobs.leaving > 0 {
+            return false;
+        }
+        let accepted = plan.accepted.clone();
+        self.mapping.begin(bank, &self.jobs.units[accepted.clone()], &plan);
+        let job = &mut self.jobs.banks[bank.0 as usize];
+        job.is_busy = true;
+        job.merges = plan.merges;
+        job.entries.clear();
+        job.entries.extend_from_slice(&self.jobs.ids[accepted]);
+        self.jobs.merging += u32::from(plan.merges);
+        self.jobs.leaving += job.entries.len() as u32;
+        for &id in &job.entries {
+            self.buffer.take(id);
+        }
+        self.next_step(bank, now);
+        true
+    }
+
+    /// Puts the waiting units of a superblock in order. Of a unit that waits twice the older copy goes first.
+    fn collect_group(&mut self, superblock: u32) {
+        let all = sector_bits(0, self.sectors_per_unit);
+        let MergeJobs { ids, units, .. } = &mut self.jobs;
+        ids.clear();
+        units.clear();
+        let Some(clusters) = self.buffer.clusters() else { return };
+        ids.extend(clusters.members(superblock));
+        let buffer = &self.buffer;
+        ids.sort_unstable_by_key(|&id| (buffer.entry(id).lpn, buffer.entry(id).order));
+        ids.dedup_by_key(|id| buffer.entry(*id).lpn);
+        units.extend(ids.iter().map(|&id| {
+            let entry = buffer.entry(id);
+            GroupUnit { lpn: entry.lpn, is_partial: entry.sectors & all != all }
+        }));
+    }
+
+    /// Does the next flash operation of a bank's job, or ends the job.
+    fn next_step(&mut self, bank: DieIndex, now: Nanos) {
+        let step = match self.mapping.next_step(bank) {
+            Ok(step) => step,
+            // The scheme's own promises make this unreachable; a drive that goes on would lose data.
+            Err(error) => unreachable!("job of bank {}: {error}", bank.0),
+        };
+        let end = match step {
+            Some(MergeStep::Row { to, is_copy }) => {
+                let page = self.layout.page_of(to);
+                self.time_row(bank, page, is_copy, now)
+            }
+            Some(MergeStep::Erase { .. }) => self.erase_on(bank, now, true),
+            None => {
+                self.end_job(bank, now);
+                return;
+            }
+        };
+        self.events.push(Reverse((end, bank.0)));
+    }
+
+    fn end_job(&mut self, bank: DieIndex, now: Nanos) {
+        let job = &mut self.jobs.banks[bank.0 as usize];
+        job.is_busy = false;
+        self.jobs.merging -= u32::from(job.merges);
+        self.note_idle(now);
+    }
+
+    /// Reads what a row needs, moves the row to the bank and programs it; when that is done.
+    fn time_row(&mut self, bank: DieIndex, page: u32, is_copy: bool, now: Nanos) -> Nanos {
+        let index = bank.0 as usize;
+        let merges = self.jobs.banks[index].merges;
+        let mut ready = now;
+        for at in 0..self.mapping.reads().len() {
+            let units = self.mapping.reads()[at].units;
+            let bytes = u64::from(units) * u64::from(self.layout.unit_bytes);
+            if merges {
+                self.meters.read_bytes_cleaning += bytes;
+            } else {
+                self.meters.units_rmw += u64::from(units);
+                self.meters.read_bytes_rmw += bytes;
+            }
+            ready = ready.max(self.sense_and_transfer(bank, bytes, 1, now, merges));
+        }
+        let mut row = std::mem::take(&mut self.jobs.banks[index].row);
+        row.clear();
+        for at in 0..self.mapping.taken().len() {
+            let (unit, ppn) = self.mapping.taken()[at];
+            let id = self.jobs.banks[index].entries[unit as usize];
+            ready = ready.max(self.buffer.entry(id).ready_ns);
+            row.push(id);
+            if let Some(stamps) = self.buffer.stamps(id) {
+                self.mapping.store_stamps(ppn, stamps);
+            }
+        }
+        let end = self.transfer_and_program(bank, page, ready, now, is_copy);
+        let program_ns = self.config.timing.program_ns(page);
+        if !row.is_empty() && program_ns > 0 {
+            let in_register = end - program_ns;
+            self.events.push(Reverse((in_register, EVENT_IN_REGISTER | bank.0)));
+        }
+        self.jobs.banks[index].row = row;
+        end
+    }
+
+    /// The host data of a row has left the buffer.
+    fn row_in_register(&mut self, bank: u32, now: Nanos) {
+        let row = &self.jobs.banks[bank as usize].row;
+        for &id in row {
+            self.buffer.move_to_register(id);
+        }
+        self.jobs.leaving -= row.len() as u32;
+        if !self.admission.is_empty() {
+            self.admit(now);
+        }
+        self.begin_groups(now);
+    }
+
+    /// A row is programmed, or a block erased.
+    fn row_done(&mut self, bank: u32, now: Nanos) {
+        let mut row = std::mem::take(&mut self.jobs.banks[bank as usize].row);
+        for &id in &row {
+            let entry = *self.buffer.entry(id);
+            // Nothing lies between the two where programming takes no time.
+            self.jobs.leaving -= u32::from(entry.state == EntryState::Programming);
+            self.buffer.finish(id);
+            self.entry_done(entry.waiter, entry.order, now);
+        }
+        if !row.is_empty() && !self.admission.is_empty() {
+            self.admit(now);
+        }
+        row.clear();
+        self.jobs.banks[bank as usize].row = row;
+        self.next_step(DieIndex(bank), now);
+        self.begin_groups(now);
+    }
+}

@@ -1,0 +1,59 @@
+//! Parameters of mapping schemes that merge superblocks. All channels work in lockstep: a bank is one chip of each.
+
+use super::Fallback::{Boolean as Is, Integer as Number, Required, Word};
+use super::Kind::{Boolean, Choice, Integer};
+use super::{MOST, Parameter, row};
+
+/// Superblocks.
+pub(super) const SUPERBLOCKS: &[Parameter] = &[
+    row("ftl.map_unit_bytes", "B", Integer(512, 32_768), Required, "what the host's data is counted in"),
+    row(
+        "ftl.interleaved_banks",
+        "banks",
+        Integer(1, 1024),
+        Number(1),
+        "banks that consecutive rows of the address space go round",
+    ),
+    row("ftl.trim_supported", "", Boolean, Is(false), "trims free units; otherwise they are ignored"),
+    row(
+        "ftl.rotation_merges",
+        "merges/bank",
+        Integer(0, MOST),
+        Number(0),
+        "merges of a bank between rounds of static wear levelling",
+    ),
+    row(
+        "ftl.rotation_superblocks",
+        "superblocks",
+        Integer(0, MOST),
+        Number(0),
+        "superblocks that a round moves, in turn; 0: none",
+    ),
+];
+
+/// Log blocks.
+pub(super) const LOG_BLOCKS: &[Parameter] = &[
+    row(
+        "ftl.reserve_blocks",
+        "blocks/bank",
+        Integer(0, 1 << 20),
+        Number(1),
+        "erased blocks that log blocks leave to merges and to replacement of bad blocks",
+    ),
+    row(
+        "ftl.log_blocks",
+        "blocks/bank",
+        Integer(0, 1 << 20),
+        Number(0),
+        "most log blocks; 0: as many as there are erased blocks",
+    ),
+];
+
+/// Order in which groups leave the write buffer.
+pub(super) const WRITE_BUFFER: &[Parameter] = &[row(
+    "write_buffer.eviction",
+    "",
+    Choice(&["oldest", "fullest", "random"]),
+    Word("oldest"),
+    "which superblock's units leave when space is needed",
+)];
