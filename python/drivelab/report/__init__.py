@@ -12,8 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from drivelab.report import bars, charts, quantities, tables
-from drivelab.report.findings import findings
+from drivelab.report import bars, charts, findings, quantities, rankings, tables
 from drivelab.report.measurements import Model, Parameter, Review, read, state_rank
 
 __all__ = ["render"]
@@ -31,13 +30,21 @@ class ModelSection:
     parameter_groups: list[tuple[str, list[Parameter]]]
     contrasts: list[tables.Contrast]
     latencies: list[tables.Row]
+    raw_gib: str
+    user_gb: str
+    stacks: list[bars.StackChart]
     time_charts: list[charts.Chart]
+    position_charts: list[charts.Chart]
     latency_charts: list[charts.Chart]
 
 
 def _group(parameter: Parameter) -> str:
     head, dot, _ = parameter.key.rpartition(".")
     return head if dot else "general"
+
+
+def _giga(count_bytes: float | None) -> float | None:
+    return None if count_bytes is None else count_bytes / 1e9
 
 
 def _section(review: Review, model: Model, index: int) -> ModelSection:
@@ -51,6 +58,10 @@ def _section(review: Review, model: Model, index: int) -> ModelSection:
         parameter_groups=[(name, list(group)) for name, group in groupby(ordered, _group)],
         contrasts=tables.contrasts(review, model.name),
         latencies=tables.latencies(review, model.name),
+        raw_gib=quantities.data(model.raw_capacity_bytes),
+        user_gb=quantities.with_unit(_giga(model.user_capacity_bytes), "GB"),
+        stacks=bars.splits(review, writes=True, model=model.name),
+        position_charts=charts.throughput_over_position(review, model.name, f"position-{index}"),
         time_charts=charts.throughput_over_time(review, model.name, f"time-{index}"),
         latency_charts=charts.latency_percentiles(review, model.name, f"latency-{index}"),
     )
@@ -65,6 +76,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["dollars"] = quantities.dollars
     environment.filters["parameter"] = lambda p: quantities.parameter(p.value, p.unit)
     return environment
 
@@ -84,12 +96,15 @@ def _plotly() -> Markup:
 def _all_charts(sections: list[ModelSection], other: list[charts.Chart]) -> Iterator[charts.Chart]:
     for section in sections:
         yield from section.time_charts
+        yield from section.position_charts
         yield from section.latency_charts
     yield from other
 
 
 def _title(review: Review) -> str:
     names = [model.title for model in review.models] or ["nothing"]
+    if len(names) >= rankings.MANY:
+        return f"{len(names)} drives side by side"
     text = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
     states = list(dict.fromkeys(s for m in review.models for s in review.states_of(m.name)))
     return text + (", " + " and ".join(states) if states else "")
@@ -102,28 +117,22 @@ def render(results: dict[str, Any]) -> str:
     dash and what depends on them is left out; nothing raises. The same results give the same text.
     """
     review = read(results)
+    many = len(review.models) >= rankings.MANY
     sections = [_section(review, model, index) for index, model in enumerate(review.models)]
     agreement = charts.agreement(review)
     states = sorted({test.state for test in review.tests}, key=state_rank)
     drawn = list(_all_charts(sections, agreement))
     return (
         _environment()
-        .get_template("report.html.j2")
+        .get_template("field.html.j2" if many else "report.html.j2")
         .render(
             title=_title(review),
+            many=many,
             review=review,
             sections=sections,
             states=[(state, bars.state_class(state)) for state in states],
-            findings=findings(review),
             descriptions=tables.descriptions(review),
             settings=tables.settings(review),
-            comparisons=bars.comparisons(review),
-            write_splits=bars.splits(review, writes=True),
-            read_splits=bars.splits(review, writes=False),
-            amplification=bars.write_amplification(review),
-            wear=tables.wear(review),
-            seasoning=tables.seasoning(review),
-            power=tables.power(review),
             published=tables.published(review),
             unmodelled=tables.unmodelled(review),
             agreement=agreement,
@@ -131,6 +140,40 @@ def render(results: dict[str, Any]) -> str:
             wall=quantities.duration(review.wall_s),
             style=_own("style.css"),
             script=_own("charts.js"),
+            filter=_own("filter.js") if many else Markup(""),
             plotly=_plotly() if drawn else Markup(""),
+            **(_ranked(review, sections) if many else _told(review)),
         )
     )
+
+
+def _told(review: Review) -> dict[str, Any]:
+    """What only the report of few models shows."""
+    return {
+        "findings": findings.findings(review),
+        "comparisons": bars.comparisons(review),
+        "write_splits": bars.splits(review, writes=True),
+        "read_splits": bars.splits(review, writes=False),
+        "amplification": bars.write_amplification(review),
+        "wear": tables.wear(review),
+        "seasoning": tables.seasoning(review),
+        "power": tables.power(review),
+    }
+
+
+def _ranked(review: Review, sections: list[ModelSection]) -> dict[str, Any]:
+    """What only the report of many models shows."""
+    by_name = {section.model.name: section for section in sections}
+    return {
+        "findings": rankings.findings(review),
+        "families": [
+            {
+                "word": family.word,
+                "title": family.title,
+                "sections": [by_name[model.name] for model in family.models],
+            }
+            for family in rankings.families(review)
+        ],
+        "rankings": rankings.rankings(review),
+        "amplifications": rankings.amplifications(review),
+    }

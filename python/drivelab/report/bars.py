@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from drivelab.report import quantities as q
@@ -63,7 +63,18 @@ def arrange(title: str, unit: str, entries: list[Entry], *, more_is_better: bool
 
 def state_class(state: str) -> str:
     """CSS class of a state's colour."""
-    return f"s-{state}" if state in ("new", "used", "tortured", "trimmed") else "s-other"
+    return f"s-{state_colour(state)}"
+
+
+def state_colour(state: str) -> str:
+    """Name of a state's colour: of the whole history the last step counts."""
+    if state in ("new", "used"):
+        return state
+    if not state.startswith("tortured"):
+        return "other"
+    if "trimmed" in state:
+        return "trimmed"
+    return "passed" if state.endswith("pass") else "tortured"
 
 
 def measured(
@@ -85,9 +96,11 @@ def measured(
 
 
 def figure_quantity(figure: Figure) -> str:
-    """What a published figure measures: throughput, latency, latency_max or nothing known."""
+    """What a figure measures: throughput, pass, power, latency, latency_max, nothing known."""
     if figure.unit in ("MiB/s", "MB/s", "IOPS"):
-        return "throughput"
+        return "pass" if "hdtach" in figure.metric else "throughput"
+    if figure.unit == "W":
+        return "power"
     if q.microseconds(1, figure.unit) is not None:
         return "latency_max" if "max" in figure.metric else "latency"
     return ""
@@ -112,20 +125,34 @@ def _published(review: Review, test: Measurement, quantity: str) -> list[Entry]:
             best[key] = figure
     entries = []
     for figure in best.values():
-        in_us = q.microseconds(figure.published, figure.unit)
-        value = _mib_per_s(figure, test.block_bytes) if quantity == "throughput" else in_us
+        value = published_value(figure, test, quantity)
         if value is None:
             continue
-        text = q.exact(figure.published, figure.unit)
-        if figure.unit in ("IOPS", "MB/s"):
-            text = f"{q.throughput(value)} ({text})"
+        text = published_text(figure, value)
         unstated = ("", "unstated")
         note = ", ".join(t for t in (figure.state, figure.firmware) if t not in unstated)
         label = f"{figure.drive}, published" if figure.drive else "Published"
-        text = RELATIONS.get(figure.relation, "") + text
         source = f"[{figure.id}]" if figure.id else ""
         entries.append(Entry(label, note, text, value, "published", source))
     return entries
+
+
+def published_value(figure: Figure, test: Measurement, quantity: str) -> float | None:
+    """A figure in the unit of a test's bars."""
+    match quantity:
+        case "throughput":
+            return _mib_per_s(figure, test.block_bytes)
+        case "pass" | "power":
+            return figure.published
+    return q.microseconds(figure.published, figure.unit)
+
+
+def published_text(figure: Figure, value: float) -> str:
+    """A figure as it was published, and in the bars' unit if that is another."""
+    text = q.exact(figure.published, figure.unit)
+    if figure.unit in ("IOPS", "MB/s") and figure_quantity(figure) == "throughput":
+        text = f"{q.throughput(value)} ({text})"
+    return RELATIONS.get(figure.relation, "") + text
 
 
 def _exactness(figure: Figure) -> tuple[bool, int]:
@@ -150,37 +177,91 @@ def _rate_text(test: Measurement) -> str:
     return f"{q.throughput(test.mib_per_s)} ({q.iops(test.iops)})"
 
 
+@dataclass(frozen=True)
+class Headline:
+    """What a reader asks of a test first."""
+
+    quantity: str
+    unit: str
+    more_is_better: bool
+    value_of: Callable[[Measurement], float | None]
+    text_of: Callable[[Measurement], str]
+
+
+def _pass_text(test: Measurement) -> str:
+    mean, floor = (q.with_unit(v, "MB/s") for v in (test.mean_mb_per_s, test.floor_mb_per_s))
+    return f"{mean} (lowest {floor})"
+
+
+HEADLINES = {
+    "access": Headline(
+        "latency",
+        "mean latency",
+        False,
+        lambda t: t.mean_us,
+        lambda t: q.latency(t.mean_us),
+    ),
+    "power": Headline(
+        "power",
+        "mean power",
+        False,
+        lambda t: t.mean_power_w,
+        lambda t: q.power(t.mean_power_w),
+    ),
+    "pass": Headline(
+        "pass",
+        "mean over positions in MB/s (10\u2076)",
+        True,
+        lambda t: t.mean_mb_per_s,
+        _pass_text,
+    ),
+}
+THROUGHPUT = Headline("throughput", "throughput in MiB/s", True, lambda t: t.mib_per_s, _rate_text)
+
+
+def headline(test: Measurement) -> Headline:
+    """The first metric of a test."""
+    return HEADLINES.get(test.pattern, THROUGHPUT)
+
+
 def comparisons(review: Review) -> list[BarChart]:
     """For every test its first metric, and mean and longest latency where they were published."""
     charts = []
     for test_id in review.test_ids():
         tests = review.of(test_id)
         first = tests[0]
-        if first.pattern != "access":
-            entries = measured(review, tests, lambda t: t.mib_per_s, _rate_text)
+        main = headline(first)
+        if main.quantity != "latency":
+            entries = measured(review, tests, main.value_of, main.text_of)
             if entries:
-                entries += _published(review, first, "throughput")
+                entries += _published(review, first, main.quantity)
                 charts.append(
-                    arrange(first.title, "throughput in MiB/s", entries, more_is_better=True)
+                    arrange(first.title, main.unit, entries, more_is_better=main.more_is_better)
                 )
-        for quantity, key, name in (
-            ("latency", "mean", "mean latency"),
-            ("latency_max", "max", "longest latency"),
-        ):
-            published = _published(review, first, quantity)
-            unit = _time_unit(review, first, quantity)
-            if not published and not (first.pattern == "access" and quantity == "latency"):
-                continue
-            entries = measured(
-                review,
-                tests,
-                lambda t, key=key: t.latency_us.get(key),  # type: ignore[misc]
-                lambda t, key=key, unit=unit: _latency_text(t.latency_us.get(key), unit),  # type: ignore[misc]
-            )
-            if entries:
-                title = first.title if first.pattern == "access" else f"{first.title}: {name}"
-                charts.append(arrange(title, name, entries + published, more_is_better=False))
+        charts += _latencies(review, tests)
     return charts
+
+
+def _latencies(review: Review, tests: list[Measurement]) -> Iterator[BarChart]:
+    """Mean and longest latency of a test, where they were published or are its first metric."""
+    first = tests[0]
+    for quantity, key, name in (
+        ("latency", "mean", "mean latency"),
+        ("latency_max", "max", "longest latency"),
+    ):
+        published = _published(review, first, quantity)
+        unit = _time_unit(review, first, quantity)
+        if not published and not (first.pattern == "access" and quantity == "latency"):
+            continue
+        entries = measured(
+            review,
+            tests,
+            lambda t, key=key: t.latency_us.get(key),  # type: ignore[misc]
+            lambda t, key=key, unit=unit: _latency_text(t.latency_us.get(key), unit),  # type: ignore[misc]
+        )
+        if entries:
+            title = first.title if first.pattern == "access" else f"{first.title}: {name}"
+            yield arrange(title, name, entries + published, more_is_better=False)
 
 
 def write_amplification(review: Review) -> list[BarChart]:
@@ -228,23 +309,26 @@ class StackChart:
     stacks: tuple[Stack, ...]
 
 
-def splits(review: Review, *, writes: bool) -> list[StackChart]:
-    """Latency split of every writing (or reading) test."""
+def splits(review: Review, *, writes: bool, model: str | None = None) -> list[StackChart]:
+    """Latency split of every writing (or reading) test, of all models or of one."""
     charts = []
     for test_id in review.test_ids():
         tests = [
-            t for t in review.of(test_id) if t.writes == writes and sum(t.split_us.values()) > 0
+            t
+            for t in review.of(test_id, model)
+            if t.writes == writes and sum(t.split_us.values()) > 0
         ]
         longest = max((sum(t.split_us.values()) for t in tests), default=0.0)
-        stacks = tuple(_stack(review, test, longest) for test in tests)
+        named = model is None and len(review.models) > 1
+        stacks = tuple(_stack(review, test, longest, named) for test in tests)
         if stacks:
             charts.append(StackChart(tests[0].title, stacks))
     return charts
 
 
-def _stack(review: Review, test: Measurement, longest: float) -> Stack:
+def _stack(review: Review, test: Measurement, longest: float, named: bool) -> Stack:
     total = sum(test.split_us.values())
-    label = "" if len(review.models) == 1 else review.title_of(test.model)
+    label = review.title_of(test.model) if named else ""
     segments = tuple(
         Segment(part, q.latency(spent), spent / total, q.percent(spent / total))
         for part in SPLIT_PARTS

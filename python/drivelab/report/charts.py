@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.report import quantities as q
-from drivelab.report.bars import figure_quantity
+from drivelab.report.bars import figure_quantity, state_colour
 from drivelab.report.findings import TOLERANCE_RATIO
 from drivelab.report.measurements import Figure, Measurement, Review
 
@@ -62,7 +62,7 @@ def _high(group: list[int], values: list[float], gap: float) -> float:
 
 def colour(state: str) -> str:
     """The colour token of a state."""
-    return f"${state}" if state in ("new", "used", "tortured", "trimmed") else "$other"
+    return f"${state_colour(state)}"
 
 
 def _axis(**settings: Any) -> dict[str, Any]:
@@ -77,6 +77,11 @@ def _label(text: str, y: float, token: str, x: float = 1.0, xref: str = "paper")
         "text": f"<b>{text}</b>", "x": x, "xref": xref, "y": y, "xanchor": "left", "xshift": 5,
         "yanchor": "middle", "showarrow": False, "font": {"color": token, "size": 12},
     }  # fmt: skip
+
+
+def _margin(shown: list[Measurement]) -> int:
+    """Room in px for the longest label at the right end of a line."""
+    return max(62, 16 + 7 * max(len(test.state) for test in shown))
 
 
 def _time_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
@@ -109,7 +114,7 @@ def _time_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
             _label(test.state, place, colour(test.state))
             for test, place in zip(shown, places, strict=True)
         ],
-        "margin": {"l": 40, "r": 62, "t": 8, "b": 28},
+        "margin": {"l": 40, "r": _margin(shown), "t": 8, "b": 28},
         "hovermode": "x unified",
     }
     description = f"Throughput over time of {shown[0].title}; " + "; ".join(words)
@@ -123,6 +128,56 @@ def throughput_over_time(review: Review, model: str, prefix: str) -> list[Chart]
     """One small plot per test of a model, all states in it."""
     charts = (
         _time_chart(review.of(test_id, model), f"{prefix}-{index}")
+        for index, test_id in enumerate(review.test_ids(model))
+    )
+    return [chart for chart in charts if chart is not None]
+
+
+def _position_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
+    shown = [t for t in tests if t.zones_mb_per_s and t.zone_bytes]
+    if not shown:
+        return None
+    data, ends, words = [], [], []
+    top = 0.0
+    for test in shown:
+        known = [rate for rate in test.zones_mb_per_s if rate is not None]
+        zone_gb = (test.zone_bytes or 0.0) / 1e9
+        top = max(top, *known)
+        tail = known[-max(1, len(known) // 10) :]
+        ends.append(sum(tail) / len(tail))
+        words.append(f"{test.state}: {min(known):.3g} to {max(known):.3g} MB/s")
+        data.append(
+            {
+                "type": "scatter", "mode": "lines", "name": test.state,
+                "x": [round((i + 0.5) * zone_gb, 4) for i in range(len(test.zones_mb_per_s))],
+                "y": [None if rate is None else round(rate, 2) for rate in test.zones_mb_per_s],
+                "line": {"color": colour(test.state), "width": 1.2}, "connectgaps": False,
+                "hovertemplate": "%{y:.1f} MB/s at %{x:.1f} GB",
+            }
+        )  # fmt: skip
+    limit = (top or 1.0) * 1.08
+    places = spread(ends, limit * LINE_HEIGHT_SHARE)
+    layout = {
+        "xaxis": _axis(ticksuffix=" GB", showgrid=False, rangemode="tozero", nticks=6),
+        "yaxis": _axis(range=[0, limit], nticks=5),
+        "annotations": [
+            _label(test.state, place, colour(test.state))
+            for test, place in zip(shown, places, strict=True)
+        ],
+        "margin": {"l": 40, "r": _margin(shown), "t": 8, "b": 28},
+        "hovermode": "closest",
+    }
+    description = f"Throughput against position of {shown[0].title}; " + "; ".join(words)
+    return Chart(
+        chart_id, shown[0].title, "MB/s (10⁶) against position", description, 240,
+        {"data": data, "layout": layout},
+    )  # fmt: skip
+
+
+def throughput_over_position(review: Review, model: str, prefix: str) -> list[Chart]:
+    """One plot per pass over a model's whole drive, all states in it."""
+    charts = (
+        _position_chart(review.of(test_id, model), f"{prefix}-{index}")
         for index, test_id in enumerate(review.test_ids(model))
     )
     return [chart for chart in charts if chart is not None]
@@ -198,7 +253,7 @@ def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
             _label(test.state, place, colour(test.state))
             for test, place in zip(shown, places, strict=True)
         ],
-        "margin": {"l": 52, "r": 62, "t": 8, "b": 28},
+        "margin": {"l": 52, "r": _margin(shown), "t": 8, "b": 28},
         "hovermode": "closest",
     }
     description = f"Latency percentiles of {shown[0].title}; " + "; ".join(words)
@@ -234,6 +289,8 @@ def _canonical(figure: Figure) -> tuple[str, float, float] | None:
         return f"{figure.unit or 'no unit'}", published, modelled
     factor = 1e6 / q.MIB if figure.unit == "MB/s" else 1.0
     factor = (q.microseconds(1, figure.unit) or 0) / 1e3 if "latency" in quantity else factor
+    if quantity in ("pass", "power"):
+        return f"{figure.unit}{' of a pass' if quantity == 'pass' else ''}", published, modelled
     return _FAMILIES[quantity], published * factor, modelled * factor
 
 

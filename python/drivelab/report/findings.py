@@ -220,15 +220,16 @@ def met(figure: Figure) -> bool:
     return figure.error_ratio is not None and abs(figure.error_ratio) <= TOLERANCE_RATIO
 
 
-def _agreement(review: Review) -> Iterator[Finding]:
+def agreement(review: Review) -> Iterator[Finding]:
+    """How many published figures are met."""
     figures = judged(review)
     if not figures:
         return
     predicted = [figure for figure in figures if figure.role != "fitted"]
     good = sum(met(figure) for figure in figures)
+    subject = "The model meets" if len(review.models) == 1 else "The models meet"
     sentence = (
-        f"The model meets {good} of {len(figures)} published figures within "
-        f"{q.percent(TOLERANCE_RATIO)}."
+        f"{subject} {good} of {len(figures)} published figures within {q.percent(TOLERANCE_RATIO)}."
     )
     detail = (
         f"{sum(map(met, predicted))} of {len(predicted)} predicted, "
@@ -284,7 +285,7 @@ def _rivals(review: Review) -> Iterator[Finding]:
 def findings(review: Review) -> list[Finding]:
     """The findings on the first model, the strongest loss first, then on the others beside it."""
     if not review.models or not review.tests:
-        return list(_agreement(review))
+        return list(agreement(review))
     model = review.models[0]
     subject = "the drive" if len(review.models) == 1 else model.title
     found = list(_slowing(review, model, subject))
@@ -294,5 +295,5 @@ def findings(review: Review) -> list[Finding]:
         found += [*_tail(key), *_where(review, key), *_amplification(review, key)]
     found += _access(review, model.name)
     found += _rivals(review)
-    found += _agreement(review)
+    found += agreement(review)
     return found

@@ -7,7 +7,13 @@ from typing import Any
 
 from drivelab.report.quantities import number
 
-STATE_ORDER = ("new", "used", "tortured", "trimmed")
+STATE_ORDER = (
+    *("new", "filled", "filled-random", "used"),
+    *("tortured", "tortured-trimmed", "tortured-trimmed-twice", "tortured-pass"),
+    *("tortured-random-20min", "tortured-random-20min-trimmed", "tortured-random-20min-pass"),
+    *("tortured-random", "tortured-random-trimmed", "tortured-random-trimmed-twice"),
+    "tortured-random-pass",
+)
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
 PERCENTILE_KEYS = (("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99))
 
@@ -51,11 +57,23 @@ class Model:
     user_capacity_bytes: float | None
     raw_capacity_bytes: float | None
     parameters: tuple[Parameter, ...]
+    family: str = ""
+    released: str = ""
+    controller: str = ""
+    firmware: str = ""
+    price_usd: float | None = None
+    price_usd_per_gib_flash: float | None = None
+    price_usd_per_gib_user: float | None = None
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether it is a hard disk: no flash, one state."""
+        return self.family == "hard-disk"
 
     @property
     def spare_ratio(self) -> float | None:
         """Spare area as part of the user capacity."""
-        if not self.user_capacity_bytes or self.raw_capacity_bytes is None:
+        if not self.user_capacity_bytes or self.raw_capacity_bytes is None or self.is_disk:
             return None
         return self.raw_capacity_bytes / self.user_capacity_bytes - 1
 
@@ -87,10 +105,20 @@ class Measurement:
     mean_power_w: float | None
     series_interval_s: float
     series_mib_per_s: tuple[float | None, ...]
+    data: str = ""
+    zone_bytes: float | None = None
+    zones_mb_per_s: tuple[float | None, ...] = ()
+    """Of a pass over the whole drive, by position; MB are 10^6 bytes."""
+    mean_mb_per_s: float | None = None
+    floor_mb_per_s: float | None = None
 
     @property
     def pattern(self) -> str:
-        """`access`, `random`, `sequential` or empty, from the test's id and title."""
+        """`access`, `random`, `sequential`, `pass`, `power` or empty, from id and title."""
+        if self.id.startswith("power"):
+            return "power"
+        if self.zones_mb_per_s:
+            return "pass"
         words = f"{self.id} {self.title}".lower()
         for word, pattern in (("access", "access"), ("rand", "random"), ("seq", "sequential")):
             if word in words:
@@ -151,6 +179,8 @@ class Figure:
     test_id: str
     relation: str
     note: str
+    model: str = ""
+    model_state: str = ""
 
     @property
     def error_ratio(self) -> float | None:
@@ -232,6 +262,13 @@ def _model(raw: dict[str, Any]) -> Model:
         user_capacity_bytes=number(raw.get("user_capacity_bytes")),
         raw_capacity_bytes=number(raw.get("raw_capacity_bytes")),
         parameters=tuple(_parameter(item) for item in _dicts(raw.get("parameters"))),
+        family=_text(raw.get("family")),
+        released=_text(raw.get("released")),
+        controller=_text(raw.get("controller_name")),
+        firmware=_text(raw.get("firmware")),
+        price_usd=number(raw.get("price_usd")),
+        price_usd_per_gib_flash=number(raw.get("price_usd_per_gib_flash")),
+        price_usd_per_gib_user=number(raw.get("price_usd_per_gib_user")),
     )
 
 
@@ -259,6 +296,8 @@ def _measurement(raw: dict[str, Any]) -> Measurement:
     latency = _dict(raw.get("latency_us"))
     series = _dict(raw.get("series"))
     rates = series.get("mib_per_s")
+    whole = _dict(raw.get("pass"))
+    zones = whole.get("mb_per_s")
     test_id = _text(raw.get("id"), "unnamed")
     return Measurement(
         id=test_id,
@@ -271,6 +310,11 @@ def _measurement(raw: dict[str, Any]) -> Measurement:
         split_us=_numbers(_dict(raw.get("split_mean_us")), SPLIT_PARTS),
         series_interval_s=number(series.get("interval_s")) or 1.0,
         series_mib_per_s=tuple(map(number, rates)) if isinstance(rates, list) else (),
+        data=_text(raw.get("data")),
+        zone_bytes=number(whole.get("zone_bytes")),
+        zones_mb_per_s=tuple(map(number, zones)) if isinstance(zones, list) else (),
+        mean_mb_per_s=number(whole.get("mean_mb_per_s")),
+        floor_mb_per_s=number(whole.get("floor_mb_per_s")),
         **{
             key: number(raw.get(key))
             for key in (
@@ -304,7 +348,7 @@ def _figure(raw: dict[str, Any]) -> Figure:
             key: _text(raw.get(key))
             for key in (
                 *("id", "drive", "firmware", "state", "metric", "unit"),
-                *("role", "test_id", "note"),
+                *("role", "test_id", "note", "model", "model_state"),
             )
         },
     )

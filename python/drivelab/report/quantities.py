@@ -197,6 +197,12 @@ def energy(joules: Any) -> str:
     return with_unit(amount / 1e3, "kJ") if abs(amount) >= 1e4 else with_unit(amount, "J")
 
 
+def dollars(value: Any, decimals: int = 2) -> str:
+    """US dollars."""
+    amount = number(value)
+    return DASH if amount is None else f"${_fixed(amount, decimals)}"
+
+
 _UNITS_US = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
 
 

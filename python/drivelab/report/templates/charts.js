@@ -22,7 +22,8 @@
     const ink = style.getPropertyValue("--soft").trim();
     for (const [id, spec] of Object.entries(specs)) {
       const canvas = document.getElementById(id);
-      if (!canvas) continue;
+      // What lies in closed details is drawn when they are opened.
+      if (!canvas || canvas.closest("details:not([open])")) continue;
       const { data, layout } = resolve(spec, style);
       Plotly.react(canvas, data, {
         ...layout,
@@ -50,7 +51,8 @@
   let closed = [];
   const beforePrint = () => {
     root.classList.add("printing");
-    closed = [...document.querySelectorAll("details:not([open])")];
+    // Many drives' details would be hundreds of pages: of those only what is open is printed.
+    closed = "many" in root.dataset ? [] : [...document.querySelectorAll("details:not([open])")];
     closed.forEach((details) => { details.open = true; });
     draw(printWidth);
   };
@@ -62,6 +64,8 @@
 
   draw();
   addEventListener("resize", redraw);
+  // `toggle` doesn't bubble.
+  document.addEventListener("toggle", (event) => { if (event.target.open) redraw(); }, true);
   addEventListener("beforeprint", beforePrint);
   addEventListener("afterprint", afterPrint);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
