@@ -16,12 +16,21 @@ struct Die {
     cleaning_until_ns: Nanos,
 }
 
+/// Busy time of all dies together, by what they were busy with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BusyTime {
+    /// Work that the host asked for.
+    pub host_ns: Nanos,
+    /// Cleaning and wear levelling.
+    pub cleaning_ns: Nanos,
+}
+
 /// What all dies are reserved for.
 #[derive(Clone, Debug)]
 pub(crate) struct Dies {
     dies: Vec<Die>,
-    /// Busy time of all dies so far: for the host, for cleaning.
-    pub busy: (Nanos, Nanos),
+    /// Busy time so far.
+    pub busy: BusyTime,
     /// Bus time of one whole page, in and out.
     pub page_bus_ns: Nanos,
     /// Transfer and slow program of one unit: what a command that waits for flash owes to flash itself.
@@ -34,7 +43,7 @@ impl Dies {
         let page_bus_ns = config.timing.bus_ns(page * u64::from(layout.geometry.fused_planes()));
         Self {
             dies: vec![Die::default(); layout.geometry.die_count() as usize],
-            busy: (0, 0),
+            busy: BusyTime::default(),
             page_bus_ns,
             page_program_ns: u64::from(layout.pages_per_unit) * (page_bus_ns + config.timing.program_slow_ns),
         }
@@ -54,9 +63,9 @@ impl Dies {
         die.busy_until_ns = end;
         if cleaning {
             die.cleaning_until_ns = end;
-            self.busy.1 += end - begin;
+            self.busy.cleaning_ns += end - begin;
         } else {
-            self.busy.0 += end - begin;
+            self.busy.host_ns += end - begin;
         }
     }
 }

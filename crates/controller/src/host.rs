@@ -7,6 +7,7 @@ use drivelab_sim::Nanos;
 
 use crate::buffer::{EntryState, NONE, sector_bits};
 use crate::command::{Op, SECTOR_BYTES};
+use crate::dies::BusyTime;
 use crate::scheduled::Scheduled;
 use crate::ssd::{EVENT_READ_READY, NONE_NS, SolidStateDrive};
 
@@ -125,7 +126,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         {
             let bytes = u64::from(self.mapping.read_bytes(lpn, sectors as u32));
             self.meters.read_bytes_host += bytes;
-            read = self.read_flash(ppn, sector, sectors, bytes, now);
+            read = self.read_flash(ppn, sector, sectors, bytes, (now, now));
         } else {
             self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
         }
@@ -334,8 +335,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// The part of a wait since `base` that is cleaning's: in the share that the dies spent on it meanwhile.
     #[inline]
-    fn cleaning_share(&self, waited: Nanos, base: (Nanos, Nanos)) -> Nanos {
-        let (host, cleaning) = (self.dies.busy.0 - base.0, self.dies.busy.1 - base.1);
+    fn cleaning_share(&self, waited: Nanos, base: BusyTime) -> Nanos {
+        let busy = self.dies.busy;
+        let (host, cleaning) = (busy.host_ns - base.host_ns, busy.cleaning_ns - base.cleaning_ns);
         if cleaning == 0 { 0 } else { share(waited, cleaning, host + cleaning) }
     }
 

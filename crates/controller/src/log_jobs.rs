@@ -269,7 +269,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
 
     #[inline]
     fn idle_cleaning_wanted(&self) -> bool {
-        self.is_idle() && self.idle_ns == NONE_NS
+        self.is_idle() && self.idle_alarm_ns == NONE_NS
     }
 
     /// Idle-time cleaning begins.
@@ -312,7 +312,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if due <= now || self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admission.is_empty() {
             return true;
         }
-        self.hold_ns = due;
+        self.hold_alarm_ns = due;
         false
     }
 

@@ -116,7 +116,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         let Some(since) = self.buffer.clusters().and_then(Clusters::oldest_since_ns) else { return false };
         let due = since + self.config.buffer.hold_ns;
         if due > now {
-            self.hold_ns = due;
+            self.hold_alarm_ns = due;
         }
         due <= now
     }

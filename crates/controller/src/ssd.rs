@@ -16,7 +16,7 @@ use crate::buffer::{NONE, WriteBuffer};
 use crate::calendar::Calendar;
 use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
 use crate::config::ControllerConfig;
-use crate::dies::Dies;
+use crate::dies::{BusyTime, Dies};
 use crate::governor::Governor;
 use crate::meters::Meters;
 use crate::scheduled::Scheduled;
@@ -36,8 +36,8 @@ pub(crate) struct Slot {
     pub sectors_done: u32,
     /// Writes: waiting for buffer space since then (`NONE_NS`: not waiting).
     pub stalled_since_ns: Nanos,
-    /// Host and cleaning busy time of the dies when the stall began.
-    pub stall_base: (Nanos, Nanos),
+    /// Busy time of the dies when the stall began.
+    pub stall_base: BusyTime,
     /// Entries that must reach flash before this command is done.
     pub pending: u32,
     /// All units are in the buffer.
@@ -61,7 +61,7 @@ impl Slot {
             link_ns,
             sectors_done: 0,
             stalled_since_ns: NONE_NS,
-            stall_base: (0, 0),
+            stall_base: BusyTime::default(),
             pending: 0,
             admitted: false,
             flush_order: 0,
@@ -101,9 +101,9 @@ pub struct SolidStateDrive<M: Scheduled> {
     /// host hands over at once is seen at once.
     pub(crate) drain_due: bool,
     /// When a page that is not full stops waiting for more data.
-    pub(crate) hold_ns: Nanos,
+    pub(crate) hold_alarm_ns: Nanos,
     /// When idle-time cleaning begins.
-    pub(crate) idle_ns: Nanos,
+    pub(crate) idle_alarm_ns: Nanos,
     pub(crate) read_stamps: Vec<(u32, Vec<u64>)>,
     pub(crate) sectors_per_unit: u32,
     works_when_idle: bool,
@@ -150,8 +150,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
             admission: VecDeque::with_capacity(depth as usize),
             flushes: Vec::with_capacity(depth as usize),
             drain_due: false,
-            hold_ns: NONE_NS,
-            idle_ns: NONE_NS,
+            hold_alarm_ns: NONE_NS,
+            idle_alarm_ns: NONE_NS,
             read_stamps: Vec::new(),
             sectors_per_unit,
             unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
@@ -231,8 +231,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.now_ns += u64::from(most) * self.config.timing.erase_ns;
         self.firmware_free_ns = self.now_ns;
         self.link_free_ns = self.now_ns;
-        self.hold_ns = NONE_NS;
-        self.idle_ns = NONE_NS;
+        self.hold_alarm_ns = NONE_NS;
+        self.idle_alarm_ns = NONE_NS;
         self.drain_due = false;
         done
     }
@@ -283,7 +283,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn note_idle(&mut self, since_ns: Nanos) {
         if self.works_when_idle && self.is_idle() {
-            self.idle_ns = since_ns.max(self.now_ns) + self.config.scheduling.idle_delay_ns;
+            self.idle_alarm_ns = since_ns.max(self.now_ns) + self.config.scheduling.idle_delay_ns;
         }
     }
 
@@ -291,7 +291,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     fn next_internal(&self) -> Nanos {
         let firmware = self.firmware.front().map_or(NONE_NS, |&(time, _)| time);
         let event = self.events.peek().map_or(NONE_NS, |&Reverse((time, _))| time);
-        firmware.min(event).min(self.hold_ns).min(self.idle_ns)
+        firmware.min(event).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
     }
 
     /// Lets everything happen up to `until`; stops after the first completions if `stop` says so.
@@ -348,11 +348,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         {
             self.firmware.pop_front();
             self.begin_command(slot, now);
-        } else if self.hold_ns == now {
-            self.hold_ns = NONE_NS;
+        } else if self.hold_alarm_ns == now {
+            self.hold_alarm_ns = NONE_NS;
             M::drain(self, now);
         } else {
-            self.idle_ns = NONE_NS;
+            self.idle_alarm_ns = NONE_NS;
             M::begin_idle_work(self, now);
         }
         if self.drain_due && self.next_internal() != now {
@@ -415,7 +415,7 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
         let Some(slot) = self.free_slots.pop() else {
             return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
         };
-        self.idle_ns = NONE_NS;
+        self.idle_alarm_ns = NONE_NS;
         let work = self.firmware_ns(command.op);
         let mut start = self.firmware_free_ns.max(now_ns);
         if command.op == Op::Write {

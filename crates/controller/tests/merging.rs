@@ -55,6 +55,7 @@ fn controller(buffer: BufferConfig) -> ControllerConfig {
             read_ns: 10_000,
             write_ns: 12_000,
             trim_ns: 5_000,
+            pipeline_ns: 0,
             flush_ns: 1_000,
             write_governor: GovernorConfig::default(),
         },
