@@ -43,6 +43,8 @@ pub struct Entry {
     pub stored: Stored,
     /// Sectors that the host has written, one bit each; all of a unit of more than 64.
     pub sectors: u64,
+    /// The host wrote a part of it, and the rest came from flash.
+    pub was_partial: bool,
 }
 
 /// The bits of `count` sectors from `first` on.
@@ -71,6 +73,8 @@ pub struct WriteBuffer {
     in_registers: u32,
     /// Waiting entries by superblock, instead of `queue`.
     clusters: Option<Clusters>,
+    /// Entries whose rest came from flash.
+    partial: u32,
     next_order: u64,
     sectors_per_unit: usize,
     stamps: Option<Vec<u64>>,
@@ -89,6 +93,7 @@ impl WriteBuffer {
             order: 0,
             stored: Stored::PLAIN,
             sectors: 0,
+            was_partial: false,
         };
         Self {
             entries: vec![unused; capacity as usize],
@@ -102,6 +107,7 @@ impl WriteBuffer {
             awaited: 0,
             in_registers: 0,
             clusters: None,
+            partial: 0,
             next_order: 1,
             sectors_per_unit: sectors_per_unit as usize,
             stamps: None,
@@ -220,6 +226,7 @@ impl WriteBuffer {
             order: self.next_order,
             stored,
             sectors: 0,
+            was_partial: false,
         };
         self.next_order += 1;
         self.used += 1;
@@ -232,6 +239,20 @@ impl WriteBuffer {
         }
         self.index.set(lpn.0, id);
         id
+    }
+
+    /// The rest of an entry comes from flash: it is a partial one until its space is free again.
+    #[inline]
+    pub fn mark_partial(&mut self, id: u32) {
+        self.entries[id as usize].was_partial = true;
+        self.partial += 1;
+    }
+
+    /// Entries whose rest came from flash.
+    #[inline]
+    #[must_use]
+    pub fn partial(&self) -> u32 {
+        self.partial
     }
 
     fn grow(&mut self) -> u32 {
@@ -359,8 +380,10 @@ impl WriteBuffer {
 
     #[inline]
     fn release(&mut self, id: u32) {
-        let state = std::mem::replace(&mut self.entries[id as usize].state, EntryState::Free);
-        self.in_registers -= u32::from(state == EntryState::InRegister);
+        let entry = &mut self.entries[id as usize];
+        self.in_registers -= u32::from(entry.state == EntryState::InRegister);
+        entry.state = EntryState::Free;
+        self.partial -= u32::from(entry.was_partial);
         self.used -= 1;
         self.free.push(id);
     }

@@ -38,7 +38,7 @@ pub struct GovernorConfig {
     pub burst_commands: u32,
 }
 
-/// Firmware work per command: one processor, commands in order.
+/// Firmware work: one processor, commands in order, the work on single pages between them as it comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirmwareConfig {
     /// A read.
@@ -121,6 +121,14 @@ pub struct SchedulingConfig {
     pub cleaning_pace: CleaningPace,
     /// Idle time before idle-time cleaning begins.
     pub idle_delay_ns: Nanos,
+    /// Firmware work for each page that is programmed for the host.
+    pub program_firmware_ns: Nanos,
+    /// Firmware work for each map unit that a write covers in part while flash holds the rest.
+    pub partial_unit_firmware_ns: Nanos,
+    /// Partial units on their way at once, from the read of the rest to the end of the program; 0: no limit.
+    pub partial_units_at_once: u32,
+    /// Rate at which data from flash gets to the link (error correction, internal buses); 0: takes no time.
+    pub read_path_bytes_per_s: u64,
 }
 
 /// Electrical power, in mW while the part is busy (`_mw`), or all the time (`idle_mw`).

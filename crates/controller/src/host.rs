@@ -196,7 +196,21 @@ impl<M: Scheduled> SolidStateDrive<M> {
             (first + sectors - 1) / program_sectors - first / program_sectors + 1
         };
         let ready_ns = self.sense_from(die, bytes, pages, (now, ready), false);
+        let ready_ns = self.pass_read_path(ready_ns, bytes, now);
         FlashRead { ready_ns, queueing_ns: waited - cleaning, cleaning_ns: cleaning }
+    }
+
+    /// All channels share the way of data from flash to the link, which it goes while it comes over its bus; when it
+    /// has passed.
+    #[inline]
+    fn pass_read_path(&mut self, ready_ns: Nanos, bytes: u64, now: Nanos) -> Nanos {
+        let rate = self.config.scheduling.read_path_bytes_per_s;
+        if rate == 0 {
+            return ready_ns;
+        }
+        let duration = drivelab_sim::time::transfer_ns(bytes, rate);
+        let begin = ready_ns.saturating_sub(duration).max(now);
+        self.read_path.reserve(now, begin, duration) + duration
     }
 
     /// The data of a read is there: it goes over the link.
@@ -259,11 +273,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     && entry.waiter == NONE
                     && waiter == NONE
             });
-            if merge.is_none() && !self.buffer.has_space() {
+            let partial = sectors < self.sectors_per_unit;
+            let waits_for_turn = partial && existing.is_none() && !self.may_complete_partial(Lpn(unit));
+            if merge.is_none() && (waits_for_turn || !self.buffer.has_space()) {
                 self.slots[slot as usize].sectors_done = done;
                 return false;
             }
-            let partial = sectors < self.sectors_per_unit;
             let mut stored = self.mapping.stored(&command.content, unit - first_unit);
             if partial {
                 // Mixed with what was there before, it is a copy of nothing.
@@ -283,15 +298,18 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.buffer.restore(id, stored);
                 self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
             } else {
-                let rest = match existing {
-                    _ if !partial => now,
-                    Some(id) => self.buffer.entry(id).ready_ns,
-                    None if M::COMPLETES_LATE => now,
+                let (rest, from_flash) = match existing {
+                    _ if !partial => (now, false),
+                    Some(id) => (self.buffer.entry(id).ready_ns, false),
+                    None if M::COMPLETES_LATE => (now, false),
                     None => self.complete_partial(Lpn(unit), sector, sectors, now),
                 };
                 let ready = arrival.max(rest);
                 let id = self.buffer.insert(Lpn(unit), now, ready, waiter, stored);
                 self.buffer.entry_mut(id).sectors = sector_bits(sector, sectors);
+                if from_flash {
+                    self.buffer.mark_partial(id);
+                }
                 if waiter != NONE {
                     self.slots[slot as usize].pending += 1;
                 }
@@ -309,10 +327,22 @@ impl<M: Scheduled> SolidStateDrive<M> {
         true
     }
 
-    /// A write covers only part of a unit: the rest is read from flash, unless there is none. When it is there.
-    fn complete_partial(&mut self, lpn: Lpn, sector: u32, sectors: u32, now: Nanos) -> Nanos {
-        let Some(ppn) = self.mapping.lookup(lpn) else { return now };
-        let known = self.fetch_map(lpn, now);
+    /// Whether a unit that is not in the buffer may be completed now, or needs no completing.
+    #[inline]
+    fn may_complete_partial(&self, lpn: Lpn) -> bool {
+        let limit = self.config.scheduling.partial_units_at_once;
+        limit == 0 || self.buffer.partial() < limit || self.mapping.lookup(lpn).is_none()
+    }
+
+    /// A write covers only part of a unit: the rest is read from flash, unless there is none. When it is there, and
+    /// whether flash had it.
+    fn complete_partial(&mut self, lpn: Lpn, sector: u32, sectors: u32, now: Nanos) -> (Nanos, bool) {
+        let Some(ppn) = self.mapping.lookup(lpn) else { return (now, false) };
+        let mut known = self.fetch_map(lpn, now);
+        let work = self.config.scheduling.partial_unit_firmware_ns;
+        if work > 0 {
+            known = known.max(self.occupy_firmware(work, now));
+        }
         let missing = u64::from(self.mapping.read_bytes(lpn, self.sectors_per_unit - sectors));
         self.meters.units_rmw += 1;
         self.meters.read_bytes_rmw += missing;
@@ -321,7 +351,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let program_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32;
         let covered = ((sector + sectors) / program_sectors).saturating_sub(sector.div_ceil(program_sectors));
         let pages = u64::from(self.layout.pages_per_unit - covered.min(self.layout.pages_per_unit - 1));
-        self.sense_from(die, missing, pages, (now, known), false)
+        (self.sense_from(die, missing, pages, (now, known), false), true)
     }
 
     #[inline]

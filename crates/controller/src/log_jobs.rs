@@ -356,7 +356,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if !self.take_token(die) {
             return true;
         }
-        let (ready, count) = self.take_page(die, now);
+        let (mut ready, count) = self.take_page(die, now);
+        let work = self.config.scheduling.program_firmware_ns;
+        if work > 0 {
+            ready = ready.max(self.occupy_firmware(work, now));
+        }
         let place = match self.mapping.program_host(index, &self.jobs.lpns, &self.jobs.stored) {
             Ok(place) => place,
             Err(error) => unreachable!("host page on die {die}: {error}"),

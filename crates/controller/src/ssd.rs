@@ -80,6 +80,7 @@ pub struct SolidStateDrive<M: Scheduled> {
     pub(crate) dies: Dies,
     pub(crate) jobs: M::Jobs,
     pub(crate) channels: Vec<Calendar>,
+    pub(crate) read_path: Calendar,
     pub(crate) meters: Meters,
     pub(crate) now_ns: Nanos,
     pub(crate) slots: Vec<Slot>,
@@ -135,6 +136,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             works_when_idle: mapping.works_when_idle(),
             mapping,
             channels: vec![Calendar::default(); layout.geometry.channel_count as usize],
+            read_path: Calendar::default(),
             meters: Meters::default(),
             now_ns: 0,
             slots: vec![unused; depth as usize],
@@ -226,6 +228,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.dies = Dies::new(&self.layout, &self.config);
         self.jobs = self.mapping.jobs(&self.config);
         self.channels.fill(Calendar::default());
+        self.read_path = Calendar::default();
         self.events.clear();
         self.meters.erase_busy_ns += erased * self.config.timing.erase_ns;
         self.now_ns += u64::from(most) * self.config.timing.erase_ns;
@@ -361,6 +364,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
+    /// The firmware's next `work`, after all that it has taken on before; when it is done.
+    #[inline]
+    pub(crate) fn occupy_firmware(&mut self, work: Nanos, now: Nanos) -> Nanos {
+        self.firmware_free_ns = self.firmware_free_ns.max(now) + work;
+        self.meters.firmware_busy_ns += work;
+        self.firmware_free_ns
+    }
+
     fn firmware_ns(&self, op: Op) -> Nanos {
         let firmware = &self.config.firmware;
         match op {
@@ -417,13 +428,11 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
         };
         self.idle_alarm_ns = NONE_NS;
         let work = self.firmware_ns(command.op);
-        let mut start = self.firmware_free_ns.max(now_ns);
+        let mut start = now_ns;
         if command.op == Op::Write {
-            start = self.write_governor.admit(start);
+            start = self.write_governor.admit(self.firmware_free_ns.max(now_ns));
         }
-        let ready = start + work;
-        self.firmware_free_ns = ready;
-        self.meters.firmware_busy_ns += work;
+        let ready = self.occupy_firmware(work, start);
         let bytes = match command.op {
             Op::Read | Op::Write => u64::from(command.sector_count) * SECTOR_BYTES,
             Op::Flush | Op::Trim => 0,

@@ -20,6 +20,7 @@ struct Shape {
     allocation: DieAllocation,
     pace: CleaningPace,
     tokens: u32,
+    partial_units: u32,
     buffer_units: u32,
     write_back: bool,
     coalesce: bool,
@@ -40,6 +41,7 @@ fn shape() -> impl Strategy<Value = Shape> {
         ],
         prop_oneof![Just(CleaningPace::Block), Just(CleaningPace::Paced)],
         0u32..3,
+        0u32..3,
     );
     let second = (
         16u32..40,
@@ -52,7 +54,7 @@ fn shape() -> impl Strategy<Value = Shape> {
     );
     (first, second).prop_map(
         |(
-            (unit_bytes, two_plane, allocation, pace, tokens),
+            (unit_bytes, two_plane, allocation, pace, tokens, partial_units),
             (buffer_units, write_back, coalesce, hold_ns, idle, journal, seed),
         )| Shape {
             unit_bytes,
@@ -60,6 +62,7 @@ fn shape() -> impl Strategy<Value = Shape> {
             allocation,
             pace,
             tokens,
+            partial_units,
             buffer_units,
             write_back,
             coalesce,
@@ -131,6 +134,10 @@ fn controller(shape: Shape) -> ControllerConfig {
             programs_per_channel: shape.tokens,
             cleaning_pace: shape.pace,
             idle_delay_ns: 1_000_000,
+            program_firmware_ns: 7_000,
+            partial_unit_firmware_ns: 9_000,
+            partial_units_at_once: shape.partial_units,
+            read_path_bytes_per_s: 100_000_000,
         },
         timing: FlashTiming {
             read_ns: 50_000,

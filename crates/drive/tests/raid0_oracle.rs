@@ -217,6 +217,10 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
             programs_per_channel: 0,
             cleaning_pace: CleaningPace::Paced,
             idle_delay_ns: 1_000_000,
+            program_firmware_ns: 0,
+            partial_unit_firmware_ns: 0,
+            partial_units_at_once: 0,
+            read_path_bytes_per_s: 0,
         },
         timing: FlashTiming {
             read_ns: 50_000,

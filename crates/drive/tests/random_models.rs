@@ -100,6 +100,10 @@ fn parameters(seed: u64) -> Vec<(String, String)> {
     set("controller.read_firmware_ns", (random.between(0, 2) * 5000).to_string());
     set("controller.write_firmware_ns", (random.between(0, 2) * 5000).to_string());
     let allocations = ["round-robin", "channel-round-robin", "earliest-free"];
+    set("controller.program_firmware_ns", (random.between(0, 2) * 3000).to_string());
+    set("controller.partial_unit_firmware_ns", (random.between(0, 2) * 4000).to_string());
+    set("controller.partial_units_at_once", random.between(0, 2).to_string());
+    set("controller.read_path_bytes_per_s", (random.between(0, 2) * 60_000_000).to_string());
     set("controller.die_allocation", random.word(&allocations));
     set("controller.programs_per_channel", random.between(0, 3).to_string());
     set("controller.cleaning_pace", random.word(&["block", "paced"]));

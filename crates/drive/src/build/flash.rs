@@ -108,6 +108,10 @@ pub fn controller(
             programs_per_channel: model.small("controller.programs_per_channel"),
             cleaning_pace: word_if_any(model, "controller.cleaning_pace")?,
             idle_delay_ns: model.integer("controller.idle_delay_ns"),
+            program_firmware_ns: model.integer("controller.program_firmware_ns"),
+            partial_unit_firmware_ns: model.integer("controller.partial_unit_firmware_ns"),
+            partial_units_at_once: model.small("controller.partial_units_at_once"),
+            read_path_bytes_per_s: model.integer("controller.read_path_bytes_per_s"),
         },
         timing: FlashTiming {
             read_ns: model.integer("flash.read_ns"),

@@ -37,6 +37,38 @@ pub(super) const CONTROLLER: &[Parameter] = &[
     ),
 ];
 
+/// Work on flash pages and map units.
+pub(super) const PAGES: &[Parameter] = &[
+    row(
+        "controller.program_firmware_ns",
+        "ns",
+        Integer(0, HOUR_NS),
+        Number(0),
+        "firmware time of each page programmed for the host",
+    ),
+    row(
+        "controller.partial_unit_firmware_ns",
+        "ns",
+        Integer(0, HOUR_NS),
+        Number(0),
+        "firmware time of each map unit that is written in part and completed by a read",
+    ),
+    row(
+        "controller.partial_units_at_once",
+        "units",
+        Integer(0, MOST),
+        Number(0),
+        "partial units under read-modify-write at once, to the end of the program; 0: no limit",
+    ),
+    row(
+        "controller.read_path_bytes_per_s",
+        "B/s",
+        Integer(0, 1 << 40),
+        Number(0),
+        "rate of data from flash to the host link, shared by all channels; 0: takes no time",
+    ),
+];
+
 /// What firmware of flash drives has beside times: a pipeline, limits on writes.
 pub(super) const GOVERNOR: &[Parameter] = &[
     row(
