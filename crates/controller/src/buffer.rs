@@ -69,8 +69,8 @@ pub struct WriteBuffer {
     queued_granules: u32,
     /// Waiting entries that a command waits for.
     awaited: u32,
-    /// Entries whose data is in a page register.
-    in_registers: u32,
+    /// Sectors of space taken; data in page registers takes none.
+    filled_sectors: u64,
     /// Waiting entries by superblock, instead of `queue`.
     clusters: Option<Clusters>,
     /// Entries whose rest came from flash.
@@ -105,7 +105,7 @@ impl WriteBuffer {
             queued: 0,
             queued_granules: 0,
             awaited: 0,
-            in_registers: 0,
+            filled_sectors: 0,
             clusters: None,
             partial: 0,
             next_order: 1,
@@ -114,7 +114,8 @@ impl WriteBuffer {
         }
     }
 
-    /// Groups waiting units by superblock from now on, instead of keeping them in the order of arrival.
+    /// Groups waiting units by superblock from now on, instead of keeping them in the order of arrival. Units of which
+    /// the host has written only some sectors take space for those: the rest is fetched when they are programmed.
     pub(crate) fn cluster(&mut self, clusters: Option<Clusters>) {
         self.clusters = clusters;
     }
@@ -136,11 +137,30 @@ impl WriteBuffer {
         self.stamps = Some(vec![0; self.entries.len() * self.sectors_per_unit]);
     }
 
-    /// Whether a unit more fits.
+    /// Space that the sectors of a mask take, as part of one unit.
+    #[inline]
+    fn space_of(&self, sectors: u64) -> u64 {
+        if self.clusters.is_some() { u64::from(sectors.count_ones()) } else { self.sectors_per_unit as u64 }
+    }
+
+    /// Whether some sectors of a unit more fit; `into`: the entry that they would join.
     #[inline]
     #[must_use]
-    pub fn has_space(&self) -> bool {
-        self.used - self.in_registers < self.capacity
+    pub fn has_space(&self, sectors: u64, into: Option<u32>) -> bool {
+        let held = into.map(|id| self.entries[id as usize].sectors);
+        let needed =
+            held.map_or(self.space_of(sectors), |held| self.space_of(held | sectors) - self.space_of(held));
+        self.filled_sectors + needed <= u64::from(self.capacity) * self.sectors_per_unit as u64
+    }
+
+    /// The host has written more sectors of a waiting unit, which are there at `ready_ns`.
+    #[inline]
+    pub fn join(&mut self, id: u32, sectors: u64, ready_ns: Nanos) {
+        let held = self.entries[id as usize].sectors;
+        self.filled_sectors += self.space_of(held | sectors) - self.space_of(held);
+        let entry = &mut self.entries[id as usize];
+        entry.sectors |= sectors;
+        entry.ready_ns = entry.ready_ns.max(ready_ns);
     }
 
     /// Whether nothing is on its way.
@@ -215,7 +235,15 @@ impl WriteBuffer {
 
     /// Appends a unit. The caller has checked [`Self::has_space`], or grows the buffer on purpose.
     #[inline]
-    pub fn insert(&mut self, lpn: Lpn, now: Nanos, ready_ns: Nanos, waiter: u32, stored: Stored) -> u32 {
+    pub fn insert(
+        &mut self,
+        lpn: Lpn,
+        now: Nanos,
+        ready_ns: Nanos,
+        waiter: u32,
+        stored: Stored,
+        sectors: u64,
+    ) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         self.entries[id as usize] = Entry {
             lpn,
@@ -225,11 +253,12 @@ impl WriteBuffer {
             waiter,
             order: self.next_order,
             stored,
-            sectors: 0,
+            sectors,
             was_partial: false,
         };
         self.next_order += 1;
         self.used += 1;
+        self.filled_sectors += self.space_of(sectors);
         self.queued += 1;
         self.queued_granules += u32::from(stored.granules);
         self.awaited += u32::from(waiter != NONE);
@@ -267,7 +296,7 @@ impl WriteBuffer {
 
     /// Appends a unit that was in flash before: every flush waits for it, also one that began earlier.
     pub fn insert_from_flash(&mut self, lpn: Lpn, now: Nanos, ready_ns: Nanos) -> u32 {
-        let id = self.insert(lpn, now, ready_ns, NONE, Stored::PLAIN);
+        let id = self.insert(lpn, now, ready_ns, NONE, Stored::PLAIN, u64::MAX);
         self.entries[id as usize].order = 0;
         id
     }
@@ -309,7 +338,7 @@ impl WriteBuffer {
     #[inline]
     pub(crate) fn move_to_register(&mut self, id: u32) {
         self.entries[id as usize].state = EntryState::InRegister;
-        self.in_registers += 1;
+        self.filled_sectors -= self.space_of(self.entries[id as usize].sectors);
     }
 
     /// An entry is in flash: its space is free again.
@@ -349,19 +378,20 @@ impl WriteBuffer {
 
     /// As [`Self::trim`], where units are grouped.
     fn trim_cluster(&mut self, lpn: Lpn, waited: &mut Vec<(u32, u64)>) {
-        let Some(mut clusters) = self.clusters.take() else { return };
+        let Some(clusters) = &self.clusters else { return };
         let mut members: Vec<u32> = clusters.members_with(lpn).collect();
         members.retain(|&id| self.entries[id as usize].lpn == lpn);
         for id in members {
             let entry = self.entries[id as usize];
-            clusters.remove(id);
+            if let Some(clusters) = &mut self.clusters {
+                clusters.remove(id);
+            }
             self.queued -= 1;
             self.queued_granules -= u32::from(entry.stored.granules);
             self.awaited -= u32::from(entry.waiter != NONE);
             waited.push((entry.waiter, entry.order));
             self.release(id);
         }
-        self.clusters = Some(clusters);
     }
 
     /// Forgets everything (secure erase).
@@ -380,10 +410,11 @@ impl WriteBuffer {
 
     #[inline]
     fn release(&mut self, id: u32) {
-        let entry = &mut self.entries[id as usize];
-        self.in_registers -= u32::from(entry.state == EntryState::InRegister);
-        entry.state = EntryState::Free;
-        self.partial -= u32::from(entry.was_partial);
+        let state = std::mem::replace(&mut self.entries[id as usize].state, EntryState::Free);
+        if state != EntryState::InRegister {
+            self.filled_sectors -= self.space_of(self.entries[id as usize].sectors);
+        }
+        self.partial -= u32::from(self.entries[id as usize].was_partial);
         self.used -= 1;
         self.free.push(id);
     }
@@ -513,9 +544,9 @@ mod tests {
     fn first_in_first_out_and_trim_forgets() {
         let mut buffer = WriteBuffer::new(3, 8);
         for lpn in [5, 6, 7] {
-            buffer.insert(Lpn(lpn), 0, 0, NONE, Stored::PLAIN);
+            buffer.insert(Lpn(lpn), 0, 0, NONE, Stored::PLAIN, 0xFF);
         }
-        assert!(!buffer.has_space());
+        assert!(!buffer.has_space(1, None));
         buffer.trim(Lpn(5));
         assert_eq!(buffer.find(Lpn(5)), None);
         let id = buffer.take_front().unwrap();

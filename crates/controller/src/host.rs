@@ -274,8 +274,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     && waiter == NONE
             });
             let partial = sectors < self.sectors_per_unit;
+            let bits = sector_bits(sector, sectors);
             let waits_for_turn = partial && existing.is_none() && !self.may_complete_partial(Lpn(unit));
-            if merge.is_none() && (waits_for_turn || !self.buffer.has_space()) {
+            if waits_for_turn || !self.buffer.has_space(bits, merge) {
                 self.slots[slot as usize].sectors_done = done;
                 return false;
             }
@@ -292,9 +293,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let arrival = self.link_free_ns;
             if let Some(id) = merge {
                 self.meters.coalesced_bytes += u64::from(sectors) * SECTOR_BYTES;
-                let entry = self.buffer.entry_mut(id);
-                entry.ready_ns = entry.ready_ns.max(arrival);
-                entry.sectors |= sector_bits(sector, sectors);
+                self.buffer.join(id, bits, arrival);
                 self.buffer.restore(id, stored);
                 self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
             } else {
@@ -305,8 +304,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     None => self.complete_partial(Lpn(unit), sector, sectors, now),
                 };
                 let ready = arrival.max(rest);
-                let id = self.buffer.insert(Lpn(unit), now, ready, waiter, stored);
-                self.buffer.entry_mut(id).sectors = sector_bits(sector, sectors);
+                let id = self.buffer.insert(Lpn(unit), now, ready, waiter, stored, bits);
                 if from_flash {
                     self.buffer.mark_partial(id);
                 }
