@@ -19,6 +19,9 @@ struct Shape {
     scheduling: Scheduling,
     deadline_ns: u64,
     skew_ns: Option<u64>,
+    rpm: u32,
+    link_bytes_per_s: u64,
+    firmware_ns: u64,
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -30,19 +33,29 @@ fn shape() -> impl Strategy<Value = Shape> {
         prop_oneof![Just(0u64), Just(20_000_000)],
         prop_oneof![Just(None), (0u64..20_000_000).prop_map(Some)],
     );
-    (first, second).prop_map(
-        |((heads, zones, segments, read_bytes), (entries, write_back, scheduling, deadline_ns, skew_ns))| {
-            Shape {
-                heads,
-                zones,
-                segments,
-                read_bytes,
-                entries,
-                write_back,
-                scheduling,
-                deadline_ns,
-                skew_ns,
-            }
+    let third = (
+        prop_oneof![Just(7200u32), 60u32..100_000],
+        prop_oneof![Just(0u64), 500_000u64..2_000_000, Just(300_000_000)],
+        prop_oneof![Just(0u64), Just(50_000)],
+    );
+    (first, second, third).prop_map(
+        |(
+            (heads, zones, segments, read_bytes),
+            (entries, write_back, scheduling, deadline_ns, skew_ns),
+            (rpm, link_bytes_per_s, firmware_ns),
+        )| Shape {
+            heads,
+            zones,
+            segments,
+            read_bytes,
+            entries,
+            write_back,
+            scheduling,
+            deadline_ns,
+            skew_ns,
+            rpm,
+            link_bytes_per_s,
+            firmware_ns,
         },
     )
 }
@@ -52,21 +65,21 @@ fn disk(shape: Shape) -> HardDisk {
         capacity_sectors: 5000,
         queue_depth: 8,
         link: LinkConfig {
-            bytes_per_s: 300_000_000,
+            bytes_per_s: shape.link_bytes_per_s,
             frame_bytes: 8192,
             frame_overhead_ns: 2000,
             command_overhead_ns: 900,
         },
         firmware: FirmwareConfig {
-            read_ns: 50_000,
-            write_ns: 60_000,
+            read_ns: shape.firmware_ns,
+            write_ns: shape.firmware_ns,
             trim_ns: 5_000,
             flush_ns: 1_000,
             pipeline_ns: 0,
             write_governor: GovernorConfig::default(),
         },
         platters: PlatterConfig {
-            rpm: 7200,
+            rpm: shape.rpm,
             head_count: shape.heads,
             outer_track_bytes: 41 * 512,
             zone_count: shape.zones,
@@ -230,7 +243,7 @@ proptest! {
             prop_assert_eq!(&stamps, wanted, "read {}", tag);
         }
         let busy = disk.meters().seek_busy_ns + disk.meters().rotation_wait_ns + disk.meters().read_busy_ns + disk.meters().write_busy_ns;
-        disk.advance(disk.now_ns() + 10_000_000_000, &mut done);
+        disk.advance(disk.now_ns() + 1_000_000_000_000, &mut done);
         prop_assert!(busy <= disk.now_ns(), "one arm does one thing at a time");
         prop_assert_eq!(disk.media_stamps().unwrap(), &oracle[..], "an idle disk empties its cache");
         prop_assert_eq!(disk.next_event(), None);
