@@ -47,6 +47,35 @@ impl Command {
     pub fn new(tag: u32, op: Op, lba: u64, sector_count: u32) -> Self {
         Self { tag, op, fua: false, lba, sector_count, stamp: 0, content: Content::RANDOM }
     }
+
+    /// Bytes that the command moves over the host link.
+    #[inline]
+    #[must_use]
+    pub fn transfer_bytes(&self) -> u64 {
+        match self.op {
+            Op::Read | Op::Write => u64::from(self.sector_count) * SECTOR_BYTES,
+            Op::Flush | Op::Trim => 0,
+        }
+    }
+
+    /// Whether a drive of `capacity_sectors` that has reached `reached_ns` may be handed the command at `now_ns`.
+    ///
+    /// # Errors
+    /// [`CommandError`] of a range that leaves the drive, of no sectors, or of a time that has passed.
+    #[inline]
+    pub fn check(&self, now_ns: Nanos, reached_ns: Nanos, capacity_sectors: u64) -> Result<(), CommandError> {
+        let end = self.lba.saturating_add(u64::from(self.sector_count));
+        if end > capacity_sectors {
+            return Err(CommandError::OutOfRange { lba: self.lba, end, capacity_sectors });
+        }
+        if self.sector_count == 0 && self.op != Op::Flush {
+            return Err(CommandError::Empty);
+        }
+        if now_ns < reached_ns {
+            return Err(CommandError::Past { now_ns, reached_ns });
+        }
+        Ok(())
+    }
 }
 
 /// Where the time of one command went, in ns. The parts add up to the latency exactly.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use drivelab_nand::{Lpn, Ppn};
 use drivelab_sim::Nanos;
+use drivelab_sim::time::share;
 
 use crate::buffer::{EntryState, NONE, sector_bits};
 use crate::command::{Op, SECTOR_BYTES};
@@ -17,15 +18,6 @@ struct FlashRead {
     ready_ns: Nanos,
     queueing_ns: Nanos,
     cleaning_ns: Nanos,
-}
-
-/// `total * part / whole`, also where the product needs more than 64 bits.
-#[inline]
-fn share(total: Nanos, part: u64, whole: u64) -> Nanos {
-    match total.checked_mul(part) {
-        Some(product) => product / whole,
-        None => (u128::from(total) * u128::from(part) / u128::from(whole)) as u64,
-    }
 }
 
 impl<M: Scheduled> SolidStateDrive<M> {

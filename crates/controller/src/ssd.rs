@@ -381,21 +381,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
             Op::Flush => firmware.flush_ns,
         }
     }
-
-    fn check_command(&self, now_ns: Nanos, command: &Command) -> Result<(), CommandError> {
-        let end = command.lba.saturating_add(u64::from(command.sector_count));
-        if end > self.capacity_sectors {
-            let capacity_sectors = self.capacity_sectors;
-            return Err(CommandError::OutOfRange { lba: command.lba, end, capacity_sectors });
-        }
-        if command.sector_count == 0 && command.op != Op::Flush {
-            return Err(CommandError::Empty);
-        }
-        if now_ns < self.now_ns {
-            return Err(CommandError::Past { now_ns, reached_ns: self.now_ns });
-        }
-        Ok(())
-    }
 }
 
 impl<M: Scheduled> Device for SolidStateDrive<M> {
@@ -413,7 +398,7 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
 
     #[inline]
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
-        self.check_command(now_ns, &command)?;
+        command.check(now_ns, self.now_ns, self.capacity_sectors)?;
         if now_ns > self.now_ns {
             // The host skipped ahead: what lies in between happens first, and it hears of it later.
             let mut overdue = std::mem::take(&mut self.overdue);
@@ -433,11 +418,7 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
             start = self.write_governor.admit(self.firmware_free_ns.max(now_ns));
         }
         let ready = self.occupy_firmware(work, start);
-        let bytes = match command.op {
-            Op::Read | Op::Write => u64::from(command.sector_count) * SECTOR_BYTES,
-            Op::Flush | Op::Trim => 0,
-        };
-        let link_ns = self.config.link.command_ns(bytes);
+        let link_ns = self.config.link.command_ns(command.transfer_bytes());
         let pipeline_ns = self.config.firmware.pipeline_ns;
         let split = LatencySplit { firmware_ns: work + pipeline_ns, link_ns, ..LatencySplit::default() };
         self.slots[slot as usize] = Slot::new(command, now_ns, split, link_ns);

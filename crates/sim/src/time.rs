@@ -22,6 +22,16 @@ pub fn transfer_ns(bytes: u64, bytes_per_second: u64) -> Nanos {
     u64::try_from(nanos).unwrap_or(u64::MAX)
 }
 
+/// `total * part / whole`, also where the product needs more than 64 bits.
+#[inline]
+#[must_use]
+pub fn share(total: Nanos, part: u64, whole: u64) -> Nanos {
+    match total.checked_mul(part) {
+        Some(product) => product / whole,
+        None => (u128::from(total) * u128::from(part) / u128::from(whole)) as u64,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,19 +2,11 @@
 
 use drivelab_controller::{Completion, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
+use drivelab_sim::time::share;
 
 use super::config::PIECE_SECTORS;
 use super::write_cache::{Extent, Fit, NOBODY};
 use super::{Arrival, HardDisk, PendingRead, Work};
-
-/// `total * part / whole`, also where the product needs more than 64 bits.
-#[inline]
-fn share(total: Nanos, part: u32, whole: u32) -> Nanos {
-    match total.checked_mul(u64::from(part)) {
-        Some(product) => product / u64::from(whole),
-        None => (u128::from(total) * u128::from(part) / u128::from(whole)) as u64,
-    }
-}
 
 impl HardDisk {
     /// The firmware is done with a command.
@@ -85,10 +77,10 @@ impl HardDisk {
     pub(super) fn send(&mut self, slot: u32, sectors: u32, begin: Nanos, now: Nanos) {
         let state = &mut self.slots[slot as usize];
         let total = state.command.sector_count;
-        let before = share(state.link_ns, state.sectors_done, total);
+        let before = share(state.link_ns, u64::from(state.sectors_done), u64::from(total));
         state.sectors_done += sectors;
         let done = state.sectors_done == total;
-        let on_link = share(state.link_ns, state.sectors_done, total) - before;
+        let on_link = share(state.link_ns, u64::from(state.sectors_done), u64::from(total)) - before;
         let link = &self.config.link;
         let frame_ns = link.command_ns(u64::from(link.frame_bytes));
         // The last frame leaves when its last sector is there.
@@ -144,7 +136,8 @@ impl HardDisk {
                 break;
             }
             self.write_cache.claim(sectors, needs_extent);
-            let on_link = share(link_ns, done + sectors, total) - share(link_ns, done, total);
+            let on_link = share(link_ns, u64::from(done + sectors), u64::from(total))
+                - share(link_ns, u64::from(done), u64::from(total));
             self.link_free_ns = self.link_free_ns.max(now) + on_link;
             self.meters.link_busy_ns += on_link;
             if alone {

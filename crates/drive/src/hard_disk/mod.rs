@@ -350,21 +350,6 @@ impl HardDisk {
             Op::Flush => firmware.flush_ns,
         }
     }
-
-    fn check_command(&self, now_ns: Nanos, command: &Command) -> Result<(), CommandError> {
-        let end = command.lba.saturating_add(u64::from(command.sector_count));
-        let capacity_sectors = self.config.capacity_sectors;
-        if end > capacity_sectors {
-            return Err(CommandError::OutOfRange { lba: command.lba, end, capacity_sectors });
-        }
-        if command.sector_count == 0 && command.op != Op::Flush {
-            return Err(CommandError::Empty);
-        }
-        if now_ns < self.now_ns {
-            return Err(CommandError::Past { now_ns, reached_ns: self.now_ns });
-        }
-        Ok(())
-    }
 }
 
 impl Device for HardDisk {
@@ -382,7 +367,7 @@ impl Device for HardDisk {
 
     #[inline]
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
-        self.check_command(now_ns, &command)?;
+        command.check(now_ns, self.now_ns, self.config.capacity_sectors)?;
         if now_ns > self.now_ns {
             // The host skipped ahead: what lies in between happens first, and it hears of it later.
             let mut overdue = std::mem::take(&mut self.overdue);
@@ -396,11 +381,7 @@ impl Device for HardDisk {
         let ready = self.firmware_free_ns.max(now_ns) + work;
         self.firmware_free_ns = ready;
         self.meters.firmware_busy_ns += work;
-        let bytes = match command.op {
-            Op::Read | Op::Write => u64::from(command.sector_count) * SECTOR_BYTES,
-            Op::Flush | Op::Trim => 0,
-        };
-        let link_ns = self.config.link.command_ns(bytes);
+        let link_ns = self.config.link.command_ns(command.transfer_bytes());
         self.slots[slot as usize] = Slot {
             command,
             submitted_ns: now_ns,

@@ -268,21 +268,6 @@ impl<D: Device> Raid0<D> {
         }
         debug_assert!(self.scratch.is_empty());
     }
-
-    fn check_command(&self, now_ns: Nanos, command: &Command) -> Result<(), CommandError> {
-        let end = command.lba.saturating_add(u64::from(command.sector_count));
-        let capacity_sectors = self.capacity_sectors;
-        if end > capacity_sectors {
-            return Err(CommandError::OutOfRange { lba: command.lba, end, capacity_sectors });
-        }
-        if command.sector_count == 0 && command.op != Op::Flush {
-            return Err(CommandError::Empty);
-        }
-        if now_ns < self.now_ns {
-            return Err(CommandError::Past { now_ns, reached_ns: self.now_ns });
-        }
-        Ok(())
-    }
 }
 
 impl<D: Device> Device for Raid0<D> {
@@ -300,7 +285,7 @@ impl<D: Device> Device for Raid0<D> {
 
     #[inline]
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
-        self.check_command(now_ns, &command)?;
+        command.check(now_ns, self.now_ns, self.capacity_sectors)?;
         if now_ns > self.now_ns {
             // The host skipped ahead: what lies in between happens first, and it hears of it later.
             let mut overdue = std::mem::take(&mut self.overdue);
