@@ -16,6 +16,9 @@ from drivelab.quantities import GIB
 
 MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 8.125
 """Memory per map unit: an entry of the map; what is written beside the data, and a valid bit."""
+COMPRESSED_UNIT_BYTES = 16
+"""Memory per map unit of a drive that compresses: map, extent, places in lists of blocks."""
+DISK_BYTES = 2**20
 
 FAMILY_TITLES = {
     "page-map": "Page map",
@@ -85,11 +88,14 @@ class Model:
     @property
     def memory_bytes(self) -> int:
         """Memory that a drive takes when every unit of its map is in use, about."""
+        if self.is_disk:
+            return DISK_BYTES
         unit_bytes = int(self.value("ftl.map_unit_bytes") or 4096)
-        return int(
-            MAP_ENTRY_BYTES * self.user_capacity_bytes / unit_bytes
-            + FLASH_UNIT_BYTES * self.raw_capacity_bytes / unit_bytes
-        )
+        user_units = self.user_capacity_bytes / unit_bytes
+        if self.family == "compressed-map":
+            return int(COMPRESSED_UNIT_BYTES * user_units)
+        raw_units = self.raw_capacity_bytes / unit_bytes
+        return int(MAP_ENTRY_BYTES * user_units + FLASH_UNIT_BYTES * raw_units)
 
     @property
     def parameters(self) -> list[dict[str, Any]]:

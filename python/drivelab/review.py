@@ -227,4 +227,6 @@ class _Bench:
         seed = derive_seed(self._plan.seed, self._model.name, state.name, test.id)
         measured = test.measure(target, seed, self._plan.quick, progress)
         record = results.test_result(self._model.name, state.name, test, measured)
+        if self._model.is_disk:
+            record |= {"write_amplification": None, "flash_program_bytes": 0}
         self._measured[item] = record | {"wall_s": watch.seconds()}

@@ -69,18 +69,19 @@ def _print_models(records: Sequence[Record]) -> None:
         "per GiB flash",
         "usable",
     )
+    width = max(len(item["name"]) for item in records)
     for family in dict.fromkeys(families):
-        rows = [_model_row(item) for item in records if item["family"] == family]
+        rows = [_model_row(item, width) for item in records if item["family"] == family]
         if rows:
             title = model.FAMILY_TITLES.get(family, family)
             printing.console().print(f"\n{title} ({family})", style="bold", markup=False)
             printing.table(columns, rows, columns[4:])
 
 
-def _model_row(item: Record) -> tuple[str, ...]:
+def _model_row(item: Record, width: int) -> tuple[str, ...]:
     flash = "-" if item["family"] == "hard-disk" else _gib_text(item["raw_capacity_bytes"])
     return (
-        str(item["name"]),
+        str(item["name"]).ljust(width),
         *(str(item[key] or "-") for key in ("released", "controller_name", "firmware")),
         flash,
         bytes_text(item["user_capacity_bytes"]),

@@ -46,6 +46,8 @@ def review(
     overrides = [models.split_override(text) for text in sets or ()]
     chosen, wanted = _split(tests), _split(state_names)
     loaded = [models.load(name, overrides) for name in _requested(names or [], every)]
+    if every:
+        loaded = [m for m in loaded if m.user_capacity_bytes >= laboratory.CAPACITY_BYTES_MIN]
     plan = laboratory.Plan(
         models=loaded,
         measurements={
