@@ -10,6 +10,7 @@ import typer
 from drivelab import arguments, model, procedures, states
 from drivelab.commands import printing
 from drivelab.errors import RequestError
+from drivelab.procedures import document
 from drivelab.procedures.procedure import Procedure
 from drivelab.quantities import GIB, bytes_text
 
@@ -21,11 +22,19 @@ def list_models(
     state_names: Annotated[
         bool, typer.Option("--states", help="List the states of drives.")
     ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Tests or states as the tables in docs/.")
+    ] = False,
     json: arguments.Json = False,
 ) -> None:
     """List the models that come with drivelab, by family; or the tests, or the states."""
     if tests and state_names:
         raise RequestError("--tests and --states: one at a time")
+    if markdown and not (tests or state_names):
+        raise RequestError("--markdown is a form of --tests or --states")
+    if markdown:
+        print(document.table(tests=tests), end="")
+        return
     if tests:
         records = [_test_record(test) for test in procedures.PROCEDURES.values()]
     elif state_names:
