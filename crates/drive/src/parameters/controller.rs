@@ -60,14 +60,16 @@ pub(super) const PAGES: &[Parameter] = &[
         Number(0),
         "partial units under read-modify-write at once, to the end of the program; 0: no limit",
     ),
-    row(
-        "controller.read_path_bytes_per_s",
-        "B/s",
-        Integer(0, 1 << 40),
-        Number(0),
-        "rate of data from flash to the host link, shared by all channels; 0: takes no time",
-    ),
 ];
+
+/// Between flash and link.
+pub(super) const READ_PATH: &[Parameter] = &[row(
+    "controller.read_path_bytes_per_s",
+    "B/s",
+    Integer(0, 1 << 40),
+    Number(0),
+    "rate of data from flash to the host link, shared by all channels; 0: takes no time",
+)];
 
 /// What firmware of flash drives has beside times: a pipeline, limits on writes.
 pub(super) const GOVERNOR: &[Parameter] = &[
