@@ -3,8 +3,9 @@
 //!
 //! The buffer is a write-back cache. A group leaves when a write waits for space, when a command waits for flash, or
 //! when it has waited for the hold time. Whole rows in order go to several banks at once. The firmware is serial: while
-//! it copies rows of a merge no other group begins, and a group that needs a merge begins only when no space is about
-//! to become free without it. A row's space in the buffer is free when its data has moved to the page registers.
+//! it copies rows of a merge no other group begins, and a group that needs a merge begins only when no bank is at work,
+//! so that rows still coming together are not torn apart while others leave. A row's space in the buffer is free when
+//! its data has moved to the page registers.
 
 use std::cmp::Reverse;
 
@@ -12,7 +13,7 @@ use drivelab_ftl::{GroupUnit, Mapping, MergeMap, MergeScheme, MergeStep};
 use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
 
-use crate::buffer::{EntryState, sector_bits};
+use crate::buffer::sector_bits;
 use crate::clusters::Clusters;
 use crate::config::ControllerConfig;
 use crate::scheduled::Scheduled;
@@ -39,8 +40,8 @@ pub struct MergeJobs {
     banks: Vec<BankJob>,
     /// Banks whose job makes the firmware merge.
     merging: u32,
-    /// Units that jobs have taken and that still fill the buffer.
-    leaving: u32,
+    /// Banks with a job.
+    working: u32,
     /// The group being put together.
     ids: Vec<u32>,
     units: Vec<GroupUnit>,
@@ -61,7 +62,7 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
         MergeJobs {
             banks: vec![BankJob::default(); banks as usize],
             merging: 0,
-            leaving: 0,
+            working: 0,
             ids: Vec::new(),
             units: Vec::new(),
         }
@@ -90,9 +91,13 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
     }
 
     fn check_jobs(jobs: &MergeJobs) -> Result<(), String> {
+        let working = jobs.banks.iter().filter(|bank| bank.is_busy).count() as u32;
         let merging = jobs.banks.iter().filter(|bank| bank.is_busy && bank.merges).count() as u32;
-        if merging != jobs.merging || merging > 1 {
-            return Err(format!("{merging} banks merge, the count says {}", jobs.merging));
+        if working != jobs.working || merging != jobs.merging || merging > 1 {
+            let (kept, merges) = (jobs.working, jobs.merging);
+            return Err(format!(
+                "{working} banks work and {merging} merge, the counts say {kept} and {merges}"
+            ));
         }
         Ok(())
     }
@@ -133,7 +138,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         let bank = self.mapping.superblocks().bank_of(superblock);
         self.collect_group(superblock);
         let plan = self.mapping.plan(bank, &self.jobs.units);
-        if plan.merges && self.jobs.leaving > 0 {
+        if plan.merges && self.jobs.working > 0 {
             return false;
         }
         let accepted = plan.accepted.clone();
@@ -144,7 +149,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         job.entries.clear();
         job.entries.extend_from_slice(&self.jobs.ids[accepted]);
         self.jobs.merging += u32::from(plan.merges);
-        self.jobs.leaving += job.entries.len() as u32;
+        self.jobs.working += 1;
         for &id in &job.entries {
             self.buffer.take(id);
         }
@@ -194,6 +199,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         let job = &mut self.jobs.banks[bank.0 as usize];
         job.is_busy = false;
         self.jobs.merging -= u32::from(job.merges);
+        self.jobs.working -= 1;
         self.note_idle(now);
     }
 
@@ -240,7 +246,6 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         for &id in row {
             self.buffer.move_to_register(id);
         }
-        self.jobs.leaving -= row.len() as u32;
         if !self.admission.is_empty() {
             self.admit(now);
         }
@@ -252,8 +257,6 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         let mut row = std::mem::take(&mut self.jobs.banks[bank as usize].row);
         for &id in &row {
             let entry = *self.buffer.entry(id);
-            // Nothing lies between the two where programming takes no time.
-            self.jobs.leaving -= u32::from(entry.state == EntryState::Programming);
             self.buffer.finish(id);
             self.entry_done(entry.waiter, entry.order, now);
         }
