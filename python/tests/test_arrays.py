@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drivelab import model
+from drivelab.errors import RequestError
+
+PAIR = "intel-x25-v-40gb-raid0-x2"
+SINGLE = "intel-x25-v-40gb"
+
+
+def parameters(drive: model.Model) -> dict[str, object]:
+    return {entry["key"]: entry["value"] for entry in drive.parameters}
+
+
+def test_an_array_is_as_large_as_its_members_whole_strips() -> None:
+    pair, single = model.load(PAIR), model.load(SINGLE)
+    strips = single.user_capacity_bytes // (128 << 10)
+    assert pair.user_capacity_bytes == 2 * strips * (128 << 10)
+    assert pair.raw_capacity_bytes == 2 * single.raw_capacity_bytes
+
+
+def test_overrides_reach_every_member() -> None:
+    values = parameters(model.load(PAIR, [("member.flash.channel_count", "10")]))
+    assert values["member.flash.channel_count"] == 10
+    four = model.load(PAIR, [("members", f'["{SINGLE}", "{SINGLE}", "{SINGLE}", "{SINGLE}"]')])
+    assert four.raw_capacity_bytes == 2 * model.load(PAIR).raw_capacity_bytes
+    assert four.hash != model.load(PAIR).hash
+
+
+def test_a_file_may_say_what_differs_in_its_members(tmp_path: Path) -> None:
+    path = tmp_path / "array.toml"
+    path.write_text(
+        'name = "array"\ntitle = "Array"\nfamily = "raid-0"\n'
+        f'members = ["{SINGLE}", "{PAIR}"]\n'
+        "[array]\nstrip_bytes = 65536\n[member]\npartition_bytes = 1048576\n"
+    )
+    assert model.load(str(path)).user_capacity_bytes == 2 << 20
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ('["no-such-drive"]', r'model "no-such-drive" is unknown'),
+        ("[]", r"members = \[\]: must be a list of names, at least one"),
+        ("5", r"members = 5: must be a list of names"),
+        (f'["{PAIR}"]', rf"{PAIR}.toml is a member of itself"),
+    ],
+)
+def test_impossible_members_are_refused(members: str, message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        model.load(PAIR, [("members", members)])
+
+
+def test_a_member_s_key_is_checked_like_any_other() -> None:
+    with pytest.raises(RequestError, match=r"flash.read_n \(did you mean flash.read_ns\?\)"):
+        model.load(PAIR, [("member.flash.read_n", "1")])
+    with pytest.raises(RequestError, match="does not apply to family raid-0"):
+        model.load(PAIR, [("flash.read_ns", "1")])
+
+
+def test_a_partition_makes_spare_area() -> None:
+    drive = model.load(PAIR, [("partition_bytes", str(60 << 30))])
+    assert drive.user_capacity_bytes == 60 << 30
+    assert drive.description["derived"]["spare_ratio"] == pytest.approx(80 / 60 - 1)
+    with pytest.raises(RequestError, match="partition_bytes = 100000000000: must be"):
+        model.load(PAIR, [("partition_bytes", "100000000000")])
