@@ -207,6 +207,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         match self.mapping.next_cleaning_step(index) {
             Ok(Some(step)) => {
                 let end = self.time_cleaning_step(die, step, now);
+                self.fetch_map_lines(now, true);
                 self.start_job(die, end);
                 true
             }
@@ -382,8 +383,18 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             self.jobs.next_list = (self.jobs.next_list + 1) % self.jobs.idle.len();
         }
         let end = self.transfer_and_program(index, self.layout.page_of(place), ready, now, false);
+        self.fetch_map_lines(now, false);
         self.start_job(die, end);
         true
+    }
+
+    /// Reads the lines of the map that a program has changed and that are not in memory.
+    #[inline]
+    fn fetch_map_lines(&mut self, now: Nanos, cleaning: bool) {
+        while let Some(fetch) = self.mapping.take_map_fetch() {
+            self.meters.read_bytes_map += u64::from(fetch.bytes);
+            self.sense_and_transfer(fetch.die, u64::from(fetch.bytes), 1, now, cleaning);
+        }
     }
 
     /// Paced cleaning: a block with v valid units of n frees n - v; so many copies go with each host page.

@@ -179,7 +179,7 @@ fn compressing_drive(shape: Shape) -> SolidStateDrive<CompressedMap> {
         granule_bytes: 512,
         parity: true,
         trim_frees_percent: 70,
-        map_cache_bytes: 600,
+        map_cache_bytes: if shape.journal == 0 { 600 } else { 0 },
         map_fetch_bytes: 64,
     };
     let user_units = (geometry.raw_bytes() / 7 / u64::from(unit_bytes)) as u32;

@@ -108,9 +108,17 @@ impl CompressedMap {
     /// # Errors
     /// A parameter that makes no working drive: units that do not fit on a page, granules out of range, parity of a
     /// single die, user capacity that does not fit even if nothing compresses.
-    pub fn new(geometry: Geometry, ftl: FtlConfig, config: CompressionConfig) -> Result<Self, GeometryError> {
+    pub fn new(
+        geometry: Geometry,
+        mut ftl: FtlConfig,
+        config: CompressionConfig,
+    ) -> Result<Self, GeometryError> {
         geometry.validate()?;
         let shape = shape(&geometry, &ftl, &config)?;
+        if config.map_cache_bytes > 0 {
+            // What is written back takes the place of a journal.
+            ftl.journal_updates_per_page = geometry.program_bytes() / config.map_fetch_bytes;
+        }
         let layout = UnitLayout::new(geometry, geometry.program_bytes())?;
         let dies = geometry.die_count();
         let parity = Parity::new(config.parity, dies);
@@ -138,7 +146,6 @@ impl CompressedMap {
         check_thresholds(&layout, &ftl)?;
         let user_units = ftl.user_units as usize;
         Ok(Self {
-            logs: DieLogs::new(FlashArray::without_units(layout), ftl),
             config,
             shape,
             map: vec![0; user_units],
@@ -147,10 +154,11 @@ impl CompressedMap {
             duplicates: Duplicates::default(),
             parity,
             moving: moving::Moving::new(dies),
-            map_cache: MapCache::new(config.map_cache_bytes, config.map_fetch_bytes, dies),
+            map_cache: MapCache::new(config.map_cache_bytes, config.map_fetch_bytes, ftl.user_units, dies),
             outdated: Vec::new(),
             die_limits,
             stamps: None,
+            logs: DieLogs::new(FlashArray::without_units(layout), ftl),
         })
     }
 
@@ -296,6 +304,20 @@ impl CompressedMap {
         fragments.compact(block, |page, key| is_valid(map, duplicates, Ppn(first + page), key));
     }
 
+    /// The map entry of a unit has changed.
+    #[inline]
+    fn note_change(&mut self, lpn: Lpn) {
+        self.map_cache.change(lpn);
+        self.note_map_written();
+    }
+
+    /// What has become due for flash since the last change of the map.
+    #[inline]
+    fn note_map_written(&mut self) {
+        let updates = if self.map_cache.is_partial() { self.map_cache.take_written_back() } else { 1 };
+        self.logs.journal.note_updates(updates);
+    }
+
     /// Whether a trim of this unit gives its space back.
     fn trim_frees(&self, lpn: Lpn) -> bool {
         mix(u64::from(lpn.0)) % 100 < u64::from(self.config.trim_frees_percent)
@@ -346,6 +368,11 @@ fn shape(geometry: &Geometry, ftl: &FtlConfig, config: &CompressionConfig) -> Re
         if fetch < MAP_ENTRY_BYTES || fetch > page {
             let allowed = format!("must be {MAP_ENTRY_BYTES} to a page of {page} bytes");
             return Err(GeometryError::new("ftl.map_fetch_bytes", fetch, allowed));
+        }
+        if ftl.journal_updates_per_page > 0 {
+            let allowed = "must be 0 beside ftl.map_cache_bytes: lines written back are the journal";
+            let updates = ftl.journal_updates_per_page;
+            return Err(GeometryError::new("ftl.journal_updates_per_page", updates, allowed));
         }
         if cache < fetch {
             let allowed = format!("must be 0 or at least ftl.map_fetch_bytes = {fetch}");

@@ -160,6 +160,12 @@ pub trait LogMapping: Mapping {
     /// Stores the stamps of the `offset`-th unit that was just programmed on the page at `first`.
     fn store_stamps(&mut self, first: Ppn, offset: u32, lpn: Lpn, stamps: &[u64]);
 
+    /// The next line of the map that changes need from flash; nobody waits for it.
+    #[inline]
+    fn take_map_fetch(&mut self) -> Option<MapFetch> {
+        None
+    }
+
     /// Whether a page of metadata (map journal, parity) waits to be programmed.
     fn is_metadata_due(&self) -> bool;
 

@@ -42,7 +42,11 @@ impl Mapping for CompressedMap {
 
     #[inline]
     fn fetch_map(&mut self, lpn: Lpn) -> Option<MapFetch> {
-        self.map_cache.fetch(lpn)
+        let fetch = self.map_cache.look_up(lpn);
+        if self.map_cache.is_partial() {
+            self.note_map_written();
+        }
+        fetch
     }
 
     #[inline]
@@ -85,7 +89,8 @@ impl Mapping for CompressedMap {
             self.map[index] |= TRIMMED;
         }
         self.logs.counters.units_trimmed += 1;
-        self.logs.journal.note_updates(1);
+        self.map_cache.remove(lpn);
+        self.note_map_written();
     }
 
     fn secure_erase(&mut self) -> (u32, u64) {
@@ -199,7 +204,9 @@ impl LogMapping for CompressedMap {
         counters.programs_host += 1;
         counters.units_host += lpns.len() as u64;
         counters.granules_padded += u64::from(self.shape.page_granules.saturating_sub(page.used));
-        self.logs.journal.note_updates(lpns.len() as u32);
+        for &lpn in lpns {
+            self.note_change(lpn);
+        }
         Ok(place)
     }
 
@@ -208,6 +215,11 @@ impl LogMapping for CompressedMap {
             let first = lpn.0 as usize * stamps.len();
             kept[first..first + stamps.len()].copy_from_slice(stamps);
         }
+    }
+
+    #[inline]
+    fn take_map_fetch(&mut self) -> Option<MapFetch> {
+        self.map_cache.take_due()
     }
 
     fn is_metadata_due(&self) -> bool {

@@ -117,7 +117,12 @@ impl CompressedMap {
         self.finish_page(&page);
         self.close_if_full(die, Stream::Cleaning, place);
         self.logs.count_copy(keys.len() as u64, job.purpose);
-        self.logs.journal.note_updates(keys.len() as u32);
+        for &(key, _) in &keys {
+            // The table of shared fragments is small and always in memory.
+            if let Key::Unit(lpn) = key {
+                self.note_change(lpn);
+            }
+        }
         self.moving.keys = keys;
         Ok(place)
     }
