@@ -149,7 +149,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
             if let Some(out) = &mut stamps {
                 self.collect_stamps(next, 0, more, out);
             }
-            bytes += u64::from(self.mapping.read_bytes(next, more as u32));
+            let previous = Lpn(next.0 - 1);
+            bytes += u64::from(self.mapping.read_bytes_beside(previous, next, more as u32));
             sectors += more;
             distance += 1;
         }

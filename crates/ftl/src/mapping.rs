@@ -71,6 +71,14 @@ pub trait Mapping: Clone + Debug + Send {
         sectors * 512
     }
 
+    /// Bytes that the bus carries for a unit beyond those of `previous`, which is read with it from the same page:
+    /// none if both are the same fragment.
+    #[inline]
+    fn read_bytes_beside(&self, previous: Lpn, lpn: Lpn, sectors: u32) -> u32 {
+        let _ = previous;
+        self.read_bytes(lpn, sectors)
+    }
+
     /// What the `index`-th unit of a write takes in flash.
     #[inline]
     fn stored(&self, content: &Content, index: u32) -> Stored {

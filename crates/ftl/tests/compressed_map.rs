@@ -309,6 +309,12 @@ fn fragments_of_a_page_are_read_together_and_whole() {
     assert_eq!(ftl.read_bytes(Lpn(0), 1), 2048);
     assert!((1..8).all(|lpn| ftl.is_on_page_of(first, lpn, Lpn(lpn))), "eight half units fill a page");
     assert!(!ftl.is_on_page_of(first, 8, Lpn(8)));
+    for lpn in 20..24 {
+        drive.write(lpn, &Content::ZEROS);
+    }
+    drive.flush();
+    assert_eq!(drive.drive.ftl.read_bytes(Lpn(20), 8), 512);
+    assert_eq!(drive.drive.ftl.read_bytes_beside(Lpn(20), Lpn(21), 8), 0, "one fragment for all copies");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use drivelab_nand::{DieIndex, Lpn};
 use crate::content::mix;
 use crate::mapping::MapFetch;
 
-/// Bytes of a map entry in flash: page, place on it, size. Assumed.
-pub(super) const MAP_ENTRY_BYTES: u32 = 8;
+/// Bytes of a map entry in flash: page (25 bits or so) and place on it. Assumed.
+pub(super) const MAP_ENTRY_BYTES: u32 = 4;
 
 const CHANGED: u32 = 1;
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn changed_lines_come_back_from_flash_after_others_took_their_place() {
-        let mut cache = MapCache::new(4096, 512, 64 * 100, 4);
+        let mut cache = MapCache::new(2048, 256, 64 * 100, 4);
         assert_eq!(cache.look_up(Lpn(0)), None, "never written back: nothing to read");
         cache.change(Lpn(0));
         cache.change(Lpn(63));
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(cache.take_written_back(), 0);
         assert_eq!(cache.look_up(Lpn(64 * 8)), None, "takes the place of the first line");
         assert_eq!(cache.take_written_back(), 1);
-        assert!(cache.look_up(Lpn(5)).is_some_and(|fetch| fetch.bytes == 512));
+        assert!(cache.look_up(Lpn(5)).is_some_and(|fetch| fetch.bytes == 256));
         assert_eq!(cache.look_up(Lpn(6)), None, "in memory now");
         cache.change(Lpn(64 * 8));
         cache.change(Lpn(0));

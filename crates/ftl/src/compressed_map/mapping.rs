@@ -66,6 +66,16 @@ impl Mapping for CompressedMap {
     }
 
     #[inline]
+    fn read_bytes_beside(&self, previous: Lpn, lpn: Lpn, sectors: u32) -> u32 {
+        let entry = self.map[lpn.0 as usize];
+        if entry & SHARED != 0 && entry == self.map[previous.0 as usize] {
+            0
+        } else {
+            self.read_bytes(lpn, sectors)
+        }
+    }
+
+    #[inline]
     fn stored(&self, content: &Content, index: u32) -> Stored {
         let bytes =
             (u64::from(content.compressed_permille) * u64::from(self.config.unit_bytes)).div_ceil(1000);
