@@ -26,6 +26,8 @@ UNITS = {
 }
 RATIO_MAX = 2.0
 """Errors beyond this factor are drawn at the edge, with their ratio."""
+RATIO_MAX_LEAST = 1.4
+"""The axis of ratios reaches at least so far, however good the models are."""
 LABEL_MAX = 12
 """Most figures that are named in the plot: the farthest off."""
 LABEL_POINTS = (44.0, 8.0)
@@ -86,8 +88,10 @@ def _draw_ratios(axes: Axes, points: Sequence[Record]) -> None:
         axes.axhspan(1 - limit, 1 + limit, color=colour, linewidth=0)
     axes.axhline(1, color="#475569", linewidth=0.8)
     for record in points:
-        _mark(axes, record, min(max(_ratio(record), 1 / RATIO_MAX), RATIO_MAX))
-    axes.set(xscale="log", yscale="log", ylim=(0.94 / RATIO_MAX, 1.06 * RATIO_MAX))
+        _mark(axes, record, _shown_ratio(record))
+    farthest = max((max(_shown_ratio(r), 1 / _shown_ratio(r)) for r in points), default=1.0)
+    reach = 1.06 * max(farthest, RATIO_MAX_LEAST)
+    axes.set(xscale="log", yscale="log", ylim=(1 / reach, reach))
     far = sorted(points, key=lambda r: -abs(float(r["error_ratio"])))[:LABEL_MAX]
     _label(axes, [r for r in far if abs(float(r["error_ratio"])) > BANDS[0][0]])
     axes.set(xlabel="published, in the figure's unit")
@@ -105,6 +109,10 @@ def _ratio(record: Record) -> float:
     return float(record["error_ratio"]) + 1
 
 
+def _shown_ratio(record: Record) -> float:
+    return min(max(_ratio(record), 1 / RATIO_MAX), RATIO_MAX)
+
+
 def _label(axes: Axes, records: Sequence[Record]) -> None:
     """Names points, each where it covers no other name."""
     canvas = axes.get_figure()
@@ -112,8 +120,7 @@ def _label(axes: Axes, records: Sequence[Record]) -> None:
     points_per_dot = 72 / canvas.dpi
     taken: list[tuple[float, float]] = []
     for record in sorted(records, key=lambda record: float(record["published"])):
-        ratio = _ratio(record)
-        shown = min(max(ratio, 1 / RATIO_MAX), RATIO_MAX)
+        ratio, shown = _ratio(record), _shown_ratio(record)
         beyond = f" (×{ratio:.2g})" if shown != ratio else ""
         place = axes.transData.transform((float(record["published"]), shown)) * points_per_dot
         spots = [(place[0] + dx, place[1] + dy) for dx, dy in LABEL_OFFSETS]
