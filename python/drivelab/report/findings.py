@@ -41,7 +41,12 @@ def circumstances(test: Measurement) -> str:
 def work(test: Measurement) -> str:
     """What a test does: "random 4 KiB writes"."""
     kind = "writes" if test.writes else "reads"
-    pattern = {"random": "random ", "sequential": "sequential ", "access": "random "}
+    pattern = {
+        "random": "random ",
+        "sequential": "sequential ",
+        "access": "random ",
+        "pass": "sequential ",
+    }
     block = "" if test.block_bytes is None else q.size(test.block_bytes) + " "
     return f"{pattern.get(test.pattern, '')}{block}{kind}"
 
@@ -51,11 +56,13 @@ def _does(test: Measurement) -> str:
     block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
     if test.pattern == "sequential":
         return f"{verb} sequentially"
+    if test.pattern == "pass":
+        return f"{verb} all its blocks in a row"
     return f"{verb} random{block} blocks" if block else f"{verb} at random"
 
 
 def _rates(test: Measurement) -> str:
-    if test.pattern == "sequential" or test.iops is None:
+    if test.pattern in ("sequential", "pass") or test.iops is None:
         return q.throughput(test.mib_per_s)
     return f"{q.throughput(test.mib_per_s)} ({q.iops(test.iops)})"
 

@@ -123,7 +123,8 @@ def size(count_bytes: Any) -> str:
     if amount is None:
         return DASH
     for unit, factor in (("GiB", GIB), ("MiB", MIB), ("KiB", 1024)):
-        if amount >= factor and amount % factor == 0:
+        # 234,431,040 KiB is exact, but says nothing.
+        if factor <= amount < 10_000 * factor and amount % factor == 0:
             return f"{_fixed(amount / factor, 0)}{NBSP}{unit}"
     if amount >= MIB:
         return data(amount)

@@ -68,7 +68,7 @@ def contrasts(review: Review, model: str) -> list[Contrast]:
     for test_id in review.test_ids(model):
         new = review.one(test_id, model, "new")
         for later in review.of(test_id, model):
-            if new is None or later.state == "new":
+            if new is None or later.state == "new" or new.pattern == "power":
                 continue
             rows.append(Contrast(new.title, later.state, _contrast(new, later)))
     return rows
@@ -258,13 +258,13 @@ def settings(review: Review) -> list[TestRow]:
                 test.title,
                 test.id,
                 (
-                    test.direction or q.DASH,
-                    q.size(test.block_bytes),
-                    q.exact(test.queue_depth),
-                    q.size(test.align_bytes),
+                    test.direction if test.block_bytes != 0 else q.DASH,
+                    q.size(test.block_bytes or None),
+                    q.exact(test.queue_depth or None),
+                    q.size(test.align_bytes if test.block_bytes else None),
                     q.capacity(test.span_bytes)
                     if _whole(review, test)
-                    else q.size(test.span_bytes),
+                    else q.size(test.span_bytes or None),
                     q.duration(test.duration_s),
                 ),
             )
