@@ -52,6 +52,15 @@ def spread(values: list[float], gap: float) -> list[float]:
     return placed
 
 
+def below(values: list[float], limit: float, gap: float) -> list[float]:
+    """Spread values moved down as far as needed for none to stand above the limit."""
+    placed = list(values)
+    order = sorted(range(len(values)), key=lambda index: values[index], reverse=True)
+    for rank, index in enumerate(order):
+        placed[index] = min(placed[index], limit - rank * gap)
+    return placed
+
+
 def _low(group: list[int], values: list[float], gap: float) -> float:
     return sum(values[index] for index in group) / len(group) - gap * (len(group) - 1) / 2
 
@@ -106,7 +115,7 @@ def _time_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
             }
         )  # fmt: skip
     limit = (top or 1.0) * 1.08
-    places = spread(ends, limit * LINE_HEIGHT_SHARE)
+    places = below(spread(ends, limit * LINE_HEIGHT_SHARE), limit, limit * LINE_HEIGHT_SHARE)
     layout = {
         "xaxis": _axis(ticksuffix=" s", showgrid=False, rangemode="tozero", nticks=5),
         "yaxis": _axis(range=[0, limit], nticks=5),
@@ -156,7 +165,7 @@ def _position_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
             }
         )  # fmt: skip
     limit = (top or 1.0) * 1.08
-    places = spread(ends, limit * LINE_HEIGHT_SHARE)
+    places = below(spread(ends, limit * LINE_HEIGHT_SHARE), limit, limit * LINE_HEIGHT_SHARE)
     layout = {
         "xaxis": _axis(ticksuffix=" GB", showgrid=False, rangemode="tozero", nticks=6),
         "yaxis": _axis(range=[0, limit], nticks=5),

@@ -99,3 +99,7 @@ def test_split_parts_fill_the_bar() -> None:
     for stack in stacks:
         assert sum(segment.share for segment in stack.segments) == pytest.approx(1)
         assert 0 < stack.share <= 1
+
+
+def test_labels_stay_below_the_top() -> None:
+    assert charts.below([9.5, 10.5, 1.0], 10.0, 1.0) == pytest.approx([9.0, 10.0, 1.0])
