@@ -8,7 +8,7 @@
 
 use drivelab_nand::DieIndex;
 
-use crate::merge::{GroupPlan, GroupUnit, MergeConfig, MergeCore, MergeMap, MergeScheme, OPEN, Route};
+use crate::merge::{GroupPlan, GroupUnit, MergeCore, MergeMap, MergeScheme, OPEN, Route};
 
 /// The rule of the log-block map.
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +20,8 @@ pub type LogBlockMap = MergeMap<LogBlocks>;
 impl MergeScheme for LogBlocks {
     const FIXED: bool = false;
 
-    fn working_blocks(config: &MergeConfig) -> u32 {
-        // The replacement of a merge, and what log blocks leave: at least one, for the open replacement.
-        1 + config.reserve_blocks.max(1)
-    }
+    // The replacement of a merge, and the open replacement. What log blocks leave beyond that they may not find.
+    const WORKING_BLOCKS: u32 = 2;
 
     fn plan(core: &MergeCore, bank: DieIndex, units: &[GroupUnit]) -> GroupPlan {
         let superblock = core.superblocks.locate(units[0].lpn).superblock;

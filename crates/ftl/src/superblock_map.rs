@@ -7,7 +7,7 @@
 
 use drivelab_nand::DieIndex;
 
-use crate::merge::{GroupPlan, GroupUnit, MergeConfig, MergeCore, MergeMap, MergeScheme, OPEN, Route};
+use crate::merge::{GroupPlan, GroupUnit, MergeCore, MergeMap, MergeScheme, OPEN, Route};
 
 /// The rule of the superblock map.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +19,7 @@ pub type SuperblockMap = MergeMap<OneReplacement>;
 impl MergeScheme for OneReplacement {
     const FIXED: bool = true;
 
-    fn working_blocks(_: &MergeConfig) -> u32 {
-        1
-    }
+    const WORKING_BLOCKS: u32 = 1;
 
     fn plan(core: &MergeCore, bank: DieIndex, units: &[GroupUnit]) -> GroupPlan {
         let rows = core.whole_rows(units);

@@ -17,7 +17,7 @@ pub trait MergeScheme: Clone + Debug + Send + 'static {
     const FIXED: bool;
 
     /// Blocks of a bank that hold no superblock's data for good.
-    fn working_blocks(config: &MergeConfig) -> u32;
+    const WORKING_BLOCKS: u32;
 
     /// Which way a group of units of one superblock goes, in ascending order of LPN.
     fn plan(core: &MergeCore, bank: DieIndex, units: &[GroupUnit]) -> GroupPlan;
@@ -36,7 +36,7 @@ impl<S: MergeScheme> MergeMap<S> {
     /// # Errors
     /// A parameter that makes no working drive.
     pub fn new(layout: UnitLayout, config: MergeConfig) -> Result<Self, GeometryError> {
-        let core = MergeCore::new(layout, config, S::FIXED, S::working_blocks(&config))?;
+        let core = MergeCore::new(layout, config, S::FIXED, S::WORKING_BLOCKS)?;
         Ok(Self { core, scheme: std::marker::PhantomData })
     }
 
