@@ -121,9 +121,65 @@ fn parameters(seed: u64) -> Vec<(String, String)> {
     values
 }
 
+/// The same for drives that merge superblocks.
+fn merging_parameters(seed: u64) -> Vec<(String, String)> {
+    let random = &mut Random(Stream::new(seed, 4));
+    let (channels, banks, planes) = (random.between(1, 3), random.between(1, 4), random.between(1, 2));
+    let (blocks, pages) = (random.between(3, 14), random.between(1, 9));
+    let instant = random.chance(0.1);
+    let mut time = |least, most| if instant { 0 } else { random.between(least, most) };
+    let mut values = vec![
+        ("flash.read_ns", time(0, 60_000)),
+        ("flash.program_ns", time(200_000, 900_000)),
+        ("flash.erase_ns", time(0, 3_000_000)),
+        ("flash.command_ns", time(0, 6_000)),
+        ("flash.bus_bytes_per_s", time(1_000_000, 400_000_000)),
+        ("link.bytes_per_s", time(0, 300_000_000)),
+        ("flash.channel_count", channels),
+        ("flash.lockstep_channels", channels),
+        ("flash.dies_per_channel", banks),
+        ("flash.planes_per_die", planes),
+        ("flash.blocks_per_plane", blocks),
+        ("flash.pages_per_block", pages),
+        ("flash.page_bytes", 4096),
+        ("ftl.rotation_merges", random.between(0, 9)),
+        ("ftl.rotation_superblocks", random.between(0, 3)),
+        ("controller.queue_depth", random.between(1, 16)),
+        ("controller.write_firmware_ns", random.between(0, 2) * 5000),
+        ("controller.read_path_bytes_per_s", random.between(0, 1) * 100_000_000),
+        ("write_buffer.hold_ns", random.between(0, 3_000_000)),
+    ];
+    let unit = [512, 2048, 4096][random.between(0, 2) as usize];
+    values.push(("ftl.map_unit_bytes", unit));
+    values.push(("ftl.interleaved_banks", if random.chance(0.5) { banks } else { 1 }));
+    let row = channels * planes * 4096;
+    values.push(("write_buffer.size_bytes", row * random.between(1, 6)));
+    let has_log = random.chance(0.6);
+    if has_log {
+        values.push(("ftl.reserve_blocks", random.between(0, 3)));
+        values.push(("ftl.log_blocks", random.between(0, 3)));
+    }
+    let mut values: Vec<(String, String)> =
+        values.into_iter().map(|(key, value)| (key.to_owned(), value.to_string())).collect();
+    let mut set = |key: &str, value: String| values.push((key.to_owned(), value));
+    set("family", if has_log { "log-block-map" } else { "superblock-map" }.to_owned());
+    set("flash.two_plane", random.chance(0.8).to_string());
+    set("ftl.trim_supported", random.chance(0.5).to_string());
+    set("write_buffer.write_back", random.chance(0.7).to_string());
+    set("write_buffer.coalesce", random.chance(0.7).to_string());
+    set("write_buffer.eviction", random.word(&["oldest", "fullest", "random"]));
+    let raw = row * banks * blocks * pages;
+    let user = if random.chance(0.4) { raw } else { unit * random.between(1, raw / unit) };
+    set("user_capacity_bytes", user.to_string());
+    values
+}
+
 /// The model of a seed; a capacity that is too large is replaced by the largest that the message allows.
 fn model(seed: u64) -> Option<Model> {
-    let mut values = parameters(seed);
+    parsed(parameters(seed))
+}
+
+fn parsed(mut values: Vec<(String, String)>) -> Option<Model> {
     let parse = |values: &[_]| Model::parse("name = 'random'\ntitle = 'Random'", "random", values);
     match parse(&values) {
         Ok(model) => Some(model),
@@ -286,6 +342,11 @@ fn try_all(make: impl Fn(u64) -> Option<Model>, seeds: u64) {
 #[test]
 fn whatever_parses_works() {
     try_all(model, DEFAULT_SEEDS);
+}
+
+#[test]
+fn whatever_merges_works() {
+    try_all(|seed| parsed(merging_parameters(seed)), DEFAULT_SEEDS);
 }
 
 #[test]
