@@ -2,9 +2,13 @@
 
 use drivelab_controller::{Command, Completion, Content, Device, LatencySplit, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
+use drivelab_sim::time::share;
 
 use super::port::NEVER;
 use super::{Raid0, Share, Slot};
+
+/// Bits of a piece's tag that are its command's slot; above them oracles number pieces.
+pub(super) const SLOT_BITS: u32 = 16;
 
 impl<D: Device> Raid0<D> {
     /// The driver is done with a command: its pieces go to the members.
@@ -60,7 +64,7 @@ impl<D: Device> Raid0<D> {
             let port = &mut self.ports[member as usize];
             port.gate_ns = NEVER;
             let Some(&slot) = port.waiting.front() else { return };
-            let piece = self.next_piece(slot, member);
+            let mut piece = self.next_piece(slot, member);
             if self.config.link.is_some() && piece.op == Op::Write {
                 if self.ports[member as usize].data_ns == NEVER {
                     let total = self.slots[slot as usize].command.sector_count;
@@ -77,7 +81,7 @@ impl<D: Device> Raid0<D> {
                 return;
             }
             if let Some(stamps) = &mut self.stamps {
-                stamps.issued(slot, member, &piece);
+                stamps.issued(member, &mut piece);
             }
             let place = self.share_index(slot, member);
             let share = &mut self.shares[place];
@@ -125,7 +129,7 @@ impl<D: Device> Raid0<D> {
         if self.config.link.is_none() {
             return ready;
         }
-        let link_ns = self.slots[slot as usize].link_ns * u64::from(part) / u64::from(whole.max(1));
+        let link_ns = share(self.slots[slot as usize].link_ns, u64::from(part), u64::from(whole.max(1)));
         self.meters.link_busy_ns += link_ns;
         self.link_free_ns = self.link_free_ns.max(ready) + link_ns;
         self.link_free_ns
@@ -134,7 +138,7 @@ impl<D: Device> Raid0<D> {
     /// A member has done a piece.
     #[inline]
     pub(super) fn piece_done(&mut self, piece: &Completion) {
-        let slot = piece.tag;
+        let slot = piece.tag & ((1 << SLOT_BITS) - 1);
         let now = piece.completed_ns;
         let Command { op, sector_count, .. } = self.slots[slot as usize].command;
         let left = self.slots[slot as usize].left - u64::from(piece.sector_count.max(1));

@@ -2,6 +2,7 @@
 
 use drivelab_controller::{Command, Device, Op};
 
+use super::pieces::SLOT_BITS;
 use super::{Raid0, Stripes};
 
 /// A read on its way.
@@ -16,17 +17,18 @@ struct Reading {
 /// A piece of a read inside a member.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    slot: u32,
+    tag: u32,
     member: u32,
     read: usize,
     lba: u64,
 }
 
-/// Reads in order, and their pieces in the order in which members were asked for them.
+/// Reads in order, and their pieces.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stamps {
     reads: Vec<Reading>,
     pieces: Vec<Piece>,
+    next_number: u16,
 }
 
 impl Stamps {
@@ -39,17 +41,20 @@ impl Stamps {
         }
     }
 
-    /// A piece goes to a member.
-    pub fn issued(&mut self, slot: u32, member: u32, piece: &Command) {
+    /// A piece goes to a member. Pieces of reads get a number above their slot, because members may reorder them.
+    pub fn issued(&mut self, member: u32, piece: &mut Command) {
+        let slot = piece.tag;
         if piece.op == Op::Read
             && let Some(read) = self.reads.iter().rposition(|reading| reading.slot == slot)
         {
-            self.pieces.push(Piece { slot, member, read, lba: piece.lba });
+            piece.tag |= u32::from(self.next_number) << SLOT_BITS;
+            self.next_number = self.next_number.wrapping_add(1);
+            self.pieces.push(Piece { tag: piece.tag, member, read, lba: piece.lba });
         }
     }
 
-    fn worked_on(&mut self, stripes: &Stripes, member: u32, slot: u32, stamps: &[u64]) {
-        let belongs = |piece: &Piece| piece.member == member && piece.slot == slot;
+    fn worked_on(&mut self, stripes: &Stripes, member: u32, tag: u32, stamps: &[u64]) {
+        let belongs = |piece: &Piece| piece.member == member && piece.tag == tag;
         let Some(place) = self.pieces.iter().position(belongs) else { return };
         let piece = self.pieces.remove(place);
         let reading = &mut self.reads[piece.read];
@@ -76,8 +81,8 @@ impl<D: Device> Raid0<D> {
     ) -> Vec<(u32, Vec<u64>)> {
         let Some(stamps) = &mut self.stamps else { return Vec::new() };
         for (port, member) in self.ports.iter_mut().zip(0..) {
-            for (slot, found) in take(&mut port.device) {
-                stamps.worked_on(&self.stripes, member, slot, &found);
+            for (tag, found) in take(&mut port.device) {
+                stamps.worked_on(&self.stripes, member, tag, &found);
             }
         }
         debug_assert!(stamps.reads.iter().all(|reading| reading.missing == 0));
