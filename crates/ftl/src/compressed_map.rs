@@ -128,7 +128,7 @@ impl CompressedMap {
         let die_limits: Vec<u32> = (0..dies)
             .map(|die| {
                 let places = parity.data_pages(DieIndex(die), shape.pages_per_block) * shape.units_per_page;
-                lasting * places.saturating_sub(shape.page_granules - 1)
+                lasting.saturating_mul(places.saturating_sub(shape.page_granules - 1))
             })
             .collect();
         let room = die_limits.iter().map(|&limit| u64::from(limit)).sum::<u64>();

@@ -24,6 +24,9 @@ impl Lpn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ppn(pub u32);
 
+/// Most erase blocks of an array: 8 TiB of 512 KiB blocks.
+const MOST_BLOCKS: u64 = 1 << 24;
+
 /// The physical cut of an array. Every count is 1 or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
@@ -132,6 +135,11 @@ impl Geometry {
                 self.dies_per_channel,
                 "at most 4096 dies in all",
             ));
+        }
+        // Every block has books of its own, also while it is erased.
+        if dies * u64::from(self.blocks_per_die()) > MOST_BLOCKS {
+            let allowed = format!("at most {MOST_BLOCKS} erase blocks in all");
+            return Err(GeometryError::new("flash.blocks_per_plane", self.blocks_per_plane, allowed));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
-use super::MergeCore;
+use super::{MergeCore, OPEN};
 
 impl MergeCore {
     /// Recounts everything from the maps and from flash.
@@ -103,8 +103,9 @@ impl MergeCore {
                 bank.0, state.committed
             ));
         }
-        // Where every superblock has a block, the open replacement goes before another comes.
-        if !self.fixed && state.tasks.is_empty() && self.free.count(bank) <= committed {
+        // The superblock map's one working block is its open replacement, which the next merge completes first.
+        let completes_first = u32::from(self.fixed && state.slots[OPEN].is_some());
+        if state.tasks.is_empty() && self.free.count(bank) + completes_first <= committed {
             return Err(format!("bank {}: no erased block is left for a merge", bank.0));
         }
         Ok(())

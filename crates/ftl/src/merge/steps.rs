@@ -249,7 +249,9 @@ impl MergeCore {
         if self.config.rotation_superblocks > 0 && state.merges_since_rotation >= self.config.rotation_merges
         {
             state.merges_since_rotation = 0;
-            state.tasks.push_front(Task::Rotate { left: self.config.rotation_superblocks });
+            // More than all of them would be the same ones again.
+            let left = self.config.rotation_superblocks.min(self.superblocks.most_per_bank());
+            state.tasks.push_front(Task::Rotate { left });
         }
         old.checked_sub(1).map(BlockIndex)
     }
