@@ -24,7 +24,11 @@ EMPTY_WORDS = {"base", "common", "helper", "helpers", "manager", "misc", "util",
 CRATES = ["sim", "nand", "ftl", "controller", "drive", "workload", "python"]
 
 KEY = r"\[[A-Z0-9]+\]"
-SOURCE = re.compile(KEY + r"|^assumed\b|\bfitted to \S")
+SOURCE = re.compile(KEY + r"|^assumed: \S|\bfitted to \S")
+
+# In Rust only comments cite (elsewhere a number in brackets is an index), with escaped brackets.
+CITATION = re.compile(r"(?<![\w\])])\\?\[([A-Z]+[0-9]*|[0-9]{1,2})\\?\](?!\()")
+RUST_COMMENT = re.compile(r"//.*")
 
 
 def files() -> list[Path]:
@@ -117,5 +121,30 @@ def test_every_model_value_has_a_source(path: Path) -> None:
         assert set(entry) == {"value", "source"}, key
         assert SOURCE.search(entry["source"]), f"{key}: {entry['source']!r}"
         cited |= set(re.findall(KEY, entry["source"]))
-    listed = set(re.findall(f"^- ({KEY})", text(ROOT / "REFERENCES.md"), re.MULTILINE))
-    assert cited <= listed
+    assert cited <= set(listed_references())
+
+
+def listed_references() -> list[str]:
+    """Keys that REFERENCES.md explains, brackets included."""
+    return re.findall(f"^- ({KEY})", text(ROOT / "REFERENCES.md"), re.MULTILINE)
+
+
+def citations(path: Path) -> set[str]:
+    """Keys that a file cites, brackets included."""
+    content = text(path)
+    if path.suffix == ".rs":
+        content = "\n".join(RUST_COMMENT.findall(content))
+    return {f"[{key}]" for key in CITATION.findall(content)}
+
+
+def test_references_are_explained_once_and_cited() -> None:
+    listed = listed_references()
+    assert sorted(set(listed)) == sorted(listed)
+    cited = {
+        key: name(path)
+        for path in files()
+        if path.suffix in {".rs", ".md", ".toml"} and path.name != "REFERENCES.md"
+        for key in citations(path)
+    }
+    assert {key: file for key, file in cited.items() if key not in listed} == {}
+    assert set(listed) - set(cited) == set()

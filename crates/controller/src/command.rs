@@ -1,4 +1,5 @@
-//! What a host may ask of a drive, and what it hears back.
+//! What a host may ask of a drive, and what it hears back: the commands of ATA that move or drop data
+//! (REFERENCES.md, \[ACS\]).
 
 use drivelab_ftl::Content;
 use drivelab_sim::Nanos;

@@ -1,4 +1,5 @@
-//! The logical drive cut into superblocks: which rows of which superblock a map unit belongs to.
+//! The logical drive cut into superblocks: which rows of which superblock a map unit belongs to
+//! (REFERENCES.md, \[SBLK\]).
 //!
 //! Flash is ganged: all channels of a bank work in lockstep, so a bank is one die of wide pages. A *row* is one such
 //! page, a *superblock* one of its blocks. Consecutive rows go round `interleave` banks, so that sequential data keeps

@@ -1,6 +1,7 @@
 //! Closed formulas for write amplification, to check the FTL against.
 
-/// The principal branch of the Lambert function, `w e^w = z`, for `-1/e <= z < 0`, by Halley's iteration.
+/// The principal branch of the Lambert function, `w e^w = z`, for `-1/e <= z < 0`, by Halley's iteration
+/// (REFERENCES.md, \[4\]).
 #[must_use]
 pub fn lambert_w(z: f64) -> f64 {
     let mut w = if z > -0.25 { z } else { -1.0 + (2.0 * (1.0 + std::f64::consts::E * z)).max(0.0).sqrt() };
@@ -17,7 +18,7 @@ pub fn lambert_w(z: f64) -> f64 {
 }
 
 /// Write amplification of FIFO cleaning under uniform random writes with `user / raw = user_ratio` pages, in
-/// steady state and for many blocks: `WA = 1 / (1 - x)`, `x = -r W(-(1/r) e^(-1/r))` (REFERENCES.md, \[FIFO\]).
+/// steady state and for many blocks: `WA = 1 / (1 - x)`, `x = -r W(-(1/r) e^(-1/r))` (REFERENCES.md, \[1\]).
 ///
 /// `x` is the valid share of a block when it is cleaned: a page written `t` programs ago survives with
 /// probability `e^(-t (1 - x) / user)`, and a block waits `raw` programs, so `x = e^(-(1 - x) / r)`.

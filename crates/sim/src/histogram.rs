@@ -1,4 +1,4 @@
-//! Latency histogram with a stated error bound.
+//! Latency histogram with a stated error bound (REFERENCES.md, \[7\]).
 
 use hdrhistogram::Histogram;
 

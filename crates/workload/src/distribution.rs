@@ -1,7 +1,7 @@
 //! How random offsets are spread over a region. Every draw takes constant time and no memory.
 //!
 //! - zipf: rank k of n is drawn with probability k^-theta / sum of all; rejection-inversion
-//!   [Hörmann and Derflinger 1996].
+//!   (REFERENCES.md, \[9\]).
 //! - pareto: self-similar as in fio: the share h of blocks gets the share 1 - h of accesses, and so on within it,
 //!   F(x) = x^(ln(1 - h) / ln h).
 //! - normal: around the middle of the region, standard deviation in percent of it, cut off at its ends.

@@ -1,4 +1,4 @@
-//! The host against a drive whose answers are known: timing, completeness, Little's law.
+//! The host against a drive whose answers are known: timing, completeness, Little's law (REFERENCES.md, \[10\]).
 
 mod server;
 

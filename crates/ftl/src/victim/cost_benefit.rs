@@ -1,5 +1,5 @@
 //! Cost-benefit: the highest (1 - u) / 2u * age, u the valid share and age the programs since the block was
-//! opened (Rosenblum and Ousterhout's log-structured file system, after Kawaguchi et al. for flash).
+//! opened (the log-structured file system's rule, reads as dear as writes: REFERENCES.md, \[5\]).
 
 use super::View;
 

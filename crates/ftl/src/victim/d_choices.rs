@@ -1,4 +1,4 @@
-//! Greedy among `choices` random candidates (power of d choices; Van Houdt, SIGMETRICS 2013).
+//! Greedy among `choices` random candidates (power of d choices; REFERENCES.md, \[6\]).
 
 use drivelab_sim::Stream as RandomStream;
 

@@ -1,5 +1,5 @@
 //! The block that was opened longest ago. Its write amplification under uniform random writes has a closed form
-//! (REFERENCES.md, Desnoyers 2012), which `make validate` checks.
+//! (REFERENCES.md, \[1\], \[3\]), which `make validate` checks.
 
 use super::View;
 

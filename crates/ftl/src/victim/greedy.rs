@@ -1,4 +1,4 @@
-//! Fewest valid units; ties go to the first block after the scan's start.
+//! Fewest valid units (REFERENCES.md, \[2\]); ties go to the first block after the scan's start.
 
 use super::View;
 

@@ -1,4 +1,4 @@
-//! Any candidate, each as likely: a few blind draws, then a choice among all that are there.
+//! Any candidate, each as likely (REFERENCES.md, \[6\]): a few blind draws, then a choice among all that are there.
 
 use drivelab_sim::Stream as RandomStream;
 

@@ -1,4 +1,4 @@
-//! `MQSim`'s (and `DiskSim`'s) ASCII format: `arrival device lba sectors type`.
+//! `MQSim`'s (and `DiskSim`'s) ASCII format: `arrival device lba sectors type` (REFERENCES.md, \[11\]).
 
 use drivelab_controller::Op;
 

@@ -1,4 +1,5 @@
-//! The MSR Cambridge format: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`.
+//! The MSR Cambridge format: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`
+//! (REFERENCES.md, \[12\]).
 
 use drivelab_controller::Op;
 
