@@ -29,10 +29,16 @@ fn report(model: &Arc<Model>, data: DataPattern) -> String {
     serde_json::to_string(&report).unwrap()
 }
 
-/// A small X25-M, and its flash under another map.
+/// A small X25-M, and its flash under another map. Pages wait for more data, so that what is programmed follows from
+/// sizes, not from how fast the dies are.
 fn model(family: &str) -> Arc<Model> {
-    let small = [("family", family), ("flash.blocks_per_plane", "8"), ("user_capacity_bytes", "209715200")]
-        .map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let small = [
+        ("family", family),
+        ("flash.blocks_per_plane", "8"),
+        ("user_capacity_bytes", "209715200"),
+        ("write_buffer.hold_ns", "2000000"),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()));
     let text = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
     Arc::new(Model::parse(text, "intel-x25-m-g1-80gb", &small).unwrap())
 }
