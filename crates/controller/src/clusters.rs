@@ -29,6 +29,7 @@ pub struct Clusters {
     superblocks: Superblocks,
     policy: BufferEviction,
     random: RandomStream,
+    seed: u64,
     /// Waiting entries of every superblock, newest first.
     newest: Vec<u32>,
     counts: Vec<u32>,
@@ -54,6 +55,7 @@ impl Clusters {
             superblocks,
             policy,
             random: RandomStream::new(seed, EVICTION_STREAM),
+            seed,
             newest: vec![NONE; count],
             counts: vec![0; count],
             entries: vec![UNLINKED; capacity as usize],
@@ -215,6 +217,7 @@ impl Clusters {
 
     /// Forgets all entries.
     pub(crate) fn clear(&mut self) {
+        self.random = RandomStream::new(self.seed, EVICTION_STREAM);
         self.newest.fill(NONE);
         self.counts.fill(0);
         self.owners.fill(NONE);

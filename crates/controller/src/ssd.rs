@@ -229,6 +229,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.jobs = self.mapping.jobs(&self.config);
         self.channels.fill(Calendar::default());
         self.read_path = Calendar::default();
+        self.write_governor = Governor::new(self.config.firmware.write_governor);
         self.events.clear();
         self.meters.erase_busy_ns += erased * self.config.timing.erase_ns;
         self.now_ns += u64::from(most) * self.config.timing.erase_ns;

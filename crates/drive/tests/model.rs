@@ -1,49 +1,13 @@
 //! Model files: those that come with drivelab are complete and sourced; wrong ones are refused with key, value and
 //! limit.
 
-use std::path::PathBuf;
+mod shipped;
+
 use std::sync::Arc;
 
 use drivelab_controller::Device;
 use drivelab_drive::{Drive, Layer, Model};
-
-fn models() -> Vec<(String, String)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let mut models: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .map(|path| {
-            (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap())
-        })
-        .collect();
-    models.sort();
-    models
-}
-
-fn text(name: &str) -> String {
-    models().into_iter().find(|(stem, _)| stem == name).unwrap().1
-}
-
-/// A model with the layers that it stands on, and the members that it names.
-fn shipped(name: &str) -> Model {
-    let mut texts = vec![(name.to_owned(), text(name))];
-    while let Some(base) = stated(&texts[0].1, "base") {
-        let base = base.as_str().unwrap().to_owned();
-        texts.insert(0, (base.clone(), text(&base)));
-    }
-    let names = texts.iter().rev().find_map(|(_, text)| stated(text, "members"));
-    let names = names.as_ref().and_then(toml::Value::as_array).into_iter().flatten();
-    let members: Vec<_> = names.map(|name| Arc::new(shipped(name.as_str().unwrap()))).collect();
-    let layers: Vec<_> = texts.iter().map(|(origin, text)| Layer { text, origin }).collect();
-    Model::parse_array(&layers, &[], &members).unwrap()
-}
-
-fn stated(text: &str, key: &str) -> Option<toml::Value> {
-    let table: toml::Table = text.parse().unwrap();
-    let value = table.get(key)?;
-    Some(value.get("value").unwrap_or(value).clone())
-}
+use shipped::{models, shipped, text};
 
 fn set(pairs: &[(&str, &str)]) -> Result<Model, String> {
     let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -186,7 +150,7 @@ fn wrong_requests_name_key_value_and_limit() {
     assert!(message(&[("ftl.victim_selection", "gready")]).contains("one of greedy, fifo"));
     assert!(message(&[("user_capacity_bytes", "99999999999")]).contains("raw capacity, 85899345920 bytes"));
     assert!(message(&[("spare_ratio", "0")]).contains("x25: spare_ratio = 0: gives user_capacity_bytes"));
-    assert!(message(&[("flash.blocks_per_plane", "1048576")]).contains("2^31"));
+    assert!(message(&[("flash.blocks_per_plane", "1048576")]).contains("at most 16777216 erase blocks"));
     assert!(message(&[("ftl.map_unit_bytes", "1000")]).contains("whole number of 512-byte sectors"));
     assert!(
         message(&[("write_buffer.size_bytes", "512")])

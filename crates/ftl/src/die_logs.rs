@@ -294,6 +294,7 @@ impl DieLogs {
         self.blocks = Blocks::new(&self.layout, &self.flash, self.config.reserved_blocks());
         self.cleaning = CleaningState::new(dies);
         self.journal = Journal::new(&self.config, dies);
+        self.random = RandomStream::new(self.config.seed, VICTIM_STREAM);
         self.die_valid.fill(0);
         self.spread_scan_starts();
         (most, all)

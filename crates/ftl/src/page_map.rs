@@ -157,7 +157,7 @@ impl Mapping for PageMap {
 
     fn secure_erase(&mut self) -> (u32, u64) {
         let erased = self.logs.secure_erase();
-        self.map.fill(0);
+        self.map = vec![0; self.map.len()];
         self.valid = ValidBits::new(self.logs.layout.unit_count());
         if let Some(stamps) = &mut self.stamps {
             stamps.clear();
