@@ -234,7 +234,8 @@ impl WriteBuffer {
     }
 
     /// Appends a unit. The caller has checked [`Self::has_space`], or grows the buffer on purpose.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub fn insert(
         &mut self,
         lpn: Lpn,
@@ -309,7 +310,8 @@ impl WriteBuffer {
     }
 
     /// Takes the oldest waiting entry; it is being programmed now.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub fn take_front(&mut self) -> Option<u32> {
         let id = self.queue.pop_front()?;
         self.begin_programming(id);
@@ -342,7 +344,8 @@ impl WriteBuffer {
     }
 
     /// An entry is in flash: its space is free again.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub fn finish(&mut self, id: u32) {
         let lpn = self.entries[id as usize].lpn.0;
         self.index.remove_if(lpn, id);

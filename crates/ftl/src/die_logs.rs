@@ -120,7 +120,8 @@ impl DieLogs {
     }
 
     /// How much a die needs cleaning; `has_room`: the host can write there now.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn urgency(&mut self, die: DieIndex, has_room: bool) -> Urgency {
         let index = die.0 as usize;
         let free = self.blocks.free_count(die);
