@@ -6,7 +6,7 @@ use drivelab_sim::Nanos;
 use serde::Serialize;
 
 /// Bytes of a logical sector: the unit in which hosts address a drive.
-pub const SECTOR_BYTES: u64 = 512;
+pub const SECTOR_BYTES: u64 = drivelab_nand::SECTOR_BYTES as u64;
 
 /// The kind of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -99,6 +99,16 @@ impl LatencySplit {
     #[must_use]
     pub fn total_ns(&self) -> Nanos {
         self.queueing_ns + self.link_ns + self.firmware_ns + self.flash_ns + self.cleaning_ns
+    }
+
+    /// Makes the parts add up to a latency: what is known exactly comes first; waiting is what remains.
+    #[inline]
+    pub fn fit(&mut self, latency_ns: Nanos) {
+        self.link_ns = self.link_ns.min(latency_ns - self.firmware_ns);
+        self.flash_ns = self.flash_ns.min(latency_ns - self.firmware_ns - self.link_ns);
+        let known_ns = self.firmware_ns + self.link_ns + self.flash_ns;
+        self.cleaning_ns = self.cleaning_ns.min(latency_ns - known_ns);
+        self.queueing_ns = latency_ns - known_ns - self.cleaning_ns;
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a flash drive of any mapping scheme says about itself: counters, pages, what follows from its parameters.
 
-use drivelab_controller::{Device, Scheduled, SolidStateDrive};
+use drivelab_controller::{Device, SECTOR_BYTES, Scheduled, SolidStateDrive};
 use drivelab_nand::{BlockIndex, Ppn};
 use serde_json::{Value, json};
 
@@ -89,7 +89,7 @@ pub fn page_states<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
 /// What follows from the parameters: capacities in bytes, counts.
 pub fn derived<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let geometry = drive.mapping().layout().geometry;
-    let user_bytes = drive.capacity_sectors() * 512;
+    let user_bytes = drive.capacity_sectors() * SECTOR_BYTES;
     let raw_bytes = geometry.raw_bytes();
     json!({
         "user_capacity_bytes": user_bytes,

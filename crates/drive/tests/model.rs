@@ -151,6 +151,7 @@ fn wrong_requests_name_key_value_and_limit() {
     assert!(message(&[("user_capacity_bytes", "99999999999")]).contains("raw capacity, 85899345920 bytes"));
     assert!(message(&[("spare_ratio", "0")]).contains("x25: spare_ratio = 0: gives user_capacity_bytes"));
     assert!(message(&[("flash.blocks_per_plane", "1048576")]).contains("at most 16777216 erase blocks"));
+    assert!(message(&[("flash.pages_per_block", "16384")]).contains("2^31"));
     assert!(message(&[("ftl.map_unit_bytes", "1000")]).contains("whole number of 512-byte sectors"));
     assert!(
         message(&[("write_buffer.size_bytes", "512")])

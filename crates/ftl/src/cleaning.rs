@@ -8,8 +8,9 @@ use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 use crate::blocks::Stream;
 use crate::config::CleaningMode;
 use crate::die_logs::Measure;
+use crate::error::FtlError;
 use crate::mapping::Mapping;
-use crate::page_map::{FtlError, PageMap};
+use crate::page_map::PageMap;
 
 /// Why a block is being emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,15 +13,17 @@ mod moving;
 mod parity;
 mod recount;
 
-use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry, GeometryError, Lpn, Ppn, UnitLayout};
+use drivelab_nand::{
+    BlockIndex, DieIndex, FlashArray, Geometry, GeometryError, Lpn, Ppn, SECTOR_BYTES, UnitLayout,
+};
 
 use crate::blocks::Stream;
 use crate::cleaning::CleaningStep;
 use crate::config::{CleaningMode, FtlConfig};
 use crate::content::mix;
 use crate::die_logs::{DieLogs, Measure, check_thresholds};
+use crate::error::FtlError;
 use crate::mapping::Stored;
-use crate::page_map::FtlError;
 use duplicates::Duplicates;
 use fragments::{Fragments, KEY_LIMIT, Key};
 use map_cache::{MAP_ENTRY_BYTES, MapCache};
@@ -348,7 +350,7 @@ impl CompressedMap {
 fn shape(geometry: &Geometry, ftl: &FtlConfig, config: &CompressionConfig) -> Result<Shape, GeometryError> {
     let page = geometry.program_bytes();
     let (unit, granule) = (config.unit_bytes, config.granule_bytes);
-    if unit == 0 || !unit.is_multiple_of(512) || unit > page {
+    if unit == 0 || !unit.is_multiple_of(SECTOR_BYTES) || unit > page {
         let allowed = format!("must be a whole number of sectors and at most a page of {page} bytes");
         return Err(GeometryError::new("ftl.map_unit_bytes", unit, allowed));
     }

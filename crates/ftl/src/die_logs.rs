@@ -10,8 +10,8 @@ use crate::blocks::{Blocks, Stream};
 use crate::cleaning::{CleaningState, CleaningStep, Job, Purpose, Urgency};
 use crate::config::{CleaningMode, FtlConfig};
 use crate::counters::FtlCounters;
+use crate::error::FtlError;
 use crate::journal::Journal;
-use crate::page_map::FtlError;
 use crate::victim::{self, View};
 
 /// Purpose number of the victim selection's random stream.

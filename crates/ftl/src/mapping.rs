@@ -7,12 +7,12 @@
 
 use std::fmt::Debug;
 
-use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
+use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::{Content, Identity};
 use crate::counters::FtlCounters;
-use crate::page_map::FtlError;
+use crate::error::FtlError;
 
 /// What of a buffered unit's content matters to the scheme that stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub trait Mapping: Clone + Debug + Send {
     #[inline]
     fn read_bytes(&self, lpn: Lpn, sectors: u32) -> u32 {
         let _ = lpn;
-        sectors * 512
+        sectors * SECTOR_BYTES
     }
 
     /// Bytes that the bus carries for a unit beyond those of `previous`, which is read with it from the same page:

@@ -3,29 +3,16 @@
 //! `map` gives the place of an LPN, out-of-band data in flash the LPN of a place, one bit per place says which of
 //! the two is current. All three are flat arrays; a unit costs 12 bytes and one bit.
 
-use drivelab_nand::{DieIndex, FlashArray, FlashRule, GeometryError, Lpn, Ppn, UnitLayout};
+use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
 use crate::blocks::{Blocks, Stream, ValidBits};
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::config::{CleaningMode, FtlConfig};
 use crate::counters::FtlCounters;
 use crate::die_logs::{DieLogs, check_thresholds};
+use crate::error::FtlError;
 use crate::mapping::{LogMapping, Mapping, Stored};
 use crate::stamps::Stamps;
-
-/// What the FTL refuses: always a mistake of the caller, never of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FtlError {
-    /// A rule of flash would be broken.
-    #[error(transparent)]
-    Flash(#[from] FlashRule),
-    /// The die has no room; it must be cleaned first.
-    #[error("die {die} has no free block for this write")]
-    NoFreeBlock {
-        /// The die.
-        die: u32,
-    },
-}
 
 /// A page-mapped FTL over its flash array.
 #[derive(Clone, Debug)]

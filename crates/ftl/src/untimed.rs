@@ -4,9 +4,9 @@
 use drivelab_nand::{DieIndex, Lpn};
 
 use crate::cleaning::Urgency;
+use crate::error::FtlError;
 use crate::mapping::{LogMapping, Stored};
 use crate::merge::{GroupUnit, MergeMap, MergeScheme};
-use crate::page_map::FtlError;
 
 /// Turns the crank of a log-structured scheme: host pages go round the dies.
 #[derive(Clone, Debug)]

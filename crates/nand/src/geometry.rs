@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Bytes of a logical sector: the unit in which hosts address a drive.
+pub const SECTOR_BYTES: u32 = 512;
+
 /// Index of a die. Dies are numbered channel first: die `d` hangs on channel `d % channel_count`, so that
 /// going through the dies in order goes round the channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,7 +123,8 @@ impl Geometry {
                 return Err(GeometryError::new(key, value, format!("must be 1 to {most}")));
             }
         }
-        if self.page_bytes == 0 || !self.page_bytes.is_multiple_of(512) || self.page_bytes > 1 << 20 {
+        if self.page_bytes == 0 || !self.page_bytes.is_multiple_of(SECTOR_BYTES) || self.page_bytes > 1 << 20
+        {
             let allowed = "must be a multiple of 512 from 512 to 1048576";
             return Err(GeometryError::new("flash.page_bytes", self.page_bytes, allowed));
         }
@@ -138,7 +142,7 @@ impl Geometry {
         }
         // Every block has books of its own, also while it is erased.
         if dies * u64::from(self.blocks_per_die()) > MOST_BLOCKS {
-            let allowed = format!("at most {MOST_BLOCKS} erase blocks in all");
+            let allowed = format!("must give at most {MOST_BLOCKS} erase blocks in all");
             return Err(GeometryError::new("flash.blocks_per_plane", self.blocks_per_plane, allowed));
         }
         Ok(())
@@ -171,7 +175,7 @@ impl UnitLayout {
     /// or more than 2^31 units in all.
     pub fn new(geometry: Geometry, unit_bytes: u32) -> Result<Self, GeometryError> {
         geometry.validate()?;
-        if unit_bytes == 0 || !unit_bytes.is_multiple_of(512) {
+        if unit_bytes == 0 || !unit_bytes.is_multiple_of(SECTOR_BYTES) {
             return Err(GeometryError::new(
                 "ftl.map_unit_bytes",
                 unit_bytes,
@@ -209,7 +213,7 @@ impl UnitLayout {
         Ok(Self {
             geometry,
             unit_bytes,
-            sectors_per_unit: unit_bytes / 512,
+            sectors_per_unit: unit_bytes / SECTOR_BYTES,
             units_per_page,
             pages_per_unit,
             units_per_block,

@@ -5,5 +5,5 @@ pub mod geometry;
 pub mod timing;
 
 pub use array::{FlashArray, FlashRule, Oob};
-pub use geometry::{BlockIndex, DieIndex, Geometry, GeometryError, Lpn, Ppn, UnitLayout};
+pub use geometry::{BlockIndex, DieIndex, Geometry, GeometryError, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 pub use timing::FlashTiming;

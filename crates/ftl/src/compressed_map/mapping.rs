@@ -1,6 +1,6 @@
 //! The compressed map as the controller drives it.
 
-use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
+use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
 use super::duplicates::Duplicates;
 use super::fragments::Fragments;
@@ -10,8 +10,8 @@ use crate::blocks::Stream;
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::Content;
 use crate::counters::FtlCounters;
+use crate::error::FtlError;
 use crate::mapping::{LogMapping, MapFetch, Mapping, Stored};
-use crate::page_map::FtlError;
 
 impl Mapping for CompressedMap {
     #[inline]
@@ -25,7 +25,7 @@ impl Mapping for CompressedMap {
 
     #[inline]
     fn sectors_per_unit(&self) -> u32 {
-        self.config.unit_bytes / 512
+        self.config.unit_bytes / SECTOR_BYTES
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use super::fragments::{Key, Word};
 use super::{CompressedMap, Extent, OpenPage, SHARED, TRIMMED, is_valid};
 use crate::blocks::Stream;
 use crate::cleaning::{CleaningStep, Job};
-use crate::page_map::FtlError;
+use crate::error::FtlError;
 
 /// What is being moved.
 #[derive(Clone, Debug)]

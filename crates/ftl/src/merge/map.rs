@@ -6,8 +6,8 @@ use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
 use super::{GroupPlan, GroupUnit, MERGING, MergeConfig, MergeCore, MergeStep, OPEN, Route, RowRead, Task};
 use crate::counters::FtlCounters;
+use crate::error::FtlError;
 use crate::mapping::Mapping;
-use crate::page_map::FtlError;
 use crate::stamps::Stamps;
 use crate::superblocks::Superblocks;
 

@@ -3,7 +3,7 @@
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
 use super::{MERGING, MergeCore, MergeStep, OPEN, Replacement, RowRead, Task};
-use crate::page_map::FtlError;
+use crate::error::FtlError;
 
 impl MergeCore {
     /// Does the next flash operation of a bank's job. `None`: the job is done.
