@@ -60,7 +60,7 @@ impl Meters {
     /// Energy in nJ after `elapsed_ns`: every busy time times its power, and the idle power all the time.
     #[must_use]
     pub fn energy_nj(&self, elapsed_ns: Nanos, power: &PowerConfig) -> u64 {
-        let parts = [
+        energy_nj(&[
             (elapsed_ns, power.idle_mw),
             (self.active_ns, power.active_mw),
             (self.firmware_busy_ns, power.firmware_mw),
@@ -69,9 +69,14 @@ impl Meters {
             (self.sense_busy_ns, power.read_mw),
             (self.program_busy_ns, power.program_mw),
             (self.erase_busy_ns, power.erase_mw),
-        ];
-        // 1 mW for 1 ns is 1 pJ.
-        let picojoules: u128 = parts.iter().map(|&(ns, mw)| u128::from(ns) * u128::from(mw)).sum();
-        u64::try_from(picojoules / 1000).unwrap_or(u64::MAX)
+        ])
     }
+}
+
+/// Energy in nJ of things that were busy for so long (ns) at so much power (mW).
+#[must_use]
+pub fn energy_nj(parts: &[(Nanos, u32)]) -> u64 {
+    // 1 mW for 1 ns is 1 pJ.
+    let picojoules: u128 = parts.iter().map(|&(ns, mw)| u128::from(ns) * u128::from(mw)).sum();
+    u64::try_from(picojoules / 1000).unwrap_or(u64::MAX)
 }

@@ -257,12 +257,7 @@ impl HardDisk {
     #[inline]
     fn complete(&mut self, slot: u32, completed_ns: Nanos) {
         let done = &mut self.slots[slot as usize];
-        let latency = completed_ns - done.submitted_ns;
-        // What is known exactly comes first; waiting is what remains.
-        let split = &mut done.split;
-        split.link_ns = split.link_ns.min(latency - split.firmware_ns);
-        split.flash_ns = split.flash_ns.min(latency - split.firmware_ns - split.link_ns);
-        split.queueing_ns = latency - split.firmware_ns - split.link_ns - split.flash_ns;
+        done.split.fit(completed_ns - done.submitted_ns);
         debug_assert!(self.completions.back().is_none_or(|(last, _)| last.completed_ns <= completed_ns));
         let completion = Completion {
             tag: done.command.tag,

@@ -1,5 +1,6 @@
 //! What the disk did: commands, bytes, the time of arm and heads, energy.
 
+use drivelab_controller::meters::energy_nj;
 use drivelab_sim::Nanos;
 use serde::Serialize;
 
@@ -52,7 +53,7 @@ impl DiskMeters {
     /// Energy in nJ after `elapsed_ns`: every busy time times its power, electronics and spindle all the time.
     #[must_use]
     pub fn energy_nj(&self, elapsed_ns: Nanos, power: &DiskPowerConfig) -> u64 {
-        let parts = [
+        energy_nj(&[
             (elapsed_ns, power.idle_mw),
             (elapsed_ns, power.spin_mw),
             (self.seek_busy_ns, power.seek_mw),
@@ -60,9 +61,6 @@ impl DiskMeters {
             (self.write_busy_ns, power.write_mw),
             (self.firmware_busy_ns, power.firmware_mw),
             (self.link_busy_ns, power.link_mw),
-        ];
-        // 1 mW for 1 ns is 1 pJ.
-        let picojoules: u128 = parts.iter().map(|&(ns, mw)| u128::from(ns) * u128::from(mw)).sum();
-        u64::try_from(picojoules / 1000).unwrap_or(u64::MAX)
+        ])
     }
 }

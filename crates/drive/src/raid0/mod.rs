@@ -20,6 +20,7 @@ mod stripes;
 
 use std::collections::VecDeque;
 
+use drivelab_controller::meters::energy_nj;
 use drivelab_controller::{Command, CommandError, Completion, Device, Op, SECTOR_BYTES};
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
@@ -131,10 +132,8 @@ impl<D: Device> Raid0<D> {
     /// Energy that the array itself has used since it was made, in nJ; its members have their own.
     #[must_use]
     pub fn energy_nj(&self) -> u64 {
-        let idle = u128::from(self.now_ns) * u128::from(self.config.idle_mw);
-        let link = u128::from(self.meters.link_busy_ns) * u128::from(self.config.link_mw);
-        // 1 mW for 1 ns is 1 pJ.
-        u64::try_from((idle + link) / 1000).unwrap_or(u64::MAX)
+        let (idle_mw, link_mw) = (self.config.idle_mw, self.config.link_mw);
+        energy_nj(&[(self.now_ns, idle_mw), (self.meters.link_busy_ns, link_mw)])
     }
 
     /// Commands inside the array.
