@@ -7,6 +7,7 @@ use drivelab_nand::Lpn;
 use drivelab_sim::Nanos;
 
 use crate::clusters::Clusters;
+use crate::unit_index::UnitIndex;
 
 /// No entry, no command.
 pub const NONE: u32 = u32::MAX;
@@ -61,7 +62,7 @@ pub struct WriteBuffer {
     entries: Vec<Entry>,
     free: Vec<u32>,
     queue: VecDeque<u32>,
-    index: Index,
+    index: UnitIndex,
     capacity: u32,
     used: u32,
     queued: u32,
@@ -99,7 +100,7 @@ impl WriteBuffer {
             entries: vec![unused; capacity as usize],
             free: (0..capacity).rev().collect(),
             queue: VecDeque::with_capacity(capacity as usize),
-            index: Index::new(capacity),
+            index: UnitIndex::new(capacity),
             capacity,
             used: 0,
             queued: 0,
@@ -221,12 +222,6 @@ impl WriteBuffer {
         &self.entries[id as usize]
     }
 
-    /// An entry, to change.
-    #[inline]
-    pub fn entry_mut(&mut self, id: u32) -> &mut Entry {
-        &mut self.entries[id as usize]
-    }
-
     /// Order number that the next insertion will have.
     #[must_use]
     pub fn next_order(&self) -> u64 {
@@ -320,11 +315,9 @@ impl WriteBuffer {
 
     #[inline]
     fn begin_programming(&mut self, id: u32) {
-        let entry = &mut self.entries[id as usize];
-        entry.state = EntryState::Programming;
-        self.awaited -= u32::from(entry.waiter != NONE);
-        self.queued -= 1;
-        self.queued_granules -= u32::from(entry.stored.granules);
+        self.entries[id as usize].state = EntryState::Programming;
+        let entry = self.entries[id as usize];
+        self.leave_queue(&entry);
     }
 
     /// Takes a waiting entry out of its group; it is being programmed now.
@@ -364,15 +357,10 @@ impl WriteBuffer {
         }
         let mut queue = std::mem::take(&mut self.queue);
         queue.retain(|&queued| {
-            let entry = self.entries[queued as usize];
-            if entry.lpn != lpn {
+            if self.entries[queued as usize].lpn != lpn {
                 return true;
             }
-            self.queued -= 1;
-            self.queued_granules -= u32::from(entry.stored.granules);
-            self.awaited -= u32::from(entry.waiter != NONE);
-            waited.push((entry.waiter, entry.order));
-            self.release(queued);
+            waited.push(self.drop_queued(queued));
             false
         });
         self.queue = queue;
@@ -385,16 +373,27 @@ impl WriteBuffer {
         let mut members: Vec<u32> = clusters.members_with(lpn).collect();
         members.retain(|&id| self.entries[id as usize].lpn == lpn);
         for id in members {
-            let entry = self.entries[id as usize];
             if let Some(clusters) = &mut self.clusters {
                 clusters.remove(id);
             }
-            self.queued -= 1;
-            self.queued_granules -= u32::from(entry.stored.granules);
-            self.awaited -= u32::from(entry.waiter != NONE);
-            waited.push((entry.waiter, entry.order));
-            self.release(id);
+            waited.push(self.drop_queued(id));
         }
+    }
+
+    /// Forgets an entry that waited. Gives its waiter and order.
+    fn drop_queued(&mut self, id: u32) -> (u32, u64) {
+        let entry = self.entries[id as usize];
+        self.leave_queue(&entry);
+        self.release(id);
+        (entry.waiter, entry.order)
+    }
+
+    /// An entry waits no longer.
+    #[inline]
+    fn leave_queue(&mut self, entry: &Entry) {
+        self.awaited -= u32::from(entry.waiter != NONE);
+        self.queued -= 1;
+        self.queued_granules -= u32::from(entry.stored.granules);
     }
 
     /// Forgets everything (secure erase).
@@ -436,112 +435,9 @@ impl WriteBuffer {
     }
 }
 
-/// LPN -> entry: open addressing, linear probing, at most half full, removal by shifting back. A general map
-/// hashes and probes at twice the cost, three times per write.
-#[derive(Clone, Debug)]
-struct Index {
-    /// LPN + 1 above (0: empty), entry below.
-    slots: Vec<u64>,
-    mask: u32,
-    used: u32,
-}
-
-impl Index {
-    fn new(capacity: u32) -> Self {
-        let size = (capacity.max(4) * 2).next_power_of_two();
-        Self { slots: vec![0; size as usize], mask: size - 1, used: 0 }
-    }
-
-    #[inline]
-    fn home(&self, lpn: u32) -> u32 {
-        (lpn.wrapping_mul(0x9E37_79B1) >> 7) & self.mask
-    }
-
-    #[inline]
-    fn slot_of(&self, lpn: u32) -> (u32, bool) {
-        let mut slot = self.home(lpn);
-        loop {
-            let word = self.slots[slot as usize];
-            if word == 0 {
-                return (slot, false);
-            }
-            if word >> 32 == u64::from(lpn) + 1 {
-                return (slot, true);
-            }
-            slot = (slot + 1) & self.mask;
-        }
-    }
-
-    #[inline]
-    fn get(&self, lpn: u32) -> Option<u32> {
-        let (slot, found) = self.slot_of(lpn);
-        found.then(|| self.slots[slot as usize] as u32)
-    }
-
-    #[inline]
-    fn set(&mut self, lpn: u32, id: u32) {
-        let (slot, found) = self.slot_of(lpn);
-        self.slots[slot as usize] = (u64::from(lpn) + 1) << 32 | u64::from(id);
-        self.used += u32::from(!found);
-    }
-
-    #[inline]
-    fn remove_if(&mut self, lpn: u32, id: u32) {
-        let (mut hole, found) = self.slot_of(lpn);
-        if !found || self.slots[hole as usize] as u32 != id {
-            return;
-        }
-        self.used -= 1;
-        let mut next = (hole + 1) & self.mask;
-        while self.slots[next as usize] != 0 {
-            let home = self.home(((self.slots[next as usize] >> 32) - 1) as u32);
-            // Move back unless that would put it before its home slot.
-            if (next.wrapping_sub(home) & self.mask) >= (next.wrapping_sub(hole) & self.mask) {
-                self.slots[hole as usize] = self.slots[next as usize];
-                hole = next;
-            }
-            next = (next + 1) & self.mask;
-        }
-        self.slots[hole as usize] = 0;
-    }
-
-    fn reserve(&mut self, entries: u32) {
-        if entries * 2 <= self.mask {
-            return;
-        }
-        let old = std::mem::replace(self, Self::new(entries));
-        for word in old.slots.into_iter().filter(|&word| word != 0) {
-            self.set(((word >> 32) - 1) as u32, word as u32);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    proptest! {
-        #[test]
-        fn index_agrees_with_a_plain_map(steps in prop::collection::vec((any::<bool>(), 0u32..40), 1..400)) {
-            let mut index = Index::new(64);
-            let mut plain = BTreeMap::new();
-            for (id, (insert, lpn)) in steps.into_iter().enumerate() {
-                // Multiples that collide in the low bits.
-                let lpn = lpn << 20;
-                if insert {
-                    index.set(lpn, id as u32);
-                    plain.insert(lpn, id as u32);
-                } else if let Some(id) = plain.remove(&lpn) {
-                    index.remove_if(lpn, id);
-                }
-                for key in 0..40u32 {
-                    prop_assert_eq!(index.get(key << 20), plain.get(&(key << 20)).copied());
-                }
-            }
-        }
-    }
 
     #[test]
     fn first_in_first_out_and_trim_forgets() {

@@ -259,13 +259,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let (unit, sector) = self.unit_of(lba);
             let sectors = (self.sectors_per_unit - sector).min(total - done);
             let existing = self.buffer.find(Lpn(unit));
-            let merge = existing.filter(|&id| {
-                let entry = self.buffer.entry(id);
-                self.config.buffer.coalesce
-                    && entry.state == EntryState::Queued
-                    && entry.waiter == NONE
-                    && waiter == NONE
-            });
+            let merge = existing.filter(|&id| waiter == NONE && self.may_join(id));
             let partial = sectors < self.sectors_per_unit;
             let bits = sector_bits(sector, sectors);
             let waits_for_turn = partial && existing.is_none() && !self.may_complete_partial(Lpn(unit));
@@ -316,6 +310,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
         self.slots[slot as usize].sectors_done = done;
         true
+    }
+
+    /// Whether more of a buffered unit may be written where it waits.
+    #[inline]
+    fn may_join(&self, id: u32) -> bool {
+        let entry = self.buffer.entry(id);
+        self.config.buffer.coalesce && entry.state == EntryState::Queued && entry.waiter == NONE
     }
 
     /// Whether a unit that is not in the buffer may be completed now, or needs no completing.

@@ -14,6 +14,7 @@ mod merging;
 pub mod meters;
 mod scheduled;
 pub mod ssd;
+mod unit_index;
 
 pub use config::{
     BufferConfig, BufferEviction, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig,

@@ -43,14 +43,14 @@ impl Server {
     }
 
     /// Remembers everything submitted.
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "an example includes this file to measure the host alone")]
     pub fn remembering(mut self) -> Self {
         self.history = Some(Vec::new());
         self
     }
 
     /// What was submitted.
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "an example includes this file to measure the host alone")]
     pub fn commands(&self) -> &[(Nanos, Command)] {
         self.history.as_deref().unwrap_or_default()
     }
