@@ -62,17 +62,15 @@ pub(super) const PAGES: &[Parameter] = &[
     ),
 ];
 
-/// Between flash and link.
-pub(super) const READ_PATH: &[Parameter] = &[row(
-    "controller.read_path_bytes_per_s",
-    "B/s",
-    Integer(0, 1 << 40),
-    Number(0),
-    "rate of data from flash to the host link, shared by all channels; 0: takes no time",
-)];
-
-/// What firmware of flash drives has beside times: a pipeline, limits on writes.
-pub(super) const GOVERNOR: &[Parameter] = &[
+/// What controllers of flash have beside firmware times: a read path, a pipeline, limits on writes.
+pub(super) const DATA_PATH: &[Parameter] = &[
+    row(
+        "controller.read_path_bytes_per_s",
+        "B/s",
+        Integer(0, 1 << 40),
+        Number(0),
+        "rate of data from flash to the host link, shared by all channels; 0: takes no time",
+    ),
     row(
         "controller.pipeline_ns",
         "ns",
@@ -96,6 +94,21 @@ pub(super) const GOVERNOR: &[Parameter] = &[
     ),
 ];
 
+/// Largest payload of a frame.
+pub(super) const FRAME_BYTES: Parameter =
+    row("link.frame_bytes", "B", Integer(1, 1 << 26), Number(8192), "largest payload of a frame");
+/// Time of a frame beside its payload.
+pub(super) const FRAME_OVERHEAD: Parameter =
+    row("link.frame_overhead_ns", "ns", Integer(0, SECOND_NS), Number(0), "framing and handshake of a frame");
+/// Time of a command beside its frames of data.
+pub(super) const COMMAND_OVERHEAD: Parameter = row(
+    "link.command_overhead_ns",
+    "ns",
+    Integer(0, SECOND_NS),
+    Number(0),
+    "command and status frames of a command",
+);
+
 /// Host link.
 pub(super) const LINK: &[Parameter] = &[
     row(
@@ -105,15 +118,9 @@ pub(super) const LINK: &[Parameter] = &[
         Required,
         "payload rate of the host link; 0: takes no time",
     ),
-    row("link.frame_bytes", "B", Integer(1, 1 << 26), Number(8192), "largest payload of a frame"),
-    row("link.frame_overhead_ns", "ns", Integer(0, SECOND_NS), Number(0), "framing and handshake of a frame"),
-    row(
-        "link.command_overhead_ns",
-        "ns",
-        Integer(0, SECOND_NS),
-        Number(0),
-        "command and status frames of a command",
-    ),
+    FRAME_BYTES,
+    FRAME_OVERHEAD,
+    COMMAND_OVERHEAD,
 ];
 
 /// Write buffer.

@@ -2,7 +2,7 @@
 
 use super::Fallback::{Absent, Boolean as Is, Integer as Number, Required};
 use super::Kind::{Boolean, Integer, Names};
-use super::{MOST, Parameter, SECOND_NS, row};
+use super::{MOST, Parameter, SECOND_NS, controller, row};
 
 /// The array.
 pub(super) const ARRAY: &[Parameter] = &[
@@ -41,15 +41,9 @@ pub(super) const BRIDGE: &[Parameter] = &[
         Absent,
         "payload rate of a bridge's link; left out: every member has a port of its own",
     ),
-    row("link.frame_bytes", "B", Integer(1, 1 << 26), Number(8192), "largest payload of a frame"),
-    row("link.frame_overhead_ns", "ns", Integer(0, SECOND_NS), Number(0), "framing and handshake of a frame"),
-    row(
-        "link.command_overhead_ns",
-        "ns",
-        Integer(0, SECOND_NS),
-        Number(0),
-        "command and status frames of a command",
-    ),
+    controller::FRAME_BYTES,
+    controller::FRAME_OVERHEAD,
+    controller::COMMAND_OVERHEAD,
     row("power.idle_mw", "mW", Integer(0, MOST), Number(0), "bridge; members add their own"),
     row("power.link_mw", "mW", Integer(0, MOST), Number(0), "more while the bridge's link moves data"),
 ];
