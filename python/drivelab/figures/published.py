@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
@@ -91,7 +91,3 @@ def orderings() -> tuple[Ordering, ...]:
         for record in document.get("ordering", [])
     ]
     return tuple(sorted(found, key=lambda ordering: ordering.id))
-
-
-FIELD_NAMES = frozenset(item.name for item in fields(Figure))
-"""Keys that a figure's record may have."""

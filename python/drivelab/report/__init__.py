@@ -61,8 +61,10 @@ def _section(review: Review, model: Model, index: int) -> ModelSection:
         raw_gib=quantities.data(model.raw_capacity_bytes),
         user_gb=quantities.with_unit(_giga(model.user_capacity_bytes), "GB"),
         stacks=bars.splits(review, writes=True, model=model.name),
-        position_charts=charts.throughput_over_position(review, model.name, f"position-{index}"),
-        time_charts=charts.throughput_over_time(review, model.name, f"time-{index}"),
+        position_charts=charts.throughput(
+            review, model.name, charts.OVER_POSITION, f"position-{index}"
+        ),
+        time_charts=charts.throughput(review, model.name, charts.OVER_TIME, f"time-{index}"),
         latency_charts=charts.latency_percentiles(review, model.name, f"latency-{index}"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,100 +93,108 @@ def _margin(shown: list[Measurement]) -> int:
     return max(62, 16 + 7 * max(len(test.state) for test in shown))
 
 
-def _time_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
-    shown = [t for t in tests if any(rate is not None for rate in t.series_mib_per_s)]
+@dataclass(frozen=True)
+class Course:
+    """What throughput is drawn along (time, position), and how; rates in the subtitle's unit."""
+
+    subtitle: str
+    preposition: str
+    suffix: str
+    rates: Callable[[Measurement], Sequence[float | None]]
+    step: Callable[[Measurement], float]
+    """Length of a rate's stretch, in the unit of `suffix`."""
+    span: Callable[[float, float], str]
+    """The least and the highest rate in words."""
+    hover: str
+    digits: tuple[int, int]
+    """Decimals of places and of rates."""
+    line_px: float
+    tick_count: int
+    hovermode: str
+    height_px: int
+
+
+OVER_TIME = Course(
+    subtitle="MiB/s against time",
+    preposition="over time",
+    suffix=" s",
+    rates=lambda test: test.series_mib_per_s,
+    step=lambda test: test.series_interval_s,
+    span=lambda low, high: f"{q.throughput(low)} to {q.throughput(high)}",
+    hover="%{y:.1f} MiB/s at %{x:.0f} s",
+    digits=(6, 4),
+    line_px=1.6,
+    tick_count=5,
+    hovermode="x unified",
+    height_px=190,
+)
+OVER_POSITION = Course(
+    subtitle="MB/s (10⁶) against position",
+    preposition="against position",
+    suffix=" GB",
+    rates=lambda test: test.zones_mb_per_s,
+    step=lambda test: (test.zone_bytes or 0.0) / 1e9,
+    span=lambda low, high: f"{low:.3g} to {high:.3g} MB/s",
+    hover="%{y:.1f} MB/s at %{x:.1f} GB",
+    digits=(4, 2),
+    line_px=1.2,
+    tick_count=6,
+    hovermode="closest",
+    height_px=240,
+)
+
+
+def _course_chart(tests: list[Measurement], course: Course, chart_id: str) -> Chart | None:
+    shown = [
+        test
+        for test in tests
+        if course.step(test) and any(rate is not None for rate in course.rates(test))
+    ]
     if not shown:
         return None
     data, ends, words = [], [], []
     top = 0.0
+    places_at, rates_at = course.digits
     for test in shown:
-        rates = [None if rate is None else round(rate, 4) for rate in test.series_mib_per_s]
+        rates, step = course.rates(test), course.step(test)
         known = [rate for rate in rates if rate is not None]
         top = max(top, *known)
         tail = known[-max(1, len(known) // 10) :]
         ends.append(sum(tail) / len(tail))
-        words.append(f"{test.state}: {q.throughput(min(known))} to {q.throughput(max(known))}")
-        data.append(
-            {
-                "type": "scatter", "mode": "lines", "name": test.state, "y": rates,
-                "x": [round((i + 0.5) * test.series_interval_s, 6) for i in range(len(rates))],
-                "line": {"color": colour(test.state), "width": 1.6}, "connectgaps": False,
-                "hovertemplate": "%{y:.1f} MiB/s at %{x:.0f} s",
-            }
-        )  # fmt: skip
-    limit = (top or 1.0) * 1.08
-    places = below(spread(ends, limit * LINE_HEIGHT_SHARE), limit, limit * LINE_HEIGHT_SHARE)
-    layout = {
-        "xaxis": _axis(ticksuffix=" s", showgrid=False, rangemode="tozero", nticks=5),
-        "yaxis": _axis(range=[0, limit], nticks=5),
-        "annotations": [
-            _label(test.state, place, colour(test.state))
-            for test, place in zip(shown, places, strict=True)
-        ],
-        "margin": {"l": 40, "r": _margin(shown), "t": 8, "b": 28},
-        "hovermode": "x unified",
-    }
-    description = f"Throughput over time of {shown[0].title}; " + "; ".join(words)
-    return Chart(
-        chart_id, shown[0].title, "MiB/s against time", description, 190,
-        {"data": data, "layout": layout},
-    )  # fmt: skip
-
-
-def throughput_over_time(review: Review, model: str, prefix: str) -> list[Chart]:
-    """One small plot per test of a model, all states in it."""
-    charts = (
-        _time_chart(review.of(test_id, model), f"{prefix}-{index}")
-        for index, test_id in enumerate(review.test_ids(model))
-    )
-    return [chart for chart in charts if chart is not None]
-
-
-def _position_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
-    shown = [t for t in tests if t.zones_mb_per_s and t.zone_bytes]
-    if not shown:
-        return None
-    data, ends, words = [], [], []
-    top = 0.0
-    for test in shown:
-        known = [rate for rate in test.zones_mb_per_s if rate is not None]
-        zone_gb = (test.zone_bytes or 0.0) / 1e9
-        top = max(top, *known)
-        tail = known[-max(1, len(known) // 10) :]
-        ends.append(sum(tail) / len(tail))
-        words.append(f"{test.state}: {min(known):.3g} to {max(known):.3g} MB/s")
+        words.append(f"{test.state}: {course.span(min(known), max(known))}")
         data.append(
             {
                 "type": "scatter", "mode": "lines", "name": test.state,
-                "x": [round((i + 0.5) * zone_gb, 4) for i in range(len(test.zones_mb_per_s))],
-                "y": [None if rate is None else round(rate, 2) for rate in test.zones_mb_per_s],
-                "line": {"color": colour(test.state), "width": 1.2}, "connectgaps": False,
-                "hovertemplate": "%{y:.1f} MB/s at %{x:.1f} GB",
+                "x": [round((i + 0.5) * step, places_at) for i in range(len(rates))],
+                "y": [None if rate is None else round(rate, rates_at) for rate in rates],
+                "line": {"color": colour(test.state), "width": course.line_px},
+                "connectgaps": False, "hovertemplate": course.hover,
             }
         )  # fmt: skip
     limit = (top or 1.0) * 1.08
     places = below(spread(ends, limit * LINE_HEIGHT_SHARE), limit, limit * LINE_HEIGHT_SHARE)
     layout = {
-        "xaxis": _axis(ticksuffix=" GB", showgrid=False, rangemode="tozero", nticks=6),
+        "xaxis": _axis(
+            ticksuffix=course.suffix, showgrid=False, rangemode="tozero", nticks=course.tick_count
+        ),
         "yaxis": _axis(range=[0, limit], nticks=5),
         "annotations": [
             _label(test.state, place, colour(test.state))
             for test, place in zip(shown, places, strict=True)
         ],
         "margin": {"l": 40, "r": _margin(shown), "t": 8, "b": 28},
-        "hovermode": "closest",
+        "hovermode": course.hovermode,
     }
-    description = f"Throughput against position of {shown[0].title}; " + "; ".join(words)
-    return Chart(
-        chart_id, shown[0].title, "MB/s (10⁶) against position", description, 240,
-        {"data": data, "layout": layout},
-    )  # fmt: skip
+    title = shown[0].title
+    description = f"Throughput {course.preposition} of {title}; " + "; ".join(words)
+    spec = {"data": data, "layout": layout}
+    return Chart(chart_id, title, course.subtitle, description, course.height_px, spec)
 
 
-def throughput_over_position(review: Review, model: str, prefix: str) -> list[Chart]:
-    """One plot per pass over a model's whole drive, all states in it."""
+def throughput(review: Review, model: str, course: Course, prefix: str) -> list[Chart]:
+    """One plot per test of a model that has such a course, all states in it."""
     charts = (
-        _position_chart(review.of(test_id, model), f"{prefix}-{index}")
+        _course_chart(review.of(test_id, model), course, f"{prefix}-{index}")
         for index, test_id in enumerate(review.test_ids(model))
     )
     return [chart for chart in charts if chart is not None]

@@ -144,10 +144,6 @@ class Measurement:
             return None
         return self.mib_per_s * 2**20 * self.duration_s
 
-    def primary(self) -> float | None:
-        """The value a reader asks of this test first: latency of an access, else throughput."""
-        return self.mean_us if self.pattern == "access" else self.mib_per_s
-
 
 @dataclass(frozen=True)
 class StateRun:

@@ -40,7 +40,7 @@ def numbers(value: Any) -> list[float]:
 
 def test_plots_hold_both_states_and_only_finite_numbers() -> None:
     review = read(results())
-    drawn = charts.throughput_over_time(review, MODEL, "time")
+    drawn = charts.throughput(review, MODEL, charts.OVER_TIME, "time")
     assert len(drawn) == 8
     assert [trace["name"] for trace in drawn[0].spec["data"]] == ["new", "used"]
     drawn += charts.latency_percentiles(review, MODEL, "latency") + charts.agreement(review)
@@ -53,7 +53,7 @@ def test_plots_hold_both_states_and_only_finite_numbers() -> None:
 def test_gaps_in_a_series_stay_gaps() -> None:
     data = results()
     data["tests"][0]["series"]["mib_per_s"][3:5] = [None, math.nan]
-    chart = charts.throughput_over_time(read(data), MODEL, "time")[0]
+    chart = charts.throughput(read(data), MODEL, charts.OVER_TIME, "time")[0]
     assert chart.spec["data"][0]["y"][3:5] == [None, None]
 
 
