@@ -79,6 +79,22 @@ def test_the_tree_refers_to_nothing_outside_it() -> None:
     assert found == []
 
 
+def test_documents_name_files_that_exist() -> None:
+    # A link, or a path between backquotes that begins with one of the tree's folders.
+    link = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+    path_named = re.compile(r"`((?:\.ci|crates|docs|models|python|tools)/[a-z0-9_./@-]+)`")
+    missing = []
+    for document in (path for path in files() if path.suffix == ".md"):
+        content = text(document)
+        missing += [
+            f"{name(document)}: {target}"
+            for folder, found in ((document.parent, link), (ROOT, path_named))
+            for target in found.findall(content)
+            if not (folder / target).exists()
+        ]
+    assert missing == []
+
+
 def test_crates_depend_one_way() -> None:
     manifests = sorted((ROOT / "crates").glob("*/Cargo.toml"))
     assert {manifest.parent.name for manifest in manifests} == set(CRATES)

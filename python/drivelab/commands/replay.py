@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -65,17 +66,10 @@ def replay(
 ) -> None:
     """Replay a recorded trace on a drive: MQSim ASCII, MSR Cambridge CSV, fio iolog v2 and v3."""
     watch = Stopwatch()
-    if format_name is not None:
-        _one_of("--format", format_name, FORMATS)
-    _one_of("--pacing", pacing, PACINGS)
-    _one_of("--out-of-range", beyond, BEYOND)
+    _check_words(format_name, pacing, beyond)
     if queue_depth is not None and pacing != "closed":
         raise RequestError(f"--queue-depth {queue_depth}: counts with --pacing closed only")
-    pattern = parse_data_pattern(data)
-    try:
-        idle_cap_ns = time_ns(idle_cap)
-    except ValueError as error:
-        raise RequestError(f'--idle-cap "{idle_cap}": expected {error}') from None
+    pattern, cap_ns = parse_data_pattern(data), _idle_cap_ns(idle_cap)
     found = models.load(drive, [models.split_override(text) for text in sets or ()])
     wanted = states.find(state)
     trace = laboratory.read_trace(
@@ -85,7 +79,7 @@ def replay(
         trace_file.name,
         next(item for item in PACINGS if item == pacing),
         queue_depth or 1,
-        idle_cap_ns,
+        cap_ns,
         derive_seed(seed, found.name, state, "replay"),
         pattern,
     )
@@ -95,23 +89,22 @@ def replay(
         return target.run_requests(job, trace.requests, progress, share)
 
     report = run_alone(f"{found.name}: {trace_file.name}", work)
+    options = {
+        "--drive": drive,
+        "--state": state,
+        "--format": format_name,
+        "--pacing": pacing,
+        "--data": data,
+        "--idle-cap": idle_cap if pacing == "capped" else None,
+        "--queue-depth": queue_depth,
+        "--out-of-range": beyond,
+        "--device": device,
+    }
+    words = ["drivelab", "replay", str(trace_file), *_option_words(options)]
     document = {
         "drivelab": {
             "engine_version": _engine.engine_version(),
-            "command_line": _command_line(
-                trace_file,
-                drive,
-                format_name,
-                pacing,
-                idle_cap,
-                queue_depth,
-                beyond,
-                device,
-                state,
-                data,
-                seed,
-                sets,
-            ),
+            "command_line": printing.command_line([*words, *set_words(sets)], seed),
             "seed": seed,
             "model": found.name,
             "model_hash": found.hash,
@@ -134,35 +127,28 @@ def replay(
         _print(document)
 
 
-def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise RequestError(
-            f'{option} "{value}" is unknown{nearest(value, allowed)} Allowed: {", ".join(allowed)}.'
-        )
+def _check_words(format_name: str | None, pacing: str, beyond: str) -> None:
+    for option, value, allowed in (
+        ("--format", format_name, FORMATS),
+        ("--pacing", pacing, PACINGS),
+        ("--out-of-range", beyond, BEYOND),
+    ):
+        if value is not None and value not in allowed:
+            hint, known = nearest(value, allowed), ", ".join(allowed)
+            raise RequestError(f'{option} "{value}" is unknown{hint} Allowed: {known}.')
 
 
-def _command_line(
-    trace_file: Path,
-    drive: str,
-    format_name: str | None,
-    pacing: str,
-    idle_cap: str,
-    queue_depth: int | None,
-    beyond: str,
-    device: str | None,
-    state: str,
-    data: str,
-    seed: int,
-    sets: list[str] | None,
-) -> str:
-    words = ["drivelab", "replay", str(trace_file), "--drive", drive, "--state", state]
-    words += ["--format", format_name] if format_name is not None else []
-    words += ["--pacing", pacing, "--data", data]
-    words += ["--idle-cap", idle_cap] if pacing == "capped" else []
-    words += ["--queue-depth", str(queue_depth)] if queue_depth is not None else []
-    words += ["--out-of-range", beyond]
-    words += ["--device", device] if device is not None else []
-    return printing.command_line([*words, *set_words(sets)], seed)
+def _idle_cap_ns(text: str) -> int:
+    try:
+        return time_ns(text)
+    except ValueError as error:
+        raise RequestError(f'--idle-cap "{text}": expected {error}') from None
+
+
+def _option_words(options: Mapping[str, str | int | None]) -> list[str]:
+    """Options as one types them, those without a value left out."""
+    given = ((option, str(value)) for option, value in options.items() if value is not None)
+    return [word for pair in given for word in pair]
 
 
 def _print(document: dict[str, Any]) -> None:
