@@ -107,7 +107,13 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     /// Begins jobs on banks that have none, as long as something must leave the buffer.
     #[inline]
     fn begin_groups(&mut self, now: Nanos) {
-        while self.jobs.merging == 0 && self.must_leave(now) && self.begin_group(now) {}
+        // Looking for a group of an idle bank goes through all groups if there is no such bank.
+        let banks = self.jobs.banks.len() as u32;
+        while self.jobs.merging == 0
+            && self.jobs.working < banks
+            && self.must_leave(now)
+            && self.begin_group(now)
+        {}
     }
 
     /// Whether a group must leave the buffer now; otherwise sets the alarm for when it must.
