@@ -1,9 +1,11 @@
 //! Values over the whole of their ranges: a model with them is refused with a message that names a key, or it makes a
 //! drive that works on commands. Nothing overflows on the way (tests are built with checks of that).
 
+use std::sync::Arc;
+
 use drivelab_controller::{Command, Device, Op};
 use drivelab_drive::parameters::Kind;
-use drivelab_drive::{Family, Model, Partition, build};
+use drivelab_drive::{Family, Layer, Model, ModelError, Partition, build};
 use drivelab_sim::Stream;
 
 use crate::values::{self, Random, Values};
@@ -36,7 +38,12 @@ fn value(random: &mut Random, kind: Kind) -> Option<String> {
 /// Values of a random model, some of them replaced.
 fn extreme_values(seed: u64, family: Family) -> Values {
     let random = &mut Random(Stream::new(seed, 5));
-    let mut values = values::of_seed(seed, family);
+    let mut values = match family {
+        Family::Raid0 => [("family", "raid-0"), ("array.strip_bytes", "4096")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into(),
+        _ => values::of_seed(seed, family),
+    };
     let parameters: Vec<_> = family.parameters().filter(|parameter| parameter.key != "family").collect();
     for _ in 0..random.between(1, 4) {
         let parameter = random.one(&parameters);
@@ -92,10 +99,24 @@ fn settle(
     false
 }
 
+/// An array of two small drives.
+fn array(values: &Values) -> Result<Model, ModelError> {
+    let member = |seed| {
+        let values = values::of_seed(seed, Family::HardDisk);
+        Model::parse("name = 'member'\ntitle = 'Member'", "member", &values).map(Arc::new)
+    };
+    let members: Vec<_> = (0..).filter_map(|seed| member(seed).ok()).take(2).collect();
+    let text = "name = 'random'\ntitle = 'Random'\nmembers = ['member', 'member']";
+    Model::parse_array(&[Layer { text, origin: "random" }], values, &members)
+}
+
 /// Tries a seed; whether it made a drive.
 pub fn exercise(seed: u64, family: Family) -> bool {
     let values = extreme_values(seed, family);
-    let parse = || Model::parse("name = 'random'\ntitle = 'Random'", "random", &values);
+    let parse = || match family {
+        Family::Raid0 => array(&values),
+        _ => Model::parse("name = 'random'\ntitle = 'Random'", "random", &values),
+    };
     let outcome = std::panic::catch_unwind(|| match parse() {
         Ok(model) => {
             use_it(&mut Random(Stream::new(seed, 6)), &model);
