@@ -14,7 +14,8 @@ from drivelab.figures.readings import Property, Reading
 SCENARIO_NOTE = "scenario to come"
 ZERO_LIMIT = {"MB/s": 5.0}
 """What a line that a chart draws on its axis, printed as "nearly 0", can't be told from."""
-FIGURE_ID = re.compile(r"\b[A-Z][A-Z0-9]-\d{3}\b")
+FIGURE_ID = re.compile(r"\b(?:[A-Z][A-Z0-9]|ORD)-\d{3}\b")
+"""Identity of a figure or of an ordering."""
 APPLICATIONS = {"pcmark": "PCMark Vantage", "sysmark": "SYSMark 2007"}
 """Applications by the beginning of a metric."""
 GB = 10**9
@@ -64,7 +65,7 @@ class Measured:
 
 
 def _fitted_ids(model: Mapping[str, Any]) -> frozenset[str]:
-    """Figures that the source of any parameter names."""
+    """Figures and orderings that the source of any parameter names."""
     sources = (str(parameter.get("source", "")) for parameter in model["parameters"])
     return frozenset(name for source in sources for name in FIGURE_ID.findall(source))
 

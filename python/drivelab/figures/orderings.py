@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from drivelab.figures import tables
@@ -14,6 +14,8 @@ from drivelab.figures.readings import QUANTITIES, Reading, settled
 from drivelab.figures.tables import Comparison
 
 Record = dict[str, Any]
+
+JUDGED = ("holds", "does not hold")
 
 
 def entry_readings(entry: str, comparison: Comparison) -> list[Reading]:
@@ -43,8 +45,9 @@ def _entries(comparison: Comparison) -> list[str]:
 def compare_orderings(measured: Measured) -> list[Record]:
     """Every published ordering, and whether the models keep it.
 
-    `result`: "holds", "does not hold", "scenario to come", or "not measured". Drives without a
-    model are named in `missing`; the rest is compared without them.
+    `result`: "holds", "does not hold", "scenario to come", or "not measured"; `role`: "fitted" if a
+    parameter was chosen to keep it, "predicted" if none was, None where nothing is judged.
+    Drives without a model are named in `missing`; the rest is compared without them.
     """
     return [_record(item, tables.comparisons()[item.id], measured) for item in orderings()]
 
@@ -67,6 +70,7 @@ def _record(ordering: Ordering, comparison: Comparison, measured: Measured) -> R
         "best_first": list(ordering.best_first),
         "result": result,
         "holds": {"holds": True, "does not hold": False}.get(result),
+        "role": _role(ordering, known, measured) if result in JUDGED else None,
         "test_ids": list(comparison.tests),
         "unit": QUANTITIES[comparison.quantity].unit if comparison.tests else None,
         "groups": [
@@ -80,6 +84,12 @@ def _record(ordering: Ordering, comparison: Comparison, measured: Measured) -> R
         "note": "; ".join(filter(None, (ordering.note, comparison.remark))),
         "review": ordering.review,
     }
+
+
+def _role(ordering: Ordering, known: Iterable[str], measured: Measured) -> str:
+    """`fitted` if the source of a compared drive's parameter names the ordering."""
+    named = any(ordering.id in measured.fitted_ids.get(_model(entry), ()) for entry in known)
+    return "fitted" if named else "predicted"
 
 
 def _model(entry: str) -> str:

@@ -65,6 +65,8 @@ def order_rows(orders: Sequence[Record]) -> list[Row]:
     rows: list[Row] = []
     for order in orders:
         why = [*order["broken"], order["reason"]]
+        if order["role"] == "fitted":
+            why.append("a parameter was fitted to it")
         if order["missing"] and order["holds"] is not None:
             why.append(f"compared without {', '.join(order['missing'])}")
         elif order["missing"]:

@@ -37,6 +37,18 @@ def test_an_ordering_holds_if_every_drive_is_ahead_of_the_next_place() -> None:
     ]
 
 
+def test_an_ordering_that_a_source_names_is_fitted() -> None:
+    tests = [measured("power-idle", "new", 1.0, model_name=name) for name in POWER]
+    for test in tests:
+        test["mean_power_w"] = POWER[test["model"]]
+    sources = {"ocz-agility-2-100gb": ("fitted to ORD-004: idle",)}
+    known = figures.Measured([model(name, *sources.get(name, ())) for name in POWER], tests)
+    roles = {order["id"]: order["role"] for order in figures.compare_orderings(known)}
+    assert roles["ORD-004"] == "fitted"
+    assert {role for name, role in roles.items() if name != "ORD-004"} <= {"predicted", None}
+    assert orders(POWER, "power-idle")["ORD-004"]["role"] == "predicted"
+
+
 def test_equal_is_not_ahead() -> None:
     found = orders(POWER | {"ocz-agility-2-100gb": 0.5}, "power-idle")["ORD-004"]
     assert found["holds"] is False
