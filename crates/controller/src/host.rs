@@ -442,7 +442,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.complete(slot, self.link_free_ns);
     }
 
-    /// Frees the whole units inside the range, if the firmware knows trims; sectors of units that are only partly inside keep their data.
+    /// Frees the whole units inside the range, if the firmware knows trims; sectors of units that are only partly
+    /// inside keep their data.
     fn trim(&mut self, slot: u32, now: Nanos) {
         if !self.mapping.takes_trims() {
             self.finish_without_data(slot, now);

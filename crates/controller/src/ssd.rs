@@ -1,10 +1,10 @@
 //! A solid-state drive as a state machine: what it is made of, and the order in which things happen.
 //!
-//! `host` works on commands, the back end of the mapping scheme (`scheduled`) on dies. Three kinds of event drive both: the firmware is done with a
-//! command (a queue: one processor, in order), a die has finished a job (a heap: at most one job a die), the data
-//! of a read is ready for the link (the same heap). Completions leave in the order of the link. Flash reads reserve
-//! die and bus when they are issued; programs, copies and erases are issued one at a time when their die is free,
-//! so that a read never waits for more than the operation under way.
+//! `host` works on commands, the back end of the mapping scheme (`scheduled`) on dies. Three kinds of event drive
+//! both: the firmware is done with a command (a queue: one processor, in order), a die has finished a job (a heap: at
+//! most one job a die), the data of a read is ready for the link (the same heap). Completions leave in the order of
+//! the link. Flash reads reserve die and bus when they are issued; programs, copies and erases are issued one at a
+//! time when their die is free, so that a read never waits for more than the operation under way.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

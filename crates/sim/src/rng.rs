@@ -6,7 +6,8 @@
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// A reproducible random stream: PCG XSL 128/64 (MCG; REFERENCES.md, \[8\]), pinned so that results survive library updates.
+/// A reproducible random stream: PCG XSL 128/64 (MCG; REFERENCES.md, \[8\]), pinned so that results survive library
+/// updates.
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: Pcg64Mcg,
