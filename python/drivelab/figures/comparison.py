@@ -220,9 +220,9 @@ def _unit(figure: Figure, single: Reading | None) -> str:
 def _reason(
     figure: Figure, inputs: Mapping[str, Input], measured: Measured, modelled: float | None
 ) -> str:
-    """Why there is no modelled value, or why it isn't judged; empty if it is."""
+    """Why there is no modelled value, why it isn't judged, or what is to be said of it."""
     if modelled is not None:
-        return _unjudged(figure)
+        return _unjudged(figure) or tables.remarks("beside").get(figure.id, "")
     if figure.id in tables.remarks("no_model"):
         return tables.remarks("no_model")[figure.id]
     if scenario := _scenario(figure):

@@ -164,10 +164,9 @@ RULES = (
     _rule("hdtach_write_avg", "hdtach-write", "pass_mean_mb_per_s"),
     _rule("hdtach_write_typical", "hdtach-write", "pass_median_mb_per_s"),
     _rule("hdtach_write_floor", "hdtach-write", "pass_floor_mb_per_s"),
-    # The sequential pass with random data is the measurement itself.
     _rule(
         *("worst_case_speed", "hdtach-write-random-data", "pass_mean_mb_per_s"),
-        states={"tortured (20 min incompressible": "tortured-random-20min"},
+        states={"tortured (20 min incompressible": "tortured-random-20min-pass"},
     ),
     _rule("power_idle", "power-idle", "power_w"),
     _rule("power_seq_write", "power-sequential-write", "power_w"),

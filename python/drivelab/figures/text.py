@@ -54,7 +54,7 @@ def figure_rows(records: Sequence[Record]) -> list[Row]:
             number(record["modelled"]),
             record["unit"],
             verdict(record),
-            record["reason"] if record["role"] == "none" else record["role"],
+            "; ".join(filter(None, (record["role"].removeprefix("none"), record["reason"]))),
         )
         for record in records
     ]

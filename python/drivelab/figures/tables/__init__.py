@@ -58,7 +58,7 @@ def formulas() -> dict[str, Formula]:
 
 @cache
 def remarks(section: str) -> dict[str, str]:
-    """Remarks by the figure's identity: `contradicted`, `arithmetic`, `no_model`, `scenario`."""
+    """Remarks by the figure's identity: `contradicted`, `beside` and so on."""
     rows: dict[str, str] = _read("remarks").get(section, {})
     return rows
 
