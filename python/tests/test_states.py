@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small import small_model
+from small import MODEL_NAME, OVERRIDES, small_model
 
-from drivelab import states
+from drivelab import model, states
 from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, MIB, derive_seed
@@ -68,7 +68,9 @@ def seeds(name: str) -> int:
 
 
 def prepared(name: str) -> EngineTarget:
-    target = EngineTarget(small_model(), 1)
+    # The X25-M G1 itself takes no trims.
+    trims = model.load(MODEL_NAME, (*OVERRIDES, ("ftl.trim_supported", "true")))
+    target = EngineTarget(trims, 1)
     STATES[name].prepare(target, seeds, TaskProgress(name))
     return target
 

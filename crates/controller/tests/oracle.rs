@@ -95,6 +95,7 @@ fn ftl(shape: Shape, user_units: u32) -> FtlConfig {
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
+        trim_supported: true,
         idle_cleaning_blocks: shape.idle_blocks,
         wear_spread_limit: 4,
         journal_updates_per_page: shape.journal,

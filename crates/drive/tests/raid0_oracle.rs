@@ -186,6 +186,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
+        trim_supported: true,
         idle_cleaning_blocks: 4,
         wear_spread_limit: 4,
         journal_updates_per_page: 9,

@@ -12,6 +12,7 @@ fn member(overrides: &[(&str, &str)]) -> Drive {
     let text = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
     let mut pairs = vec![
         ("flash.blocks_per_plane", "16"),
+        ("ftl.trim_supported", "true"),
         ("spare_ratio", "0.6"),
         ("ftl.checkpoint_updates", "0"),
         ("ftl.checkpoint_bytes", "0"),

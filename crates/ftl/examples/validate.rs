@@ -38,6 +38,7 @@ fn steady(policy: VictimSelection, spare_ratio: f64, seed: u64) -> Steady {
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
+        trim_supported: true,
         idle_cleaning_blocks: 0,
         wear_spread_limit: 0,
         journal_updates_per_page: 0,

@@ -42,6 +42,8 @@ pub struct FtlConfig {
     pub checkpoint_updates: u32,
     /// Pages of a checkpoint.
     pub checkpoint_pages: u32,
+    /// The firmware knows TRIM; otherwise trims are accepted and ignored.
+    pub trim_supported: bool,
     /// Seed of random victim selection.
     pub seed: u64,
 }

@@ -135,6 +135,10 @@ impl Mapping for PageMap {
         self.map[lpn.0 as usize].checked_sub(1).map(Ppn)
     }
 
+    fn takes_trims(&self) -> bool {
+        self.logs.config.trim_supported
+    }
+
     fn trim(&mut self, lpn: Lpn) {
         if self.unmap(lpn) {
             self.logs.counters.units_trimmed += 1;

@@ -24,6 +24,7 @@ fn drive(policy: VictimSelection, unit_bytes: u32, wear: u32, journal: u32) -> U
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
+        trim_supported: true,
         idle_cleaning_blocks: 0,
         wear_spread_limit: wear,
         journal_updates_per_page: journal,

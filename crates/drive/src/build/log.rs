@@ -15,6 +15,9 @@ pub fn config(model: &Model, layout: &UnitLayout, seed: u64) -> Result<FtlConfig
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: model.small("ftl.cleaning_start_blocks"),
         cleaning_stop_blocks: model.small("ftl.cleaning_stop_blocks"),
+        // Families whose firmwares all know TRIM have no such parameter.
+        trim_supported: model.family().find("ftl.trim_supported").is_none()
+            || model.flag("ftl.trim_supported"),
         idle_cleaning_blocks: model.small("ftl.idle_cleaning_blocks"),
         wear_spread_limit: model.small("ftl.wear_spread_limit"),
         journal_updates_per_page: model.small("ftl.journal_updates_per_page"),

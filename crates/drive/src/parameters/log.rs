@@ -1,11 +1,12 @@
 //! Parameters of mapping schemes that write a log on every die and clean die by die.
 
-use super::Fallback::{Integer as Number, Required, Word};
-use super::Kind::{Choice, Integer};
+use super::Fallback::{Boolean as Is, Integer as Number, Required, Word};
+use super::Kind::{Boolean, Choice, Integer};
 use super::{HOUR_NS, MOST, Parameter, row};
 
 /// Cleaning and wear levelling.
 pub(super) const CLEANING: &[Parameter] = &[
+    row("ftl.trim_supported", "", Boolean, Is(true), "trims free units; otherwise they are ignored"),
     row(
         "ftl.victim_selection",
         "",

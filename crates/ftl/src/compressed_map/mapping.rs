@@ -86,6 +86,10 @@ impl Mapping for CompressedMap {
         }
     }
 
+    fn takes_trims(&self) -> bool {
+        self.logs.config.trim_supported
+    }
+
     fn trim(&mut self, lpn: Lpn) {
         let index = lpn.0 as usize;
         let entry = self.map[index];
