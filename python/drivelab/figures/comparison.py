@@ -10,6 +10,7 @@ from drivelab.figures import tables
 from drivelab.figures.formulas import Input, evaluate, formula_of, inputs_of
 from drivelab.figures.published import Figure, compared, figures_by_id
 from drivelab.figures.readings import Property, Reading
+from drivelab.model import known_names
 
 SCENARIO_NOTE = "scenario to come"
 ZERO_LIMIT = {"MB/s": 5.0}
@@ -229,7 +230,11 @@ def _reason(
         return f"{SCENARIO_NOTE}: {scenario}"
     missing = measured.missing(inputs.values())
     if missing:
-        return f"no model yet: {', '.join(missing)}"
+        known = set(known_names())
+        absent_models = [name for name in missing if name not in known]
+        if absent_models:
+            return f"no model yet: {', '.join(absent_models)}"
+        return f"not among the models compared: {', '.join(missing)}"
     if not inputs:
         return "no test of the laboratory repeats it"
     absent = [item for item in inputs.values() if measured.value(item) is None]

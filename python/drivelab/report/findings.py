@@ -121,10 +121,13 @@ def _slowing(review: Review, model: Model, subject: str) -> Iterator[Finding]:
 
 def _tail(test: Measurement) -> Iterator[Finding]:
     at = test.latency_us
-    top = next((key for key in ("p99_99", "p99_9", "p99") if key in at), None)
+    # A percentile is a statement about requests beyond it: without ten of them it is the maximum.
+    requests = (test.iops or 0.0) * (test.duration_s or 0.0)
+    shares = {"p99_99": 10_000, "p99_9": 1_000, "p99": 100}
+    top = next((k for k, share in shares.items() if k in at and requests >= 10 * share), None)
     if top is None:
         return
-    share = {"p99_99": "10,000", "p99_9": "1,000", "p99": "100"}[top]
+    share = f"{shares[top]:,}"
     level = {"p99_99": "99.99", "p99_9": "99.9", "p99": "99"}[top]
     sentence = (
         f"{test.state.capitalize()}, one in {share} {work(test)} takes longer than "

@@ -158,6 +158,14 @@ class StateRun:
     erases: float | None
 
 
+BOUNDS = ("lt", "le", "gt", "ge", "range")
+"""Relations of published figures that hold or fail, and have no error of their own."""
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
 @dataclass(frozen=True)
 class Figure:
     """A published figure and what the model gives for it, both in `unit`."""
@@ -171,6 +179,7 @@ class Figure:
     published: float | None
     modelled: float | None
     given_error: float | None
+    given_satisfied: bool | None
     role: str
     test_id: str
     relation: str
@@ -180,8 +189,8 @@ class Figure:
 
     @property
     def error_ratio(self) -> float | None:
-        """(modelled - published) / published of figures that are values, not bounds."""
-        if self.relation in ("lt", "le", "gt", "ge"):
+        """(modelled - published) / published of figures that are values, not bounds or ranges."""
+        if self.relation in BOUNDS:
             return None
         if self.published and self.modelled is not None:
             return self.modelled / self.published - 1
@@ -189,9 +198,11 @@ class Figure:
 
     @property
     def holds(self) -> bool | None:
-        """For a published bound ("less than 0.3 ms"): does the model keep it?"""
+        """For a published bound or range ("less than 0.3 ms"): does the model keep it?"""
         if self.published is None or self.modelled is None:
             return None
+        if self.relation == "range":
+            return self.given_satisfied
         if self.relation in ("lt", "le"):
             return self.modelled <= self.published
         if self.relation in ("gt", "ge"):
@@ -339,6 +350,7 @@ def _figure(raw: dict[str, Any]) -> Figure:
         published=number(raw.get("published")),
         modelled=number(raw.get("modelled")),
         given_error=number(raw.get("error_ratio")),
+        given_satisfied=_flag(raw.get("satisfied")),
         relation=_text(raw.get("relation"), "eq"),
         **{
             key: _text(raw.get(key))

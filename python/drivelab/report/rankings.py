@@ -9,7 +9,7 @@ from drivelab.model import FAMILY_TITLES
 from drivelab.report import bars
 from drivelab.report import quantities as q
 from drivelab.report.findings import Finding, agreement, change, work
-from drivelab.report.measurements import Figure, Measurement, Model, Review
+from drivelab.report.measurements import BOUNDS, Figure, Measurement, Model, Review
 
 MANY = 4
 """From so many models on a report ranks them, instead of telling the story of the first."""
@@ -164,7 +164,7 @@ def _figures(
         value = bars.published_value(figure, test, quantity)
         owner = figure.model or f"={figure.drive}"
         state = f"published, {_state_text(figure)}".removesuffix(", ")
-        if value is None or (owner, state) in seen or figure.relation in ("lt", "le", "gt", "ge"):
+        if value is None or (owner, state) in seen or figure.relation in BOUNDS:
             continue
         seen.add((owner, state))
         text = f"{bars.published_text(figure, value)} [{figure.id}]"

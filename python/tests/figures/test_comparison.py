@@ -138,7 +138,7 @@ def test_reasons_say_what_is_missing() -> None:
     found = records()
     assert found["AN-083"]["reason"] == "scenario to come: PCMark Vantage"
     assert found["AN-117"]["reason"] == "scenario to come: PCMark Vantage"
-    assert found["AN-090"]["reason"] == "no model yet: intel-x25-e-32gb"
+    assert found["AN-090"]["reason"] == "not among the models compared: intel-x25-e-32gb"
     assert "sequential-write-2m in state used" in found["AN-032"]["reason"]
     assert "hard disks in general" in found["AN-029"]["reason"]
 
