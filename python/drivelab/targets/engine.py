@@ -1,52 +1,18 @@
-"""What a procedure runs on. Now: a drive of the engine. Other targets fit the same protocol."""
+"""A drive of the engine as a target: virtual time, independent copies."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, Self
+from typing import Any
 
 from drivelab import _engine
 from drivelab.errors import RequestError, WorkError
 from drivelab.model import Model
 from drivelab.progress import TaskProgress
+from drivelab.targets.target import Report
 from drivelab.workload import Job, Requests, jobs_to_json
-
-Report = dict[str, Any]
-"""What a run measured: see `results.test_result` for the keys that are used."""
-
-
-class Target(Protocol):
-    """A drive to be tested. Times are in ns of the target's own clock."""
-
-    @property
-    def capacity_bytes(self) -> int:
-        """Bytes that the host can address."""
-
-    @property
-    def queue_depth(self) -> int:
-        """Commands that the drive accepts at once."""
-
-    def clone(self) -> Self:
-        """An independent copy of the drive in its present state."""
-
-    def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
-        """Runs jobs that start together; they are `share` of the task whose progress is given."""
-
-    def run_requests(
-        self, job: Job, requests: Requests, progress: TaskProgress, share: float = 1.0
-    ) -> Report:
-        """Runs given requests."""
-
-    def idle(self, duration_ns: int) -> None:
-        """Lets time pass without commands."""
-
-    def secure_erase(self) -> None:
-        """Erases every block: the new state."""
-
-    def counters(self) -> dict[str, float]:
-        """Cumulative counters of the drive."""
 
 
 class EngineTarget:

@@ -1,0 +1,44 @@
+"""What a procedure needs of a drive, whatever the drive is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
+
+from drivelab.progress import TaskProgress
+from drivelab.workload import Job, Requests
+
+Report = dict[str, Any]
+"""What a run measured: see `results.test_result` for the keys that are used."""
+
+
+class Target(Protocol):
+    """A drive to be tested. Times are in ns of the target's own clock."""
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Bytes that the host can address."""
+
+    @property
+    def queue_depth(self) -> int:
+        """Commands that the drive accepts at once."""
+
+    def clone(self) -> Self:
+        """An independent copy of the drive in its present state."""
+
+    def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
+        """Runs jobs that start together; they are `share` of the task whose progress is given."""
+
+    def run_requests(
+        self, job: Job, requests: Requests, progress: TaskProgress, share: float = 1.0
+    ) -> Report:
+        """Runs given requests."""
+
+    def idle(self, duration_ns: int) -> None:
+        """Lets time pass without commands."""
+
+    def secure_erase(self) -> None:
+        """Erases every block: the new state."""
+
+    def counters(self) -> dict[str, float]:
+        """Cumulative counters of the drive."""
