@@ -9,6 +9,8 @@ from typing import Any
 
 import duckdb
 
+from drivelab.results import STREAM
+
 SCHEMA_SQL = """
 CREATE TABLE runs (
     schema INTEGER, engine_version VARCHAR, command_line VARCHAR, seed UBIGINT, quick BOOLEAN,
@@ -67,6 +69,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Row]) 
 
 def _tables(results: Mapping[str, Any]) -> dict[str, Iterable[Row]]:
     run = results["drivelab"]
+    streams = [test for test in results["tests"] if test["kind"] == STREAM]
     keys = ("schema", "engine_version", "command_line", "seed", "quick")
     return {
         "runs": [(*_values(run, *keys), results.get("wall_s"))],
@@ -88,12 +91,12 @@ def _tables(results: Mapping[str, Any]) -> dict[str, Iterable[Row]]:
             )
             for state in results["states"]
         ],
-        "tests": [_test(test) for test in results["tests"]],
-        "series": _series(results["tests"]),
-        "zones": _zones(results["tests"]),
+        "tests": [_test(test) for test in streams],
+        "series": _series(streams),
+        "zones": _zones(streams),
         "percentiles": [
             (test["model"], test["state"], test["id"], percentile, latency_us)
-            for test in results["tests"]
+            for test in streams
             for percentile, latency_us in test["latency_us"]["percentiles"]
         ],
         "figures": [

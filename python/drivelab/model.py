@@ -39,6 +39,13 @@ class Model:
 
     engine: _engine.Model
     description: dict[str, Any]
+    request: str
+    """What it was loaded by: a name or a path."""
+    overrides: Overrides
+
+    def with_overrides(self, more: Overrides) -> Model:
+        """The same model with more parameters overridden; raises RequestError."""
+        return load(self.request, (*self.overrides, *more))
 
     @property
     def name(self) -> str:
@@ -163,7 +170,7 @@ def load(request: str, overrides: Overrides = ()) -> Model:
     override that the engine refuses.
     """
     engine = _parse(request, overrides, ())
-    return Model(engine, json.loads(engine.to_json()))
+    return Model(engine, json.loads(engine.to_json()), request, tuple(overrides))
 
 
 def _parse(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> _engine.Model:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from drivelab.procedures.procedure import Measured, Procedure
+from drivelab.procedures.measured import Measured
+from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.stream import Stream
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 
 if TYPE_CHECKING:
     from drivelab.model import Model
 
-SCHEMA = 1
+SCHEMA = 2
+STREAM, COMPOUND = "stream", "compound"
+"""Kinds of records of tests: with the figures of one stream, or with values and tables only."""
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
 PROGRAM_KEYS = tuple(
     f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map", "parity")
@@ -64,20 +69,64 @@ def model_result(model: Model) -> dict[str, Any]:
     }
 
 
-def test_result(
-    model_name: str, state: str, procedure: Procedure, measured: Measured
+def measured_record(
+    model_name: str,
+    state: str,
+    procedure: Procedure,
+    measured: Measured,
+    spending: Spending | None = None,
 ) -> dict[str, Any]:
-    """The record of one test, from what it measured; `wall_s` is added by the caller."""
-    report = measured.report
-    direction = report["jobs"][0][procedure.direction]
-    used = spent(report["counters_before"], report["counters_after"])
-    duration_ns = report["end_ns"] - report["measure_start_ns"]
-    energy_j = used["energy_nj"] / 1e9
-    return {
+    """The record of one test, from what it measured; `wall_s` is added by the caller.
+
+    `spending` is what a compound test did to the drive; a stream's is in its report.
+    """
+    record: dict[str, Any] = {
         "id": procedure.id,
         "title": procedure.title,
+        "group": procedure.group,
         "model": model_name,
         "state": state,
+    }
+    if isinstance(procedure, Stream):
+        record |= {"kind": STREAM} | _stream(procedure, measured)
+    else:
+        assert spending is not None
+        record |= {"kind": COMPOUND, "span_bytes": measured.span_bytes}
+        record |= {"duration_s": spending.duration_ns / NS_PER_S} | spending.record()
+    return record | measured.found() | measured.more
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What a part of a drive's life did to it: the drive's time in ns, and counters as added."""
+
+    duration_ns: int
+    used: Mapping[str, Any]
+
+    def record(self) -> dict[str, Any]:
+        """Flash traffic, erases and energy, as in results.json."""
+        energy_j = self.used["energy_nj"] / 1e9
+        seconds = self.duration_ns / NS_PER_S
+        return {
+            "write_amplification": write_amplification(self.used),
+            "host_write_bytes": self.used["host_write_bytes"],
+            "flash_program_bytes": program_bytes(self.used),
+            "erases": erase_count(self.used),
+            "energy_j": energy_j,
+            "mean_power_w": energy_j / seconds if seconds else None,
+            "counters": dict(self.used),
+        }
+
+
+def _stream(procedure: Stream, measured: Measured) -> dict[str, Any]:
+    report = measured.report
+    assert report is not None
+    direction = report["jobs"][0][procedure.direction]
+    spending = Spending(
+        report["end_ns"] - report["measure_start_ns"],
+        spent(report["counters_before"], report["counters_after"]),
+    )
+    return {
         "direction": procedure.direction,
         "block_bytes": procedure.block_bytes,
         "queue_depth": procedure.queue_depth,
@@ -91,18 +140,12 @@ def test_result(
         "mib_per_s": _mib_per_s(direction["bytes_per_s"]),
         "latency_us": latency_us(direction["latency_ns"]),
         "split_mean_us": split_us(direction["split_mean_ns"]),
-        "write_amplification": write_amplification(used),
-        "host_write_bytes": used["host_write_bytes"],
-        "flash_program_bytes": program_bytes(used),
-        "erases": erase_count(used),
-        "energy_j": energy_j,
-        "mean_power_w": energy_j / (duration_ns / NS_PER_S) if duration_ns else None,
-        "counters": used,
+        **spending.record(),
         "series": _series(direction),
-    } | measured.more
+    }
 
 
-def _data_matters(procedure: Procedure) -> bool:
+def _data_matters(procedure: Stream) -> bool:
     """Whether the test itself decides what its data are."""
     return procedure.direction == "write" or procedure.written_first
 

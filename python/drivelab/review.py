@@ -165,6 +165,7 @@ class _Bench:
                 rank=1 if item.state.costly else 3,
                 work=partial(self._measure, item),
                 before=made[item.state] if item.state.costly else None,
+                extra_drives=item.procedure.extra_drives,
             )
             for item in self._measurements
         ]
@@ -179,11 +180,13 @@ class _Bench:
         work: Callable[[Drive | None, TaskProgress], EngineTarget | None],
         before: Piece | None,
         result: Snapshot | None = None,
+        extra_drives: int = 0,
     ) -> Piece:
         return Piece(
             TaskProgress(f"{self._model.name}, {label}", weight),
             order=self._index * 4 + rank,
             drive_bytes=self._model.memory_bytes,
+            extra_bytes=extra_drives * self._model.memory_bytes,
             work=work,
             start=before.result if before is not None else None,
             result=result,
@@ -225,8 +228,12 @@ class _Bench:
             target = self._new_drive()
             state.prepare(target, self._seed, TaskProgress(state.name))
         seed = derive_seed(self._plan.seed, self._model.name, state.name, test.id)
+        start_ns, before = target.now_ns, target.counters()
         measured = test.measure(target, seed, self._plan.quick, progress)
-        record = results.test_result(self._model.name, state.name, test, measured)
+        spending = results.Spending(
+            target.now_ns - start_ns, results.spent(before, target.counters())
+        )
+        record = results.measured_record(self._model.name, state.name, test, measured, spending)
         if self._model.is_disk:
             record |= {"write_amplification": None, "flash_program_bytes": 0}
         self._measured[item] = record | {"wall_s": watch.seconds()}

@@ -77,6 +77,8 @@ class Piece:
     result: Snapshot | None = None
     after: Piece | None = None
     """The preparation of `start`."""
+    extra_bytes: int = 0
+    """Memory that it takes beside its drive as long as it runs."""
     done: bool = field(default=False, init=False)
 
     @property
@@ -87,7 +89,8 @@ class Piece:
     @property
     def added_bytes(self) -> int:
         """Memory that it takes beyond what is already held."""
-        return 0 if self.start is not None and self.start.last else self.drive_bytes
+        own = 0 if self.start is not None and self.start.last else self.drive_bytes
+        return own + self.extra_bytes
 
     @property
     def needed_bytes(self) -> int:
@@ -114,6 +117,7 @@ def run(pieces: Sequence[Piece], crew: Crew, workers: int, memory_bytes: int) ->
             future.result()
             piece = running.pop(future)
             piece.done = True
+            held_bytes -= piece.extra_bytes
             if piece.result is None:
                 held_bytes -= piece.drive_bytes
 

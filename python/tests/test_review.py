@@ -120,7 +120,7 @@ def test_the_database_holds_the_same_numbers(folder: Path, document: dict[str, A
     assert rows == [(t["state"], t["id"], t["iops"]) for t in document["tests"]]
     assert seconds == sum(len(t["series"]["mib_per_s"]) for t in document["tests"])
     assert parameters == len(document["models"][0]["parameters"])
-    assert schema == [(1, True)]
+    assert schema == [(2, True)]
 
 
 def test_the_report_is_there(folder: Path) -> None:

@@ -46,7 +46,9 @@ def list_models(
         records = [item.summary() for item in model.load_all()]
     if json:
         printing.document(records)
-    elif tests or state_names:
+    elif tests:
+        _print_tests(records)
+    elif state_names:
         printing.table(
             tuple(records[0])[:2],
             [tuple(str(value) for value in record.values())[:2] for record in records],
@@ -56,10 +58,25 @@ def list_models(
         _print_models(records)
 
 
+def _print_tests(records: Sequence[Record]) -> None:
+    width = max(len(item["id"]) for item in records)
+    for group in procedures.GROUPS:
+        rows = [
+            (str(item["id"]).ljust(width), str(item["title"]))
+            for item in records
+            if item["group"] == group
+        ]
+        if rows:
+            heading = f"\n{group.capitalize()} (--tests {procedures.group_name(group)})"
+            printing.console().print(heading, style="bold", markup=False)
+            printing.table(("id", "what"), rows, ())
+
+
 def _test_record(test: Procedure) -> Record:
     return {
         "id": test.id,
         "title": test.title,
+        "group": test.group,
         "states": list(test.states),
         "default_for": list(test.default_for),
     }

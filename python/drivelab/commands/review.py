@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing
 from drivelab.errors import RequestError
-from drivelab.results import to_json
+from drivelab.results import STREAM, to_json
 
 
 def review(
@@ -129,8 +129,19 @@ def _print_summary(results: dict[str, Any]) -> None:
     columns = ("test", "state", "MiB/s", "IOPS", "mean ms", "99.99 % ms", "max ms", "WA")
     for model in results["models"]:
         printing.console().print(f"\n{model['title']}", style="bold", markup=False)
-        rows = [_summary_row(t) for t in results["tests"] if t["model"] == model["name"]]
-        printing.table(columns, rows, columns[2:])
+        found = [test for test in results["tests"] if test["model"] == model["name"]]
+        rows = [_summary_row(test) for test in found if test["kind"] == STREAM]
+        if rows:
+            printing.table(columns, rows, columns[2:])
+        values = [row for test in found for row in _value_rows(test)]
+        if values:
+            printing.table(("test", "state", "value", "", "unit"), values, ("",))
+
+
+def _value_rows(test: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    for value in test["values"]:
+        number = printing.number(value["value"])
+        yield (test["title"], test["state"], value["title"], number, value["unit"])
 
 
 def _summary_row(test: dict[str, Any]) -> tuple[str, ...]:

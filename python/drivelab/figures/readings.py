@@ -30,6 +30,13 @@ def _of_pass(key: str) -> Callable[[Record], Any]:
     return lambda record: record["pass"][key]
 
 
+def _of_value(name: str) -> Callable[[Record], Any]:
+    """One of the values that a compound test found."""
+    return lambda record: next(
+        (value["value"] for value in record["values"] if value["name"] == name), None
+    )
+
+
 QUANTITIES = {
     "mib_per_s": Quantity(lambda record: record["mib_per_s"], "MiB/s", "throughput"),
     "iops": Quantity(lambda record: record["iops"], "IOPS", "throughput"),
@@ -40,7 +47,8 @@ QUANTITIES = {
     "pass_median_mb_per_s": Quantity(_of_pass("median_mb_per_s"), "MB/s", "median of a pass"),
     "pass_floor_mb_per_s": Quantity(_of_pass("floor_mb_per_s"), "MB/s", "floor of a pass"),
 }
-"""Everything that is read off a test's record, by name."""
+"""Everything that is read off a test's record, by name. A compound test's value has the name
+"value:NAME" and is read with `_of_value(NAME)`."""
 
 
 def _ms(latency_us: float | None) -> float | None:

@@ -1,8 +1,12 @@
-"""The tests of the laboratory, one file each. To add one: a file with PROCEDURES, named here."""
+"""The tests of the laboratory, one file each. To add one: a file with PROCEDURES, named here.
+
+The order is that of reports: by group, then as named here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from drivelab.errors import RequestError, nearest
 from drivelab.procedures import (
@@ -14,12 +18,12 @@ from drivelab.procedures import (
     sequential_2mb,
     sequential_128k,
 )
-from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.procedure import GROUPS, Procedure
 
-__all__ = ["PROCEDURES", "Procedure", "select"]
+__all__ = ["GROUPS", "PROCEDURES", "Procedure", "group_name", "select"]
 
-PROCEDURES: dict[str, Procedure] = {
-    procedure.id: procedure
+_ALL: tuple[Procedure, ...] = tuple(
+    procedure
     for module in (
         sequential_2mb,
         sequential_128k,
@@ -30,6 +34,9 @@ PROCEDURES: dict[str, Procedure] = {
         power,
     )
     for procedure in module.PROCEDURES
+)
+PROCEDURES: dict[str, Procedure] = {
+    procedure.id: procedure for group in GROUPS for procedure in _ALL if procedure.group == group
 }
 """Every test by its identity, in the order of reports."""
 
@@ -39,19 +46,37 @@ ALL = "all"
 
 
 def select(names: Sequence[str], *, disk: bool = False) -> list[Procedure]:
-    """The tests of these names, in the order of reports; the default ones for no names.
+    """The tests of these names or groups, in the order of reports; the default ones for no names.
 
-    `disk`: of a hard disk. Raises RequestError for an unknown name.
+    `disk`: of a hard disk. Raises RequestError for an unknown name, or for a test asked for by name
+    that means nothing on such a drive.
     """
+    groups = {group_name(group): group for group in GROUPS}
     for name in names:
-        if name not in PROCEDURES and name != ALL:
+        if name not in PROCEDURES and name != ALL and name not in groups:
             raise RequestError(
-                f'--tests "{name}" is unknown{nearest(name, PROCEDURES)} '
-                f"Allowed: {ALL}, {', '.join(PROCEDURES)}."
+                f'--tests "{name}" is unknown{nearest(name, [*PROCEDURES, *groups])} '
+                f"Allowed: {ALL}; groups {', '.join(groups)}; `drivelab list --tests` lists tests."
             )
-    drive = "disk" if disk else "flash"
+    drive: Literal["flash", "disk"] = "disk" if disk else "flash"
+    for name in names:
+        if name in PROCEDURES and drive not in PROCEDURES[name].kinds:
+            what = "hard disks" if disk else "flash drives"
+            raise RequestError(f'--tests "{name}" means nothing on {what}')
+    wanted = {name for name in names if name in PROCEDURES}
+    wanted_groups = {groups[name] for name in names if name in groups}
     return [
         test
         for test in PROCEDURES.values()
-        if (ALL in names or test.id in names if names else drive in test.default_for)
+        if drive in test.kinds
+        and (
+            ALL in names or test.id in wanted or test.group in wanted_groups
+            if names
+            else drive in test.default_for
+        )
     ]
+
+
+def group_name(group: str) -> str:
+    """A group as one types it: "storage-bench"."""
+    return group.replace(" ", "-")

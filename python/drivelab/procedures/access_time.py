@@ -8,13 +8,14 @@
 
 from __future__ import annotations
 
-from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.stream import Stream
 from drivelab.quantities import KIB, SECTOR_BYTES
 
 PROCEDURES = (
-    Procedure(
+    Stream(
         id="access-time",
         title="Access time, 512 B random reads over the whole drive, queue depth 1",
+        group="access times",
         direction="read",
         order="random",
         block_bytes=SECTOR_BYTES,
@@ -22,9 +23,10 @@ PROCEDURES = (
         align_bytes=SECTOR_BYTES,
         duration_s=60,
     ),
-    Procedure(
+    Stream(
         id="random-write-4k-qd1-drive",
         title="4 KB random write over the whole drive, queue depth 1, sector-aligned",
+        group="access times",
         direction="write",
         order="random",
         block_bytes=4 * KIB,

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from drivelab.procedures.procedure import RANDOM, Procedure
+from drivelab.procedures.stream import RANDOM, Stream
 from drivelab.quantities import GIB, MIB
 
 
-def _procedure(direction: Literal["read", "write"]) -> Procedure:
-    return Procedure(
+def _procedure(direction: Literal["read", "write"]) -> Stream:
+    return Stream(
         id=f"as-ssd-{direction}",
         title=f"AS SSD: sequential {direction} of incompressible data",
+        group="resiliency",
         direction=direction,
         order="sequential",
         block_bytes=16 * MIB,

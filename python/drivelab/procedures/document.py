@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.procedure import Procedure
-from drivelab.quantities import GIB
 from drivelab.states import STATES
 
 
@@ -23,9 +22,9 @@ def tests_table(tests: Sequence[Procedure]) -> str:
         (
             f"`{test.id}`",
             test.title,
-            _region_text(test),
-            _duration_text(test),
-            _data_text(test),
+            test.span_text,
+            test.time_text,
+            test.data_text,
             ", ".join(f"`{name}`" for name in test.states),
             " and ".join(test.default_for) or "by name",
         )
@@ -42,25 +41,3 @@ def states_table(states: Sequence[tuple[str, str]]) -> str:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _region_text(test: Procedure) -> str:
-    if test.end_share is not None:
-        return f"last {test.end_share * 100:.0f} %"
-    if not test.block_bytes:
-        return "-"
-    if test.span_bytes is None:
-        return "whole drive"
-    return f"{test.span_bytes // GIB} GiB"
-
-
-def _duration_text(test: Procedure) -> str:
-    return "once over" if test.once or not test.duration_s else f"{test.duration_s:.0f} s"
-
-
-def _data_text(test: Procedure) -> str:
-    if not test.block_bytes:
-        return "-"
-    if test.direction == "write":
-        return test.data
-    return f"{test.data}, written first" if test.written_first else "what is there"

@@ -16,7 +16,8 @@ from statistics import fmean, median
 from typing import Any, Literal
 
 from drivelab.data_patterns import parse_data_pattern
-from drivelab.procedures.procedure import RANDOM, REPEATING, Measured, Procedure
+from drivelab.procedures.measured import Measured
+from drivelab.procedures.stream import RANDOM, REPEATING, Stream
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, MIB, NS_PER_S
 from drivelab.targets import Report, Target
@@ -57,8 +58,8 @@ def pass_record(zone_bytes: int, mb_per_s: Sequence[float]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Pass(Procedure):
+@dataclass(frozen=True, kw_only=True)
+class Pass(Stream):
     """A pass over all logical blocks, zone by zone."""
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
@@ -144,6 +145,7 @@ def _procedure(
     return Pass(
         id=f"hdtach-{direction}{variant}",
         title=f"Pass over all logical blocks, 64 KB {direction}{words}",
+        group="pass",
         direction=direction,
         order="sequential",
         block_bytes=64 * KIB,

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from drivelab.procedures.procedure import Measured, Procedure
+from drivelab.procedures.measured import Measured
+from drivelab.procedures.stream import Stream
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
 from drivelab.targets import Target
 
 
-@dataclass(frozen=True)
-class Idle(Procedure):
+@dataclass(frozen=True, kw_only=True)
+class Idle(Stream):
     """A time without commands."""
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
@@ -41,7 +42,7 @@ class Idle(Procedure):
             "counters_after": target.counters(),
             "jobs": [{self.direction: nothing}],
         }
-        return Measured(0, report, {})
+        return Measured(0, report)
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a test of 3 minutes."""
@@ -52,6 +53,7 @@ PROCEDURES = (
     Idle(
         id="power-idle",
         title="Power, idle",
+        group="power",
         direction="read",
         order="sequential",
         block_bytes=0,
@@ -59,9 +61,10 @@ PROCEDURES = (
         align_bytes=1,
         duration_s=60,
     ),
-    Procedure(
+    Stream(
         id="power-sequential-write",
         title="Power, 2 MB sequential write",
+        group="power",
         direction="write",
         order="sequential",
         block_bytes=2 * MIB,
@@ -70,9 +73,10 @@ PROCEDURES = (
         duration_s=60,
         default_for=(),
     ),
-    Procedure(
+    Stream(
         id="power-random-write-qd32",
         title="Power, 4 KB random write, queue depth 32",
+        group="power",
         direction="write",
         order="random",
         block_bytes=4 * KIB,

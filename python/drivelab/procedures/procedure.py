@@ -1,140 +1,78 @@
-"""What every test of the laboratory has: its identity, its workload, its duration."""
+"""What every test of the laboratory has: its name, when it is run, what it measures.
+
+Two kinds: a `Stream` (stream.py) is one stream of requests and is measured to the last percentile;
+every other test is compound: it runs what it likes and says what it found as values, tables and
+charts (measured.py). Reports, databases and comparisons know these two, no test by name.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
 
-from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures.measured import Measured
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, NS_PER_S, SECTOR_BYTES, derive_seed
-from drivelab.targets import Report, Target
-from drivelab.workload import BlockSize, Job, Rw
+from drivelab.targets import Target
 
-QUICK_DURATION_S = 10.0
-"""Longest test of a quick review, in s of the drive's time."""
-
-REPEATING, RANDOM = "repeating", "random"
-"""Data patterns: what Iometer sent in the reviews, and what it sends on request."""
-
-FAST_BYTES_PER_S = 600 * 10**6
-"""No drive with a link of 6 Gb/s reads more; bounds what must be written before a timed read."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a test brought: the engine's report of the measured part, and what else it says."""
-
-    span_bytes: int
-    report: Report
-    more: dict[str, Any]
-    """Keys that only this kind of test adds to its record."""
+GROUPS = (
+    "four corners",
+    "access times",
+    "pass",
+    "resiliency",
+    "sweeps",
+    "studies",
+    "storage bench",
+    "applications",
+    "power",
+    "presets",
+    "snia pts",
+)
+"""Every group of tests, in the order of reports; each has a page in docs/tests/. No test has the
+name of a group."""
 
 
-@dataclass(frozen=True)
-class Procedure:
-    """One test: a stream of requests in one direction, for a time, on a drive in a known state."""
+@dataclass(frozen=True, kw_only=True)
+class Procedure(ABC):
+    """One test: what it is called, where it is run, and how it measures."""
 
     id: str
     title: str
-    direction: Literal["read", "write"]
-    order: Literal["sequential", "random"]
-    block_bytes: int
-    queue_depth: int
-    align_bytes: int
-    duration_s: float
-    """Longest time that it measures, in s of the drive's time."""
-    data: str = REPEATING
-    """Pattern of what is written. A read's pattern is that of `written_first`."""
-    span_bytes: int | None = None
-    """Size of the region from LBA 0; None is the whole drive. A smaller drive is used whole."""
-    end_share: float | None = None
-    """Instead: the region is this share of the drive, at its end."""
-    written_first: bool = False
-    """Whether the region of a read is written with `data` before, so that this is what it reads."""
-    once: bool = False
-    """Whether it ends when it has moved the region's bytes, if `duration_s` hasn't ended it."""
+    """One line that says what is done."""
+    group: str
+    """One of `GROUPS`."""
     states: tuple[str, ...] = ("new", "used")
     """States in which it is run unless others are asked for."""
-    default_for: tuple[Literal["flash", "disk"], ...] = ("flash", "disk")
+    default_for: tuple[Literal["flash", "disk"], ...] = ()
     """Kinds of drives that a review runs it on without being asked for it by name."""
-    series_interval_s: float = 1.0
-
-    def named(self, test_id: str, title: str) -> Self:
-        """The same test under another name."""
-        return replace(self, id=test_id, title=title)
-
-    def region_on(self, capacity_bytes: int) -> tuple[int, int]:
-        """First byte and size of the region on a drive of this size, in whole blocks."""
-        size = capacity_bytes if self.span_bytes is None else min(self.span_bytes, capacity_bytes)
-        if self.end_share is not None:
-            size = max(int(capacity_bytes * self.end_share), self.block_bytes)
-        # Sequential passes end with the last whole block; random ones reach every sector.
-        if self.order == "sequential" and self.block_bytes:
-            size -= size % self.block_bytes
-        offset = 0 if self.end_share is None else capacity_bytes - size
-        return offset - offset % self.align_bytes, size
-
-    def span_bytes_on(self, capacity_bytes: int) -> int:
-        """Size of the region on a drive of this size."""
-        return self.region_on(capacity_bytes)[1]
+    kinds: tuple[Literal["flash", "disk"], ...] = ("flash", "disk")
+    """Kinds of drives on which it means anything."""
+    extra_drives: int = 0
+    """Drives that it holds beside the one it is given, at the same time; for the memory bound."""
 
     def fits(self, capacity_bytes: int) -> bool:
-        """Whether a drive of this size has room for one block."""
-        return capacity_bytes >= self.block_bytes
+        """Whether a drive of this size is large enough for it."""
+        return capacity_bytes > 0
 
-    def duration_on(self, quick: bool) -> float:
-        """Length in s of the drive's time, at most."""
-        return min(self.duration_s, QUICK_DURATION_S) if quick else self.duration_s
-
+    @abstractmethod
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
-        """Work, in units of a test of 3 minutes; for the progress bar."""
-        return self.duration_on(quick) / 180 * (1.5 if self.written_first else 1.0)
+        """Work, in units of a stream of 3 minutes; for the progress bar."""
 
-    def job(self, capacity_bytes: int, seed: int, quick: bool = False) -> Job:
-        """The engine's job for a drive of this size; deterministic in the seed."""
-        rw: Rw = self.direction
-        if self.order == "random":
-            rw = "randread" if self.direction == "read" else "randwrite"
-        offset_bytes, span_bytes = self.region_on(capacity_bytes)
-        return Job(
-            name=self.id,
-            rw=rw,
-            block_sizes=(BlockSize(bytes=self.block_bytes),),
-            align_bytes=max(self.align_bytes, SECTOR_BYTES) if self.order == "random" else None,
-            offset_bytes=offset_bytes,
-            span_bytes=span_bytes,
-            queue_depth=self.queue_depth,
-            runtime_ns=round(self.duration_on(quick) * NS_PER_S),
-            time_based=not self.once,
-            data=parse_data_pattern(self.data),
-            seed=seed,
-            series_interval_ns=round(self.series_interval_s * NS_PER_S),
-        )
-
+    @abstractmethod
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
-        """Runs the test on a drive that is in the wanted state."""
-        share = 1.0
-        if self.written_first:
-            share = 0.7
-            target.run([self._writing(target.capacity_bytes, seed, quick)], progress, 1 - share)
-        report = target.run([self.job(target.capacity_bytes, seed, quick)], progress, share)
-        return Measured(self.span_bytes_on(target.capacity_bytes), report, {})
+        """Runs the test on a drive that is in the wanted state; deterministic in the seed."""
 
-    def _writing(self, capacity_bytes: int, seed: int, quick: bool) -> Job:
-        """One sequential pass over what a read will read."""
-        offset_bytes, span_bytes = self.region_on(capacity_bytes)
-        block_bytes = 128 * KIB
-        if self.order == "sequential":
-            block_bytes = self.block_bytes
-            reach = int(self.duration_on(quick) * FAST_BYTES_PER_S)
-            span_bytes = min(span_bytes, -(-reach // self.block_bytes) * self.block_bytes)
-        return Job(
-            name=f"{self.id}-writing",
-            rw="write",
-            block_sizes=(BlockSize(bytes=min(block_bytes, span_bytes)),),
-            offset_bytes=offset_bytes,
-            span_bytes=span_bytes,
-            data=parse_data_pattern(self.data),
-            seed=derive_seed(seed, "writing"),
-        )
+    @property
+    def span_text(self) -> str:
+        """Part of the drive that it uses, for the table of tests."""
+        return "whole drive"
+
+    @property
+    def time_text(self) -> str:
+        """How long it measures, for the table of tests."""
+        return "-"
+
+    @property
+    def data_text(self) -> str:
+        """What is written or read, for the table of tests."""
+        return "-"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from drivelab.procedures.procedure import RANDOM, Procedure
+from drivelab.procedures.stream import RANDOM, Stream
 from drivelab.quantities import GIB, KIB, SECTOR_BYTES
 
 Direction = Literal["read", "write"]
@@ -21,10 +21,11 @@ NAMED: dict[str, Any] = {"default_for": ()}
 WORDS = {"sector": "sector-aligned", "aligned": "4K-aligned"}
 
 
-def _procedure(direction: Direction, depth: int, alignment: str, **more: Any) -> Procedure:
-    return Procedure(
+def _procedure(direction: Direction, depth: int, alignment: str, **more: Any) -> Stream:
+    return Stream(
         id=f"random-{direction}-4k-qd{depth}-{alignment}",
         title=f"4 KB random {direction}, queue depth {depth}, {WORDS[alignment]}",
+        group="four corners",
         direction=direction,
         order="random",
         block_bytes=4 * KIB,
@@ -34,7 +35,7 @@ def _procedure(direction: Direction, depth: int, alignment: str, **more: Any) ->
     )
 
 
-def _random_data(direction: Direction, depth: int, *, default: bool) -> Procedure:
+def _random_data(direction: Direction, depth: int, *, default: bool) -> Stream:
     plain = _procedure(direction, depth, "aligned")
     return _procedure(
         direction,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.stream import Stream
 from drivelab.quantities import KIB
 
 
-def _procedure(direction: Literal["read", "write"]) -> Procedure:
-    return Procedure(
+def _procedure(direction: Literal["read", "write"]) -> Stream:
+    return Stream(
         id=f"sequential-{direction}-128k-qd1",
         title=f"128 KB sequential {direction}, queue depth 1",
+        group="four corners",
         direction=direction,
         order="sequential",
         block_bytes=128 * KIB,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from drivelab.procedures.procedure import RANDOM, Procedure
+from drivelab.procedures.stream import RANDOM, Stream
 from drivelab.quantities import MIB
 
 END_SHARE = 0.02
@@ -18,10 +18,11 @@ END_SHARE = 0.02
 
 def _procedure(
     direction: Literal["read", "write"], variant: str = "", words: str = "", **more: Any
-) -> Procedure:
-    return Procedure(
+) -> Stream:
+    return Stream(
         id=f"sequential-{direction}-2m{variant}",
         title=f"2 MB sequential {direction}{words}",
+        group="four corners",
         direction=direction,
         order="sequential",
         block_bytes=2 * MIB,

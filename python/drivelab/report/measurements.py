@@ -365,7 +365,8 @@ def _figure(raw: dict[str, Any]) -> Figure:
 def read(results: dict[str, Any]) -> Review:
     """Results of a review (schema 1) as records; missing parts are empty, never an error."""
     meta = _dict(results.get("drivelab"))
-    tests = tuple(_measurement(item) for item in _dicts(results.get("tests")))
+    records = _dicts(results.get("tests"))
+    tests = tuple(_measurement(item) for item in records if item.get("kind") != "compound")
     models = [_model(item) for item in _dicts(results.get("models"))]
     known = {model.name for model in models}
     for test in tests:

@@ -22,6 +22,7 @@ class EngineTarget:
         with engine_errors():
             self._drive = _engine.Drive(model.engine, seed)
         self._model = model
+        self._seed = seed
 
     @property
     def capacity_bytes(self) -> int:
@@ -42,8 +43,13 @@ class EngineTarget:
         """An independent copy of the drive in its present state."""
         copy = object.__new__(EngineTarget)
         copy._model = self._model
+        copy._seed = self._seed
         copy._drive = self._drive.clone()
         return copy
+
+    def variant(self, overrides: Sequence[tuple[str, str]]) -> EngineTarget:
+        """A new drive of the same model with other parameters; raises RequestError."""
+        return EngineTarget(self._model.with_overrides(overrides), self._seed)
 
     def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
         """Runs jobs that start together; raises RequestError for a job that can't be."""

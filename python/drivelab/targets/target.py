@@ -9,7 +9,7 @@ from drivelab.progress import TaskProgress
 from drivelab.workload import Job, Requests
 
 Report = dict[str, Any]
-"""What a run measured: see `results.test_result` for the keys that are used."""
+"""What a run measured: see `results.measured_record` for the keys that are used."""
 
 
 class Target(Protocol):
@@ -23,8 +23,18 @@ class Target(Protocol):
     def queue_depth(self) -> int:
         """Commands that the drive accepts at once."""
 
+    @property
+    def now_ns(self) -> int:
+        """Time that has passed for the drive."""
+
     def clone(self) -> Self:
         """An independent copy of the drive in its present state."""
+
+    def variant(self, overrides: Sequence[tuple[str, str]]) -> Target:
+        """A new drive of the same model with other parameters, as (key, value).
+
+        Raises RequestError for a key or a value that can't be, and where there is no model.
+        """
 
     def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
         """Runs jobs that start together; they are `share` of the task whose progress is given."""

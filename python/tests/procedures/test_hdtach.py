@@ -42,7 +42,7 @@ def test_a_pass_moves_every_block_once(quick: bool) -> None:
     target = EngineTarget(small_model(), 1)
     test = PROCEDURES["hdtach-write"]
     measured = test.measure(target, 1, quick, TaskProgress(test.id))
-    record = results.test_result("m", "new", test, measured)
+    record = results.measured_record("m", "new", test, measured)
     share = 1 / 16 if quick else 1.0
     assert record["bytes"] == pytest.approx(share * target.capacity_bytes, rel=0.03)
     assert record["host_write_bytes"] == record["bytes"]

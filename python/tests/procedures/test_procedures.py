@@ -5,7 +5,9 @@ from small import small_model
 
 from drivelab import procedures, results
 from drivelab.errors import RequestError
-from drivelab.procedures import PROCEDURES, Procedure
+from drivelab.procedures import PROCEDURES, Procedure, group_name
+from drivelab.procedures.hdtach import Pass
+from drivelab.procedures.stream import Stream
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
 from drivelab.targets import EngineTarget
@@ -14,22 +16,28 @@ CAPACITY = 80_026_361_856
 
 
 def test_the_tests_of_the_reviews_are_there() -> None:
-    job = PROCEDURES["sequential-read-2m"].job(CAPACITY, 1)
+    job = stream("sequential-read-2m").job(CAPACITY, 1)
     assert (job.rw, job.block_sizes[0].bytes, job.queue_depth) == ("read", 2 * MIB, 1)
     assert job.runtime_ns == 180 * NS_PER_S
     assert job.span_bytes == CAPACITY // (2 * MIB) * 2 * MIB
 
-    job = PROCEDURES["random-write-4k-qd3-sector"].job(CAPACITY, 1)
+    job = stream("random-write-4k-qd3-sector").job(CAPACITY, 1)
     assert (job.rw, job.block_sizes[0].bytes, job.queue_depth) == ("randwrite", 4 * KIB, 3)
     assert (job.align_bytes, job.span_bytes) == (512, 8 * GIB)
 
-    job = PROCEDURES["access-time"].job(CAPACITY, 1)
+    job = stream("access-time").job(CAPACITY, 1)
     assert (job.rw, job.block_sizes[0].bytes, job.span_bytes) == ("randread", 512, CAPACITY)
 
 
-def streams() -> list[Procedure]:
+def stream(test_id: str) -> Stream:
+    test = PROCEDURES[test_id]
+    assert isinstance(test, Stream)
+    return test
+
+
+def streams() -> list[Stream]:
     """Tests that are one stream of requests."""
-    return [test for test in PROCEDURES.values() if type(test) is Procedure]
+    return [test for test in PROCEDURES.values() if type(test) is Stream]
 
 
 def test_random_tests_may_hit_a_block_twice() -> None:
@@ -53,9 +61,23 @@ def test_smaller_drives_are_used_whole(capacity_bytes: int) -> None:
 
 
 def test_selection_keeps_the_order_of_reports() -> None:
-    chosen = procedures.select(["access-time", "sequential-read-2m"])
+    chosen: list[Procedure] = procedures.select(["access-time", "sequential-read-2m"])
     assert [test.id for test in chosen] == ["sequential-read-2m", "access-time"]
     assert procedures.select(["all"]) == list(PROCEDURES.values())
+
+
+def test_a_group_selects_its_tests() -> None:
+    chosen = procedures.select(["pass"])
+    assert chosen
+    assert {test.group for test in chosen} == {"pass"}
+    assert all(isinstance(test, Pass) for test in chosen)
+
+
+def test_every_group_can_be_typed() -> None:
+    assert {test.group for test in PROCEDURES.values()} <= set(procedures.GROUPS)
+    names = {group_name(group) for group in procedures.GROUPS}
+    assert "storage-bench" in names
+    assert not names & set(PROCEDURES)
 
 
 def test_only_hard_disks_are_measured_at_their_end_by_default() -> None:
@@ -72,7 +94,7 @@ def test_an_unknown_test_is_refused_with_the_nearest() -> None:
 def test_random_data_differ_in_nothing_but_the_data() -> None:
     for test in streams():
         if test.id.endswith("-random-data"):
-            plain = PROCEDURES[test.id.removesuffix("-random-data")]
+            plain = stream(test.id.removesuffix("-random-data"))
             jobs = [item.job(CAPACITY, 1).model_dump() for item in (plain, test)]
             different = {key for key in jobs[0] if jobs[0][key] != jobs[1][key]}
             assert different == {"name", "data"}
@@ -86,20 +108,20 @@ def test_titles_and_ids_are_unique() -> None:
 
 def test_a_read_of_random_data_reads_flash_even_on_a_new_drive() -> None:
     target = EngineTarget(small_model(), 1)
-    test = PROCEDURES["random-read-4k-qd3-aligned-random-data"]
+    test = stream("random-read-4k-qd3-aligned-random-data")
     measured = test.measure(target, 1, True, TaskProgress(test.id))
     before, after = (measured.report[f"counters_{when}"] for when in ("before", "after"))
     span_bytes = test.span_bytes_on(target.capacity_bytes)
     assert after["host_write_bytes"] == before["host_write_bytes"] == span_bytes
-    record = results.test_result("m", "new", test, measured)
+    record = results.measured_record("m", "new", test, measured)
     assert record["counters"]["zero_read_bytes"] < 0.01 * record["bytes"]
     assert record["data"] == "random"
 
 
 def test_power_of_an_idle_drive_is_what_its_model_says() -> None:
     target = EngineTarget(small_model(), 1)
-    test = PROCEDURES["power-idle"]
-    record = results.test_result(
+    test = stream("power-idle")
+    record = results.measured_record(
         "m", "new", test, test.measure(target, 1, False, TaskProgress(test.id))
     )
     assert record["mean_power_w"] == pytest.approx(0.06)
