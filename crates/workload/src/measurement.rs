@@ -1,8 +1,9 @@
 //! What one job's requests experienced, by kind of command.
 
-use drivelab_controller::{Completion, LatencySplit};
+use drivelab_controller::{Completion, LatencySplit, Op};
 use drivelab_sim::{LatencyHistogram, Nanos};
 
+use crate::busy::BusyTime;
 use crate::requests::op_code;
 use crate::series::Series;
 
@@ -17,6 +18,8 @@ pub struct KindMeasurement {
     pub split: SplitSums,
     /// In open loop: how much later than their arrival requests were handed to the drive.
     pub lateness: Option<LatencyHistogram>,
+    /// Time during which at least one command of this kind was outstanding.
+    pub busy: BusyTime,
 }
 
 /// Sums of latency parts; wide, because they are sums over hours of hundreds of outstanding requests.
@@ -52,18 +55,36 @@ pub struct Measurement {
     pub kinds: [KindMeasurement; 4],
     /// Over time.
     pub series: Series,
+    /// Time during which at least one command of any kind was outstanding.
+    pub busy: BusyTime,
 }
 
 impl Measurement {
     /// Nothing measured yet. `open_loop` keeps lateness too.
     #[must_use]
     pub fn new(start_ns: Nanos, interval_ns: Nanos, open_loop: bool) -> Self {
-        let kind =
-            KindMeasurement { lateness: open_loop.then(LatencyHistogram::new), ..KindMeasurement::default() };
+        let busy = BusyTime::new(start_ns);
+        let lateness = open_loop.then(LatencyHistogram::new);
+        let kind = KindMeasurement { lateness, busy, ..KindMeasurement::default() };
         Self {
             kinds: [kind.clone(), kind.clone(), kind.clone(), kind],
             series: Series::new(start_ns, interval_ns),
+            busy,
         }
+    }
+
+    /// A command became outstanding: it was issued at `from_ns` (open loop: it arrived then).
+    #[inline]
+    pub fn begin(&mut self, op: Op, from_ns: Nanos) {
+        self.busy.begin(from_ns);
+        self.kinds[usize::from(op_code(op))].busy.begin(from_ns);
+    }
+
+    /// A command that became outstanding is done, whether it counts or not.
+    #[inline]
+    pub fn end(&mut self, op: Op, now_ns: Nanos) {
+        self.busy.end(now_ns);
+        self.kinds[usize::from(op_code(op))].busy.end(now_ns);
     }
 
     /// Counts a completion of a command that the job issued (open loop: that arrived) at `issued_ns`.

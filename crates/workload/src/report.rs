@@ -22,6 +22,8 @@ pub struct Report {
     pub measure_start_ns: Nanos,
     /// When the last request was done; `counters_after` were read then.
     pub end_ns: Nanos,
+    /// How long, since `measure_start_ns`, at least one request of any job was outstanding.
+    pub busy_ns: Nanos,
     /// In the order in which they were given.
     pub jobs: Vec<JobReport>,
     /// The drive's cumulative counters at `measure_start_ns`.
@@ -39,6 +41,8 @@ pub struct JobReport {
     pub data: DataPattern,
     /// Measured time: from the end of its ramp to its last completion.
     pub runtime_ns: Nanos,
+    /// How long of it at least one of its requests was outstanding (open loop: had arrived and was not done).
+    pub busy_ns: Nanos,
     /// Reads.
     pub read: DirectionReport,
     /// Writes.
@@ -58,6 +62,8 @@ pub struct DirectionReport {
     pub bytes: u64,
     /// Measured time of the job.
     pub runtime_ns: Nanos,
+    /// How long of it at least one request of this direction was outstanding.
+    pub busy_ns: Nanos,
     /// Requests per second; null if there was none.
     pub iops: Option<f64>,
     /// Bytes per second; null if there was no request.
@@ -77,6 +83,8 @@ pub struct DirectionReport {
 pub struct FlushReport {
     /// Flushes done.
     pub count: u64,
+    /// How long at least one flush was outstanding.
+    pub busy_ns: Nanos,
     /// Their latency; null if there was none.
     pub latency_ns: Option<LatencyReport>,
 }
@@ -148,15 +156,21 @@ impl JobReport {
     pub(crate) fn new(job: &Job, runtime_ns: Nanos, measurement: &Measurement) -> Self {
         let percentiles = &job.percentiles;
         let direction = |op| DirectionReport::new(op, runtime_ns, measurement, percentiles);
-        let flush = &measurement.kinds[usize::from(op_code(Op::Flush))].latency;
+        let KindMeasurement { latency, busy, .. } = &measurement.kinds[usize::from(op_code(Op::Flush))];
+        let flush = FlushReport {
+            count: latency.count(),
+            busy_ns: busy.sum_ns(),
+            latency_ns: LatencyReport::new(latency, percentiles),
+        };
         Self {
             name: job.name.clone(),
             data: job.data,
             runtime_ns,
+            busy_ns: measurement.busy.sum_ns(),
             read: direction(Op::Read),
             write: direction(Op::Write),
             trim: direction(Op::Trim),
-            flush: FlushReport { count: flush.count(), latency_ns: LatencyReport::new(flush, percentiles) },
+            flush,
         }
     }
 }
@@ -164,7 +178,7 @@ impl JobReport {
 impl DirectionReport {
     fn new(op: Op, runtime_ns: Nanos, measurement: &Measurement, percentiles: &[f64]) -> Self {
         let index = usize::from(op_code(op));
-        let KindMeasurement { sectors, latency, split, lateness } = &measurement.kinds[index];
+        let KindMeasurement { sectors, latency, split, lateness, busy } = &measurement.kinds[index];
         let (ios, bytes) = (latency.count(), sectors * SECTOR_BYTES);
         let per_second = |amount: u64| {
             (ios > 0 && runtime_ns > 0).then(|| amount as f64 * SECOND as f64 / runtime_ns as f64)
@@ -173,6 +187,7 @@ impl DirectionReport {
             ios,
             bytes,
             runtime_ns,
+            busy_ns: busy.sum_ns(),
             iops: per_second(ios),
             bytes_per_s: per_second(bytes),
             latency_ns: LatencyReport::new(latency, percentiles),

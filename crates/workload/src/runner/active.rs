@@ -190,6 +190,7 @@ impl<'a> ActiveJob<'a> {
         self.issued_bytes += u64::from(request.sector_count) * SECTOR_BYTES;
         self.issued_count += 1;
         self.outstanding += 1;
+        self.measurement.begin(request.op, counts_from_ns);
         Turn::Issue(request, counts_from_ns)
     }
 
@@ -198,6 +199,7 @@ impl<'a> ActiveJob<'a> {
     pub(super) fn complete(&mut self, completion: &Completion, counted_from_ns: Nanos) -> bool {
         self.outstanding -= 1;
         self.last_completion_ns = completion.completed_ns;
+        self.measurement.end(completion.op, completion.completed_ns);
         if completion.completed_ns >= self.counts_from_ns {
             self.measurement.record(completion, counted_from_ns);
         }

@@ -12,6 +12,7 @@ use drivelab_controller::{Command, Completion, Device, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use serde_json::Value;
 
+use crate::busy::BusyTime;
 use crate::error::WorkloadError;
 use crate::generator::Request;
 use crate::job::Source;
@@ -110,6 +111,7 @@ struct Host<'d, 'a, D> {
     waiting: VecDeque<(u32, Request)>,
     /// In the drive.
     outstanding: u32,
+    busy: BusyTime,
     queue_depth: u32,
     /// The drive runs at most until here without the host.
     next_event_ns: Nanos,
@@ -138,6 +140,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
             slots,
             waiting,
             outstanding: 0,
+            busy: BusyTime::new(measure_start_ns),
             queue_depth,
             next_event_ns: now_ns,
             start_ns: now_ns,
@@ -227,6 +230,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         let issued_ns = std::mem::replace(&mut slot.issued_ns, IDLE);
         let job = slot.job;
         self.outstanding -= 1;
+        self.busy.end(now_ns);
         if let Some((tag, request)) = self.waiting.pop_front() {
             self.submit(tag, &request, now_ns)?;
         }
@@ -286,6 +290,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         }
         self.device.submit(now_ns, command)?;
         self.outstanding += 1;
+        self.busy.begin(now_ns);
         let Slot { issued_ns, job } = self.slots[tag as usize];
         let job = &mut self.jobs[job as usize];
         if let Some(lateness) = &mut job.measurement.kinds[usize::from(op_code(op))].lateness
@@ -314,6 +319,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
             start_ns: self.start_ns,
             measure_start_ns: self.measure_start_ns.min(end_ns),
             end_ns,
+            busy_ns: self.busy.sum_ns(),
             jobs: self.jobs.iter().map(ActiveJob::report).collect(),
             counters_before: self.counters_before.unwrap_or_else(|| counters_after.clone()),
             counters_after,
