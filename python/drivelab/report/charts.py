@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.report import quantities as q
+from drivelab.report.axes import (
+    LINE_HEIGHT_SHARE,
+    MAX_AT,
+    NINES,
+    axis,
+    below,
+    label,
+    log_axis,
+    nines,
+    spread,
+)
 from drivelab.report.bars import figure_quantity, state_colour
 from drivelab.report.findings import TOLERANCE_RATIO
 from drivelab.report.measurements import Figure, Measurement, Review
-
-NINES = (50.0, 90.0, 99.0, 99.9, 99.99)
-MAX_AT = 4.9  # where the longest latency stands on the nines axis
-LINE_HEIGHT_SHARE = 0.085  # of a small plot's height; labels closer than this are spread
 
 
 @dataclass(frozen=True)
@@ -29,63 +36,9 @@ class Chart:
     spec: dict[str, Any]
 
 
-def nines(percent: float) -> float:
-    """Position on the nines axis: 90 % is 1, 99 % is 2, 99.9 % is 3."""
-    return -math.log10(1 - percent / 100)
-
-
-def spread(values: list[float], gap: float) -> list[float]:
-    """The values moved apart as little as needed for each to be `gap` from the next."""
-    order = sorted(range(len(values)), key=lambda index: values[index])
-    groups: list[list[int]] = []
-    for index in order:
-        groups.append([index])
-        while (
-            len(groups) > 1 and _low(groups[-1], values, gap) < _high(groups[-2], values, gap) + gap
-        ):
-            tail = groups.pop()
-            groups[-1] += tail
-    placed = list(values)
-    for group in groups:
-        for rank, index in enumerate(group):
-            placed[index] = _low(group, values, gap) + rank * gap
-    return placed
-
-
-def below(values: list[float], limit: float, gap: float) -> list[float]:
-    """Spread values moved down as far as needed for none to stand above the limit."""
-    placed = list(values)
-    order = sorted(range(len(values)), key=lambda index: values[index], reverse=True)
-    for rank, index in enumerate(order):
-        placed[index] = min(placed[index], limit - rank * gap)
-    return placed
-
-
-def _low(group: list[int], values: list[float], gap: float) -> float:
-    return sum(values[index] for index in group) / len(group) - gap * (len(group) - 1) / 2
-
-
-def _high(group: list[int], values: list[float], gap: float) -> float:
-    return _low(group, values, gap) + gap * (len(group) - 1)
-
-
 def colour(state: str) -> str:
     """The colour token of a state."""
     return f"${state_colour(state)}"
-
-
-def _axis(**settings: Any) -> dict[str, Any]:
-    return {
-        "showgrid": True, "gridcolor": "$grid", "zeroline": False, "linecolor": "$axis",
-        "tickcolor": "$axis", "fixedrange": True, "automargin": True, **settings,
-    }  # fmt: skip
-
-
-def _label(text: str, y: float, token: str, x: float = 1.0, xref: str = "paper") -> dict[str, Any]:
-    return {
-        "text": f"<b>{text}</b>", "x": x, "xref": xref, "y": y, "xanchor": "left", "xshift": 5,
-        "yanchor": "middle", "showarrow": False, "font": {"color": token, "size": 12},
-    }  # fmt: skip
 
 
 def _margin(shown: list[Measurement]) -> int:
@@ -174,12 +127,12 @@ def _course_chart(tests: list[Measurement], course: Course, chart_id: str) -> Ch
     limit = (top or 1.0) * 1.08
     places = below(spread(ends, limit * LINE_HEIGHT_SHARE), limit, limit * LINE_HEIGHT_SHARE)
     layout = {
-        "xaxis": _axis(
+        "xaxis": axis(
             ticksuffix=course.suffix, showgrid=False, rangemode="tozero", nticks=course.tick_count
         ),
-        "yaxis": _axis(range=[0, limit], nticks=5),
+        "yaxis": axis(range=[0, limit], nticks=5),
         "annotations": [
-            _label(test.state, place, colour(test.state))
+            label(test.state, place, colour(test.state))
             for test, place in zip(shown, places, strict=True)
         ],
         "margin": {"l": 40, "r": _margin(shown), "t": 8, "b": 28},
@@ -198,21 +151,6 @@ def throughput(review: Review, model: str, course: Course, prefix: str) -> list[
         for index, test_id in enumerate(review.test_ids(model))
     )
     return [chart for chart in charts if chart is not None]
-
-
-def _log_axis(low: float, high: float, text: Callable[[float], str], **more: Any) -> dict[str, Any]:
-    """A log axis between two exponents, at least a decade long, with ticks at 1, 2, 5 or at 1."""
-    if high - low < 1:
-        low, high = (high + low) / 2 - 0.5, (high + low) / 2 + 0.5
-    ticks = [
-        step * 10.0**decade
-        for decade in range(math.floor(low), math.ceil(high) + 1)
-        for step in ((1, 2, 5) if high - low < 2.7 else (1,))
-        if low <= math.log10(step * 10.0**decade) <= high
-    ]
-    return _axis(
-        type="log", range=[low, high], tickvals=ticks, ticktext=[text(t) for t in ticks], **more
-    )
 
 
 def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
@@ -252,22 +190,22 @@ def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
             f"{test.state}: "
             + ", ".join(f"{at:g} % under {q.latency(v)}" for at, v in points if at in NINES)
         )
-    axis = _log_axis(
+    levels = log_axis(
         math.log10(min(values)) - 0.08, math.log10(max(values)) + 0.08, lambda us: q.latency(us, 1)
     )
-    low, high = axis["range"]
+    low, high = levels["range"]
     places = spread(ends, (high - low) * LINE_HEIGHT_SHARE)
     layout = {
-        "xaxis": _axis(
+        "xaxis": axis(
             range=[0, MAX_AT + 0.1],
             tickvals=[*map(nines, NINES), MAX_AT],
             ticktext=[*(f"{at:g}%" for at in NINES), "max"],
             tickfont={"size": 10},
             tickangle=0,
         ),
-        "yaxis": axis,
+        "yaxis": levels,
         "annotations": [
-            _label(test.state, place, colour(test.state))
+            label(test.state, place, colour(test.state))
             for test, place in zip(shown, places, strict=True)
         ],
         "margin": {"l": 52, "r": _margin(shown), "t": 8, "b": 28},
@@ -315,8 +253,8 @@ def _agreement_chart(
     family: str, points: list[tuple[Figure, float, float]], chart_id: str
 ) -> Chart:
     logs = [math.log10(value) for _, *pair in points for value in pair]
-    axis = _log_axis(min(logs) - 0.15, max(logs) + 0.15, lambda value: q.significant(value, 1))
-    low, high = axis["range"]
+    levels = log_axis(min(logs) - 0.15, max(logs) + 0.15, lambda value: q.significant(value, 1))
+    low, high = levels["range"]
     ends = [10**low, 10**high]
     data: list[dict[str, Any]] = [
         {
@@ -348,8 +286,8 @@ def _agreement_chart(
             }
         )  # fmt: skip
     layout = {
-        "xaxis": {**axis, "title": {"text": "published"}},
-        "yaxis": {**axis, "title": {"text": "modelled"}},
+        "xaxis": {**levels, "title": {"text": "published"}},
+        "yaxis": {**levels, "title": {"text": "modelled"}},
         "margin": {"l": 50, "r": 12, "t": 8, "b": 44},
         "hovermode": "closest",
     }

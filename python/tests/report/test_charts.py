@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from report.sample import MODEL, results
 
-from drivelab.report import bars, charts
+from drivelab.report import axes, bars, charts
 from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
 
 
 def test_each_nine_is_one_step() -> None:
-    steps = [charts.nines(at) for at in (0.0, 90.0, 99.0, 99.9, 99.99)]
+    steps = [axes.nines(at) for at in (0.0, 90.0, 99.0, 99.9, 99.99)]
     assert steps == pytest.approx([0, 1, 2, 3, 4])
 
 
@@ -27,7 +27,7 @@ def test_each_nine_is_one_step() -> None:
     ],
 )
 def test_labels_are_spread_apart(values: list[float], expected: list[float]) -> None:
-    assert charts.spread(values, 1.0) == pytest.approx(expected)
+    assert axes.spread(values, 1.0) == pytest.approx(expected)
 
 
 def numbers(value: Any) -> list[float]:
@@ -102,4 +102,4 @@ def test_split_parts_fill_the_bar() -> None:
 
 
 def test_labels_stay_below_the_top() -> None:
-    assert charts.below([9.5, 10.5, 1.0], 10.0, 1.0) == pytest.approx([9.0, 10.0, 1.0])
+    assert axes.below([9.5, 10.5, 1.0], 10.0, 1.0) == pytest.approx([9.0, 10.0, 1.0])

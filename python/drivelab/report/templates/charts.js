@@ -26,13 +26,13 @@
       if (!canvas || canvas.closest("details:not([open])")) continue;
       const { data, layout } = resolve(spec, style);
       Plotly.react(canvas, data, {
+        dragmode: false,
         ...layout,
         width: width || canvas.clientWidth || 480,
         height: canvas.clientHeight || 200,
         paper_bgcolor: "rgba(0,0,0,0)",
         plot_bgcolor: "rgba(0,0,0,0)",
         showlegend: false,
-        dragmode: false,
         font: { family: style.getPropertyValue("--font").trim(), size: 11, color: ink },
         hoverlabel: {
           bgcolor: style.getPropertyValue("--raised").trim(),
