@@ -1,0 +1,1 @@
+"""The tests of SNIA's Solid State Storage Performance Test Specification (PTS), 2.0.x."""
