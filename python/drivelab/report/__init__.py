@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from drivelab.report import bars, charts, findings, quantities, rankings, tables
+from drivelab.report import bars, charts, compound, findings, quantities, rankings, tables
 from drivelab.report.measurements import Model, Parameter, Review, read, state_rank
 
 __all__ = ["render"]
@@ -36,6 +36,7 @@ class ModelSection:
     time_charts: list[charts.Chart]
     position_charts: list[charts.Chart]
     latency_charts: list[charts.Chart]
+    groups: list[compound.Group]
 
 
 def _group(parameter: Parameter) -> str:
@@ -66,6 +67,7 @@ def _section(review: Review, model: Model, index: int) -> ModelSection:
         ),
         time_charts=charts.throughput(review, model.name, charts.OVER_TIME, f"time-{index}"),
         latency_charts=charts.latency_percentiles(review, model.name, f"latency-{index}"),
+        groups=compound.groups(review.compound, model.name, f"test-{index}"),
     )
 
 
@@ -100,7 +102,16 @@ def _all_charts(sections: list[ModelSection], other: list[charts.Chart]) -> Iter
         yield from section.time_charts
         yield from section.position_charts
         yield from section.latency_charts
+        for group in section.groups:
+            for test in group.tests:
+                yield from test.charts
     yield from other
+
+
+def _grouped(sections: list[ModelSection]) -> list[tuple[str, str]]:
+    """Titles and anchors of the groups of compound tests, in order."""
+    titles = dict.fromkeys(group.title for section in sections for group in section.groups)
+    return [(title, "group-" + title.lower().replace(" ", "-")) for title in titles]
 
 
 def _title(review: Review) -> str:
@@ -138,6 +149,9 @@ def render(results: dict[str, Any]) -> str:
             settings=tables.settings(review),
             published=tables.published(review),
             unmodelled=tables.unmodelled(review),
+            contrasted=any(section.contrasts for section in sections),
+            timed=any(section.time_charts or section.position_charts for section in sections),
+            grouped=_grouped(sections),
             agreement=agreement,
             specs={chart.id: chart.spec for chart in drawn},
             wall=quantities.duration(review.wall_s),

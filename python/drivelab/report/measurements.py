@@ -22,11 +22,13 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
+def dicts(value: Any) -> list[dict[str, Any]]:
+    """The dictionaries in a list; empty for anything else."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _text(value: Any, default: str = "") -> str:
+def text(value: Any, default: str = "") -> str:
+    """A value as text, or the default where it is missing."""
     missing = value is None or (isinstance(value, float) and number(value) is None)
     return default if missing else str(value)
 
@@ -225,6 +227,8 @@ class Review:
     states: tuple[StateRun, ...]
     figures: tuple[Figure, ...]
     titles: dict[str, str] = field(default_factory=dict)
+    compound: tuple[dict[str, Any], ...] = ()
+    """Records of compound tests, as in results.json."""
 
     def title_of(self, model: str) -> str:
         """The model's title, or its name if it has none."""
@@ -252,27 +256,27 @@ class Review:
 
 def _parameter(raw: dict[str, Any]) -> Parameter:
     return Parameter(
-        key=_text(raw.get("key")),
+        key=text(raw.get("key")),
         value=raw.get("value"),
-        unit=_text(raw.get("unit")),
-        source=_text(raw.get("source")),
+        unit=text(raw.get("unit")),
+        source=text(raw.get("source")),
         default=raw.get("default") is True,
     )
 
 
 def _model(raw: dict[str, Any]) -> Model:
-    name = _text(raw.get("name"), "unnamed")
+    name = text(raw.get("name"), "unnamed")
     return Model(
         name=name,
-        title=_text(raw.get("title")) or name,
-        hash=_text(raw.get("hash")),
+        title=text(raw.get("title")) or name,
+        hash=text(raw.get("hash")),
         user_capacity_bytes=number(raw.get("user_capacity_bytes")),
         raw_capacity_bytes=number(raw.get("raw_capacity_bytes")),
-        parameters=tuple(_parameter(item) for item in _dicts(raw.get("parameters"))),
-        family=_text(raw.get("family")),
-        released=_text(raw.get("released")),
-        controller=_text(raw.get("controller_name")),
-        firmware=_text(raw.get("firmware")),
+        parameters=tuple(_parameter(item) for item in dicts(raw.get("parameters"))),
+        family=text(raw.get("family")),
+        released=text(raw.get("released")),
+        controller=text(raw.get("controller_name")),
+        firmware=text(raw.get("firmware")),
         price_usd=number(raw.get("price_usd")),
         price_usd_per_gib_flash=number(raw.get("price_usd_per_gib_flash")),
         price_usd_per_gib_user=number(raw.get("price_usd_per_gib_user")),
@@ -305,19 +309,19 @@ def _measurement(raw: dict[str, Any]) -> Measurement:
     rates = series.get("mib_per_s")
     whole = _dict(raw.get("pass"))
     zones = whole.get("mb_per_s")
-    test_id = _text(raw.get("id"), "unnamed")
+    test_id = text(raw.get("id"), "unnamed")
     return Measurement(
         id=test_id,
-        title=_text(raw.get("title")) or test_id,
-        model=_text(raw.get("model"), "unnamed"),
-        state=_text(raw.get("state"), "unstated"),
-        direction=_text(raw.get("direction")),
+        title=text(raw.get("title")) or test_id,
+        model=text(raw.get("model"), "unnamed"),
+        state=text(raw.get("state"), "unstated"),
+        direction=text(raw.get("direction")),
         latency_us=_numbers(latency, ("mean", *(key for key, _ in PERCENTILE_KEYS), "max")),
         percentiles=_percentiles(latency),
         split_us=_numbers(_dict(raw.get("split_mean_us")), SPLIT_PARTS),
         series_interval_s=number(series.get("interval_s")) or 1.0,
         series_mib_per_s=tuple(map(number, rates)) if isinstance(rates, list) else (),
-        data=_text(raw.get("data")),
+        data=text(raw.get("data")),
         zone_bytes=number(whole.get("zone_bytes")),
         zones_mb_per_s=tuple(map(number, zones)) if isinstance(zones, list) else (),
         mean_mb_per_s=number(whole.get("mean_mb_per_s")),
@@ -335,9 +339,9 @@ def _measurement(raw: dict[str, Any]) -> Measurement:
 
 def _state(raw: dict[str, Any]) -> StateRun:
     return StateRun(
-        model=_text(raw.get("model")),
-        state=_text(raw.get("state"), "unstated"),
-        description=_text(raw.get("description")),
+        model=text(raw.get("model")),
+        state=text(raw.get("state"), "unstated"),
+        description=text(raw.get("description")),
         host_write_bytes=number(raw.get("host_write_bytes")),
         program_bytes=number(raw.get("program_bytes")),
         write_amplification=number(raw.get("write_amplification")),
@@ -351,9 +355,9 @@ def _figure(raw: dict[str, Any]) -> Figure:
         modelled=number(raw.get("modelled")),
         given_error=number(raw.get("error_ratio")),
         given_satisfied=_flag(raw.get("satisfied")),
-        relation=_text(raw.get("relation"), "eq"),
+        relation=text(raw.get("relation"), "eq"),
         **{
-            key: _text(raw.get(key))
+            key: text(raw.get(key))
             for key in (
                 *("id", "drive", "firmware", "state", "metric", "unit"),
                 *("role", "test_id", "note", "model", "model_state"),
@@ -365,24 +369,25 @@ def _figure(raw: dict[str, Any]) -> Figure:
 def read(results: dict[str, Any]) -> Review:
     """Results of a review (schema 1) as records; missing parts are empty, never an error."""
     meta = _dict(results.get("drivelab"))
-    records = _dicts(results.get("tests"))
+    records = dicts(results.get("tests"))
     tests = tuple(_measurement(item) for item in records if item.get("kind") != "compound")
-    models = [_model(item) for item in _dicts(results.get("models"))]
+    models = [_model(item) for item in dicts(results.get("models"))]
     known = {model.name for model in models}
     for test in tests:
         if test.model not in known:
             known.add(test.model)
             models.append(_model({"name": test.model}))
     return Review(
-        command_line=_text(meta.get("command_line")),
-        engine_version=_text(meta.get("engine_version")),
-        schema=_text(meta.get("schema")),
-        seed=_text(meta.get("seed")),
+        command_line=text(meta.get("command_line")),
+        engine_version=text(meta.get("engine_version")),
+        schema=text(meta.get("schema")),
+        seed=text(meta.get("seed")),
         quick=meta.get("quick") is True,
         wall_s=number(results.get("wall_s")),
         models=tuple(models),
         tests=tests,
-        states=tuple(_state(item) for item in _dicts(results.get("states"))),
-        figures=tuple(_figure(item) for item in _dicts(results.get("figures"))),
+        states=tuple(_state(item) for item in dicts(results.get("states"))),
+        figures=tuple(_figure(item) for item in dicts(results.get("figures"))),
         titles={model.name: model.title for model in models},
+        compound=tuple(item for item in records if item.get("kind") == "compound"),
     )

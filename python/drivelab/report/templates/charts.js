@@ -27,12 +27,16 @@
       const { data, layout } = resolve(spec, style);
       Plotly.react(canvas, data, {
         dragmode: false,
+        showlegend: false,
+        ...layout,
         ...layout,
         width: width || canvas.clientWidth || 480,
         height: canvas.clientHeight || 200,
         paper_bgcolor: "rgba(0,0,0,0)",
         plot_bgcolor: "rgba(0,0,0,0)",
+        dragmode: false,
         showlegend: false,
+        ...layout,
         font: { family: style.getPropertyValue("--font").trim(), size: 11, color: ink },
         hoverlabel: {
           bgcolor: style.getPropertyValue("--raised").trim(),
