@@ -1,0 +1,127 @@
+"""Compound tests in a report: nothing about a test is known but its values, tables and charts."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from report.sample import results
+
+from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.report import render
+from drivelab.report.compound import drawing_of, groups, rows_of
+from drivelab.report.plots import RowSet, draw, size_text
+
+SIZES = (512, 4096, 2**20, 64 * 2**20)
+
+
+def measured(factor: float) -> Measured:
+    columns = (
+        Column("block_bytes", "Transfer size", "B"),
+        Column("direction", "Direction"),
+        Column("mib_per_s", "Throughput", "MiB/s"),
+    )
+    rows = tuple(
+        {"block_bytes": size, "direction": direction, "mib_per_s": factor * index}
+        for direction in ("read", "write")
+        for index, size in enumerate(SIZES, 1)
+    )
+    return Measured(
+        values=(
+            Value("largest", "Largest", 4 * factor, "MiB/s", "higher"),
+            Value("dip", "Dip at", None, "B"),
+        ),
+        tables=(Table("sweep", "Sweep", columns, rows),),
+        charts=(
+            Chart("sweep", "By size", "lines", "block_bytes", "mib_per_s", "direction", log_x=True),
+            Chart("sweep", "Field", "heat", "block_bytes", "mib_per_s", "direction"),
+            Chart("sweep", "Bars", "bars", "direction", "mib_per_s"),
+        ),
+        deviations=("Shorter than the standard.",),
+        notes=("Mind the gap.",),
+        steady_state={"reached": False, "rounds": 25, "average": 238.2},
+    )
+
+
+def record(state: str, factor: float) -> dict[str, Any]:
+    return {
+        "id": "sweep-test",
+        "title": "A sweep",
+        "group": "sweeps",
+        "model": "intel-x25-m-g1-80gb",
+        "state": state,
+        "kind": "compound",
+    } | measured(factor).found()
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    found = results()
+    found["tests"] += [record("used", 50.0), record("new", 100.0)]
+    return found
+
+
+def test_values_stand_side_by_side_new_first(document: dict[str, Any]) -> None:
+    [group] = groups(document["tests"], "intel-x25-m-g1-80gb", "t")
+    [test] = group.tests
+    assert [name for name, _ in test.states] == ["new", "used"]
+    assert [row.cells for row in test.values] == [
+        ("400.0\u00a0MiB/s", "200.0\u00a0MiB/s"),
+        ("—", "—"),
+    ]
+    assert test.values[0].goal == "more is better"
+    assert test.deviations == ("Shorter than the standard.",)
+    assert [steady.reached for steady in test.steady_states] == [False, False]
+
+
+def test_the_page_shows_everything_a_test_said(document: dict[str, Any]) -> None:
+    html = render(document)
+    for words in ("A sweep", "Shorter than the standard.", "Mind the gap.", "not steady", "64 MiB"):
+        assert words in html
+    assert '<a href="#group-sweeps">Sweeps</a>' in html
+
+
+def test_a_review_of_compound_tests_alone_has_a_page(document: dict[str, Any]) -> None:
+    alone = copy.deepcopy(document)
+    alone["tests"] = [item for item in alone["tests"] if item.get("kind") == "compound"]
+    html = render(alone)
+    assert "A sweep" in html
+    assert 'id="contrast"' not in html
+
+
+def test_few_lines_share_a_plot_over_states_and_a_field_has_one_for_each() -> None:
+    found = record("new", 100.0)
+    lines, heat, bars = found["charts"]
+    sets = [RowSet(state, "$new", rows_of(found, lines)) for state in ("new", "used", "tortured")]
+    assert [c.title for c in draw(drawing_of(found, lines), sets, "a")] == [
+        "By size, read",
+        "By size, write",
+    ]
+    assert len(draw(drawing_of(found, heat), sets, "b")) == 3
+    assert len(draw(drawing_of(found, bars), sets, "c")) == 1
+    ids = [chart.id for chart in draw(drawing_of(found, heat), sets, "b")]
+    assert len(set(ids)) == 3
+
+
+def test_nothing_is_drawn_of_nothing() -> None:
+    found = record("new", 100.0)
+    assert draw(drawing_of(found, found["charts"][0]), [RowSet("new", "$new", ())], "a") == []
+
+
+def test_sizes_are_written_in_the_unit_they_are_multiples_of() -> None:
+    assert [size_text(size) for size in (512, 1536, 65536, 3 * 2**20)] == [
+        "512 B",
+        "1536 B",
+        "64 KiB",
+        "3 MiB",
+    ]
+
+
+def test_rows_that_do_not_fit_their_columns_are_refused() -> None:
+    table = Table("t", "T", (Column("a", "A"),), ({"b": 1},))
+    with pytest.raises(ValueError, match="has not the columns"):
+        Measured(tables=(table,)).found()
+    table = Table("t", "T", (Column("a", "A"),), ({"a": 1},))
+    with pytest.raises(ValueError, match="are not in t"):
+        Measured(tables=(table,), charts=(Chart("t", "C", "lines", "a", "b"),)).found()
