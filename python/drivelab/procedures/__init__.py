@@ -12,6 +12,7 @@ from drivelab.errors import RequestError, nearest
 from drivelab.procedures import (
     access_time,
     as_ssd,
+    atto,
     hdtach,
     power,
     random_4k,
@@ -31,6 +32,7 @@ _ALL: tuple[Procedure, ...] = tuple(
         access_time,
         hdtach,
         as_ssd,
+        atto,
         power,
     )
     for procedure in module.PROCEDURES
