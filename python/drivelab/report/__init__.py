@@ -134,7 +134,7 @@ def render(results: dict[str, Any]) -> str:
     many = len(review.models) >= rankings.MANY
     sections = [_section(review, model, index) for index, model in enumerate(review.models)]
     agreement = charts.agreement(review)
-    states = sorted({test.state for test in review.tests}, key=state_rank)
+    states = sorted({s for m in review.models for s in review.states_of(m.name)}, key=state_rank)
     drawn = list(_all_charts(sections, agreement))
     return (
         _environment()

@@ -70,10 +70,10 @@ def state_colour(state: str) -> str:
     """Name of a state's colour: of the whole history the last step counts."""
     if state in ("new", "used"):
         return state
-    if not state.startswith("tortured"):
-        return "other"
     if "trimmed" in state:
         return "trimmed"
+    if not state.startswith("tortured"):
+        return "other"
     return "passed" if state.endswith("pass") else "tortured"
 
 

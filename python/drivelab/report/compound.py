@@ -211,4 +211,6 @@ def _steady(record: Record) -> SteadyState:
 def _fact_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int):
+        return q.exact(value)
     return q.significant(value, 4) if q.number(value) is not None else text(value, q.DASH)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from drivelab.report import quantities as q
-from drivelab.report.measurements import Figure, Measurement, Model, Review
+from drivelab.report.measurements import (
+    Figure,
+    Measurement,
+    Model,
+    Review,
+    dicts,
+    state_rank,
+    text,
+)
 
 # A change smaller than this is called none; an error up to this counts as met.
 CHANGE_RATIO = 0.02
 TOLERANCE_RATIO = 0.10
+MANIFOLD = 4
+"""Changes by more than this factor are told as times, not as percentages."""
+RESTORED = {"-trimmed": "TRIM of everything", "-pass": "One sequential pass"}
+"""What restores a drive, by how the names of states end."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +39,23 @@ class Finding:
 def change(before: float | None, after: float | None) -> float | None:
     """(after - before) / before, None where it means nothing."""
     return None if not before or after is None else after / before - 1
+
+
+def comparison(ratio: float) -> tuple[str, str]:
+    """A change of speed as a figure, and in words: "-41 %", "41 % slower than".
+
+    Percentages beyond a doubling or a quarter say nothing to a reader: then it is times.
+    """
+    if abs(ratio) < CHANGE_RATIO:
+        return q.percent(ratio, signed=True), "as fast as"
+    if ratio > MANIFOLD - 1:
+        times = q.significant(1 + ratio, 2)
+        return f"{times}{q.NBSP}×", f"{times} times as fast as"
+    if 0 < 1 + ratio < 1 / MANIFOLD:
+        times = q.significant(1 / (1 + ratio), 2)
+        return f"1/{times}", f"{times} times slower than"
+    word = "slower" if ratio < 0 else "faster"
+    return q.percent(ratio, signed=True), f"{q.percent(abs(ratio))} {word} than"
 
 
 def circumstances(test: Measurement) -> str:
@@ -84,6 +115,7 @@ def key_write(review: Review, model: str) -> Measurement | None:
     """The random write that says most: latest state, not aligned, queue depth as in the reviews."""
     found = [t for t in review.tests if t.model == model and t.writes and t.pattern == "random"]
     states = review.states_of(model)
+    found = [t for t in found if not _is_restored(t.state)] or found
     return min(
         found,
         key=lambda t: (
@@ -106,17 +138,40 @@ def _slowing(review: Review, model: Model, subject: str) -> Iterator[Finding]:
         if kind not in largest or abs(ratio) > abs(largest[kind][0]):
             largest[kind] = (ratio, new, later)
     for ratio, new, later in sorted(largest.values(), key=lambda item: item[0]):
-        start = f"{later.state.capitalize()}, {subject} {_does(new)}"
-        if abs(ratio) < CHANGE_RATIO:
-            sentence = f"{start} as fast as new."
-        else:
-            word = "slower" if ratio < 0 else "faster"
-            sentence = f"{start} {q.percent(abs(ratio))} {word} than new."
+        figure, words = comparison(ratio)
+        sentence = f"{later.state.capitalize()}, {subject} {_does(new)} {words} new."
         where = circumstances(new)
         detail = f"{_rates(new)} new, {_rates(later)} {later.state}"
-        yield Finding(
-            q.percent(ratio, signed=True), sentence, f"{detail}; {where}" if where else detail
+        yield Finding(figure, sentence, f"{detail}; {where}" if where else detail)
+
+
+def _is_restored(state: str) -> bool:
+    return state.endswith(tuple(RESTORED))
+
+
+def _restored(review: Review, model: str) -> Iterator[Finding]:
+    """What TRIM or a pass gives back, in the write that the state before had slowed most."""
+    for ending, cause in RESTORED.items():
+        losses: list[tuple[float, Measurement, Measurement, Measurement]] = []
+        for later in review.tests:
+            before = later.state.removesuffix(ending)
+            if later.model != model or not later.state.endswith(ending) or not later.writes:
+                continue
+            new = review.one(later.id, model, "new")
+            worn = review.one(later.id, model, before)
+            ratio = change(new.mib_per_s, worn.mib_per_s) if new and worn else None
+            if new and worn and ratio is not None and ratio < -CHANGE_RATIO:
+                losses.append((ratio, new, worn, later))
+        if not losses:
+            continue
+        loss, new, worn, later = min(losses, key=lambda item: item[0])
+        share = 1 + (change(new.mib_per_s, later.mib_per_s) or 0.0)
+        sentence = (
+            f"{cause} brings a {worn.state} drive back to {q.percent(share)} of new in "
+            f"{work(later)}; before, it was at {q.percent(1 + loss)}."
         )
+        rates = ", ".join(f"{_rates(t)} {t.state}" for t in (new, worn, later))
+        yield Finding(q.percent(share), sentence, f"{rates}; {circumstances(new)}")
 
 
 def _tail(test: Measurement) -> Iterator[Finding]:
@@ -292,18 +347,62 @@ def _rivals(review: Review) -> Iterator[Finding]:
         )
 
 
+COMPOUND_MAX = 4
+"""Findings of compound tests in a report's opening."""
+
+
+def _compound(review: Review, model: str) -> Iterator[Finding]:
+    """The largest changes with use among the values of compound tests; tests that never settled."""
+    own = [record for record in review.compound if record.get("model") == model]
+    own.sort(key=lambda record: state_rank(text(record.get("state"))))
+    new: dict[tuple[str, str], float] = {}
+    changes: list[tuple[float, Finding]] = []
+    for record in own:
+        test_id, state = text(record.get("id")), text(record.get("state"))
+        for value in dicts(record.get("values")):
+            amount, key = q.number(value.get("value")), (test_id, text(value.get("name")))
+            if amount is None or amount <= 0 or not value.get("better"):
+                continue
+            if state == "new":
+                new[key] = amount
+            elif key in new:
+                ratio = amount / new[key] - 1
+                gain = ratio if value["better"] == "higher" else 1 / (1 + ratio) - 1
+                changes.append((abs(math.log1p(ratio)), _told(record, value, new[key], gain)))
+        steady = record.get("steady_state")
+        if isinstance(steady, dict) and steady.get("reached") is False:
+            sentence = f"{text(record.get('title'))}: no steady state was reached."
+            yield Finding("not steady", sentence, state)
+    changes.sort(key=lambda item: item[0], reverse=True)
+    yield from (finding for size, finding in changes[:COMPOUND_MAX] if size > CHANGE_RATIO)
+
+
+def _told(record: Mapping[str, Any], value: Mapping[str, Any], new: float, gain: float) -> Finding:
+    state, unit = text(record.get("state")), text(value.get("unit"))
+    figure, words = comparison(gain)
+    words = words.replace("slower", "worse").replace("faster", "better").replace("fast", "good")
+    amounts = f"{q.with_unit(new, unit)} new, {q.with_unit(value.get('value'), unit)} {state}"
+    sentence = f"{text(record.get('title'))}, {state}: {text(value.get('title'))} {words} new."
+    return Finding(figure, sentence, amounts)
+
+
 def findings(review: Review) -> list[Finding]:
     """The findings on the first model, the strongest loss first, then on the others beside it."""
-    if not review.models or not review.tests:
-        return list(agreement(review))
+    if not review.models:
+        return []
     model = review.models[0]
+    told = list(_compound(review, model.name))
+    if not review.tests:
+        return [*told, *agreement(review)]
     subject = "the drive" if len(review.models) == 1 else model.title
     found = list(_slowing(review, model, subject))
+    found += _restored(review, model.name)
     found += _alignment(review, model.name)
     key = key_write(review, model.name)
     if key is not None:
         found += [*_tail(key), *_where(review, key), *_amplification(review, key)]
     found += _access(review, model.name)
+    found += told
     found += _rivals(review)
     found += agreement(review)
     return found

@@ -8,7 +8,7 @@ from typing import Any
 from drivelab.report.quantities import number
 
 STATE_ORDER = (
-    *("new", "filled", "filled-random", "used"),
+    *("new", "filled", "filled-random", "used", "used-trimmed"),
     *("tortured", "tortured-trimmed", "tortured-trimmed-twice", "tortured-pass"),
     *("tortured-random-20min", "tortured-random-20min-trimmed", "tortured-random-20min-pass"),
     *("tortured-random", "tortured-random-trimmed", "tortured-random-trimmed-twice"),
@@ -251,7 +251,9 @@ class Review:
 
     def states_of(self, model: str) -> list[str]:
         """States the model was tested in, new first."""
-        return sorted({test.state for test in self.tests if test.model == model}, key=state_rank)
+        compound = {text(item.get("state")) for item in self.compound if item.get("model") == model}
+        streams = {test.state for test in self.tests if test.model == model}
+        return sorted(streams | compound, key=state_rank)
 
 
 def _parameter(raw: dict[str, Any]) -> Parameter:

@@ -4,7 +4,7 @@ from typing import Any
 
 from report.sample import results
 
-from drivelab.report.findings import findings
+from drivelab.report.findings import comparison, findings
 from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
 
@@ -80,3 +80,28 @@ def test_another_model_is_compared_in_the_same_state() -> None:
 def test_nothing_measured_gives_no_findings() -> None:
     assert findings(read({})) == []
     assert findings(read({"tests": [{}], "models": [None]})) == []
+
+
+def test_what_trim_restores_is_said_of_the_write_that_lost_most() -> None:
+    data = results()
+    used = measured(data, "random-write-4k-qd3-sector", "used")
+    trimmed = used | {"state": "used-trimmed", "mib_per_s": 38.3}
+    data["tests"].append(trimmed)
+    text = " ".join(sentences(data))
+    assert "TRIM of everything brings a used drive back to 98 % of new" in text
+    assert "Used, the drive writes random 4 KiB blocks 42 % slower than new." in text
+
+
+def test_large_changes_are_told_as_times() -> None:
+    assert comparison(-0.42)[1] == f"42{NBSP}% slower than"
+    assert comparison(17.0) == (f"18{NBSP}×", "18 times as fast as")
+    assert comparison(-0.98) == ("1/50", "50 times slower than")
+
+
+def test_values_of_compound_tests_that_changed_most_are_told_first() -> None:
+    data = results()
+    for state, score in (("new", 100.0), ("used", 10.0)):
+        value = {"name": "s", "title": "score", "value": score, "unit": "", "better": "higher"}
+        record = {"kind": "compound", "id": "suite", "title": "A suite", "state": state}
+        data["tests"].append(record | {"model": "intel-x25-m-g1-80gb", "values": [value]})
+    assert "A suite, used: score 10 times worse than new." in sentences(data)
