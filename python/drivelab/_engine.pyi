@@ -90,8 +90,10 @@ class Drive:
         sector_count: NDArray[np.uint32],
         arrival_ns: NDArray[np.uint64] | None,
         progress: Progress | None = None,
+        program: tuple[NDArray[np.uint64], NDArray[np.uint8]] | None = None,
     ) -> str:
-        """Runs given requests; op 0 read, 1 write, 2 flush, 3 trim. Releases the GIL."""
+        """Runs given requests; op 0 read, 1 write, 2 flush, 3 trim. `program`: processor time in ns
+        before each, and whether nobody waits for it (not 0). Releases the GIL."""
 
     def idle(self, duration_ns: int) -> None: ...
     def secure_erase(self) -> None: ...

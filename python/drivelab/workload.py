@@ -55,10 +55,15 @@ class Generated(Part):
 
 
 class Recorded(Part):
-    """Requests are handed over beside the job, as arrays."""
+    """Requests are handed over beside the job, as arrays.
+
+    `arrival`: at their times, however many are outstanding; `capped`: the same with long gaps
+    shortened to `idle_cap_ns`; `closed`: always `queue_depth` of them outstanding; `think`: as a
+    program does that waits for its reads and then computes (see `Requests.think_ns`).
+    """
 
     kind: Literal["requests"] = "requests"
-    pacing: Literal["arrival", "closed", "capped"] = "closed"
+    pacing: Literal["arrival", "closed", "capped", "think"] = "closed"
     idle_cap_ns: Nanoseconds | None = None
 
 
@@ -195,15 +200,41 @@ def jobs_to_json(jobs: Sequence[Job]) -> str:
 
 @dataclass(frozen=True)
 class Requests:
-    """Given requests as columns: kind, first sector, sectors of 512 bytes, arrival in ns."""
+    """Given requests as columns: kind, first sector, sectors of 512 bytes, arrival in ns.
+
+    For pacing `think` also the program's part. Request i is handed over as soon as fewer than the
+    job's `queue_depth` are outstanding and
+
+    - `think_ns[i]` is 0: request i - 1 was handed over;
+    - otherwise: `think_ns[i]` has passed since the program had all that it waits for, that is since
+      the last completion of the requests before i that are not in the background, but not since
+      before request i - 1 was handed over. (Before any request: since the start.)
+
+    So requests with 0 after one with processor time go out together, and 1 ns orders requests one
+    after another. `background[i]` not 0: the program doesn't wait for it, as for a write that the
+    operating system has taken over. The report's `waited_ns` is the time to the last completion
+    that the program waited for.
+    """
 
     op: NDArray[np.uint8]
     lba: NDArray[np.uint64]
     sector_count: NDArray[np.uint32]
     arrival_ns: NDArray[np.uint64] | None = None
+    think_ns: NDArray[np.uint64] | None = None
+    background: NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         return len(self.op)
+
+    @property
+    def program(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]] | None:
+        """Processor time and what is in the background, as the engine takes them."""
+        if self.think_ns is None:
+            return None
+        background = self.background
+        if background is None:
+            background = np.zeros(len(self.think_ns), dtype=np.uint8)
+        return self.think_ns, background
 
     @property
     def byte_count(self) -> int:

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use drivelab_controller::Device;
-use drivelab_workload::{Requests, Task, parse_job, parse_jobs};
+use drivelab_workload::{Program, Requests, Task, parse_job, parse_jobs};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
@@ -57,8 +57,9 @@ impl Drive {
         self.run_tasks(python, &tasks, progress)
     }
 
-    /// Runs given requests; op 0 read, 1 write, 2 flush, 3 trim. Releases the GIL.
-    #[pyo3(signature = (job_json, op, lba, sector_count, arrival_ns, progress=None))]
+    /// Runs given requests; op 0 read, 1 write, 2 flush, 3 trim. `program`: processor time before each, and
+    /// whether nobody waits for it. Releases the GIL.
+    #[pyo3(signature = (job_json, op, lba, sector_count, arrival_ns, progress=None, program=None))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "the columns of a trace")]
     fn run_requests(
         &mut self,
@@ -69,13 +70,21 @@ impl Drive {
         sector_count: PyReadonlyArray1<'_, u32>,
         arrival_ns: Option<PyReadonlyArray1<'_, u64>>,
         progress: Option<&Progress>,
+        program: Option<(PyReadonlyArray1<'_, u64>, PyReadonlyArray1<'_, u8>)>,
     ) -> PyResult<String> {
+        let program = match &program {
+            Some((think_ns, background)) => {
+                Some(Program { think_ns: think_ns.as_slice()?, background: background.as_slice()? })
+            }
+            None => None,
+        };
         let job = parse_job(job_json).map_err(errors::workload)?;
         let requests = Requests {
             op: op.as_slice()?,
             lba: lba.as_slice()?,
             sector_count: sector_count.as_slice()?,
             arrival_ns: arrival_ns.as_ref().map(|column| column.as_slice()).transpose()?,
+            program,
         };
         self.run_tasks(python, &[Task { job, requests: Some(requests) }], progress)
     }

@@ -32,8 +32,16 @@ pub struct Request {
     pub lba: u64,
     /// Sectors; 0 for flushes.
     pub sector_count: u32,
-    /// In open loop: when it arrives, after the start of the job.
-    pub due_ns: Nanos,
+    /// In open loop: when it arrives, after the start of the job. With pacing `think`: processor time before it.
+    pub delay_ns: Nanos,
+    /// With pacing `think`: the program goes on without waiting for it.
+    pub background: bool,
+}
+
+impl Request {
+    fn flush() -> Self {
+        Self { op: Op::Flush, fua: false, lba: 0, sector_count: 0, delay_ns: 0, background: false }
+    }
 }
 
 /// Makes up the requests of one job, endlessly.
@@ -171,7 +179,7 @@ impl Generator {
         if op == Op::Write && self.flush_every != 0 {
             if self.writes_since_flush == self.flush_every {
                 self.writes_since_flush = 0;
-                return Request { op: Op::Flush, fua: false, lba: 0, sector_count: 0, due_ns: 0 };
+                return Request::flush();
             }
             self.writes_since_flush += 1;
         }
@@ -205,7 +213,8 @@ impl Generator {
             fua: self.fua && op == Op::Write,
             lba: self.base + start,
             sector_count: sectors as u32,
-            due_ns: 0,
+            delay_ns: 0,
+            background: false,
         }
     }
 }

@@ -30,6 +30,6 @@ pub use job::{Job, parse_job, parse_jobs};
 pub use meter::Meters;
 pub use progress::Progress;
 pub use report::Report;
-pub use requests::{Requests, Task};
+pub use requests::{Program, Requests, Task};
 pub use runner::run;
 pub use trace::{Beyond, Format, Trace, read_trace};

@@ -1,8 +1,10 @@
-//! When a job may issue its next request: rate limits and think time.
+//! When a job may issue its next request: rate limits, think time, and programs that wait and compute.
 
+use drivelab_controller::SECTOR_BYTES;
 use drivelab_sim::Nanos;
 use drivelab_sim::time::SECOND;
 
+use crate::generator::Request;
 use crate::job::Job;
 
 /// A schedule of so many units (requests or bytes) per second, kept exactly: the remainder of every division
@@ -37,6 +39,15 @@ struct Think {
     until_ns: Nanos,
 }
 
+/// A program that waits for what it asked for and then computes: see [`crate::Program`].
+#[derive(Clone, Copy, Debug)]
+struct Processor {
+    /// Requests outstanding that the program waits for.
+    awaited: u32,
+    /// Since when it could go on, if it waits for nothing.
+    ready_ns: Nanos,
+}
+
 /// Limits of one job.
 #[derive(Clone, Debug)]
 pub struct Pacing {
@@ -44,6 +55,7 @@ pub struct Pacing {
     iops: Option<Rate>,
     bytes: Option<Rate>,
     think: Option<Think>,
+    processor: Option<Processor>,
     open_loop: bool,
 }
 
@@ -62,6 +74,7 @@ impl Pacing {
             iops: job.rate_iops.map(Rate::new),
             bytes: job.rate_bytes_per_s.map(Rate::new),
             think: (job.thinktime_ns > 0).then_some(think),
+            processor: job.thinks().then_some(Processor { awaited: 0, ready_ns: start_ns }),
             open_loop: job.is_open_loop(),
         }
     }
@@ -75,18 +88,29 @@ impl Pacing {
     /// Whether a request is issued as soon as another is done: nothing here to ask.
     #[must_use]
     pub fn is_immediate(&self) -> bool {
-        self.iops.is_none() && self.bytes.is_none() && self.think.is_none() && !self.open_loop
+        self.iops.is_none()
+            && self.bytes.is_none()
+            && self.think.is_none()
+            && self.processor.is_none()
+            && !self.open_loop
     }
 
-    /// From when on the next request, due at `due_ns` after the start in open loop, may be issued;
-    /// `None`: not before the outstanding ones are done.
+    /// From when on a request, which is the next, may be issued; `None`: not before outstanding ones are done.
     #[must_use]
-    pub fn earliest_ns(&self, due_ns: Nanos) -> Option<Nanos> {
-        let mut after_start_ns = if self.open_loop { due_ns } else { 0 };
+    pub fn earliest_ns(&self, request: &Request) -> Option<Nanos> {
+        let mut after_start_ns = if self.open_loop { request.delay_ns } else { 0 };
         for rate in [&self.iops, &self.bytes].into_iter().flatten() {
             after_start_ns = after_start_ns.max(rate.due_ns);
         }
-        let earliest_ns = self.start_ns.saturating_add(after_start_ns);
+        let mut earliest_ns = self.start_ns.saturating_add(after_start_ns);
+        if let Some(processor) = &self.processor
+            && request.delay_ns > 0
+        {
+            if processor.awaited > 0 {
+                return None;
+            }
+            earliest_ns = earliest_ns.max(processor.ready_ns.saturating_add(request.delay_ns));
+        }
         match &self.think {
             None => Some(earliest_ns),
             Some(think) if think.left == 0 => None,
@@ -94,8 +118,9 @@ impl Pacing {
         }
     }
 
-    /// A request of so many bytes was issued.
-    pub fn issued(&mut self, bytes: u64) {
+    /// A request was issued at `now_ns`.
+    pub fn issued(&mut self, request: &Request, now_ns: Nanos) {
+        let bytes = u64::from(request.sector_count) * SECTOR_BYTES;
         if let Some(rate) = &mut self.iops {
             rate.issued(1);
         }
@@ -105,10 +130,20 @@ impl Pacing {
         if let Some(think) = &mut self.think {
             think.left -= 1;
         }
+        if let Some(processor) = &mut self.processor {
+            processor.awaited += u32::from(!request.background);
+            processor.ready_ns = now_ns;
+        }
     }
 
-    /// A request was done at `now_ns`, and `outstanding` are not.
-    pub fn completed(&mut self, now_ns: Nanos, outstanding: u32) {
+    /// A request was done at `now_ns`, and `outstanding` are not. `background`: nobody waited for it.
+    pub fn completed(&mut self, now_ns: Nanos, outstanding: u32, background: bool) {
+        if let Some(processor) = &mut self.processor
+            && !background
+        {
+            processor.awaited -= 1;
+            processor.ready_ns = processor.ready_ns.max(now_ns);
+        }
         if let Some(think) = &mut self.think
             && think.left == 0
             && outstanding == 0
@@ -122,7 +157,12 @@ impl Pacing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Rw;
+    use crate::job::{ReplayPacing, Rw, Source};
+    use drivelab_controller::Op;
+
+    fn request(delay_ns: Nanos, background: bool) -> Request {
+        Request { op: Op::Read, fua: false, lba: 0, sector_count: 8, delay_ns, background }
+    }
 
     #[test]
     fn a_rate_that_does_not_divide_a_second_does_not_drift() {
@@ -139,13 +179,33 @@ mod tests {
         let mut job = Job::new("think", Rw::RandRead, 4096, 2);
         (job.thinktime_ns, job.thinktime_blocks) = (500, 2);
         let mut pacing = Pacing::new(&job, 100);
-        assert_eq!(pacing.earliest_ns(0), Some(100));
-        pacing.issued(4096);
-        pacing.issued(4096);
-        assert_eq!(pacing.earliest_ns(0), None);
-        pacing.completed(150, 1);
-        assert_eq!(pacing.earliest_ns(0), None);
-        pacing.completed(170, 0);
-        assert_eq!(pacing.earliest_ns(0), Some(670));
+        let request = request(0, false);
+        assert_eq!(pacing.earliest_ns(&request), Some(100));
+        pacing.issued(&request, 100);
+        pacing.issued(&request, 100);
+        assert_eq!(pacing.earliest_ns(&request), None);
+        pacing.completed(150, 1, false);
+        assert_eq!(pacing.earliest_ns(&request), None);
+        pacing.completed(170, 0, false);
+        assert_eq!(pacing.earliest_ns(&request), Some(670));
+    }
+
+    #[test]
+    fn a_program_computes_once_it_has_what_it_waits_for() {
+        let mut job = Job::new("program", Rw::Read, 4096, 8);
+        job.source = Source::Requests { pacing: ReplayPacing::Think, idle_cap_ns: None };
+        let mut pacing = Pacing::new(&job, 100);
+        assert!(!pacing.is_immediate());
+        assert_eq!(pacing.earliest_ns(&request(40, false)), Some(140));
+        pacing.issued(&request(40, false), 140);
+        assert_eq!(pacing.earliest_ns(&request(0, true)), Some(100), "together with the one before");
+        pacing.issued(&request(0, true), 140);
+        assert_eq!(pacing.earliest_ns(&request(5, false)), None, "waits for the read");
+        pacing.completed(200, 1, false);
+        assert_eq!(pacing.earliest_ns(&request(5, false)), Some(205), "not for the write");
+        pacing.issued(&request(5, true), 205);
+        assert_eq!(pacing.earliest_ns(&request(7, false)), Some(212), "from when the write was handed over");
+        pacing.completed(209, 1, true);
+        assert_eq!(pacing.earliest_ns(&request(7, false)), Some(212));
     }
 }

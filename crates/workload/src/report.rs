@@ -43,6 +43,9 @@ pub struct JobReport {
     pub runtime_ns: Nanos,
     /// How long of it at least one of its requests was outstanding (open loop: had arrived and was not done).
     pub busy_ns: Nanos,
+    /// With pacing `think` only: to the last completion that the program waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waited_ns: Option<Nanos>,
     /// Reads.
     pub read: DirectionReport,
     /// Writes.
@@ -153,7 +156,12 @@ pub struct SeriesReport {
 }
 
 impl JobReport {
-    pub(crate) fn new(job: &Job, runtime_ns: Nanos, measurement: &Measurement) -> Self {
+    pub(crate) fn new(
+        job: &Job,
+        runtime_ns: Nanos,
+        waited_ns: Option<Nanos>,
+        measurement: &Measurement,
+    ) -> Self {
         let percentiles = &job.percentiles;
         let direction = |op| DirectionReport::new(op, runtime_ns, measurement, percentiles);
         let KindMeasurement { latency, busy, .. } = &measurement.kinds[usize::from(op_code(Op::Flush))];
@@ -167,6 +175,7 @@ impl JobReport {
             data: job.data,
             runtime_ns,
             busy_ns: measurement.busy.sum_ns(),
+            waited_ns,
             read: direction(Op::Read),
             write: direction(Op::Write),
             trim: direction(Op::Trim),

@@ -18,6 +18,25 @@ pub struct Requests<'a> {
     pub sector_count: &'a [u32],
     /// Arrival after the start of the run, ascending.
     pub arrival_ns: Option<&'a [Nanos]>,
+    /// What a program does besides; needed with pacing `think`, and used only there.
+    pub program: Option<Program<'a>>,
+}
+
+/// When a program hands over each of its requests.
+///
+/// Request i is handed over as soon as fewer than `queue_depth` are outstanding and
+/// - `think_ns[i]` is 0: request i - 1 was handed over;
+/// - otherwise: `think_ns[i]` has passed since the program had everything it waits for, that is since the last
+///   completion of the requests before i that are not in the background, but not since before request i - 1 was
+///   handed over. (Before any request: since the job's start.)
+///
+/// So requests with 0 after one with processor time go out together; 1 ns is the least that orders them.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// Processor time before the request.
+    pub think_ns: &'a [Nanos],
+    /// Not 0: the program doesn't wait for it, as for a write that the operating system has taken over.
+    pub background: &'a [u8],
 }
 
 /// A job, and its requests if it brings its own.
@@ -71,8 +90,14 @@ impl Requests<'_> {
     /// [`WorkloadError::Invalid`] naming the first element that is not allowed.
     pub fn validate(&self, capacity_sectors: u64, needs_arrival: bool) -> Result<(), WorkloadError> {
         let count = self.len();
-        let lengths = [Some(self.lba.len()), Some(self.sector_count.len()), self.arrival_ns.map(<[_]>::len)];
-        for (key, length) in ["lba", "sector_count", "arrival_ns"].into_iter().zip(lengths) {
+        let lengths = [
+            ("lba", Some(self.lba.len())),
+            ("sector_count", Some(self.sector_count.len())),
+            ("arrival_ns", self.arrival_ns.map(<[_]>::len)),
+            ("think_ns", self.program.map(|program| program.think_ns.len())),
+            ("background", self.program.map(|program| program.background.len())),
+        ];
+        for (key, length) in lengths {
             if length.is_some_and(|length| length != count) {
                 let allowed = format!("must be that of op, {count}");
                 return Err(WorkloadError::invalid(
@@ -134,6 +159,7 @@ pub struct Replay<'a> {
     next: usize,
     fua: bool,
     idle_cap_ns: Nanos,
+    thinks: bool,
     /// Of the request before, as recorded and as replayed; both 0 at the start.
     recorded_ns: Nanos,
     due_ns: Nanos,
@@ -149,7 +175,8 @@ impl<'a> Replay<'a> {
             }
             _ => Nanos::MAX,
         };
-        Self { requests, next: 0, fua: job.fua, idle_cap_ns, recorded_ns: 0, due_ns: 0 }
+        let thinks = job.thinks();
+        Self { requests, next: 0, fua: job.fua, idle_cap_ns, thinks, recorded_ns: 0, due_ns: 0 }
     }
 
     /// Number of requests in all.
@@ -175,13 +202,18 @@ impl<'a> Replay<'a> {
             self.recorded_ns = arrivals[index];
             self.due_ns = self.due_ns.saturating_add(gap.min(self.idle_cap_ns));
         }
+        let (delay_ns, background) = match self.requests.program {
+            Some(program) if self.thinks => (program.think_ns[index], program.background[index] != 0),
+            _ => (self.due_ns, false),
+        };
         let flush = op == Op::Flush;
         Some(Request {
             op,
             fua: self.fua && op == Op::Write,
             lba: if flush { 0 } else { self.requests.lba[index] },
             sector_count: if flush { 0 } else { self.requests.sector_count[index] },
-            due_ns: self.due_ns,
+            delay_ns,
+            background,
         })
     }
 }

@@ -16,8 +16,13 @@ fn replayed(rows: &[(u64, bool)], queue_depth: u32, servers: usize) -> (Server, 
     let arrival_ns: Vec<u64> = rows.iter().map(|row| row.0).collect();
     let op: Vec<u8> = rows.iter().map(|row| u8::from(row.1)).collect();
     let (lba, sector_count) = (vec![8; rows.len()], vec![1; rows.len()]);
-    let requests =
-        Requests { op: &op, lba: &lba, sector_count: &sector_count, arrival_ns: Some(&arrival_ns) };
+    let requests = Requests {
+        op: &op,
+        lba: &lba,
+        sector_count: &sector_count,
+        arrival_ns: Some(&arrival_ns),
+        program: None,
+    };
     let mut job = Job::new("replay", Rw::Read, 4096, 1);
     job.source = Source::Requests { pacing: ReplayPacing::Arrival, idle_cap_ns: None };
     let mut drive = Server::new(1 << 20, queue_depth, servers, SERVICE_NS).remembering();

@@ -107,6 +107,10 @@ fn values_that_are_not_allowed_are_named_with_what_is() {
             r#""source": {"kind": "requests", "pacing": "arrival"}, "rate_iops": 5"#,
             ["rate_iops = 5", "recorded times"],
         ),
+        (
+            r#""source": {"kind": "requests", "pacing": "think"}, "thinktime_ns": 5"#,
+            ["thinktime_ns = 5", "processor time"],
+        ),
     ] {
         assert_says(&format!(r#"{{"name": "a", {json}}}"#), &parts);
     }

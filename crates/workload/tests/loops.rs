@@ -5,7 +5,7 @@ mod server;
 use drivelab_controller::{Command, Content, Device, Op};
 use drivelab_workload::job::{BlockSize, ReplayPacing, Rw, Source};
 use drivelab_workload::report::{DirectionReport, Report};
-use drivelab_workload::{DataPattern, Job, Progress, Requests, Task, WorkloadError, run};
+use drivelab_workload::{DataPattern, Job, Program, Progress, Requests, Task, WorkloadError, run};
 use proptest::prelude::*;
 use server::Server;
 
@@ -140,6 +140,7 @@ fn replayed(job: Job, queue_depth: u32) -> (Vec<u64>, Report) {
         lba: &[10, 20, 30, 40],
         sector_count: &[1, 1, 1, 1],
         arrival_ns: Some(&arrival_ns),
+        program: None,
     };
     let mut drive = Server::new(SECTORS, queue_depth, 1, 200).remembering();
     drive.advance(5000, &mut Vec::new());
@@ -177,9 +178,65 @@ fn idle_time_can_be_capped_or_left_out() {
     assert!(report.jobs[0].read.lateness_ns.is_none());
 }
 
+/// Runs a read, two reads at once, a write in the background, a read; each takes 200 ns. Returns when each was
+/// submitted, and the report.
+fn programmed(queue_depth: u32, think_ns: &[u64; 5]) -> (Vec<u64>, Report) {
+    let program = Program { think_ns, background: &[0, 0, 0, 1, 0] };
+    let requests = Requests {
+        op: &[0, 0, 0, 1, 0],
+        lba: &[10, 20, 30, 40, 50],
+        sector_count: &[1; 5],
+        arrival_ns: None,
+        program: Some(program),
+    };
+    let mut drive = Server::new(SECTORS, 32, 32, 200).remembering();
+    drive.advance(5000, &mut Vec::new());
+    let mut job = replay(ReplayPacing::Think, None);
+    job.queue_depth = queue_depth;
+    let report = run(&mut drive, &[Task { job, requests: Some(requests) }], &Progress::new()).unwrap();
+    (drive.commands().iter().map(|(time_ns, _)| time_ns - 5000).collect(), report)
+}
+
+#[test]
+fn a_program_waits_for_its_reads_then_computes_and_not_for_its_writes() {
+    // 1000 | read to 1200 | + 50: two reads to 1450 | + 30: a write to 1680 | 10 after it was handed over: a read
+    let (times, report) = programmed(8, &[1000, 50, 0, 30, 10]);
+    assert_eq!(times, [1000, 1250, 1250, 1480, 1490]);
+    assert_eq!(report.jobs[0].waited_ns, Some(1690));
+    // The last read goes out with the write: the program has what it waits for before the write is done.
+    let (times, report) = programmed(8, &[1000, 50, 0, 30, 0]);
+    assert_eq!(times, [1000, 1250, 1250, 1480, 1480]);
+    assert_eq!(report.jobs[0].runtime_ns, 1680);
+}
+
+#[test]
+fn a_program_with_one_place_in_the_queue_does_one_thing_after_another() {
+    let (times, report) = programmed(1, &[1000, 50, 0, 30, 10]);
+    // The write holds the only place until 1880.
+    assert_eq!(times, [1000, 1250, 1450, 1680, 1880]);
+    assert_eq!(report.jobs[0].waited_ns, Some(2080));
+}
+
+#[test]
+fn what_nobody_waits_for_is_not_in_the_time_that_the_program_waited() {
+    let program = Program { think_ns: &[0, 1], background: &[0, 1] };
+    let requests = Requests {
+        op: &[0, 1],
+        lba: &[0, 8],
+        sector_count: &[8, 8],
+        arrival_ns: None,
+        program: Some(program),
+    };
+    let mut drive = Server::new(SECTORS, 1, 1, 200);
+    let task = Task { job: replay(ReplayPacing::Think, None), requests: Some(requests) };
+    let report = run(&mut drive, &[task], &Progress::new()).unwrap();
+    assert_eq!((report.jobs[0].waited_ns, report.jobs[0].runtime_ns), (Some(200), 401));
+}
+
 #[test]
 fn wrong_requests_are_refused_before_anything_happens() {
-    let requests = Requests { op: &[0, 7], lba: &[0, SECTORS], sector_count: &[1, 1], arrival_ns: None };
+    let requests =
+        Requests { op: &[0, 7], lba: &[0, SECTORS], sector_count: &[1, 1], arrival_ns: None, program: None };
     let refused = |requests: Requests<'_>, pacing| {
         let task = Task { job: replay(pacing, None), requests: Some(requests) };
         let mut drive = Server::new(SECTORS, 1, 1, 1).remembering();
@@ -196,6 +253,10 @@ fn wrong_requests_are_refused_before_anything_happens() {
     assert!(refused(empty, ReplayPacing::Closed).contains("sector_count[1] = 0"));
     let backwards = Requests { lba: &[0, 0], arrival_ns: Some(&[5, 4]), ..beyond };
     assert!(refused(backwards, ReplayPacing::Arrival).contains("arrival_ns[1] = 4"));
+    let legal = Requests { lba: &[0, 0], ..beyond };
+    assert!(refused(legal, ReplayPacing::Think).contains("think_ns = none: must be given with pacing think"));
+    let short = Requests { program: Some(Program { think_ns: &[1, 2], background: &[0] }), ..legal };
+    assert!(refused(short, ReplayPacing::Think).contains("length of background = 1"));
     let short = Requests { lba: &[0], ..beyond };
     assert!(refused(short, ReplayPacing::Closed).contains("length of lba = 1"));
 }
@@ -324,7 +385,8 @@ fn a_pattern_changes_nothing_but_the_content_of_writes() {
 
 #[test]
 fn recorded_writes_are_given_a_content_too() {
-    let requests = Requests { op: &[1, 0, 1], lba: &[0, 8, 16], sector_count: &[8; 3], arrival_ns: None };
+    let requests =
+        Requests { op: &[1, 0, 1], lba: &[0, 8, 16], sector_count: &[8; 3], arrival_ns: None, program: None };
     let mut job = Job::new("trace", Rw::Read, 4096, 1);
     job.source = Source::Requests { pacing: ReplayPacing::Closed, idle_cap_ns: None };
     job.data = DataPattern::Zeros {};

@@ -72,6 +72,7 @@ class EngineTarget:
                     requests.sector_count,
                     requests.arrival_ns,
                     engine_progress,
+                    requests.program,
                 )
             )
         return report

@@ -140,6 +140,8 @@ pub enum ReplayPacing {
     Closed,
     /// At their recorded times with long gaps shortened to `idle_cap_ns`.
     Capped,
+    /// As a program does that waits and computes: [`crate::Program`].
+    Think,
 }
 
 /// Direction and order of generated requests.
@@ -244,6 +246,12 @@ impl Job {
     #[must_use]
     pub fn is_open_loop(&self) -> bool {
         matches!(self.source, Source::Requests { pacing: ReplayPacing::Arrival | ReplayPacing::Capped, .. })
+    }
+
+    /// Whether processor time lies between requests.
+    #[must_use]
+    pub fn thinks(&self) -> bool {
+        matches!(self.source, Source::Requests { pacing: ReplayPacing::Think, .. })
     }
 }
 

@@ -197,7 +197,7 @@ impl Check<'_> {
             (ReplayPacing::Capped, None) => {
                 return Err(self.refuse("source.idle_cap_ns", "null", "must be given with pacing capped"));
             }
-            (ReplayPacing::Arrival | ReplayPacing::Closed, Some(cap)) => {
+            (ReplayPacing::Arrival | ReplayPacing::Closed | ReplayPacing::Think, Some(cap)) => {
                 return Err(self.refuse("source.idle_cap_ns", cap, "is allowed with pacing capped only"));
             }
             _ => {}
@@ -205,9 +205,8 @@ impl Check<'_> {
         self.require(job.loops == 1, "loops", job.loops, "must be 1 when requests are handed over")?;
         let allowed = "must be false when requests are handed over; their number ends the job";
         self.require(!job.time_based, "time_based", true, allowed)?;
-        if job.is_open_loop() {
-            let allowed =
-                "must be absent when requests come at their recorded times (pacing arrival or capped)";
+        if job.is_open_loop() || job.thinks() {
+            let allowed = "must be absent when requests come at recorded times or after processor time (pacing arrival, capped or think)";
             let think = (job.thinktime_ns > 0).then_some(job.thinktime_ns);
             for (key, value) in [
                 ("rate_iops", job.rate_iops),

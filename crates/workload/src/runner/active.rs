@@ -66,6 +66,7 @@ pub(super) struct ActiveJob<'a> {
     free: Vec<u32>,
     outstanding: u32,
     last_completion_ns: Nanos,
+    last_awaited_ns: Nanos,
     /// A limited job that ran out of time while waiting has run until here.
     pub(super) idle_until_ns: Nanos,
     pub(super) measurement: Measurement,
@@ -118,6 +119,7 @@ impl<'a> ActiveJob<'a> {
             free: tags.rev().collect(),
             outstanding: 0,
             last_completion_ns: 0,
+            last_awaited_ns: 0,
             idle_until_ns: 0,
         }
     }
@@ -131,7 +133,7 @@ impl<'a> ActiveJob<'a> {
             return None;
         }
         let gate_ns = match self.ahead[self.head] {
-            Some(request) if !self.free.is_empty() => self.pacing.earliest_ns(request.due_ns),
+            Some(request) if !self.free.is_empty() => self.pacing.earliest_ns(&request),
             _ => None,
         };
         let measure_ns = (!self.measuring).then_some(self.measure_start_ns);
@@ -168,7 +170,7 @@ impl<'a> ActiveJob<'a> {
         };
         let mut counts_from_ns = now_ns;
         if !self.immediate {
-            match self.pacing.earliest_ns(request.due_ns) {
+            match self.pacing.earliest_ns(&request) {
                 None => return Turn::Rest,
                 Some(earliest_ns) if earliest_ns >= self.stop_ns => {
                     self.idle_until_ns = self.stop_ns;
@@ -179,7 +181,7 @@ impl<'a> ActiveJob<'a> {
                 Some(earliest_ns) if self.pacing.is_open_loop() => counts_from_ns = earliest_ns,
                 Some(_) => {}
             }
-            self.pacing.issued(u64::from(request.sector_count) * SECTOR_BYTES);
+            self.pacing.issued(&request, now_ns);
         }
         let upcoming = self.source.draw();
         if let Some(request) = &upcoming {
@@ -196,7 +198,12 @@ impl<'a> ActiveJob<'a> {
 
     /// Takes note of a completion. Returns whether its tag may be used again at once, without asking for others.
     #[inline]
-    pub(super) fn complete(&mut self, completion: &Completion, counted_from_ns: Nanos) -> bool {
+    pub(super) fn complete(
+        &mut self,
+        completion: &Completion,
+        counted_from_ns: Nanos,
+        background: bool,
+    ) -> bool {
         self.outstanding -= 1;
         self.last_completion_ns = completion.completed_ns;
         self.measurement.end(completion.op, completion.completed_ns);
@@ -204,7 +211,10 @@ impl<'a> ActiveJob<'a> {
             self.measurement.record(completion, counted_from_ns);
         }
         if !self.immediate {
-            self.pacing.completed(completion.completed_ns, self.outstanding);
+            self.pacing.completed(completion.completed_ns, self.outstanding, background);
+            if !background {
+                self.last_awaited_ns = completion.completed_ns;
+            }
         }
         self.immediate
     }
@@ -244,6 +254,8 @@ impl<'a> ActiveJob<'a> {
     pub(super) fn report(&self) -> JobReport {
         let end_ns = self.last_completion_ns.max(self.idle_until_ns);
         let runtime_ns = end_ns.saturating_sub(self.measure_start_ns);
-        JobReport::new(self.job, runtime_ns, &self.measurement)
+        let waited_ns = self.last_awaited_ns.max(self.idle_until_ns).saturating_sub(self.measure_start_ns);
+        let waited_ns = self.job.thinks().then_some(waited_ns);
+        JobReport::new(self.job, runtime_ns, waited_ns, &self.measurement)
     }
 }

@@ -70,6 +70,10 @@ fn validate(drive: &impl Device, tasks: &[Task<'_>]) -> Result<(), WorkloadError
         match (job.source, &task.requests) {
             (Source::Requests { .. }, Some(requests)) => {
                 requests.validate(drive.capacity_sectors(), job.is_open_loop())?;
+                if job.thinks() && requests.program.is_none() {
+                    let allowed = "must be given with pacing think";
+                    return Err(WorkloadError::invalid("think_ns", "none", allowed));
+                }
             }
             (Source::Generated {}, None) => {}
             (Source::Requests { .. }, None) => {
@@ -100,6 +104,8 @@ struct Slot {
     /// From when its latency counts; `IDLE` if there is none.
     issued_ns: Nanos,
     job: u32,
+    /// Nobody waits for it.
+    background: bool,
 }
 
 struct Host<'d, 'a, D> {
@@ -129,7 +135,10 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         for (task, index) in tasks.iter().zip(0u32..) {
             let depth = if task.job.is_open_loop() { queue_depth } else { task.job.queue_depth };
             let first = slots.len() as u32;
-            slots.resize(slots.len() + depth as usize, Slot { issued_ns: IDLE, job: index });
+            slots.resize(
+                slots.len() + depth as usize,
+                Slot { issued_ns: IDLE, job: index, background: false },
+            );
             jobs.push(ActiveJob::new(task, index, now_ns, capacity_bytes, first..first + depth));
         }
         let measure_start_ns = jobs.iter().map(|job| job.measure_start_ns).min().unwrap_or(now_ns);
@@ -228,13 +237,13 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
             return Err(WorkloadError::Misbehaved(message));
         };
         let issued_ns = std::mem::replace(&mut slot.issued_ns, IDLE);
-        let job = slot.job;
+        let (job, background) = (slot.job, slot.background);
         self.outstanding -= 1;
         self.busy.end(now_ns);
         if let Some((tag, request)) = self.waiting.pop_front() {
             self.submit(tag, &request, now_ns)?;
         }
-        if self.jobs[job as usize].complete(completion, issued_ns) {
+        if self.jobs[job as usize].complete(completion, issued_ns, background) {
             if let Turn::Issue(request, from_ns) = self.jobs[job as usize].turn(now_ns, self.device) {
                 return self.issue(tag, &request, from_ns, now_ns);
             }
@@ -272,7 +281,8 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         from_ns: Nanos,
         now_ns: Nanos,
     ) -> Result<(), WorkloadError> {
-        self.slots[tag as usize].issued_ns = from_ns;
+        let slot = &mut self.slots[tag as usize];
+        (slot.issued_ns, slot.background) = (from_ns, request.background);
         if self.outstanding < self.queue_depth {
             return self.submit(tag, request, now_ns);
         }
@@ -291,7 +301,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         self.device.submit(now_ns, command)?;
         self.outstanding += 1;
         self.busy.begin(now_ns);
-        let Slot { issued_ns, job } = self.slots[tag as usize];
+        let Slot { issued_ns, job, .. } = self.slots[tag as usize];
         let job = &mut self.jobs[job as usize];
         if let Some(lateness) = &mut job.measurement.kinds[usize::from(op_code(op))].lateness
             && now_ns >= job.measure_start_ns

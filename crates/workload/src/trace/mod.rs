@@ -168,6 +168,7 @@ impl Trace {
             lba: &self.lba,
             sector_count: &self.sector_count,
             arrival_ns: Some(&self.arrival_ns),
+            program: None,
         }
     }
 
