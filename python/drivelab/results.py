@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from drivelab.counters import erase_count as erase_count
+from drivelab.counters import program_bytes as program_bytes
+from drivelab.counters import spent as spent
+from drivelab.counters import write_amplification as write_amplification
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import Stream
@@ -19,41 +23,7 @@ SCHEMA = 2
 STREAM, COMPOUND = "stream", "compound"
 """Kinds of records of tests: with the figures of one stream, or with values and tables only."""
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
-PROGRAM_KEYS = tuple(
-    f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map", "parity")
-)
-ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "wear", "map"))
-LEVEL_KEYS = frozenset(
-    ("valid_units", "free_blocks", "erase_count_min", "erase_count_max", "erase_count_mean")
-)
-"""Counters of the drive that say how it is, not what it did."""
 QUOTED_PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
-
-
-def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Differences of all cumulative counters between two snapshots; levels are left out."""
-    return {
-        key: value - before.get(key, 0) for key, value in after.items() if key not in LEVEL_KEYS
-    }
-
-
-def program_bytes(used: Mapping[str, Any]) -> int:
-    """Bytes programmed into flash for every purpose: host data, cleaning, wear levelling, map."""
-    return int(sum(used.get(key, 0) for key in PROGRAM_KEYS))
-
-
-def erase_count(used: Mapping[str, Any]) -> int:
-    """Blocks erased by the drive on its own account; secure erase is not counted."""
-    return int(sum(used[key] for key in ERASE_KEYS))
-
-
-def write_amplification(used: Mapping[str, Any]) -> float | None:
-    """Bytes programmed per byte that the host wrote; None if it wrote nothing.
-
-    Includes read-modify-write: a write that covers a map unit in part programs the whole unit.
-    """
-    written = used["host_write_bytes"]
-    return program_bytes(used) / written if written else None
 
 
 def model_result(model: Model) -> dict[str, Any]:

@@ -1,0 +1,46 @@
+"""What counters say of a part of a drive's life: traffic of the flash, erases, amplification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+PROGRAM_KEYS = tuple(
+    f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map", "parity")
+)
+ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "wear", "map"))
+LEVEL_KEYS = frozenset(
+    ("valid_units", "free_blocks", "erase_count_min", "erase_count_max", "erase_count_mean")
+)
+"""Counters of the drive that say how it is, not what it did."""
+
+
+def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Differences of all cumulative counters between two snapshots; levels are left out."""
+    return {
+        key: value - before.get(key, 0) for key, value in after.items() if key not in LEVEL_KEYS
+    }
+
+
+def program_bytes(used: Mapping[str, Any]) -> int:
+    """Bytes programmed into flash for every purpose: host data, cleaning, wear levelling, map."""
+    return int(sum(used.get(key, 0) for key in PROGRAM_KEYS))
+
+
+def erase_count(used: Mapping[str, Any]) -> int:
+    """Blocks erased by the drive on its own account; secure erase is not counted."""
+    return int(sum(used[key] for key in ERASE_KEYS))
+
+
+def write_amplification(used: Mapping[str, Any]) -> float | None:
+    """Bytes programmed per byte that the host wrote; None if it wrote nothing.
+
+    Includes read-modify-write: a write that covers a map unit in part programs the whole unit.
+    """
+    written = used["host_write_bytes"]
+    return program_bytes(used) / written if written else None
+
+
+def spent_in(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What the measured part of an engine's report added to the counters."""
+    return spent(report["counters_before"], report["counters_after"])
