@@ -1,0 +1,13 @@
+"""AnandTech's Storage Bench: traces synthesised from their published statistics.
+
+`specification.py` holds what is published and what is assumed (`traces.toml`), `synthesis.py` makes
+requests of it, `statistics.py` measures any requests. The two know nothing of each other.
+"""
+
+from __future__ import annotations
+
+from drivelab.storage_bench.specification import TRACES, Specification, find
+from drivelab.storage_bench.statistics import Statistics, statistics
+from drivelab.storage_bench.synthesis import synthesise
+
+__all__ = ["TRACES", "Specification", "Statistics", "find", "statistics", "synthesise"]
