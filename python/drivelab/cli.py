@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from drivelab.commands import catalogue, comparison, example, fio, replay, review
+from drivelab.commands import catalogue, comparison, example, fio, replay, review, synthesis
 from drivelab.errors import RequestError, WorkError
 
 app = typer.Typer(
@@ -38,6 +38,10 @@ app.command(
     "replay",
     epilog="Example: drivelab replay trace.csv --drive intel-x25-m-g1-80gb --pacing capped",
 )(replay.replay)
+app.command(
+    "synthesize",
+    epilog="Example: drivelab synthesize 2010-light --out light.iolog",
+)(synthesis.synthesize)
 app.command("figures", epilog="Example: drivelab figures --results review/results.json")(
     comparison.figures_command
 )

@@ -6,8 +6,16 @@ requests of it, `statistics.py` measures any requests. The two know nothing of e
 
 from __future__ import annotations
 
-from drivelab.storage_bench.specification import TRACES, Specification, find
+from drivelab.storage_bench.specification import REVIEW_SEED, TRACES, Specification, find
 from drivelab.storage_bench.statistics import Statistics, statistics
 from drivelab.storage_bench.synthesis import synthesise
 
-__all__ = ["TRACES", "Specification", "Statistics", "find", "statistics", "synthesise"]
+__all__ = [
+    "REVIEW_SEED",
+    "TRACES",
+    "Specification",
+    "Statistics",
+    "find",
+    "statistics",
+    "synthesise",
+]

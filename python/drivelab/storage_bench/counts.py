@@ -21,7 +21,7 @@ def rounded(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
     whole = np.floor(exact).astype(np.int64)
     order = np.argsort(whole - exact, kind="stable")
     whole[order[: total - int(whole.sum())]] += 1
-    return whole
+    return np.asarray(whole)
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:

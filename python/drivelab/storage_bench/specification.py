@@ -14,6 +14,9 @@ from drivelab.figures.published import Figure, figures_by_id
 SIZES_KIB = (4, 16, 32, 64)
 """Request sizes whose shares the reviews print."""
 
+REVIEW_SEED = 1
+"""Seed of the traces that reviews replay: as there, all drives get the same requests."""
+
 SHARED = {
     "gb_written": "GS-124",
     "gb_moved": "GS-123",
