@@ -160,6 +160,10 @@ def split_override(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise RequestError(f'--set "{text}": expected KEY=VALUE, e.g. --set spare_ratio=0.28')
+    if key.strip() == "base":
+        raise RequestError(
+            f"--set \"{text}\": a model's base can't be changed; ask for another MODEL instead"
+        )
     return key.strip(), value.strip()
 
 

@@ -130,3 +130,16 @@ def test_ctrl_c_ends_a_review_soon_and_leaves_nothing(tmp_path: Path) -> None:
     assert command.returncode == cli.INTERRUPTED
     assert complaint.strip() == "drivelab: interrupted"
     assert list(out.iterdir()) == []
+
+
+def test_show_says_what_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["show", "intel-x25-m-g1-80gb"]) == 0
+    line = next(
+        line for line in capsys.readouterr().out.splitlines() if "flash.channel_count" in line
+    )
+    assert "1 to 1024" in line
+
+
+def test_a_base_is_no_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["show", "intel-x25-m-g1-80gb", "--set", "base=x"]) == 2
+    assert "base can't be changed" in capsys.readouterr().err

@@ -103,6 +103,7 @@ fn rows(model: &Model, prefix: &str) -> Vec<Value> {
             "source": sourced.source,
             "default": sourced.source.as_deref() == Some("default"),
             "help": parameter.help,
+            "allowed": parameter.kind.allowed().trim_start_matches("must be "),
         })
     };
     model.parameters().map(row).collect()

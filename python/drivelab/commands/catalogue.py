@@ -143,11 +143,12 @@ def show(
             str(item["key"]),
             _value_text(item["value"]),
             str(item.get("unit") or ""),
+            _range_text(item["allowed"]),
             "default" if item.get("default") else str(item["source"] or "not stated"),
         )
         for item in found.parameters
     ]
-    printing.table(("parameter", "value", "unit", "source"), rows, ("value",))
+    printing.table(("parameter", "value", "unit", "allowed", "source"), rows, ("value",))
 
 
 def _identity_text(found: model.Model) -> str:
@@ -171,6 +172,11 @@ def _identity_text(found: model.Model) -> str:
         lines.append(f"{_dollars(known['price_usd'], 0)} when reviewed: {', '.join(costs)}")
     lines.append(f"model hash {found.hash}\n")
     return "\n".join(lines)
+
+
+def _range_text(allowed: str) -> str:
+    """What is allowed, short enough for a column."""
+    return allowed.removeprefix("a whole number from ").removeprefix("a number from ")
 
 
 def _value_text(value: object) -> str:

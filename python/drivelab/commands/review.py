@@ -126,22 +126,24 @@ def _command_line(
 
 
 def _print_summary(results: dict[str, Any]) -> None:
-    columns = ("test", "state", "MiB/s", "IOPS", "mean ms", "99.99 % ms", "max ms", "WA")
+    columns = ("test", "state", "MiB/s", "IOPS", "mean ms", "99.99 % ms", "max ms", "WA", "W")
     for model in results["models"]:
         printing.console().print(f"\n{model['title']}", style="bold", markup=False)
         found = [test for test in results["tests"] if test["model"] == model["name"]]
         rows = [_summary_row(test) for test in found if test["kind"] == STREAM]
         if rows:
             printing.table(columns, rows, columns[2:])
-        values = [row for test in found for row in _value_rows(test)]
+        values = [row for test in found if test["values"] for row in _value_rows(test)]
         if values:
             printing.table(("test", "state", "value", "", "unit"), values, ("",))
 
 
 def _value_rows(test: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """A compound test's values; its title and state stand before the first."""
+    heads = (test["title"], test["state"])
     for value in test["values"]:
-        number = printing.number(value["value"])
-        yield (test["title"], test["state"], value["title"], number, value["unit"])
+        yield (*heads, value["title"], printing.number(value["value"]), value["unit"])
+        heads = ("", "")
 
 
 def _summary_row(test: dict[str, Any]) -> tuple[str, ...]:
@@ -154,4 +156,5 @@ def _summary_row(test: dict[str, Any]) -> tuple[str, ...]:
         printing.number(test["iops"]),
         *(printing.number(None if time is None else time / 1000) for time in times),
         printing.number(test["write_amplification"], 3),
+        printing.number(test["mean_power_w"], 3),
     )

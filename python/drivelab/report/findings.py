@@ -382,7 +382,9 @@ def _told(record: Mapping[str, Any], value: Mapping[str, Any], new: float, gain:
     figure, words = comparison(gain)
     words = words.replace("slower", "worse").replace("faster", "better").replace("fast", "good")
     amounts = f"{q.with_unit(new, unit)} new, {q.with_unit(value.get('value'), unit)} {state}"
-    sentence = f"{text(record.get('title'))}, {state}: {text(value.get('title'))} {words} new."
+    what = text(value.get("title"))
+    what = what[:1].lower() + what[1:]
+    sentence = f"{text(record.get('title'))}, {state}: {what} {words} new."
     return Finding(figure, sentence, amounts)
 
 
