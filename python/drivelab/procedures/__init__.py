@@ -11,8 +11,10 @@ from typing import Literal
 from drivelab.errors import RequestError, nearest
 from drivelab.procedures import (
     access_time,
+    alignment,
     as_ssd,
     atto,
+    compressibility,
     hdtach,
     power,
     random_4k,
@@ -33,6 +35,8 @@ _ALL: tuple[Procedure, ...] = tuple(
         hdtach,
         as_ssd,
         atto,
+        alignment,
+        compressibility,
         power,
     )
     for procedure in module.PROCEDURES

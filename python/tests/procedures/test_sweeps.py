@@ -1,0 +1,55 @@
+"""Alignment and compressibility: what they find follows from what the drive is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small import small_model
+
+from drivelab import model, states
+from drivelab.procedures import PROCEDURES
+from drivelab.progress import TaskProgress
+from drivelab.targets import EngineTarget
+
+SMALL_COMPRESSING = (("flash.blocks_per_plane", "32"), ("user_capacity_bytes", "700002304"))
+
+
+def rows_of(test_id: str, target: EngineTarget) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    found = PROCEDURES[test_id].measure(target, 1, True, TaskProgress(test_id)).found()
+    return found["tables"][0]["rows"], {v["name"]: v["value"] for v in found["values"]}
+
+
+def test_a_shifted_block_costs_two_units_and_a_shift_by_whole_units_nothing() -> None:
+    target = EngineTarget(small_model(), 1)
+    states.find("filled").prepare(target, lambda _: 1, TaskProgress("filled"))
+    rows, values = rows_of("alignment", target)
+    random = {row["offset_kib"]: row for row in rows if row["workload"].startswith("4 KB")}
+    slow = random[0.5]["mib_per_s"]
+    assert random[0]["mib_per_s"] > 1.5 * slow
+    assert slow == pytest.approx(random[2]["mib_per_s"], rel=0.02)
+    assert random[4]["mib_per_s"] == pytest.approx(random[0]["mib_per_s"], rel=0.02)
+    assert random[0.5]["write_amplification"] > 1.8 * random[0]["write_amplification"]
+    assert values["random_4k_mib_per_s"] == random[0]["mib_per_s"]
+    slowest = min(row["mib_per_s"] for row in random.values())
+    assert values["random_4k_shifted_percent"] == pytest.approx(
+        100 * slowest / random[0]["mib_per_s"]
+    )
+
+
+def test_a_drive_that_does_not_compress_draws_level_lines() -> None:
+    rows, values = rows_of("compressibility", EngineTarget(small_model(), 1))
+    for workload in {row["workload"] for row in rows}:
+        assert len({row["mib_per_s"] for row in rows if row["workload"] == workload}) == 1
+    assert list(values.values()) == pytest.approx([100.0] * len(values))
+
+
+def test_a_drive_that_compresses_writes_less_the_more_it_can() -> None:
+    small = model.load("ocz-agility-2-50gb", SMALL_COMPRESSING)
+    rows, values = rows_of("compressibility", EngineTarget(small, 1))
+    written = [
+        row["write_amplification"] for row in rows if row["workload"] == "128 KB sequential write"
+    ]
+    assert written == sorted(written)
+    assert written[-1] > 4 * written[0]
+    assert values["sequential_write_kept_percent"] < 90
