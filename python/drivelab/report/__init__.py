@@ -67,7 +67,7 @@ def _section(review: Review, model: Model, index: int) -> ModelSection:
         ),
         time_charts=charts.throughput(review, model.name, charts.OVER_TIME, f"time-{index}"),
         latency_charts=charts.latency_percentiles(review, model.name, f"latency-{index}"),
-        groups=compound.groups(review.compound, model.name, f"test-{index}"),
+        groups=compound.groups(review, model.name, f"test-{index}"),
     )
 
 

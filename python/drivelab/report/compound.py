@@ -9,9 +9,9 @@ from typing import Any
 
 from drivelab.report import plots
 from drivelab.report import quantities as q
-from drivelab.report.bars import state_class, state_colour
+from drivelab.report.bars import RELATIONS, state_class, state_colour
 from drivelab.report.charts import Chart
-from drivelab.report.measurements import dicts, state_rank, text
+from drivelab.report.measurements import Figure, Review, dicts, state_rank, text
 from drivelab.report.plots import Axis, Drawing, RowSet
 
 GOALS = {"higher": "more is better", "lower": "less is better"}
@@ -25,6 +25,8 @@ class ValueRow:
     title: str
     goal: str
     cells: tuple[str, ...]
+    published: str
+    """What was published of it, in words."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +73,16 @@ class Group:
     tests: tuple[CompoundTest, ...]
 
 
-def groups(records: Sequence[Record], model: str, prefix: str) -> list[Group]:
-    """The compound tests of a model, by group, from records of results.json."""
-    own = [r for r in records if r.get("kind") == "compound" and r.get("model") == model]
+def groups(review: Review, model: str, prefix: str) -> list[Group]:
+    """The compound tests of a model, by group."""
+    own = [record for record in review.compound if record.get("model") == model]
+    figures = [figure for figure in review.figures if figure.model == model]
     found = []
     for title, members in groupby(own, lambda record: text(record.get("group"))):
         by_id: dict[str, list[Record]] = {}
         for record in members:
             by_id.setdefault(text(record.get("id")), []).append(record)
-        tests = tuple(_test(rows, prefix) for rows in by_id.values())
+        tests = tuple(_test(rows, figures, prefix) for rows in by_id.values())
         found.append(Group(title[:1].upper() + title[1:], tests))
     return _joined(found)
 
@@ -92,7 +95,7 @@ def _joined(found: Iterable[Group]) -> list[Group]:
     return [Group(title, tuple(members)) for title, members in tests.items()]
 
 
-def _test(records: Sequence[Record], prefix: str) -> CompoundTest:
+def _test(records: Sequence[Record], figures: Sequence[Figure], prefix: str) -> CompoundTest:
     ordered = sorted(records, key=lambda record: state_rank(text(record.get("state"))))
     first = ordered[0]
     test_id = text(first.get("id"))
@@ -102,7 +105,7 @@ def _test(records: Sequence[Record], prefix: str) -> CompoundTest:
         anchor=f"{prefix}-{test_id}",
         title=text(first.get("title")) or test_id,
         states=states,
-        values=_values(ordered),
+        values=_values(ordered, [f for f in figures if f.test_id == test_id]),
         charts=tuple(_charts(ordered, f"{prefix}-{test_id}")),
         tables=tuple(table for record in ordered for table in _tables(record)),
         deviations=_lines(ordered, "deviations"),
@@ -116,26 +119,34 @@ def _lines(records: Sequence[Record], key: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(line) for record in records for line in record.get(key) or []))
 
 
-def _values(records: Sequence[Record]) -> tuple[ValueRow, ...]:
+def _values(records: Sequence[Record], figures: Sequence[Figure]) -> tuple[ValueRow, ...]:
     found: dict[str, dict[str, Record]] = {}
     for record in records:
         for value in dicts(record.get("values")):
             found.setdefault(text(value.get("name")), {})[text(record.get("state"))] = value
     rows = []
-    for by_state in found.values():
+    for name, by_state in found.items():
         any_value = next(iter(by_state.values()))
         cells = (by_state.get(text(record.get("state")), {}) for record in records)
         rows.append(
             ValueRow(
                 text(any_value.get("title")),
                 GOALS.get(text(any_value.get("better")), ""),
-                tuple(_value_text(cell) for cell in cells),
+                tuple(value_text(cell) for cell in cells),
+                "; ".join(_published(f) for f in figures if f.quantity == f"value:{name}"),
             )
         )
     return tuple(rows)
 
 
-def _value_text(value: Record) -> str:
+def _published(figure: Figure) -> str:
+    amount = RELATIONS.get(figure.relation, "") + q.exact(figure.published, figure.unit)
+    state = figure.state.split(" (")[0]
+    return f"{amount} {'' if state == 'unstated' else state} [{figure.id}]".replace("  ", " ")
+
+
+def value_text(value: Record) -> str:
+    """A value of a test with its unit."""
     unit = text(value.get("unit"))
     amount = q.number(value.get("value"))
     if amount is not None and unit == "B":

@@ -188,6 +188,8 @@ class Figure:
     note: str
     model: str = ""
     model_state: str = ""
+    quantity: str = ""
+    """What is read off the test, if it is one measurement: "mib_per_s", "value:score"."""
 
     @property
     def error_ratio(self) -> float | None:
@@ -352,7 +354,9 @@ def _state(raw: dict[str, Any]) -> StateRun:
 
 
 def _figure(raw: dict[str, Any]) -> Figure:
+    inputs = dicts(raw.get("inputs"))
     return Figure(
+        quantity=text(inputs[0].get("quantity")) if len(inputs) == 1 else "",
         published=number(raw.get("published")),
         modelled=number(raw.get("modelled")),
         given_error=number(raw.get("error_ratio")),

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from drivelab.model import FAMILY_TITLES
-from drivelab.report import bars
+from drivelab.report import bars, compound
 from drivelab.report import quantities as q
 from drivelab.report.findings import Finding, agreement, change, work
-from drivelab.report.measurements import BOUNDS, Figure, Measurement, Model, Review
+from drivelab.report.measurements import (
+    BOUNDS,
+    Figure,
+    Measurement,
+    Model,
+    Review,
+    dicts,
+    state_rank,
+    text,
+)
 
 MANY = 4
 """From so many models on a report ranks them, instead of telling the story of the first."""
@@ -78,11 +88,12 @@ def families(review: Review) -> list[Family]:
 
 
 def rankings(review: Review) -> list[Ranking]:
-    """The first metric of every test."""
-    return [
+    """The first metric of every stream, then the values of compound tests."""
+    streams = [
         _ranking(review, test_id, bars.headline(review.of(test_id)[0]), test_id in OPEN_TESTS)
         for test_id in review.test_ids()
     ]
+    return streams + value_rankings(review)
 
 
 AMPLIFICATION = bars.Headline(
@@ -103,47 +114,110 @@ def amplifications(review: Review) -> list[Ranking]:
     ]
 
 
+Laned = tuple[str, str, str, float]
+"""A bar before its length is known: state, CSS class, text, value."""
+
+
 def _ranking(
     review: Review, test_id: str, metric: bars.Headline, shown: bool, prefix: str = ""
 ) -> Ranking:
     tests = review.of(test_id)
-    place = {family.word: index for index, family in enumerate(families(review))}
-    figures = _figures(review, tests[0], metric.quantity)
-    values: list[tuple[float, Model | None, str, list[tuple[str, str, str, float]]]] = []
-    for model in review.models:
-        lanes = []
-        for test in tests:
-            value = metric.value_of(test) if test.model == model.name else None
-            if value is not None:
-                state = "" if model.is_disk else test.state
-                lanes.append((state, bars.state_class(test.state), metric.text_of(test), value))
-        if lanes:
-            # The state that was brought about last says most about a drive in use.
-            values.append(
-                (_sorting(lanes), model, model.title, lanes + figures.pop(model.name, []))
-            )
-    for name, lanes in figures.items():
-        if not name.startswith("="):
-            continue
-        values.append((_sorting(lanes), None, name[1:], lanes))
-    values.sort(key=lambda item: item[0], reverse=metric.more_is_better)
-    longest = max((lane[3] for *_, lanes in values for lane in lanes), default=0.0) or 1.0
-    rows = tuple(
-        Row(
-            label,
-            "published" if model is None else model.family,
-            len(place) if model is None else place[model.family],
-            tuple(Lane(s, kind, text, max(0.0, v) / longest) for s, kind, text, v in lanes),
-        )
-        for _, model, label, lanes in values
-    )
+    lanes: dict[str, list[Laned]] = {}
+    for test in tests:
+        value = metric.value_of(test)
+        if value is not None:
+            lane = (test.state, bars.state_class(test.state), metric.text_of(test), value)
+            lanes.setdefault(test.model, []).append(lane)
     return Ranking(
         prefix + test_id,
         tests[0].title,
         metric.unit,
-        "more is better" if metric.more_is_better else "less is better",
-        rows,
+        _direction(more_is_better=metric.more_is_better),
+        _rows(
+            review,
+            lanes,
+            _figures(review, tests[0], metric.quantity),
+            more_is_better=metric.more_is_better,
+        ),
         shown,
+    )
+
+
+def value_rankings(review: Review) -> list[Ranking]:
+    """Of every compound test the values of which more, or less, is better."""
+    metrics: dict[tuple[str, str], Mapping[str, Any]] = {}
+    lanes: dict[tuple[str, str], dict[str, list[Laned]]] = {}
+    ordered = sorted(review.compound, key=lambda record: state_rank(text(record.get("state"))))
+    for record in ordered:
+        state, model = text(record.get("state")), text(record.get("model"))
+        for value in dicts(record.get("values")):
+            amount = q.number(value.get("value"))
+            if amount is None or not value.get("better"):
+                continue
+            key = (text(record.get("id")), text(value.get("name")))
+            title = f"{text(record.get('title'))}: {text(value.get('title'))}"
+            metrics.setdefault(key, {**value, "title": title})
+            lane = (state, bars.state_class(state), compound.value_text(value), amount)
+            lanes.setdefault(key, {}).setdefault(model, []).append(lane)
+    return [_value_ranking(review, key, metric, lanes[key]) for key, metric in metrics.items()]
+
+
+def _value_ranking(
+    review: Review,
+    key: tuple[str, str],
+    metric: Mapping[str, Any],
+    lanes: Mapping[str, list[Laned]],
+) -> Ranking:
+    test_id, name = key
+    more_is_better = metric["better"] == "higher"
+    published: dict[str, list[Laned]] = {}
+    for figure in review.figures:
+        same = figure.test_id == test_id and figure.quantity == f"value:{name}"
+        if same and figure.published is not None and figure.relation not in BOUNDS:
+            state = f"published, {_state_text(figure)}".removesuffix(", ")
+            words = f"{q.exact(figure.published, figure.unit)} [{figure.id}]"
+            owner = figure.model or f"={figure.drive}"
+            published.setdefault(owner, []).append((state, "published", words, figure.published))
+    rows = _rows(review, lanes, published, more_is_better=more_is_better)
+    direction = _direction(more_is_better=more_is_better)
+    unit = text(metric.get("unit"))
+    return Ranking(f"value-{test_id}-{name}", text(metric["title"]), unit, direction, rows, False)
+
+
+def _direction(*, more_is_better: bool) -> str:
+    return "more is better" if more_is_better else "less is better"
+
+
+def _rows(
+    review: Review,
+    lanes: Mapping[str, list[Laned]],
+    figures: dict[str, list[Laned]],
+    *,
+    more_is_better: bool,
+) -> tuple[Row, ...]:
+    """A row for each drive, the best first; published values beside its own, or by themselves."""
+    place = {family.word: index for index, family in enumerate(families(review))}
+    values: list[tuple[float, Model | None, str, list[Laned]]] = []
+    for model in review.models:
+        own = lanes.get(model.name, [])
+        if model.is_disk:
+            own = [("", *lane[1:]) for lane in own]
+        if own:
+            # The state that was brought about last says most about a drive in use.
+            values.append((_sorting(own), model, model.title, own + figures.pop(model.name, [])))
+    for name, beside in figures.items():
+        if name.startswith("="):
+            values.append((_sorting(beside), None, name[1:], beside))
+    values.sort(key=lambda item: item[0], reverse=more_is_better)
+    longest = max((lane[3] for *_, found in values for lane in found), default=0.0) or 1.0
+    return tuple(
+        Row(
+            label,
+            "published" if model is None else model.family,
+            len(place) if model is None else place[model.family],
+            tuple(Lane(s, kind, text, max(0.0, v) / longest) for s, kind, text, v in found),
+        )
+        for _, model, label, found in values
     )
 
 

@@ -11,7 +11,9 @@ from report.sample import results
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.report import render
 from drivelab.report.compound import drawing_of, groups, rows_of
+from drivelab.report.measurements import read
 from drivelab.report.plots import RowSet, draw, size_text
+from drivelab.report.rankings import value_rankings
 
 SIZES = (512, 4096, 2**20, 64 * 2**20)
 
@@ -63,7 +65,7 @@ def document() -> dict[str, Any]:
 
 
 def test_values_stand_side_by_side_new_first(document: dict[str, Any]) -> None:
-    [group] = groups(document["tests"], "intel-x25-m-g1-80gb", "t")
+    [group] = groups(read(document), "intel-x25-m-g1-80gb", "t")
     [test] = group.tests
     assert [name for name, _ in test.states] == ["new", "used"]
     assert [row.cells for row in test.values] == [
@@ -125,3 +127,15 @@ def test_rows_that_do_not_fit_their_columns_are_refused() -> None:
     table = Table("t", "T", (Column("a", "A"),), ({"a": 1},))
     with pytest.raises(ValueError, match="are not in t"):
         Measured(tables=(table,), charts=(Chart("t", "C", "lines", "a", "b"),)).found()
+
+
+def test_published_values_stand_beside_those_of_the_model(document: dict[str, Any]) -> None:
+    shown = copy.deepcopy(document)
+    figure = {"id": "AN-083", "published": 390.0, "unit": "MiB/s", "state": "new (erased)"}
+    reading = [{"quantity": "value:largest"}]
+    figure |= {"model": "intel-x25-m-g1-80gb", "test_id": "sweep-test", "inputs": reading}
+    shown["figures"].append(figure)
+    [group] = groups(read(shown), "intel-x25-m-g1-80gb", "t")
+    assert group.tests[0].values[0].published == "390\u00a0MiB/s new [AN-083]"
+    [ranking] = value_rankings(read(shown))
+    assert [lane.state for lane in ranking.rows[0].lanes] == ["new", "used", "published, new"]
