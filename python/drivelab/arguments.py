@@ -51,3 +51,9 @@ OutFolder = Annotated[
 Workers = Annotated[
     int, typer.Option("--workers", min=1, max=64, help="Tests measured at the same time.")
 ]
+DatabaseFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--database", metavar="FILE.duckdb", help="Add the run to this database, too; see `runs`."
+    ),
+]

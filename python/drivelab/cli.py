@@ -12,7 +12,16 @@ from typing import Any
 
 import typer
 
-from drivelab.commands import catalogue, comparison, example, fio, replay, review, synthesis
+from drivelab.commands import (
+    catalogue,
+    comparison,
+    example,
+    export,
+    fio,
+    replay,
+    review,
+    synthesis,
+)
 from drivelab.errors import RequestError, WorkError
 
 app = typer.Typer(
@@ -44,6 +53,10 @@ app.command(
 )(synthesis.synthesize)
 app.command("figures", epilog="Example: drivelab figures --results review/results.json")(
     comparison.figures_command
+)
+app.command("runs", epilog="Example: drivelab runs lab.duckdb")(export.runs)
+app.command("export", epilog="Example: drivelab export review --csv tables --json all.json")(
+    export.export_command
 )
 app.command("example", epilog="Example: drivelab example --json")(example.example)
 

@@ -11,31 +11,69 @@ from drivelab.errors import RequestError, WorkError
 
 
 def writable_folder(path: Path, option: str = "--out") -> Path:
-    """The folder, created if need be; raises RequestError if files can't be written there."""
+    """The folder; raises RequestError if files can't be written there.
+
+    A folder that isn't there yet is made by `publish`, so that work that fails leaves nothing.
+    """
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise RequestError(
-            f'{option} "{path}": can\'t write there ({error.strerror}); give a folder that can be '
-            "created or written"
-        ) from None
+        raise _unwritable(path, option, error, "a folder that can be created or written") from None
+    finally:
+        with contextlib.suppress(OSError):
+            for folder in missing:
+                folder.rmdir()
     return path
+
+
+def writable_file(path: Path, option: str) -> Path:
+    """The path of a file; raises RequestError if its folder isn't there or can't be written."""
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise _unwritable(path, option, error, "a file in a folder that can be written") from None
+    return path
+
+
+def _unwritable(path: Path, option: str, error: OSError, wanted: str) -> RequestError:
+    return RequestError(f'{option} "{path}": can\'t write there ({error.strerror}); give {wanted}')
 
 
 def publish(folder: Path, writers: Mapping[str, Callable[[Path], None]]) -> list[Path]:
     """Lets each writer fill a temporary file, and gives all of them their names at the end.
 
-    Nothing is left behind if any of them fails. Raises WorkError if the disk refuses.
+    The folder is made if need be. Nothing is left behind if any of them fails. Raises WorkError if
+    the disk refuses.
     """
-    with _scratch(folder) as scratch:
-        try:
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _scratch(folder) as scratch:
             for name, write in writers.items():
                 write(scratch / name)
-            return [(scratch / name).replace(folder / name) for name in writers]
-        except OSError as error:
+            return [_renamed(scratch / name, folder / name) for name in writers]
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            for parent in missing:
+                parent.rmdir()
+        if isinstance(error, OSError):
             raise WorkError(f"can't write to {folder}: {error.strerror}") from None
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file in UTF-8."""
+    path.write_text(text, encoding="utf-8")
+
+
+def _renamed(made: Path, path: Path) -> Path:
+    # DuckDB would apply the log of an older database of this name to the new one.
+    path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+    return made.replace(path)
 
 
 @contextlib.contextmanager

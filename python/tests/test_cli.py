@@ -12,7 +12,7 @@ from small import MODEL_NAME
 
 from drivelab import cli
 
-COMMANDS = ("list", "show", "review", "run", "replay", "figures", "example")
+COMMANDS = ("list", "show", "review", "run", "replay", "figures", "runs", "export", "example")
 PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()"]
 
 
@@ -115,21 +115,21 @@ def test_a_reader_that_leaves_ends_the_command_quietly() -> None:
 
 def test_ctrl_c_ends_a_review_soon_and_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "out"
+    started = "from drivelab.cli import main; print('started', flush=True); main()"
     command = subprocess.Popen(
-        [*PROGRAM, "review", MODEL_NAME, "--out", str(out)],
-        stdout=subprocess.DEVNULL,
+        [sys.executable, "-c", started, "review", MODEL_NAME, "--out", str(out)],
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 30
-    while not out.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.5)
+    assert command.stdout is not None
+    assert command.stdout.readline() == "started\n"
+    time.sleep(2)
     command.send_signal(signal.SIGINT)
     _, complaint = command.communicate(timeout=30)
     assert command.returncode == cli.INTERRUPTED
     assert complaint.strip() == "drivelab: interrupted"
-    assert list(out.iterdir()) == []
+    assert not out.exists()
 
 
 def test_show_says_what_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:

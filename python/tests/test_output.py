@@ -38,5 +38,23 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
         output.writable_folder(path)
 
 
-def test_folders_are_made(tmp_path: Path) -> None:
-    assert output.writable_folder(tmp_path / "a" / "b").is_dir()
+def test_a_folder_that_was_not_there_is_not_left_behind_by_a_failure(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+
+    def interrupted(path: Path) -> None:
+        _write(path, "half")
+        raise KeyboardInterrupt
+
+    assert output.writable_folder(folder) == folder
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(KeyboardInterrupt):
+        output.publish(folder, {"one": interrupted})
+    assert list(tmp_path.iterdir()) == []
+    output.publish(folder, {"one": lambda path: _write(path, "1")})
+    assert _contents(folder) == {"one": "1"}
+
+
+def test_the_log_of_an_older_database_goes_with_it(tmp_path: Path) -> None:
+    (tmp_path / "one.wal").write_text("old", encoding="utf-8")
+    output.publish(tmp_path, {"one": lambda path: _write(path, "1")})
+    assert _contents(tmp_path) == {"one": "1"}

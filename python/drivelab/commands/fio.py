@@ -10,12 +10,14 @@ import typer
 from drivelab import _engine, arguments, states
 from drivelab import fio as fio_format
 from drivelab import model as models
-from drivelab.commands import printing
+from drivelab.commands import printing, recording
 from drivelab.commands.preparation import prepared_drive, set_words
 from drivelab.data_patterns import data_pattern_text, parse_data_pattern
+from drivelab.database import RUN, Recorded
 from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import MIB
+from drivelab.results import model_result
 from drivelab.targets import Report
 
 
@@ -26,10 +28,12 @@ def run(
     data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
+    database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
 ) -> None:
     """Run a fio job file on a drive; --json prints fio's JSON with an object `drivelab`."""
     watch = Stopwatch()
+    recording.check(database_file)
     found = models.load(drive, [models.split_override(text) for text in sets or ()])
     wanted = states.find(state)
     pattern = parse_data_pattern(data)
@@ -51,6 +55,7 @@ def run(
     }
     document = fio_format.to_fio_json(workload, reports, own)
     document["drivelab"]["wall_s"] = watch.seconds()
+    recording.record(database_file, Recorded(RUN, document, [model_result(found)]))
     for option, reason in workload.ignored.items():
         printing.message(f"option {option} has no effect: {reason}")
     if json:

@@ -11,13 +11,15 @@ import typer
 from drivelab import _engine, arguments, states
 from drivelab import model as models
 from drivelab import replay as laboratory
-from drivelab.commands import printing
+from drivelab.commands import printing, recording
 from drivelab.commands.preparation import prepared_drive, set_words
 from drivelab.data_patterns import parse_data_pattern
+from drivelab.database import REPLAY, Recorded
 from drivelab.errors import RequestError, nearest
 from drivelab.fio.units import time_ns
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import derive_seed
+from drivelab.results import model_result
 from drivelab.targets import Report
 
 FORMATS = ("mqsim", "msr", "iolog")
@@ -62,11 +64,13 @@ def replay(
     data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
+    database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
 ) -> None:
     """Replay a recorded trace on a drive: MQSim ASCII, MSR Cambridge CSV, fio iolog v2 and v3."""
     watch = Stopwatch()
     _check_words(format_name, pacing, beyond)
+    recording.check(database_file)
     if queue_depth is not None and pacing != "closed":
         raise RequestError(f"--queue-depth {queue_depth}: counts with --pacing closed only")
     pattern, cap_ns = parse_data_pattern(data), _idle_cap_ns(idle_cap)
@@ -121,6 +125,7 @@ def replay(
         "replay": laboratory.replay_result(report),
         "wall_s": watch.seconds(),
     }
+    recording.record(database_file, Recorded(REPLAY, document, [model_result(found)]))
     if json:
         printing.document(document)
     else:

@@ -11,7 +11,7 @@ import typer
 from drivelab import arguments, database, output
 from drivelab import model as models
 from drivelab import review as laboratory
-from drivelab.commands import printing
+from drivelab.commands import printing, recording
 from drivelab.errors import RequestError
 from drivelab.results import STREAM, to_json
 
@@ -40,6 +40,7 @@ def review(
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
     workers: arguments.Workers = 2,
+    database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
 ) -> None:
     """Review models new and used; write report.html, results.json and results.duckdb."""
@@ -61,8 +62,10 @@ def review(
     )
     laboratory.check(plan)
     folder = output.writable_folder(out)
+    recording.check(database_file)
     results = laboratory.run(plan)
     written = publish(results, folder)
+    recording.record(database_file, database.Recorded.review(results))
     if json:
         printing.document(results)
     else:
@@ -79,15 +82,11 @@ def publish(results: dict[str, Any], folder: Path) -> list[Path]:
     return output.publish(
         folder,
         {
-            "report.html": lambda path: _write_text(path, page),
-            "results.json": lambda path: _write_text(path, to_json(results)),
-            "results.duckdb": lambda path: database.write(results, path),
+            "report.html": lambda path: output.write_text(path, page),
+            "results.json": lambda path: output.write_text(path, to_json(results)),
+            "results.duckdb": lambda path: database.write(database.Recorded.review(results), path),
         },
     )
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
 
 
 def _split(texts: Sequence[str] | None) -> list[str]:

@@ -1,0 +1,83 @@
+"""`runs` and `export`: what was recorded, listed and as CSV or JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab import arguments, database, export, output, stored
+from drivelab.commands import printing
+from drivelab.errors import RequestError
+from drivelab.results import to_json
+
+Results = Annotated[
+    Path,
+    typer.Argument(metavar="RESULTS", help="results.json, the folder of a review, or FILE.duckdb."),
+]
+
+
+def runs(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.duckdb", help="A database that runs were added to.")
+    ],
+    json: arguments.Json = False,
+) -> None:
+    """List the runs that a database holds."""
+    records = database.runs(file, "FILE")
+    if json:
+        printing.document(records)
+        return
+    rows = [
+        (
+            str(record["run_id"]),
+            record["kind"],
+            ", ".join(record["models"]) or "-",
+            str(record["tests"]),
+            str(record["seed"]),
+            f"{record['engine_version']}{', quick' if record['quick'] else ''}",
+            record["command_line"],
+        )
+        for record in records
+    ]
+    heads = ("run", "kind", "models", "tests", "seed", "engine", "command")
+    printing.table(heads, rows, ("run", "tests", "seed"), whole=("run", "kind"))
+
+
+def export_command(
+    results: Results,
+    run_id: Annotated[
+        int | None, typer.Option("--run", min=1, help="Which run of a database; see `runs`.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="DIR", help="Folder for one CSV file per table.")
+    ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="File for the whole document; - prints it."),
+    ] = None,
+) -> None:
+    """Write stored results as CSV files, one per table, or as one JSON document."""
+    if csv is None and json is None:
+        raise RequestError("export: say what to write: --csv DIR, --json FILE, or both")
+    path, run_of_path = stored.split(str(results))
+    found = stored.read(path, run_id if run_id is not None else run_of_path, "RESULTS")
+    if csv is not None:
+        output.writable_folder(csv, "--csv")
+    printed = json == Path("-")
+    if json is not None and not printed:
+        output.writable_file(json, "--json")
+    written: list[Path] = []
+    if csv is not None:
+        written += output.publish(csv, export.csv_files(found))
+    if json is not None:
+        text = to_json(found.document)
+        if printed:
+            printing.plain(text)
+        else:
+            written += output.publish(
+                json.parent, {json.name: lambda place: output.write_text(place, text)}
+            )
+    if written:
+        printing.message("Written: " + ", ".join(str(item) for item in written))

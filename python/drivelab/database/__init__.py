@@ -1,0 +1,209 @@
+"""Runs in DuckDB files: a review's own results.duckdb, and files that runs are appended to.
+
+A file holds any number of runs, numbered from 1. Each is recorded in one transaction: as rows of
+the tables in layout.py, for queries, and as the document itself (results.json, or what `run` and
+`replay` print with --json), which `export` and `compare` read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from drivelab import output
+from drivelab.database.layout import LAYOUT_SQL, TABLES, VERSION, Table
+from drivelab.database.rows import REPLAY, REVIEW, RUN, Row, rows
+from drivelab.errors import RequestError, WorkError
+
+__all__ = ["REPLAY", "REVIEW", "RUN", "Recorded", "Row", "append", "check", "read", "runs", "write"]
+
+Record = dict[str, Any]
+Connection = duckdb.DuckDBPyConnection
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A run as it is recorded."""
+
+    kind: str
+    """REVIEW, RUN or REPLAY."""
+    document: Mapping[str, Any]
+    models: Sequence[Mapping[str, Any]]
+    """Records of the models that were measured, with all their parameters."""
+
+    @classmethod
+    def review(cls, document: Mapping[str, Any]) -> Recorded:
+        """Of a review: results.json."""
+        return cls(REVIEW, document, document["models"])
+
+    def rows(self) -> dict[str, list[Row]]:
+        """Rows of every table that has some."""
+        return rows(self.kind, self.document, self.models)
+
+
+def write(run: Recorded, path: Path) -> None:
+    """Writes a new file with one run; raises WorkError if the disk refuses."""
+    with _written(path), duckdb.connect(str(path)) as connection:
+        _create(connection)
+        _record(connection, run)
+
+
+def check(path: Path, option: str = "--database") -> None:
+    """Raises RequestError if no run can be appended to this file: better before the work."""
+    output.writable_file(path, option)
+    if path.exists():
+        with _opened(path, option, read_only=False):
+            pass
+
+
+def append(path: Path, run: Recorded, option: str = "--database") -> int:
+    """Adds a run in one transaction; returns its number. A file that isn't there is created.
+
+    Interrupted or refused, the file stays as it was, or does not appear. Raises WorkError if the
+    disk refuses, RequestError for a file that isn't a database of this layout.
+    """
+    if not path.exists():
+        output.writable_file(path, option)
+        output.publish(path.parent, {path.name: lambda place: write(run, place)})
+        return 1
+    with _written(path), _opened(path, option, read_only=False) as connection:
+        connection.begin()
+        if not _tables(connection):
+            _create(connection)
+        run_id = _record(connection, run)
+        connection.commit()
+    return run_id
+
+
+def runs(path: Path, option: str) -> list[Record]:
+    """Every run of a file, the oldest first: columns of `runs`, and `models` and `tests`."""
+    with _opened(path, option) as connection:
+        found = connection.execute(
+            "SELECT r.*,"
+            " (SELECT list(model ORDER BY model) FROM models WHERE run_id = r.run_id) AS models,"
+            " (SELECT count(*) FROM tests WHERE run_id = r.run_id) AS tests"
+            " FROM runs r ORDER BY run_id"
+        )
+        names = [column[0] for column in found.description or ()]
+        records = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    return [record | {"models": record["models"] or []} for record in records]
+
+
+def read(path: Path, run_id: int | None, option: str) -> Recorded:
+    """A run of a file, the only one if no number is given; raises RequestError."""
+    known = [record["run_id"] for record in runs(path, option)]
+    shown = ", ".join(map(str, known)) or "none"
+    if run_id is None and len(known) != 1:
+        raise RequestError(f'{option} "{path}": say which run; its runs: {shown}')
+    chosen = known[0] if run_id is None else run_id
+    if chosen not in known:
+        raise RequestError(f'{option} "{path}": it has no run {chosen}; its runs: {shown}')
+    with _opened(path, option) as connection:
+        row = connection.execute(
+            "SELECT kind, document, d.models FROM runs JOIN documents d USING (run_id)"
+            " WHERE run_id = ?",
+            [chosen],
+        ).fetchone()
+    assert row is not None
+    return Recorded(row[0], json.loads(row[1]), json.loads(row[2]))
+
+
+@contextlib.contextmanager
+def _opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Connection]:
+    """A database of this layout; raises RequestError for anything else."""
+    try:
+        if read_only and not path.is_file():
+            raise RequestError(f'{option} "{path}": there is no such file')
+        connection = duckdb.connect(str(path), read_only=read_only)
+    except duckdb.Error as error:
+        raise RequestError(f'{option} "{path}": {_reason(error)}') from None
+    with connection:
+        _check_layout(connection, path, option, writing=not read_only)
+        try:
+            yield connection
+        except duckdb.Error as error:
+            if read_only:
+                raise RequestError(f'{option} "{path}": {_reason(error)}') from None
+            raise
+
+
+def _check_layout(connection: Connection, path: Path, option: str, writing: bool) -> None:
+    try:
+        tables = _tables(connection)
+        version = None
+        if "layout" in tables:
+            row = connection.execute("SELECT version FROM layout").fetchone()
+            version = row[0] if row else None
+    except duckdb.Error as error:
+        raise RequestError(f'{option} "{path}": {_reason(error)}') from None
+    if version == VERSION or (not tables and writing):
+        return
+    if version is None and "runs" not in tables:
+        raise RequestError(
+            f'{option} "{path}": a DuckDB file, but none of drivelab; give one of '
+            "its own, or a new name"
+        )
+    raise RequestError(
+        f'{option} "{path}": its tables have layout {version or 1}; allowed: {VERSION}. Give a new '
+        "name, and repeat the runs that are still needed"
+    )
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """What the database refuses to write, as the laboratory's error."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise WorkError(f"can't write to {path}: {_reason(error)}") from None
+
+
+def _reason(error: duckdb.Error) -> str:
+    """The first line of a message, without the words that only DuckDB's makers need."""
+    text = str(error).strip().splitlines()[0]
+    if "not a valid DuckDB database file" in text:
+        return "it is not a DuckDB database"
+    if "Could not set lock" in text:
+        return "another program has it open"
+    return text.removeprefix("IO Error: ")
+
+
+def _tables(connection: Connection) -> set[str]:
+    found = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    return {name for (name,) in found}
+
+
+def _create(connection: Connection) -> None:
+    connection.execute(LAYOUT_SQL)
+    for table in TABLES.values():
+        connection.execute(table.sql)
+
+
+def _record(connection: Connection, run: Recorded) -> int:
+    """Inserts a run; returns its number."""
+    row = connection.execute("SELECT coalesce(max(run_id), 0) + 1 FROM runs").fetchone()
+    assert row is not None
+    run_id = int(row[0])
+    found = run.rows()
+    found["documents"] = [{"document": _strict(run.document), "models": _strict(run.models)}]
+    for name, items in found.items():
+        _insert(connection, TABLES[name], run_id, items)
+    return run_id
+
+
+def _strict(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _insert(connection: Connection, table: Table, run_id: int, items: Sequence[Row]) -> None:
+    columns = [[item.get(name) for item in items] for name, _ in table.columns]
+    selected = ", ".join(
+        f"unnest(${index + 1}::{kind}[])" for index, (_, kind) in enumerate(table.columns)
+    )
+    connection.execute(f'INSERT INTO "{table.name}" SELECT {run_id}, {selected}', columns)

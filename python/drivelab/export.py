@@ -1,0 +1,59 @@
+"""Results as CSV files: the database's tables, and every table of a compound test as it is."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from drivelab.database import Recorded
+from drivelab.database.layout import TABLES
+
+Writer = Callable[[Path], None]
+
+
+def csv_files(run: Recorded) -> dict[str, Writer]:
+    """A writer of each file, by file name.
+
+    `<table>.csv` for each table of the database that has rows, and `<test>.<table>.csv` for each
+    table of the tests, with the models and states one below the other. A missing value is an
+    empty field.
+    """
+    files: dict[str, Writer] = {}
+    for name, rows in run.rows().items():
+        columns = [
+            column for column, _ in TABLES[name].columns if any(column in row for row in rows)
+        ]
+        files[f"{name}.csv"] = partial(_write, columns, rows)
+    for name, columns, rows in _test_tables(run.document.get("tests") or ()):
+        files[f"{name}.csv"] = partial(_write, columns, rows)
+    return files
+
+
+def _test_tables(
+    tests: Sequence[Mapping[str, Any]],
+) -> Iterator[tuple[str, list[str], list[dict[str, Any]]]]:
+    """File name, columns and rows of each table of the tests."""
+    found: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
+    for test in tests:
+        for table in test.get("tables") or ():
+            # Names of tables are made for queries, but nothing forbids a slash in one.
+            name = re.sub(r"[^\w.-]+", "-", f"{test['id']}.{table['name']}")
+            columns, rows = found.setdefault(name, (["model", "state"], []))
+            columns += [c["key"] for c in table["columns"] if c["key"] not in columns]
+            keys = {"model": test["model"], "state": test["state"]}
+            rows += [keys | row for row in table["rows"]]
+    for name, (columns, rows) in found.items():
+        yield name, columns, rows
+
+
+def _write(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(
+            file, columns, restval="", extrasaction="ignore", lineterminator="\n"
+        )
+        writer.writeheader()
+        writer.writerows(rows)

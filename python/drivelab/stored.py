@@ -1,0 +1,100 @@
+"""Results that were written earlier: results.json, the folder of a review, a run of a database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from drivelab import database
+from drivelab.database import REVIEW, Recorded
+from drivelab.errors import RequestError
+from drivelab.results import SCHEMA
+
+RESULTS_FILE = "results.json"
+DATABASE_SUFFIX = ".duckdb"
+
+RECORD_KEYS: dict[str, tuple[str, ...]] = {
+    "models": ("name", "title", "hash", "parameters", "user_capacity_bytes"),
+    "tests": ("id", "title", "model", "state", "kind", "values", "tables", "charts"),
+    "states": (),
+    "figures": (),
+}
+"""Lists of a review's document, and what each of their records has at least."""
+
+
+def is_stored(text: str) -> bool:
+    """Whether an argument names stored results, and not a model."""
+    path, _ = split(text)
+    return path.is_dir() or path.suffix in (".json", DATABASE_SUFFIX)
+
+
+def split(text: str) -> tuple[Path, int | None]:
+    """File or folder, and the number of the run of "FILE.duckdb:RUN"; None if there is none."""
+    file, colon, number = text.rpartition(":")
+    if colon and number.isascii() and number.isdigit() and file.endswith(DATABASE_SUFFIX):
+        return Path(file), int(number)
+    return Path(text), None
+
+
+def read(path: Path, run_id: int | None, option: str) -> Recorded:
+    """The run that a file or folder holds; raises RequestError for anything unreadable.
+
+    `run_id` chooses a run of a database; there it may be left out if there is only one.
+    """
+    file = path / RESULTS_FILE if path.is_dir() else path
+    if file.suffix == DATABASE_SUFFIX:
+        found = database.read(file, run_id, option)
+    elif run_id is not None:
+        raise RequestError(f'--run {run_id}: counts with a database only, and "{file}" is none')
+    else:
+        document = _document(file, option)
+        found = Recorded(REVIEW, document, document["models"])
+    if found.kind == REVIEW:
+        _check(found.document, file, option)
+    return found
+
+
+def _document(path: Path, option: str) -> Mapping[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
+    except OSError as error:
+        raise RequestError(f'{option} "{path}": can\'t read it ({error.strerror})') from None
+    except UnicodeDecodeError:
+        raise RequestError(f'{option} "{path}": it is not text in UTF-8') from None
+    except json.JSONDecodeError as error:
+        raise RequestError(
+            f'{option} "{path}": it is not JSON, or was cut short: line {error.lineno}: {error.msg}'
+        ) from None
+    except ValueError as error:
+        raise RequestError(f'{option} "{path}": {error}') from None
+    if not isinstance(document, dict) or not {"drivelab", "models", "tests"} <= document.keys():
+        raise RequestError(f'{option} "{path}": expected {RESULTS_FILE} of `drivelab review`')
+    return document
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number in JSON")
+
+
+def _check(document: Mapping[str, Any], path: Path, option: str) -> None:
+    """Raises RequestError for a document of another schema, or with pieces missing."""
+    own = document["drivelab"]
+    schema = own.get("schema") if isinstance(own, dict) else None
+    if schema != SCHEMA:
+        repeat = own.get("command_line") if isinstance(own, dict) else None
+        hint = f"; repeat it: {repeat}" if repeat else ""
+        raise RequestError(
+            f'{option} "{path}": schema {schema} is not readable; allowed: {SCHEMA}{hint}'
+        )
+    for name, keys in RECORD_KEYS.items():
+        records = document.get(name)
+        if not isinstance(records, list):
+            raise RequestError(f'{option} "{path}": {name} is not a list')
+        for index, record in enumerate(records):
+            missing = [key for key in keys if not isinstance(record, dict) or key not in record]
+            if missing or not isinstance(record, dict):
+                raise RequestError(
+                    f'{option} "{path}": {name}[{index}] lacks {", ".join(missing) or "its keys"}'
+                )

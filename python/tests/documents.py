@@ -1,0 +1,203 @@
+"""Documents of runs, made by hand: small, and with a record of every kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drivelab.results import SCHEMA
+
+Record = dict[str, Any]
+
+
+def stream(
+    model: str = "a", state: str = "new", test_id: str = "random-write-4k", **changed: Any
+) -> Record:
+    """The record of a test of one stream of requests."""
+    rate = float(changed.pop("rate", 20.0))
+    return {
+        "id": test_id,
+        "title": f"Test {test_id}",
+        "group": "four corners",
+        "model": model,
+        "state": state,
+        "kind": "stream",
+        "direction": "write",
+        "block_bytes": 4096,
+        "queue_depth": 3,
+        "align_bytes": 512,
+        "span_bytes": 8 * 2**30,
+        "data": "repeating",
+        "duration_s": 180.0,
+        "ios": 1000,
+        "bytes": 4096000,
+        "iops": rate * 256,
+        "mib_per_s": rate,
+        "latency_us": {
+            "min": 50.0,
+            "mean": 3e6 / (rate * 256),
+            "stddev": 10.0,
+            "p50": 100.0,
+            "p90": 200.0,
+            "p99": 300.0,
+            "p99_9": 400.0,
+            "p99_99": 80000.0 / rate,
+            "max": 100000.0 / rate,
+            "percentiles": [[50.0, 100.0], [90.0, 200.0], [99.0, 300.0], [99.99, 80000.0 / rate]],
+        },
+        "split_mean_us": dict.fromkeys(("queueing", "link", "firmware", "flash", "cleaning"), 10.0),
+        "write_amplification": 1.5,
+        "host_write_bytes": 4096000,
+        "flash_program_bytes": 6144000,
+        "erases": 2,
+        "energy_j": 3.0,
+        "mean_power_w": 0.5,
+        "counters": {"host_write_bytes": 4096000, "energy_nj": 3000000000},
+        "series": {
+            "interval_s": 1.0,
+            "mib_per_s": [rate, rate / 2],
+            "latency_max_us": [90.0, None],
+        },
+        "values": [],
+        "tables": [],
+        "charts": [],
+        "deviations": [],
+        "notes": [],
+        "steady_state": None,
+        "wall_s": 0.5,
+    } | changed
+
+
+def compound(
+    model: str = "a", state: str = "new", test_id: str = "sweep", **changed: Any
+) -> Record:
+    """The record of a test with values and a table."""
+    rate = float(changed.pop("rate", 20.0))
+    columns = [
+        {"key": "block_bytes", "title": "Transfer size", "unit": "B"},
+        {"key": "direction", "title": "Direction", "unit": ""},
+        {"key": "mb_per_s", "title": "Throughput", "unit": "MB/s"},
+    ]
+    return {
+        "id": test_id,
+        "title": f"Test {test_id}",
+        "group": "sweeps",
+        "model": model,
+        "state": state,
+        "kind": "compound",
+        "span_bytes": 2**30,
+        "duration_s": 60.0,
+        "values": [
+            {
+                "name": "write",
+                "title": "Largest write",
+                "value": rate,
+                "unit": "MB/s",
+                "better": "higher",
+            },
+            {"name": "dips", "title": "Dips", "value": None, "unit": "", "better": None},
+        ],
+        "tables": [
+            {
+                "name": "sizes",
+                "title": "Throughput by size",
+                "columns": columns,
+                "rows": [
+                    {"block_bytes": size, "direction": word, "mb_per_s": rate * size / 65536}
+                    for word in ("read", "write")
+                    for size in (4096, 65536)
+                ],
+            }
+        ],
+        "charts": [
+            {
+                "table": "sizes",
+                "title": "Throughput by size",
+                "kind": "lines",
+                "x": "block_bytes",
+                "y": "mb_per_s",
+                "by": "direction",
+                "log_x": True,
+                "log_y": False,
+            }
+        ],
+        "deviations": ["one round instead of five"],
+        "notes": ["a note"],
+        "steady_state": {"reached": True, "round": 5},
+        "write_amplification": 1.1,
+        "host_write_bytes": 10,
+        "flash_program_bytes": 11,
+        "erases": 0,
+        "energy_j": 1.0,
+        "mean_power_w": 0.1,
+        "counters": {"host_write_bytes": 10},
+        "wall_s": 0.1,
+    } | changed
+
+
+def model(name: str = "a", **changed: Any) -> Record:
+    """The record of a model."""
+    return {
+        "name": name,
+        "title": f"Drive {name.upper()}",
+        "family": "page-map",
+        "released": "2008-09",
+        "controller_name": None,
+        "firmware": None,
+        "price_usd": None,
+        "price_usd_per_gib_flash": None,
+        "price_usd_per_gib_user": None,
+        "hash": name * 64,
+        "user_capacity_bytes": 80 * 10**9,
+        "raw_capacity_bytes": 86 * 10**9,
+        "parameters": [
+            {
+                "key": "flash.program_ns",
+                "value": 900000,
+                "unit": "ns",
+                "source": "[ANAND]",
+                "default": False,
+                "help": "",
+            },
+            {
+                "key": "ftl.victim_selection",
+                "value": "greedy",
+                "unit": "",
+                "source": "assumed: simple",
+                "default": True,
+                "help": "",
+            },
+        ],
+    } | changed
+
+
+def review(*tests: Record, models: list[Record] | None = None, **own: Any) -> Record:
+    """The document of a review."""
+    found = list(tests) or [stream(), compound()]
+    names = dict.fromkeys(test["model"] for test in found)
+    return {
+        "drivelab": {
+            "schema": SCHEMA,
+            "engine_version": "0.1.0",
+            "command_line": f"drivelab review {' '.join(names)} --seed 1",
+            "seed": 1,
+            "quick": False,
+        }
+        | own,
+        "models": [model(name) for name in names] if models is None else models,
+        "tests": found,
+        "states": [
+            {
+                "model": name,
+                "state": "new",
+                "description": "erased",
+                "host_write_bytes": 0,
+                "program_bytes": 0,
+                "write_amplification": None,
+                "erases": 0,
+                "wall_s": 0.1,
+            }
+            for name in names
+        ],
+        "figures": [],
+        "wall_s": 1.0,
+    }

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import documents
+import duckdb
+import pytest
+from small import MODEL_NAME, SETS
+
+from drivelab import cli, database
+from drivelab.database import Recorded
+from drivelab.errors import RequestError, WorkError
+
+
+def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def recorded(**changed: Any) -> Recorded:
+    return Recorded.review(documents.review(**changed))
+
+
+def test_runs_are_numbered_and_come_back_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    assert [database.append(path, recorded(seed=seed)) for seed in (5, 6)] == [1, 2]
+    assert [run["seed"] for run in database.runs(path, "FILE")] == [5, 6]
+    assert database.read(path, 2, "FILE").document == documents.review(seed=6)
+    assert rows(path, "SELECT run_id, count(*) FROM tests GROUP BY 1 ORDER BY 1") == [
+        (1, 2),
+        (2, 2),
+    ]
+
+
+def test_every_part_of_a_compound_test_can_be_queried(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    database.write(recorded(), path)
+    keys = "run_id, model, state, test"
+    assert rows(path, f"SELECT {keys}, name, value, unit, better FROM test_values") == [
+        (1, "a", "new", "sweep", "write", 20.0, "MB/s", "higher"),
+        (1, "a", "new", "sweep", "dips", None, "", None),
+    ]
+    wide = (
+        "PIVOT (SELECT row_index, column_key, coalesce(text, number::VARCHAR) AS cell FROM"
+        " test_cells) ON column_key USING first(cell) ORDER BY row_index"
+    )
+    assert rows(path, wide)[0] == (0, "4096.0", "read", "1.25")
+    assert rows(path, "SELECT kind, remark FROM test_remarks") == [
+        ("deviation", "one round instead of five"),
+        ("note", "a note"),
+    ]
+    assert rows(path, "SELECT key, value_json FROM steady_states") == [
+        ("reached", "true"),
+        ("round", "5"),
+    ]
+    assert rows(path, "SELECT x, y, series FROM test_charts") == [
+        ("block_bytes", "mb_per_s", "direction")
+    ]
+    assert rows(path, "SELECT value FROM counters WHERE test <> 'sweep' ORDER BY 1") == [
+        (4096000.0,),
+        (3000000000.0,),
+    ]
+
+
+def test_run_and_replay_are_recorded_with_all_parameters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lab.duckdb"
+    (tmp_path / "j.fio").write_text("[j]\nrw=randwrite\nbs=4k\nsize=1m\n", encoding="utf-8")
+    (tmp_path / "t.trace").write_text("0 0 0 8 0\n1000000 0 64 8 1\n", encoding="utf-8")
+    common = ["--drive", MODEL_NAME, *SETS, "--database", str(path)]
+    assert cli.run(["run", str(tmp_path / "j.fio"), *common]) == 0
+    assert cli.run(["replay", str(tmp_path / "t.trace"), "--format", "mqsim", *common]) == 0
+    assert "run 2 of" in capsys.readouterr().err
+    assert rows(path, "SELECT run_id, kind FROM runs") == [(1, "run"), (2, "replay")]
+    jobs = "SELECT run_id, test, direction, ios, bytes, iops > 0, latency_mean_us > 0 FROM jobs"
+    assert rows(path, jobs) == [
+        (1, "j", "write", 256, 2**20, True, True),
+        (2, "t.trace", "read", 1, 4096, True, True),
+        (2, "t.trace", "write", 1, 4096, True, True),
+    ]
+    spare = "SELECT run_id, value_json FROM parameters WHERE key = 'flash.blocks_per_plane'"
+    assert rows(path, spare) == [(1, "28"), (2, "28")]
+    assert cli.run(["runs", str(path), "--json"]) == 0
+    assert [run["models"] for run in json.loads(capsys.readouterr().out)] == [[MODEL_NAME]] * 2
+
+
+def test_what_is_no_database_of_this_layout_is_refused_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, other, old = (tmp_path / f"{name}.duckdb" for name in ("text", "other", "old"))
+    text.write_text("not a database", encoding="utf-8")
+    for path, table in ((other, "birds"), (old, "runs")):
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(f"CREATE TABLE {table} (schema INTEGER)")
+    for path, words in (
+        (text, "not a DuckDB database"),
+        (other, "none of drivelab"),
+        (old, "layout 1; allowed: 2"),
+        (tmp_path / "missing" / "lab.duckdb", "can't write there"),
+    ):
+        before = path.read_bytes() if path.exists() else None
+        out = tmp_path / "out"
+        assert cli.run(["review", MODEL_NAME, "--out", str(out), "--database", str(path)]) == 2
+        message = capsys.readouterr().err
+        assert words in message
+        assert f'--database "{path}"' in message
+        assert not out.exists()
+        assert (path.read_bytes() if path.exists() else None) == before
+
+
+def test_a_run_that_fails_half_way_leaves_the_earlier_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lab.duckdb"
+    database.append(path, recorded(seed=5))
+    insert, tables = database._insert, []
+
+    def interrupted(*arguments: Any) -> None:
+        tables.append(arguments[1].name)
+        if len(tables) == 5:
+            raise KeyboardInterrupt
+        insert(*arguments)
+
+    monkeypatch.setattr(database, "_insert", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        database.append(path, recorded(seed=6))
+    assert [run["seed"] for run in database.runs(path, "FILE")] == [5]
+    assert rows(path, "SELECT DISTINCT run_id FROM models") == [(1,)]
+    tables.clear()
+    with pytest.raises(KeyboardInterrupt):
+        database.append(tmp_path / "new.duckdb", recorded())
+    assert [item.name for item in tmp_path.iterdir()] == ["lab.duckdb"]
+
+
+def test_a_process_that_is_killed_while_it_records_leaves_the_earlier_runs(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    database.append(path, recorded(seed=5))
+    code = (
+        "import os, sys, pathlib, documents\n"
+        "from drivelab import database\n"
+        "insert = database._insert\n"
+        "def killed(connection, table, *more):\n"
+        "    insert(connection, table, *more)\n"
+        "    if table.name == 'tests': os.kill(os.getpid(), 9)\n"
+        "database._insert = killed\n"
+        "run = database.Recorded.review(documents.review(seed=6))\n"
+        "database.append(pathlib.Path(sys.argv[1]), run)\n"
+    )
+    tests = str(Path(__file__).parent)
+    search = os.pathsep.join([tests, *(item for item in sys.path if item)])
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], env={**os.environ, "PYTHONPATH": search}
+    )
+    assert done.returncode == -9
+    assert [run["seed"] for run in database.runs(path, "FILE")] == [5]
+    assert database.append(path, recorded(seed=7)) == 2
+
+
+def test_two_programs_do_not_write_one_database_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    database.append(path, recorded())
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(RequestError, match="another program has it open"):
+            database.check(path)
+        other.communicate(b"\n")
+    database.check(path)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 4 MB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "none", str(place)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True).returncode != 0:
+        pytest.skip("only root may mount a small file system")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_leaves_the_runs_that_are_there(small_disk: Path) -> None:
+    path = small_disk / "lab.duckdb"
+    large = documents.stream(series={"interval_s": 1.0, "mib_per_s": [], "latency_max_us": []})
+    rates = [float((at * 7919) % 1000003) for at in range(40000)]
+    large["series"] |= {"mib_per_s": rates, "latency_max_us": rates[::-1]}
+    database.append(path, recorded())
+
+    def fill() -> None:
+        for _ in range(20):
+            database.append(path, Recorded.review(documents.review(large)))
+
+    with pytest.raises(WorkError, match=r"can't write to .*lab\.duckdb"):
+        fill()
+    known = database.runs(path, "FILE")
+    assert [run["run_id"] for run in known] == list(range(1, len(known) + 1))
+    counts = rows(path, "SELECT count(*) FROM series GROUP BY run_id ORDER BY run_id")
+    assert counts == [(2,), *[(40000,)] * (len(known) - 1)]
+
+
+def test_a_full_disk_takes_no_part_of_a_review(
+    small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The report alone is larger than what is left.
+    out = small_disk / "out"
+    words = ["review", MODEL_NAME, *SETS, "--quick", "--tests", "access-time", "--out", str(out)]
+    assert cli.run(words) == 1
+    assert "No space left" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_damaged_database_is_named_not_read_half(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    database.append(path, recorded())
+    whole = bytearray(path.read_bytes())
+    for start in range(12288, len(whole), 4096):
+        whole[start : start + 64] = bytes(64)
+    path.write_bytes(whole)
+    with pytest.raises(RequestError, match=r"lab\.duckdb"):
+        database.read(path, None, "FILE")

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import documents
+import pytest
+
+from drivelab import cli, database, stored
+from drivelab.database import Recorded
+from drivelab.errors import RequestError
+from drivelab.results import to_json
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "review"
+    found.mkdir()
+    (found / "results.json").write_text(to_json(documents.review()), encoding="utf-8")
+    return found
+
+
+def test_a_file_its_folder_and_its_run_are_the_same_results(folder: Path) -> None:
+    path = folder / "lab.duckdb"
+    database.append(path, Recorded.review(documents.review(seed=2)))
+    database.append(path, Recorded.review(documents.review()))
+    for text in (folder, folder / "results.json", f"{path}:2"):
+        assert stored.is_stored(str(text).split(":")[0])
+        assert stored.read(*stored.split(str(text)), "RESULTS").document == documents.review()
+
+
+def test_damaged_results_are_refused_with_what_is_wrong(folder: Path) -> None:
+    path = folder / "results.json"
+    whole = path.read_text(encoding="utf-8")
+    document = documents.review()
+    del document["tests"][1]["values"]
+    old = documents.review(schema=1)
+    for content, words in (
+        (whole[: len(whole) // 2], "cut short: line"),
+        (whole.replace(": 20.0", ": NaN"), "NaN is no number in JSON"),
+        ("[]", "expected results.json"),
+        (to_json(document), r"tests\[1\] lacks values"),
+        (to_json(old), "schema 1 is not readable.*repeat it: drivelab review a --seed 1"),
+        (to_json(documents.review() | {"tests": {}}), "tests is not a list"),
+    ):
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(RequestError, match=words):
+            stored.read(folder, None, "RESULTS")
+    path.write_bytes(b"\xff\xfe{")
+    with pytest.raises(RequestError, match="UTF-8"):
+        stored.read(folder, None, "RESULTS")
+    path.unlink()
+    with pytest.raises(RequestError, match="No such file"):
+        stored.read(folder, None, "RESULTS")
+
+
+def test_export_writes_a_file_per_table_and_the_whole_document(folder: Path) -> None:
+    tables, whole = folder / "csv", folder / "all.json"
+    assert cli.run(["export", str(folder), "--csv", str(tables), "--json", str(whole)]) == 0
+    assert json.loads(whole.read_text(encoding="utf-8")) == documents.review()
+    with (tables / "sweep.sizes.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0] == {
+        "model": "a",
+        "state": "new",
+        "block_bytes": "4096",
+        "direction": "read",
+        "mb_per_s": "1.25",
+    }
+    with (tables / "tests.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["mib_per_s"] for row in csv.DictReader(file)] == ["20.0", ""]
+    assert {"parameters.csv", "test_values.csv", "percentiles.csv"} <= {
+        path.name for path in tables.iterdir()
+    }
+
+
+def test_export_says_what_it_needs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder / "results.json"
+    for words, message in (
+        ([str(folder)], "--csv DIR, --json FILE"),
+        ([str(folder), "--csv", str(file)], "can't write there"),
+        ([str(folder), "--json", str(folder / "missing" / "x.json")], "can't write there"),
+        ([str(folder), "--run", "2", "--json", "-"], "counts with a database only"),
+    ):
+        assert cli.run(["export", *words]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_run_of_a_database_is_chosen_by_number(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "lab.duckdb"
+    for seed in (5, 6):
+        database.append(path, Recorded.review(documents.review(seed=seed)))
+    assert cli.run(["export", str(path), "--json", "-"]) == 2
+    assert "its runs: 1, 2" in capsys.readouterr().err
+    assert cli.run(["export", str(path), "--json", "-", "--run", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["drivelab"]["seed"] == 6
