@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +35,9 @@ def figures_command(
     ] = False,
     write: Annotated[
         Path | None,
-        typer.Option("--write", metavar="FILE.md", help="Write a page with a plot beside it."),
+        typer.Option(
+            "--write", metavar="FILE.md", help="Write a page with a plot; renew tables beside it."
+        ),
     ] = None,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
@@ -174,22 +177,36 @@ def _read(path: Path, drive: str | None, sets: list[str]) -> Record:
 
 
 def _written(found: Record, path: Path) -> list[Path]:
-    """Writes the page and its plot, both or neither."""
+    """Writes the page and its plot, and renews the tables of pages beside it; all or nothing."""
     # The plotting library takes a second to load.
     from drivelab.figures import plot
 
     image = path.with_suffix(".svg").name
-    page = pages.page(found, image)
-    return output.publish(
+    texts = {path.name: pages.page(found, image)}
+    texts |= _renewed(path.parent.glob("[!.]*.md"), found, but=path)
+    written = output.publish(
         path.parent,
-        {
-            image: lambda place: plot.write(found["figures"], place),
-            path.name: lambda place: _write_text(place, page),
-        },
+        {image: lambda place: plot.write(found["figures"], place)}
+        | {name: partial(_write_text, text) for name, text in texts.items()},
     )
+    above = path.resolve().parent.parent
+    for name, text in _renewed([above / "README.md"], found, but=path).items():
+        written += output.publish(above, {name: partial(_write_text, text)})
+    return written
 
 
-def _write_text(path: Path, page: str) -> None:
+def _renewed(places: Iterable[Path], found: Record, but: Path) -> dict[str, str]:
+    """Pages whose tables of figures change, by name."""
+    texts = {}
+    for page in sorted(place for place in places if place.is_file() and place.name != but.name):
+        before = page.read_text(encoding="utf-8")
+        after = pages.renewed(before, found)
+        if after != before:
+            texts[page.name] = after
+    return texts
+
+
+def _write_text(page: str, path: Path) -> None:
     path.write_text(page, encoding="utf-8")
 
 

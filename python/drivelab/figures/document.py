@@ -1,10 +1,12 @@
-"""The page of all comparisons: docs/figures.md."""
+"""The page of all comparisons, docs/figures.md, and tables of figures in other pages."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drivelab.errors import RequestError
 from drivelab.figures import text
 
 Record = Mapping[str, Any]
@@ -67,6 +69,32 @@ DRIVE_COLUMNS = ("figure", "state", "metric", "published", "modelled", "unit", "
 LEFT_COLUMNS = ("figure", "drive", "metric", "published", "modelled", "unit", "reason")
 LEFT_NUMBERS = ("published", "modelled")
 ORDER_COLUMNS = ("ordering", "of", "best first", "result", "remarks")
+
+
+BLOCK = re.compile(r"(<!-- figures: ([^>]*?) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+"""A table of some figures in another page: between two comments, the first with identities."""
+BLOCK_COLUMNS = ("figure", "drive", "state", "metric", "published", "modelled", "unit", "error", "")
+SUMMARY = re.compile(r"(<!-- summary of figures -->\n).*?(<!-- end of summary -->)", re.DOTALL)
+
+
+def renewed(page_text: str, found: Record) -> str:
+    """A page with its tables of figures, and its summary, made anew.
+
+    Raises RequestError for the identity of a figure that doesn't exist.
+    """
+    by_id = {record["id"]: record for record in found["figures"]}
+
+    def table(match: re.Match[str]) -> str:
+        wanted = match[2].split()
+        unknown = [name for name in wanted if name not in by_id]
+        if unknown:
+            raise RequestError(f'no published figure has the identity "{unknown[0]}"')
+        rows = text.figure_rows([by_id[name] for name in wanted])
+        return match[1] + text.markdown(BLOCK_COLUMNS, rows, text.NUMBERS) + match[3]
+
+    lines = "".join(f"- {line}\n" for line in text.summary_lines(found["summary"]))
+    with_tables = BLOCK.sub(table, page_text)
+    return SUMMARY.sub(lambda match: match[1] + lines + match[2], with_tables)
 
 
 def _drives(records: Sequence[Record]) -> list[str]:

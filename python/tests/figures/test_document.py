@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from figures.sample import TESTS, X25_M
 
 from drivelab import figures
+from drivelab.errors import RequestError
 from drivelab.figures import document, plot, text
 
 KNOWN = figures.Measured([X25_M], TESTS)
@@ -52,3 +54,31 @@ def test_the_plot_is_the_same_to_the_byte(tmp_path: Path) -> None:
 def test_a_plot_of_nothing_can_be_drawn(tmp_path: Path) -> None:
     plot.write([], tmp_path / "empty.svg")
     assert (tmp_path / "empty.svg").stat().st_size > 0
+
+
+BLOCK = "Words\n\n<!-- figures: AN-149 AN-109 -->\nold\n<!-- end of figures -->\n\nmore words\n"
+
+
+def test_tables_in_other_pages_are_made_anew_and_words_stay() -> None:
+    page = document.renewed(BLOCK, FOUND)
+    assert "old" not in page
+    assert page.index("| AN-149 |") < page.index("| AN-109 |") < page.index("more words")
+    assert document.renewed(page, FOUND) == page
+
+
+def test_the_summary_is_made_anew() -> None:
+    page = document.renewed("<!-- summary of figures -->\n<!-- end of summary -->", FOUND)
+    assert "- 146 figures, " in page
+
+
+def test_a_table_of_a_figure_that_is_none_is_refused() -> None:
+    with pytest.raises(RequestError, match='identity "AN-999"'):
+        document.renewed(BLOCK.replace("AN-109", "AN-999"), FOUND)
+
+
+def test_every_table_in_docs_is_of_known_figures() -> None:
+    docs = Path(__file__).resolve().parents[3] / "docs"
+    for page in sorted(docs.glob("*.md")):
+        text_before = page.read_text(encoding="utf-8")
+        assert text_before.count("<!-- figures: ") == text_before.count("<!-- end of figures -->")
+        document.renewed(text_before, FOUND)
