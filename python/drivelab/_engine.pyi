@@ -1,6 +1,7 @@
 """The drive, written in Rust: a private module, used through `model`, `targets` and `replay`."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Self, final
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = [
     "WorkloadError",
     "engine_version",
     "read_trace",
+    "trace_formats",
 ]
 
 def engine_version() -> str:
@@ -122,14 +124,39 @@ class Trace:
     @property
     def arrival_ns(self) -> NDArray[np.uint64]: ...
     @property
-    def device_names(self) -> list[str]: ...
-    def select(self, device: str) -> Trace:
-        """Only the requests of one device. Raises WorkloadError."""
+    def response_ns(self) -> NDArray[np.uint64]:
+        """Of the recorded drive; 2^64 - 1 where the trace doesn't tell."""
+
+    @property
+    def device_names(self) -> list[str]:
+        """Devices of the file, also those not asked for."""
+
+    @property
+    def reordered_count(self) -> int:
+        """Requests that the file has after a later one."""
+
+    @property
+    def dropped_count(self) -> int:
+        """Requests that were left out: without a response, or without data."""
 
     def fit(self, capacity_bytes: int, beyond: str) -> Trace:
         """Makes the trace fit a drive: reject, modulo or compact. Raises WorkloadError."""
 
     def __len__(self) -> int: ...
 
-def read_trace(path: str, format: str | None = None) -> Trace:  # noqa: A002
-    """Reads a trace file; `format` mqsim, msr, iolog or None to guess. Raises WorkloadError."""
+def trace_formats() -> list[str]:
+    """Names of all formats of traces."""
+
+def read_trace(
+    path: str | PathLike[str],
+    format: str | None = None,  # noqa: A002
+    time_unit: str | None = None,
+    arrival_event: str | None = None,
+    device: str | None = None,
+    progress: Progress | None = None,
+) -> Trace:
+    """Reads a trace file, plain or compressed by gzip. Raises WorkloadError and Cancelled.
+
+    `format`: None to guess. `time_unit`: ps, ns, us, ms or s, in MQSim's format only.
+    `arrival_event`: Q or D, in blkparse's only. `device`: only the requests of this one.
+    """

@@ -15,6 +15,7 @@ import typer
 from drivelab.commands import (
     catalogue,
     comparison,
+    convert,
     example,
     export,
     fio,
@@ -47,6 +48,9 @@ app.command(
     "replay",
     epilog="Example: drivelab replay trace.csv --drive intel-x25-m-g1-80gb --pacing capped",
 )(replay.replay)
+app.command("convert", epilog="Example: drivelab convert trace.csv.gz --out trace.iolog")(
+    convert.convert
+)
 app.command(
     "synthesize",
     epilog="Example: drivelab synthesize 2010-light --out light.iolog",

@@ -1,48 +1,19 @@
-"""Recorded traces, and their replay on a drive."""
+"""Recorded traces on a drive: the job that replays one, and what it measured."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from drivelab import _engine, results
-from drivelab.errors import RequestError
+from drivelab import results
+from drivelab.errors import WorkError
 from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
-from drivelab.targets import Report, engine_errors
+from drivelab.targets import Report
 from drivelab.workload import RANDOM_BYTES, DataPattern, Job, Recorded, Requests
 
 Pacing = Literal["arrival", "closed", "capped"]
+PACINGS: tuple[Pacing, ...] = ("arrival", "closed", "capped")
 DIRECTIONS = ("read", "write", "trim")
-
-
-@dataclass(frozen=True)
-class Trace:
-    """A trace that fits a drive."""
-
-    format: str
-    devices: tuple[str, ...]
-    requests: Requests
-
-
-def read_trace(
-    path: Path, format_name: str | None, device: str | None, capacity_bytes: int, beyond: str
-) -> Trace:
-    """Reads a trace and makes it fit; raises RequestError naming file and line, or the request."""
-    try:
-        with engine_errors():
-            trace = _engine.read_trace(str(path), format_name)
-            devices = tuple(trace.device_names)
-            if device is not None:
-                trace = trace.select(device)
-            trace = trace.fit(capacity_bytes, beyond)
-    except OSError as error:
-        raise RequestError(f'trace "{path}": can\'t read it ({error.strerror})') from None
-    except RequestError as error:
-        hint = " (--out-of-range)" if "modulo" in str(error) else ""
-        raise RequestError(f"{error}{hint}") from None
-    requests = Requests(trace.op, trace.lba, trace.sector_count, trace.arrival_ns)
-    return Trace(trace.format, devices, requests)
+MB = 10**6
 
 
 def replay_job(
@@ -68,7 +39,11 @@ def replay_job(
 
 
 def replay_result(report: Report) -> dict[str, Any]:
-    """What the replay measured: rates in MiB/s and IOPS, latencies in ms and us, flash traffic."""
+    """What the replay measured: rates, busy time, latencies in ms and us, flash traffic.
+
+    `mb_per_s` (10^6 bytes) and `mib_per_s` (2^20) are averages over the whole replay,
+    `mb_per_busy_s` and `mib_per_busy_s` over the time that requests were outstanding.
+    """
     [job] = report["jobs"]
     used = results.spent(report["counters_before"], report["counters_after"])
     duration_s = (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S
@@ -78,10 +53,11 @@ def replay_result(report: Report) -> dict[str, Any]:
         "duration_s": duration_s,
         "requests": ios + job["flush"]["count"],
         "iops": ios / duration_s if duration_s else None,
-        "mib_per_s": moved / MIB / duration_s if duration_s else None,
-        **{direction: _direction(job[direction]) for direction in DIRECTIONS},
+        **_rates(moved, duration_s, job["busy_ns"]),
+        **{direction: _direction(job[direction], duration_s) for direction in DIRECTIONS},
         "flush": {
             "count": job["flush"]["count"],
+            "busy_s": job["flush"]["busy_ns"] / NS_PER_S,
             "latency_us": results.latency_us(job["flush"]["latency_ns"]),
         },
         "host_read_bytes": used["host_read_bytes"],
@@ -93,16 +69,43 @@ def replay_result(report: Report) -> dict[str, Any]:
     }
 
 
-def _direction(measured: dict[str, Any]) -> dict[str, Any]:
-    rate = measured["bytes_per_s"]
+def check_conservation(requests: Requests, report: Report) -> None:
+    """Every request and every byte of the trace was done; raises WorkError if not."""
+    [job] = report["jobs"]
+    out_count = sum(job[direction]["ios"] for direction in DIRECTIONS) + job["flush"]["count"]
+    out_bytes = sum(job[direction]["bytes"] for direction in DIRECTIONS)
+    if (out_count, out_bytes) != (len(requests), requests.byte_count):
+        raise WorkError(
+            f"the replay did {out_count} requests of {out_bytes} bytes; the trace has "
+            f"{len(requests)} of {requests.byte_count}"
+        )
+
+
+def _direction(measured: dict[str, Any], duration_s: float) -> dict[str, Any]:
     return {
         "ios": measured["ios"],
         "bytes": measured["bytes"],
         "iops": measured["iops"],
-        "mib_per_s": None if rate is None else rate / MIB,
+        **_rates(measured["bytes"], duration_s, measured["busy_ns"]),
         "latency_us": results.latency_us(measured["latency_ns"]),
         "split_mean_us": results.split_us(measured["split_mean_ns"]),
         "lateness_ms": _lateness_ms(measured["lateness_ns"]),
+    }
+
+
+def _rates(byte_count: int, duration_s: float, busy_ns: int) -> dict[str, float | None]:
+    """Average rates; None where there was no time to divide by, or nothing to divide."""
+    busy_s = busy_ns / NS_PER_S
+
+    def rate(unit: int, seconds: float) -> float | None:
+        return byte_count / unit / seconds if byte_count and seconds else None
+
+    return {
+        "mb_per_s": rate(MB, duration_s),
+        "mib_per_s": rate(MIB, duration_s),
+        "busy_s": busy_s,
+        "mb_per_busy_s": rate(MB, busy_s),
+        "mib_per_busy_s": rate(MIB, busy_s),
     }
 
 
@@ -110,4 +113,7 @@ def _lateness_ms(lateness_ns: dict[str, Any] | None) -> dict[str, Any] | None:
     """How much later than recorded requests were issued, because the drive's queue was full."""
     if lateness_ns is None:
         return None
-    return {key: lateness_ns[key] / NS_PER_MS for key in ("mean", "max")}
+    at = {float(key): ns for key, ns in lateness_ns["percentiles"].items()}
+    points = {"p50": at.get(50.0), "p99": at.get(99.0)}
+    times = {"mean": lateness_ns["mean"], **points, "max": lateness_ns["max"]}
+    return {key: None if ns is None else ns / NS_PER_MS for key, ns in times.items()}

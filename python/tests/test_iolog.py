@@ -9,7 +9,8 @@ import pytest
 
 from drivelab.errors import RequestError
 from drivelab.iolog import publish_iolog
-from drivelab.replay import read_trace
+from drivelab.progress import TaskProgress
+from drivelab.traces import TraceFile, read_trace
 from drivelab.workload import FLUSH, READ, TRIM, WRITE, Requests
 
 
@@ -25,7 +26,7 @@ def mixed() -> Requests:
 def test_what_was_written_is_what_is_read(tmp_path: Path) -> None:
     written = mixed()
     path = publish_iolog(tmp_path / "trace.iolog", written)
-    found = read_trace(path, None, None, 10**9, "reject")
+    found = read_trace(TraceFile(path), TaskProgress("reading"), 10**9)
     assert found.format == "iolog"
     for column in ("op", "lba", "sector_count"):
         assert getattr(found.requests, column).tolist() == getattr(written, column).tolist()

@@ -8,6 +8,11 @@ import pytest
 from small import MODEL_NAME, SETS
 
 from drivelab import cli
+from drivelab.errors import WorkError
+from drivelab.replay import check_conservation
+from drivelab.workload import Requests
+
+EXCERPTS = Path(__file__).parent / "traces"
 
 MQSIM = "1000000 0 8 8 1\n3000000 0 64 16 0\n3500000 1 64 16 0\n903500000 0 8 8 1\n"
 MSR = (
@@ -53,6 +58,60 @@ def test_formats_are_recognised_and_nothing_is_lost(
     assert found["trace"]["format"] == name
     assert (found["replay"]["read"]["ios"], found["replay"]["write"]["ios"]) == (reads, writes)
     assert found["replay"]["host_write_bytes"] == found["replay"]["write"]["bytes"]
+
+
+@pytest.mark.parametrize("name", ["tpcc-excerpt.trace", "wsrch-excerpt.trace"])
+@pytest.mark.parametrize("pacing", ["arrival", "closed", "capped"])
+def test_requests_and_bytes_of_real_traces_are_conserved(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, pacing: str
+) -> None:
+    text = (EXCERPTS / name).read_text(encoding="ascii")
+    words = ["--pacing", pacing, "--out-of-range", "compact"]
+    document = replay(capsys, tmp_path, text, *words)
+    trace, found = document["trace"], document["replay"]
+    assert found["requests"] == trace["requests"] == len(text.splitlines())
+    for direction in ("read", "write"):
+        assert found[direction]["ios"] == trace[direction]["ios"]
+        assert found[direction]["bytes"] == trace[direction]["bytes"]
+    assert found["host_read_bytes"] == trace["read"]["bytes"]
+    assert found["host_write_bytes"] == trace["write"]["bytes"]
+
+
+def test_a_replay_that_loses_requests_is_not_reported() -> None:
+    part = {"ios": 1, "bytes": 4096}
+    none = {"ios": 0, "bytes": 0}
+    job = {"read": part, "write": none, "trim": none, "flush": {"count": 0}}
+    requests = Requests.of([(0, 0, 8), (0, 8, 8)])
+    with pytest.raises(WorkError, match=r"did 1 requests of 4096 bytes; the trace has 2 of 8192"):
+        check_conservation(requests, {"jobs": [job]})
+
+
+def test_rates_count_the_whole_time_or_the_busy_time(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = replay(capsys, tmp_path, MQSIM)["replay"]
+    read, write = found["read"], found["write"]
+    assert 0 < found["busy_s"] < 0.01 < found["duration_s"]
+    assert max(read["busy_s"], write["busy_s"]) <= found["busy_s"]
+    assert found["busy_s"] <= read["busy_s"] + write["busy_s"]
+    assert read["mb_per_s"] == pytest.approx(read["bytes"] / 1e6 / found["duration_s"])
+    assert read["mib_per_s"] == pytest.approx(read["mb_per_s"] * 1e6 / 2**20)
+    assert read["mb_per_busy_s"] == pytest.approx(read["bytes"] / 1e6 / read["busy_s"])
+    assert found["mb_per_s"] == pytest.approx(read["mb_per_s"] + write["mb_per_s"])
+    assert found["trim"]["mb_per_s"] is None
+    assert found["trim"]["busy_s"] == 0
+
+
+def test_what_was_recorded_stands_beside_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    recorded = replay(capsys, tmp_path, MSR)["trace"]["write"]["recorded_latency_us"]
+    assert recorded == {"count": 2, "mean": 0.1, "p50": 0.1, "p99": 0.1, "max": 0.1}
+    path = tmp_path / "recorded"
+    assert cli.run(["replay", str(path), "--drive", MODEL_NAME, *SETS]) == 0
+    printed = capsys.readouterr().out
+    assert "as recorded" in printed
+    assert "disk busy" in printed
 
 
 def test_pacing_says_how_long_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

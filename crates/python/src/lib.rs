@@ -20,6 +20,7 @@ fn engine_version() -> &'static str {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engine_version, module)?)?;
     module.add_function(wrap_pyfunction!(trace::read_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::trace_formats, module)?)?;
     module.add_class::<trace::Trace>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<drive::Drive>()?;

@@ -32,4 +32,4 @@ pub use progress::Progress;
 pub use report::Report;
 pub use requests::{Program, Requests, Task};
 pub use runner::run;
-pub use trace::{Beyond, Format, Trace, read_trace};
+pub use trace::{ArrivalEvent, Beyond, Format, ReadOptions, TimeUnit, Trace, read_trace};

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, JustifyMethod
@@ -35,6 +35,12 @@ def message(text: str) -> None:
 def command_line(words: Sequence[str], seed: int) -> str:
     """A command as one types it, with its seed."""
     return shlex.join([*words, "--seed", str(seed)])
+
+
+def option_words(options: Mapping[str, object]) -> list[str]:
+    """Options as one types them, those without a value left out."""
+    given = ((option, str(value)) for option, value in options.items() if value is not None)
+    return [word for pair in given for word in pair]
 
 
 class _Console(Console):

@@ -2,64 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, states
+from drivelab import _engine, arguments, states, traces
 from drivelab import model as models
 from drivelab import replay as laboratory
 from drivelab.commands import printing, recording
 from drivelab.commands.preparation import prepared_drive, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
-from drivelab.errors import RequestError, nearest
+from drivelab.errors import RequestError
 from drivelab.fio.units import time_ns
+from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import derive_seed
 from drivelab.results import model_result
 from drivelab.targets import Report
+from drivelab.workload import Job
 
-FORMATS = ("mqsim", "msr", "iolog")
-PACINGS: tuple[laboratory.Pacing, ...] = ("arrival", "closed", "capped")
-BEYOND = ("reject", "modulo", "compact")
+Pacing = Annotated[
+    str,
+    typer.Option(
+        "--pacing",
+        metavar="HOW",
+        help="arrival: at recorded times; closed: as fast as possible; capped: long gaps cut.",
+    ),
+]
+IdleCap = Annotated[
+    str, typer.Option("--idle-cap", metavar="TIME", help="Longest gap with capped, e.g. 25ms.")
+]
+QueueDepth = Annotated[
+    int | None,
+    typer.Option("--queue-depth", min=1, help="Outstanding requests with closed; default: 1."),
+]
 
 
 def replay(
-    trace_file: Annotated[Path, typer.Argument(metavar="TRACE", help="A recorded trace.")],
+    trace_file: arguments.TraceFile,
     drive: arguments.DriveName,
-    format_name: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="mqsim, msr or iolog; default: guessed."),
-    ] = None,
-    pacing: Annotated[
-        str,
-        typer.Option(
-            "--pacing",
-            metavar="HOW",
-            help="arrival: at recorded times; closed: as fast as possible; capped: long gaps cut.",
-        ),
-    ] = "arrival",
-    idle_cap: Annotated[
-        str, typer.Option("--idle-cap", metavar="TIME", help="Longest gap with capped, e.g. 25ms.")
-    ] = "25ms",
-    queue_depth: Annotated[
-        int | None,
-        typer.Option("--queue-depth", min=1, help="Outstanding requests with closed; default: 1."),
-    ] = None,
-    beyond: Annotated[
-        str,
-        typer.Option(
-            "--out-of-range",
-            metavar="HOW",
-            help="Requests beyond the drive: reject, modulo (wrap) or compact (renumber).",
-        ),
-    ] = "reject",
-    device: Annotated[
-        str | None, typer.Option("--device", help="Only this device of the trace.")
-    ] = None,
+    format_name: arguments.FormatName = None,
+    time_unit: arguments.TimeUnit = None,
+    arrival_event: arguments.ArrivalEvent = None,
+    device: arguments.TraceDevice = None,
+    pacing: Pacing = "arrival",
+    idle_cap: IdleCap = "25ms",
+    queue_depth: QueueDepth = None,
+    beyond: arguments.OutOfRange = "reject",
     state: arguments.StateName = "new",
     data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
@@ -67,44 +57,44 @@ def replay(
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
 ) -> None:
-    """Replay a recorded trace on a drive: MQSim ASCII, MSR Cambridge CSV, fio iolog v2 and v3."""
+    """Replay a recorded block trace on a drive: rates, disk-busy time, latency, lateness."""
     watch = Stopwatch()
-    _check_words(format_name, pacing, beyond)
     recording.check(database_file)
-    if queue_depth is not None and pacing != "closed":
-        raise RequestError(f"--queue-depth {queue_depth}: counts with --pacing closed only")
-    pattern, cap_ns = parse_data_pattern(data), _idle_cap_ns(idle_cap)
+    file = arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
+    arguments.one_of("--out-of-range", beyond, traces.BEYOND)
     found = models.load(drive, [models.split_override(text) for text in sets or ()])
-    wanted = states.find(state)
-    trace = laboratory.read_trace(
-        trace_file, format_name, device, found.user_capacity_bytes, beyond
-    )
     job = laboratory.replay_job(
         trace_file.name,
-        next(item for item in PACINGS if item == pacing),
+        _pacing(pacing, queue_depth),
         queue_depth or 1,
-        cap_ns,
+        _idle_cap_ns(idle_cap),
         derive_seed(seed, found.name, state, "replay"),
-        pattern,
+        parse_data_pattern(data),
     )
-
-    def work(progress: TaskProgress) -> Report:
-        target, share = prepared_drive(found, wanted, seed, progress)
-        return target.run_requests(job, trace.requests, progress, share)
-
-    report = run_alone(f"{found.name}: {trace_file.name}", work)
+    wanted = states.find(state)
+    trace = run_alone(
+        f"reading {trace_file.name}",
+        lambda progress: traces.read_trace(file, progress, found.user_capacity_bytes, beyond),
+    )
+    report = run_alone(
+        f"{found.name}: {trace_file.name}",
+        lambda progress: _measure(found, wanted, job, trace, seed, progress),
+    )
+    laboratory.check_conservation(trace.requests, report)
     options = {
         "--drive": drive,
         "--state": state,
         "--format": format_name,
+        "--time-unit": time_unit,
+        "--arrival-event": arrival_event,
+        "--device": device,
         "--pacing": pacing,
-        "--data": data,
         "--idle-cap": idle_cap if pacing == "capped" else None,
         "--queue-depth": queue_depth,
         "--out-of-range": beyond,
-        "--device": device,
+        "--data": data,
     }
-    words = ["drivelab", "replay", str(trace_file), *_option_words(options)]
+    words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
     document = {
         "drivelab": {
             "engine_version": _engine.engine_version(),
@@ -116,12 +106,7 @@ def replay(
             "pacing": pacing,
             "data": job.data.model_dump(),
         },
-        "trace": {
-            "file": trace_file.name,
-            "format": trace.format,
-            "devices": list(trace.devices),
-            "requests": len(trace.requests),
-        },
+        "trace": trace.record(),
         "replay": laboratory.replay_result(report),
         "wall_s": watch.seconds(),
     }
@@ -132,15 +117,23 @@ def replay(
         _print(document)
 
 
-def _check_words(format_name: str | None, pacing: str, beyond: str) -> None:
-    for option, value, allowed in (
-        ("--format", format_name, FORMATS),
-        ("--pacing", pacing, PACINGS),
-        ("--out-of-range", beyond, BEYOND),
-    ):
-        if value is not None and value not in allowed:
-            hint, known = nearest(value, allowed), ", ".join(allowed)
-            raise RequestError(f'{option} "{value}" is unknown{hint} Allowed: {known}.')
+def _measure(
+    model: Model,
+    state: states.State,
+    job: Job,
+    trace: traces.Trace,
+    seed: int,
+    progress: TaskProgress,
+) -> Report:
+    target, share = prepared_drive(model, state, seed, progress)
+    return target.run_requests(job, trace.requests, progress, share)
+
+
+def _pacing(name: str, queue_depth: int | None) -> laboratory.Pacing:
+    arguments.one_of("--pacing", name, laboratory.PACINGS)
+    if queue_depth is not None and name != "closed":
+        raise RequestError(f"--queue-depth {queue_depth}: counts with --pacing closed only")
+    return next(pacing for pacing in laboratory.PACINGS if pacing == name)
 
 
 def _idle_cap_ns(text: str) -> int:
@@ -150,39 +143,52 @@ def _idle_cap_ns(text: str) -> int:
         raise RequestError(f'--idle-cap "{text}": expected {error}') from None
 
 
-def _option_words(options: Mapping[str, str | int | None]) -> list[str]:
-    """Options as one types them, those without a value left out."""
-    given = ((option, str(value)) for option, value in options.items() if value is not None)
-    return [word for pair in given for word in pair]
-
-
 def _print(document: dict[str, Any]) -> None:
     measured, trace = document["replay"], document["trace"]
-    out = printing.console()
-    out.print(
+    number = printing.number
+    lines = [
         f"{trace['file']} ({trace['format']}, {trace['requests']} requests) took "
-        f"{printing.number(measured['duration_s'])} s: {printing.number(measured['mib_per_s'])} "
-        f"MiB/s, {printing.number(measured['iops'])} IOPS",
+        f"{number(measured['duration_s'])} s: {number(measured['iops'])} IOPS, "
+        f"{number(measured['mb_per_s'])} MB/s ({number(measured['mib_per_s'])} MiB/s)",
+        f"disk busy {number(measured['busy_s'])} s: {number(measured['mb_per_busy_s'])} MB/s "
+        f"({number(measured['mib_per_busy_s'])} MiB/s) while busy",
+    ]
+    if trace["dropped"]:
+        lines.append(f"{trace['dropped']} requests without a response or data were left out")
+    out = printing.console()
+    for line in lines:
+        out.print(line, markup=False)
+    _print_directions(document)
+    out.print(
+        f"write amplification {number(measured['write_amplification'], 3)}, "
+        f"{measured['erases']} erases, {number(measured['energy_j'], 3)} J",
         markup=False,
     )
-    columns = ("", "requests", "MiB/s", "IOPS", "mean ms", "99 % ms", "99.99 % ms", "max ms")
+
+
+def _print_directions(document: dict[str, Any]) -> None:
+    """One row per direction, one more for what was recorded, where the trace tells it."""
+    rate_columns = ("requests", "MB/s", "MiB/s", "IOPS", "busy s")
+    time_columns = ("mean ms", "50 % ms", "99 % ms", "99.99 % ms", "max ms", "late ms", "latest ms")
     rows = []
     for direction in laboratory.DIRECTIONS:
-        part = measured[direction]
-        if part["ios"]:
-            times = [part["latency_us"][key] for key in ("mean", "p99", "p99_99", "max")]
-            rows.append(
-                (
-                    direction,
-                    str(part["ios"]),
-                    printing.number(part["mib_per_s"]),
-                    printing.number(part["iops"]),
-                    *(printing.number(None if us is None else us / 1000) for us in times),
-                )
-            )
-    printing.table(columns, rows, columns[1:])
-    out.print(
-        f"write amplification {printing.number(measured['write_amplification'], 3)}, "
-        f"{measured['erases']} erases, {printing.number(measured['energy_j'], 3)} J",
-        markup=False,
-    )
+        part = document["replay"][direction]
+        if not part["ios"]:
+            continue
+        rates = [part[key] for key in ("mb_per_s", "mib_per_s", "iops", "busy_s")]
+        times = [part["latency_us"][key] for key in ("mean", "p50", "p99", "p99_99", "max")]
+        late = part["lateness_ms"] or {}
+        values = [*rates, *_in_ms(times), late.get("mean"), late.get("max")]
+        rows.append((direction, str(part["ios"]), *(printing.number(value) for value in values)))
+        recorded = document["trace"][direction]["recorded_latency_us"]
+        if recorded:
+            times = [recorded["mean"], recorded["p50"], recorded["p99"], None, recorded["max"]]
+            values = [None] * 4 + _in_ms(times) + [None] * 2
+            cells = (printing.number(value) for value in values)
+            rows.append(("  as recorded", str(recorded["count"]), *cells))
+    numbers = (*rate_columns, *time_columns)
+    printing.table(("", *numbers), rows, numbers)
+
+
+def _in_ms(times_us: list[float | None]) -> list[float | None]:
+    return [None if us is None else us / 1000 for us in times_us]

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from drivelab import cli
-from drivelab.replay import read_trace
+from drivelab.progress import TaskProgress
 from drivelab.storage_bench import find, statistics
+from drivelab.traces import TraceFile, read_trace
 
 
 def test_a_trace_survives_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -16,7 +17,9 @@ def test_a_trace_survives_its_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert cli.run(words) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["file"] == str(path)
-    read = read_trace(path, None, None, find("2010-light").image_bytes, "reject").requests
+    read = read_trace(
+        TraceFile(path), TaskProgress("reading"), find("2010-light").image_bytes
+    ).requests
     found = statistics(read).as_dict()
     assert found == {item["name"]: item["value"] for item in document["statistics"]}
 

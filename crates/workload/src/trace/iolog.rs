@@ -9,8 +9,8 @@ use drivelab_controller::Op;
 use drivelab_sim::Nanos;
 use drivelab_sim::time::{MICROSECOND, MILLISECOND};
 
-use super::Trace;
 use super::line::{number, quoted};
+use super::{Row, Trace};
 
 /// What the lines so far have said.
 #[derive(Default)]
@@ -97,6 +97,6 @@ impl Iolog {
                 return Err(format!("action = {}: {allowed}", quoted(action)));
             }
         };
-        trace.push_bytes(op, offset, length, self.now_ns, file)
+        trace.push(Row::of_bytes(op, offset, length, self.now_ns, file)?).map(drop)
     }
 }

@@ -1,75 +1,37 @@
-//! Recorded traces: readers for three formats into one table of requests.
+//! Recorded traces: readers for all formats into one table of requests.
 //!
-//! A file is read line by line. Times are rebased to the first request; requests that a recorder wrote out of
-//! order are sorted by time. An error names file, line, value, and what is allowed.
+//! A file, plain or compressed by gzip, is read line by line. Times are rebased to the first request; requests that a
+//! recorder wrote out of order are sorted by time. An error names file, line, value, and what is allowed.
 
+mod alibaba;
+mod blkparse;
 mod fit;
+mod fiu;
+mod format;
 mod iolog;
 mod line;
 mod mqsim;
 mod msr;
+mod options;
+mod parser;
+mod source;
+mod systor17;
+mod tencent;
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
 use std::path::Path;
 
 use drivelab_controller::{Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 
 use crate::error::WorkloadError;
+use crate::progress::Progress;
 use crate::requests::{Requests, op_code};
 pub use fit::Beyond;
-
-/// How a trace is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// `arrival device lba sectors type` separated by spaces; ns, 512-byte sectors, type 0 = write, 1 = read.
-    Mqsim,
-    /// `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`; 100 ns ticks, bytes.
-    Msr,
-    /// fio's log of requests, version 2 or 3.
-    Iolog,
-}
-
-impl Format {
-    /// All formats.
-    pub const ALL: [Self; 3] = [Self::Mqsim, Self::Msr, Self::Iolog];
-
-    /// Name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mqsim => "mqsim",
-            Self::Msr => "msr",
-            Self::Iolog => "iolog",
-        }
-    }
-
-    /// The format of a name.
-    ///
-    /// # Errors
-    /// [`WorkloadError::Invalid`] listing the names.
-    pub fn from_name(name: &str) -> Result<Self, WorkloadError> {
-        let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| WorkloadError::invalid("format", name, "must be mqsim, msr or iolog"))
-    }
-
-    /// The format that a first line looks like.
-    fn guess(line: &str) -> Option<Self> {
-        let columns: Vec<_> = line.split_whitespace().collect();
-        if line.starts_with("fio version") {
-            Some(Self::Iolog)
-        } else if line.split(',').count() == 7 {
-            Some(Self::Msr)
-        } else if columns.len() == 5
-            && columns.iter().all(|column| column.bytes().all(|b| b.is_ascii_digit()))
-        {
-            Some(Self::Mqsim)
-        } else {
-            None
-        }
-    }
-}
+pub use format::Format;
+pub use options::{ArrivalEvent, ReadOptions, TimeUnit};
+use parser::Parser;
 
 /// Requests in order of arrival, as columns of equal length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,68 +46,148 @@ pub struct Trace {
     pub sector_count: Vec<u32>,
     /// After the first request.
     pub arrival_ns: Vec<Nanos>,
+    /// How long the recorded drive took; [`UNKNOWN_NS`] where the file doesn't say it.
+    pub response_ns: Vec<Nanos>,
     /// Index into `device_names`.
     pub device: Vec<u32>,
-    /// Devices (disks, volumes, files) in order of appearance.
+    /// Devices (disks, volumes, files) of the file in order of appearance, also those not asked for.
     pub device_names: Vec<String>,
     /// Requests that the file has after a later one.
     pub reordered_count: u64,
+    /// Requests that were left out because the recorder missed part of them or they transfer nothing.
+    pub dropped_count: u64,
+    /// Of `device_names`.
+    device_indices: BTreeMap<String, u32>,
+    /// The only device whose requests are kept.
+    wanted: Option<String>,
 }
 
-/// Reads a trace file; without a format, guesses it from the first line.
+/// Of a response time that a trace doesn't tell.
+pub const UNKNOWN_NS: Nanos = Nanos::MAX;
+
+/// One request of a file.
+#[derive(Clone, Copy, Debug)]
+struct Row<'t> {
+    op: Op,
+    lba: u64,
+    sector_count: u64,
+    arrival_ns: Nanos,
+    device: &'t str,
+    response_ns: Nanos,
+}
+
+impl<'t> Row<'t> {
+    fn new(op: Op, lba: u64, sector_count: u64, arrival_ns: Nanos, device: &'t str) -> Self {
+        Self { op, lba, sector_count, arrival_ns, device, response_ns: UNKNOWN_NS }
+    }
+
+    /// A request of `byte_count` bytes. The message of an error lacks file and line.
+    fn of_bytes(
+        op: Op,
+        offset: u64,
+        byte_count: u64,
+        arrival_ns: Nanos,
+        device: &'t str,
+    ) -> Result<Self, String> {
+        for (name, value) in [("offset", offset), ("length", byte_count)] {
+            if !value.is_multiple_of(SECTOR_BYTES) {
+                return Err(format!("{name} = {value}: must be a multiple of 512 bytes"));
+            }
+        }
+        Ok(Self::new(op, offset / SECTOR_BYTES, byte_count / SECTOR_BYTES, arrival_ns, device))
+    }
+}
+
+/// Reads a trace file, plain or compressed by gzip; without a format, guesses it from the first line.
 ///
 /// # Errors
-/// [`WorkloadError::Unreadable`] or [`WorkloadError::Trace`].
-pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Trace, WorkloadError> {
+/// [`WorkloadError::Unreadable`], [`WorkloadError::Trace`], [`WorkloadError::Invalid`] for an option that the format
+/// doesn't have or a device that the trace doesn't have, [`WorkloadError::Cancelled`].
+pub fn read_trace(path: &Path, options: &ReadOptions, progress: &Progress) -> Result<Trace, WorkloadError> {
     let origin = path.display().to_string();
-    let file = File::open(path)
-        .map_err(|error| WorkloadError::Unreadable { path: origin.clone(), reason: error.to_string() })?;
-    Trace::read(BufReader::with_capacity(1 << 16, file), &origin, format)
+    let read = || {
+        let reader = source::open(path, progress).map_err(|error| unreadable(&origin, &error))?;
+        Trace::read_lines(reader, &origin, options)
+    };
+    read().map_err(|error| if progress.is_cancelled() { WorkloadError::Cancelled } else { error })
+}
+
+fn unreadable(origin: &str, error: &io::Error) -> WorkloadError {
+    WorkloadError::Unreadable { path: origin.to_owned(), reason: error.to_string() }
 }
 
 impl Trace {
-    fn new(format: Format) -> Self {
+    fn new(format: Format, wanted: Option<&str>) -> Self {
         Self {
             format,
             op: Vec::new(),
             lba: Vec::new(),
             sector_count: Vec::new(),
             arrival_ns: Vec::new(),
+            response_ns: Vec::new(),
             device: Vec::new(),
             device_names: Vec::new(),
             reordered_count: 0,
+            dropped_count: 0,
+            device_indices: BTreeMap::new(),
+            wanted: wanted.map(str::to_owned),
         }
     }
 
-    /// Reads a trace from lines; `origin` is its name in messages.
+    /// Reads a trace, plain or compressed; `origin` is its name in messages.
     ///
     /// # Errors
     /// As [`read_trace`].
-    pub fn read(reader: impl BufRead, origin: &str, format: Option<Format>) -> Result<Self, WorkloadError> {
+    pub fn read(reader: impl BufRead, origin: &str, options: &ReadOptions) -> Result<Self, WorkloadError> {
+        let reader = source::unpacked(reader).map_err(|error| unreadable(origin, &error))?;
+        Self::read_lines(reader, origin, options)
+    }
+
+    fn read_lines(reader: impl BufRead, origin: &str, options: &ReadOptions) -> Result<Self, WorkloadError> {
         let mut lines = line::Lines::new(reader, origin);
-        let mut trace: Option<(Self, Parser)> = None;
+        let mut started: Option<(Self, Parser)> = None;
         while let Some(text) = lines.next_filled()? {
             let text = text.to_owned();
-            let (trace, parser) = match &mut trace {
-                Some(started) => started,
-                None => {
-                    let format = format.or_else(|| Format::guess(&text)).ok_or_else(|| {
-                        lines.error(format!(
-                            "{} fits no known format: mqsim (arrival device lba sectors type), msr \
-                             (Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime) or iolog \
-                             (fio version 2 iolog, fio version 3 iolog)",
-                            line::quoted(&text)
-                        ))
-                    })?;
-                    trace.insert((Self::new(format), Parser::new(format)))
-                }
-            };
-            parser.line(&text, trace).map_err(|message| lines.error(message))?;
+            if let Some((trace, parser)) = &mut started {
+                parser.line(&text, trace).map_err(|message| lines.error(message))?;
+                continue;
+            }
+            // Editors on some systems put a byte order mark in front.
+            let text = text.trim_start_matches('\u{feff}');
+            let format = options.format.or_else(|| Format::guess(text)).ok_or_else(|| {
+                let (found, known) = (line::quoted(text), Format::all_layouts());
+                lines.error(format!("{found} fits no known format: {known}"))
+            })?;
+            options.validate(format)?;
+            let (trace, parser) =
+                started.insert((Self::new(format, options.device.as_deref()), Parser::new(format, options)));
+            if !format.is_header(text) {
+                parser.line(text, trace).map_err(|message| lines.error(message))?;
+            }
         }
-        match trace {
+        let hint = started.as_ref().and_then(|(_, parser)| parser.hint());
+        match started {
             Some((trace, _)) if !trace.is_empty() => Ok(trace.in_order()),
-            _ => Err(lines.error("the file has no requests; it needs at least one".to_owned())),
+            Some((trace, _)) if !trace.device_names.is_empty() && trace.wanted.is_some() => {
+                Err(trace.lacks_wanted())
+            }
+            _ => {
+                let hint = hint.unwrap_or("it needs at least one");
+                Err(lines.error(format!("the file has no requests; {hint}")))
+            }
         }
+    }
+
+    /// The error of a trace without the device that was asked for.
+    fn lacks_wanted(&self) -> WorkloadError {
+        const SHOWN: usize = 20;
+        let names = self.device_names[..self.device_names.len().min(SHOWN)].join(", ");
+        let more = match self.device_names.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let wanted = self.wanted.clone().unwrap_or_default();
+        WorkloadError::invalid("device", wanted, format!("must be a device of the trace: {names}{more}"))
     }
 
     /// Number of requests.
@@ -172,23 +214,6 @@ impl Trace {
         }
     }
 
-    /// Only the requests of one device, rebased to its first. (A trace of several devices is otherwise taken as
-    /// one device: their requests merged in order of time, their offsets as they are.)
-    ///
-    /// # Errors
-    /// [`WorkloadError::Invalid`] listing the devices if there is none of that name.
-    pub fn select(&self, device_name: &str) -> Result<Self, WorkloadError> {
-        let Some(wanted) = self.device_names.iter().position(|name| name == device_name) else {
-            let allowed = format!("must be a device of the trace: {}", self.device_names.join(", "));
-            return Err(WorkloadError::invalid("device", device_name, allowed));
-        };
-        let rows = (0..self.len()).filter(|&row| self.device[row] as usize == wanted);
-        let mut selected = self.rows(rows);
-        selected.device.fill(0);
-        selected.device_names = vec![device_name.to_owned()];
-        Ok(selected.in_order())
-    }
-
     fn rows(&self, rows: impl Iterator<Item = usize> + Clone) -> Self {
         Self {
             format: self.format,
@@ -196,9 +221,13 @@ impl Trace {
             lba: rows.clone().map(|row| self.lba[row]).collect(),
             sector_count: rows.clone().map(|row| self.sector_count[row]).collect(),
             arrival_ns: rows.clone().map(|row| self.arrival_ns[row]).collect(),
+            response_ns: rows.clone().map(|row| self.response_ns[row]).collect(),
             device: rows.map(|row| self.device[row]).collect(),
             device_names: self.device_names.clone(),
             reordered_count: self.reordered_count,
+            dropped_count: self.dropped_count,
+            device_indices: self.device_indices.clone(),
+            wanted: self.wanted.clone(),
         }
     }
 
@@ -216,33 +245,12 @@ impl Trace {
         self
     }
 
-    /// Appends a request of `byte_count` bytes. The message of an error lacks file and line.
-    fn push_bytes(
-        &mut self,
-        op: Op,
-        offset: u64,
-        byte_count: u64,
-        arrival_ns: Nanos,
-        device: &str,
-    ) -> Result<(), String> {
-        for (name, value) in [("offset", offset), ("length", byte_count)] {
-            if !value.is_multiple_of(SECTOR_BYTES) {
-                return Err(format!("{name} = {value}: must be a multiple of 512 bytes"));
-            }
-        }
-        self.push(op, offset / SECTOR_BYTES, byte_count / SECTOR_BYTES, arrival_ns, device)
-    }
-
-    fn push(
-        &mut self,
-        op: Op,
-        lba: u64,
-        sector_count: u64,
-        arrival_ns: Nanos,
-        device: &str,
-    ) -> Result<(), String> {
+    /// Appends a request and returns its index, unless it is one of a device that nobody asked for. The message of
+    /// an error lacks file and line.
+    fn push(&mut self, row: Row<'_>) -> Result<Option<usize>, String> {
         /// Sectors whose byte offsets fit into 64 bits.
         const SECTORS_MAX: u64 = u64::MAX / SECTOR_BYTES;
+        let Row { op, lba, sector_count, arrival_ns, device, response_ns } = row;
         let count = u32::try_from(sector_count).ok().filter(|&count| (count > 0) != (op == Op::Flush));
         let Some(count) = count else {
             let most = u32::MAX;
@@ -253,59 +261,38 @@ impl Trace {
                 "first sector = {lba}: must be at most {SECTORS_MAX}, less the request's size"
             ));
         }
-        let device = self.device_index(device)?;
+        let index = self.device_index(device)?;
+        if self.wanted.as_ref().is_some_and(|wanted| wanted != device) {
+            return Ok(None);
+        }
         self.op.push(op_code(op));
         self.lba.push(lba);
         self.sector_count.push(count);
         self.arrival_ns.push(arrival_ns);
-        self.device.push(device);
-        Ok(())
+        self.response_ns.push(response_ns);
+        self.device.push(index);
+        Ok(Some(self.len() - 1))
     }
 
     /// Number of a device name. Traces name few devices, and mostly the same as on the line before.
     fn device_index(&mut self, name: &str) -> Result<u32, String> {
-        /// A file of more devices is read in the wrong format.
-        const DEVICES_MAX: usize = 4096;
+        /// A file of more devices is read in the wrong format. (The largest public ones have thousands.)
+        const DEVICES_MAX: usize = 1 << 16;
         if let Some(&last) = self.device.last()
             && self.device_names[last as usize] == name
         {
             return Ok(last);
         }
-        if let Some(index) = self.device_names.iter().position(|known| known == name) {
-            return Ok(index as u32);
+        if let Some(&index) = self.device_indices.get(name) {
+            return Ok(index);
         }
         if self.device_names.len() == DEVICES_MAX {
-            return Err(format!(
-                "device {}: a trace may name at most {DEVICES_MAX} of them",
-                line::quoted(name)
-            ));
+            let found = line::quoted(name);
+            return Err(format!("device {found}: a trace may name at most {DEVICES_MAX} of them"));
         }
+        let index = self.device_names.len() as u32;
         self.device_names.push(name.to_owned());
-        Ok(self.device_names.len() as u32 - 1)
-    }
-}
-
-/// Takes lines of one format.
-enum Parser {
-    Mqsim,
-    Msr,
-    Iolog(iolog::Iolog),
-}
-
-impl Parser {
-    fn new(format: Format) -> Self {
-        match format {
-            Format::Mqsim => Self::Mqsim,
-            Format::Msr => Self::Msr,
-            Format::Iolog => Self::Iolog(iolog::Iolog::default()),
-        }
-    }
-
-    fn line(&mut self, text: &str, trace: &mut Trace) -> Result<(), String> {
-        match self {
-            Self::Mqsim => mqsim::line(text, trace),
-            Self::Msr => msr::line(text, trace),
-            Self::Iolog(iolog) => iolog.line(text, trace),
-        }
+        self.device_indices.insert(name.to_owned(), index);
+        Ok(index)
     }
 }

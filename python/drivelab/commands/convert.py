@@ -1,0 +1,85 @@
+"""`convert`: recorded traces as iologs that fio replays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import arguments, traces
+from drivelab.commands import printing
+from drivelab.errors import RequestError
+from drivelab.fio.units import size_bytes
+from drivelab.iolog import publish_iolog
+from drivelab.output import writable_folder
+from drivelab.progress import run_alone
+from drivelab.quantities import SECTOR_BYTES, bytes_text
+
+EVERYTHING_BYTES = 2**63
+"""No offset of a trace is behind it."""
+
+
+def convert(
+    trace_file: arguments.TraceFile,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The iolog to be written.")],
+    format_name: arguments.FormatName = None,
+    time_unit: arguments.TimeUnit = None,
+    arrival_event: arguments.ArrivalEvent = None,
+    device: arguments.TraceDevice = None,
+    size: Annotated[
+        str | None,
+        typer.Option("--size", help="Of the drive that it is for, e.g. 80026361856 or 64g."),
+    ] = None,
+    beyond: arguments.OutOfRange = "reject",
+    json: arguments.Json = False,
+) -> None:
+    """Convert a recorded block trace into an iolog (version 3), which fio and `replay` read."""
+    file = arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
+    capacity_bytes = _capacity_bytes(size, beyond)
+    if out.is_dir():
+        raise RequestError(f'--out "{out}": is a folder; give the name of a file')
+    writable_folder(out.parent)
+    trace = run_alone(
+        f"reading {trace_file.name}",
+        lambda progress: traces.read_trace(file, progress, capacity_bytes, beyond),
+    )
+    publish_iolog(out, trace.requests)
+    document = {"trace": trace.record(), "iolog": {"file": str(out), "end_bytes": _end(trace)}}
+    if json:
+        printing.document(document)
+    else:
+        _print(document)
+
+
+def _capacity_bytes(size: str | None, beyond: str) -> int | None:
+    arguments.one_of("--out-of-range", beyond, traces.BEYOND)
+    if size is None:
+        if beyond == "modulo":
+            raise RequestError("--out-of-range modulo: needs --size, at which offsets wrap")
+        return EVERYTHING_BYTES if beyond == "compact" else None
+    try:
+        found = size_bytes(size)
+    except ValueError as error:
+        raise RequestError(f'--size "{size}": expected {error}') from None
+    if found < SECTOR_BYTES:
+        raise RequestError(f'--size "{size}": must be at least {SECTOR_BYTES} bytes')
+    return found
+
+
+def _end(trace: traces.Trace) -> int:
+    """First byte behind everything that the trace touches: the smallest drive that it fits."""
+    requests = trace.requests
+    return int((requests.lba + requests.sector_count).max(initial=0)) * SECTOR_BYTES
+
+
+def _print(document: dict[str, Any]) -> None:
+    trace, iolog = document["trace"], document["iolog"]
+    lines = [
+        f"{iolog['file']}: {trace['requests']} requests, {bytes_text(trace['bytes'])}, "
+        f"{printing.number(trace['duration_s'])} s; needs a drive of {iolog['end_bytes']} bytes"
+    ]
+    if trace["dropped"]:
+        lines.append(f"{trace['dropped']} requests without a response or data were left out")
+    for line in lines:
+        printing.console().print(line, markup=False, soft_wrap=True)

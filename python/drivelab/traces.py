@@ -1,0 +1,146 @@
+"""Recorded traces: files of all formats as requests that fit a drive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivelab import _engine
+from drivelab.errors import RequestError
+from drivelab.progress import TaskProgress
+from drivelab.quantities import NS_PER_S, NS_PER_US, SECTOR_BYTES
+from drivelab.targets import engine_errors
+from drivelab.workload import FLUSH, READ, TRIM, WRITE, Requests
+
+FORMATS = tuple(_engine.trace_formats())
+TIME_UNITS = ("ps", "ns", "us", "ms", "s")
+ARRIVAL_EVENTS = ("Q", "D")
+BEYOND = ("reject", "modulo", "compact")
+DIRECTIONS = {"read": READ, "write": WRITE, "trim": TRIM}
+_UNKNOWN_NS = np.uint64(2**64 - 1)
+_OPTIONS = {"time_unit": "--time-unit", "arrival_event": "--arrival-event", "device": "--device"}
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A file, and what has to be known to read it.
+
+    `format_name` is guessed if None. `time_unit` is that of MQSim's arrival times (None: ns),
+    `arrival_event` blkparse's event that counts as arrival (None: Q). `device` chooses one of
+    several.
+    """
+
+    path: Path
+    format_name: str | None = None
+    time_unit: str | None = None
+    arrival_event: str | None = None
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Requests in order of arrival, rebased to the first.
+
+    `response_ns` is what the recorded drive took, None if the trace doesn't tell. `dropped_count`
+    requests were left out, `reordered_count` stood after a later one in the file.
+    """
+
+    name: str
+    format: str
+    devices: tuple[str, ...]
+    requests: Requests
+    response_ns: NDArray[np.uint64] | None = None
+    reordered_count: int = 0
+    dropped_count: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """The trace in the documents of commands: counts, bytes, seconds, recorded latencies."""
+        requests = self.requests
+        assert requests.arrival_ns is not None
+        return {
+            "file": self.name,
+            "format": self.format,
+            "devices": list(self.devices),
+            "requests": len(requests),
+            "bytes": requests.byte_count,
+            "duration_s": int(requests.arrival_ns[-1]) / NS_PER_S,
+            **{name: self._direction(code) for name, code in DIRECTIONS.items()},
+            "flush": {"ios": int(np.count_nonzero(requests.op == FLUSH))},
+            "reordered": self.reordered_count,
+            "dropped": self.dropped_count,
+        }
+
+    def _direction(self, code: int) -> dict[str, Any]:
+        chosen = self.requests.op == code
+        sectors = self.requests.sector_count[chosen].sum(dtype=np.uint64)
+        return {
+            "ios": int(np.count_nonzero(chosen)),
+            "bytes": int(sectors) * SECTOR_BYTES,
+            "recorded_latency_us": self._recorded_latency_us(chosen),
+        }
+
+    def _recorded_latency_us(self, chosen: NDArray[np.bool_]) -> dict[str, Any] | None:
+        """Of those requests whose response time was recorded."""
+        if self.response_ns is None:
+            return None
+        times = self.response_ns[chosen & (self.response_ns != _UNKNOWN_NS)].astype(np.float64)
+        if not len(times):
+            return None
+        times /= NS_PER_US
+        return {
+            "count": len(times),
+            "mean": float(times.mean()),
+            "p50": float(np.percentile(times, 50)),
+            "p99": float(np.percentile(times, 99)),
+            "max": float(times.max()),
+        }
+
+
+def read_trace(
+    file: TraceFile,
+    progress: TaskProgress,
+    capacity_bytes: int | None = None,
+    beyond: str = "reject",
+) -> Trace:
+    """Reads a trace, plain or compressed by gzip, and makes it fit a drive of `capacity_bytes`.
+
+    `beyond` says what becomes of requests beyond it: reject, modulo (wrap) or compact (renumber);
+    without a capacity nothing is beyond it. Raises RequestError naming file, line and value, or the
+    request, and WorkError if it was stopped.
+    """
+    engine_progress = _engine.Progress()
+    try:
+        with engine_errors(), progress.stage(1.0, engine_progress):
+            found = _engine.read_trace(
+                file.path,
+                file.format_name,
+                file.time_unit,
+                file.arrival_event,
+                file.device,
+                engine_progress,
+            )
+            if capacity_bytes is not None:
+                found = found.fit(capacity_bytes, beyond)
+    except RequestError as error:
+        raise RequestError(_in_words_of_options(str(error))) from None
+    response_ns = found.response_ns
+    return Trace(
+        name=file.path.name,
+        format=found.format,
+        devices=tuple(found.device_names),
+        requests=Requests(found.op, found.lba, found.sector_count, found.arrival_ns),
+        response_ns=None if (response_ns == _UNKNOWN_NS).all() else response_ns,
+        reordered_count=found.reordered_count,
+        dropped_count=found.dropped_count,
+    )
+
+
+def _in_words_of_options(message: str) -> str:
+    key, equals, rest = message.partition(" = ")
+    if equals and key in _OPTIONS:
+        return f"{_OPTIONS[key]} {rest}"
+    return f"{message} (--out-of-range)" if "modulo" in message else message
