@@ -187,11 +187,11 @@ def _written(found: Record, path: Path) -> list[Path]:
     written = output.publish(
         path.parent,
         {image: lambda place: plot.write(found["figures"], place)}
-        | {name: partial(_write_text, text) for name, text in texts.items()},
+        | {name: partial(_write_text, page) for name, page in texts.items()},
     )
     above = path.resolve().parent.parent
-    for name, text in _renewed([above / "README.md"], found, but=path).items():
-        written += output.publish(above, {name: partial(_write_text, text)})
+    for name, page in _renewed([above / "README.md"], found, but=path).items():
+        written += output.publish(above, {name: partial(_write_text, page)})
     return written
 
 
