@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from itertools import groupby
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from drivelab.report import bars, charts, compound, findings, quantities, rankings, tables
+from drivelab.report import bars, charts, compound, findings, page, quantities, rankings, tables
 from drivelab.report.measurements import Model, Parameter, Review, read, state_rank
 
 __all__ = ["render"]
@@ -71,32 +68,6 @@ def _section(review: Review, model: Model, index: int) -> ModelSection:
     )
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("drivelab.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["dollars"] = quantities.dollars
-    environment.filters["parameter"] = lambda p: quantities.parameter(p.value, p.unit)
-    return environment
-
-
-def _own(name: str) -> Markup:
-    """A file of the templates folder as it is (our own, so safe to inline)."""
-    return Markup(resources.files(__package__).joinpath("templates", name).read_text("utf-8"))
-
-
-@cache
-def _plotly() -> Markup:
-    """plotly.js from the Python package; its wheel has no smaller bundle than this one."""
-    script = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
-    return Markup(script.replace("</script", "<\\/script"))
-
-
 def _all_charts(sections: list[ModelSection], other: list[charts.Chart]) -> Iterator[charts.Chart]:
     for section in sections:
         yield from section.time_charts
@@ -137,7 +108,7 @@ def render(results: dict[str, Any]) -> str:
     states = sorted({s for m in review.models for s in review.states_of(m.name)}, key=state_rank)
     drawn = list(_all_charts(sections, agreement))
     return (
-        _environment()
+        page.environment()
         .get_template("field.html.j2" if many else "report.html.j2")
         .render(
             title=_title(review),
@@ -155,10 +126,10 @@ def render(results: dict[str, Any]) -> str:
             agreement=agreement,
             specs={chart.id: chart.spec for chart in drawn},
             wall=quantities.duration(review.wall_s),
-            style=_own("style.css"),
-            script=_own("charts.js"),
-            filter=_own("filter.js") if many else Markup(""),
-            plotly=_plotly() if drawn else Markup(""),
+            style=page.inline("style.css"),
+            script=page.inline("charts.js"),
+            filter=page.inline("filter.js") if many else Markup(""),
+            plotly=page.plotly() if drawn else Markup(""),
             **(_ranked(review, sections) if many else _told(review)),
         )
     )
