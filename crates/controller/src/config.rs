@@ -119,6 +119,8 @@ pub struct SchedulingConfig {
     pub programs_per_channel: u32,
     /// How cleaning shares a die with host writes.
     pub cleaning_pace: CleaningPace,
+    /// Pages of copies that a die makes in one job, which reads of the host can't divide; 0 or 1: one.
+    pub cleaning_copies_at_once: u32,
     /// Idle time before idle-time cleaning begins.
     pub idle_delay_ns: Nanos,
     /// Firmware work for each page that is programmed for the host.

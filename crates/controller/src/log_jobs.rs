@@ -206,8 +206,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
         match self.mapping.next_cleaning_step(index) {
             Ok(Some(step)) => {
-                let end = self.time_cleaning_step(die, step, now);
-                self.fetch_map_lines(now, true);
+                let end = self.time_cleaning_steps(die, step, now);
                 self.start_job(die, end);
                 true
             }
@@ -220,6 +219,33 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 unreachable!("cleaning die {die}: {error}")
             }
         }
+    }
+
+    /// A step of cleaning, and as many copies after it as firmware asks a die for at once; when all are done.
+    #[inline]
+    fn time_cleaning_steps(&mut self, die: u32, first: CleaningStep, now: Nanos) -> Nanos {
+        let index = DieIndex(die);
+        let mut end = self.time_cleaning_step(die, first, now);
+        self.fetch_map_lines(now, true);
+        let mut is_copy = matches!(first, CleaningStep::Copy { .. });
+        let mut more = self.config.scheduling.cleaning_copies_at_once.saturating_sub(1);
+        if self.buffer.queued() > 0 {
+            // A write that waits gets the copies that are owed for it, and no more.
+            more = more.min(self.jobs.dies[die as usize].owed_copies);
+        }
+        while more > 0 && is_copy {
+            match self.mapping.next_cleaning_step(index) {
+                Ok(Some(step)) => {
+                    is_copy = matches!(step, CleaningStep::Copy { .. });
+                    end = self.time_cleaning_step(die, step, now);
+                    self.fetch_map_lines(now, true);
+                }
+                Ok(None) => break,
+                Err(error) => unreachable!("cleaning die {die}: {error}"),
+            }
+            more -= 1;
+        }
+        end
     }
 
     fn time_cleaning_step(&mut self, die: u32, step: CleaningStep, now: Nanos) -> Nanos {

@@ -64,6 +64,7 @@ fn controller(buffer: BufferConfig) -> ControllerConfig {
             die_allocation: drivelab_controller::DieAllocation::EarliestFree,
             programs_per_channel: 0,
             cleaning_pace: drivelab_controller::CleaningPace::Paced,
+            cleaning_copies_at_once: 1,
             idle_delay_ns: 1_000_000,
             program_firmware_ns: 0,
             partial_unit_firmware_ns: 0,

@@ -19,6 +19,7 @@ struct Shape {
     two_plane: bool,
     allocation: DieAllocation,
     pace: CleaningPace,
+    copies_at_once: u32,
     tokens: u32,
     partial_units: u32,
     buffer_units: u32,
@@ -40,6 +41,7 @@ fn shape() -> impl Strategy<Value = Shape> {
             Just(DieAllocation::EarliestFree)
         ],
         prop_oneof![Just(CleaningPace::Block), Just(CleaningPace::Paced)],
+        1u32..5,
         0u32..3,
         0u32..3,
     );
@@ -54,13 +56,14 @@ fn shape() -> impl Strategy<Value = Shape> {
     );
     (first, second).prop_map(
         |(
-            (unit_bytes, two_plane, allocation, pace, tokens, partial_units),
+            (unit_bytes, two_plane, allocation, pace, copies_at_once, tokens, partial_units),
             (buffer_units, write_back, coalesce, hold_ns, idle, journal, seed),
         )| Shape {
             unit_bytes,
             two_plane,
             allocation,
             pace,
+            copies_at_once,
             tokens,
             partial_units,
             buffer_units,
@@ -134,6 +137,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             die_allocation: shape.allocation,
             programs_per_channel: shape.tokens,
             cleaning_pace: shape.pace,
+            cleaning_copies_at_once: shape.copies_at_once,
             idle_delay_ns: 1_000_000,
             program_firmware_ns: 7_000,
             partial_unit_firmware_ns: 9_000,

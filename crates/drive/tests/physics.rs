@@ -234,3 +234,48 @@ fn paced_cleaning_never_makes_a_write_wait_for_a_whole_block() {
     // Emptying a block of 128 valid pages takes 128 copies of 1.2 ms, two dies at a time on four: 300 ms.
     assert!(longest < 150_000_000, "{longest} ns");
 }
+
+#[test]
+fn a_read_waits_for_as_many_copies_as_are_made_at_once() {
+    let longest_wait = |copies: &str| {
+        let mut drive = drive(&[
+            ("flash.blocks_per_plane", "64"),
+            ("spare_ratio", "0.1"),
+            ("ftl.cleaning_stop_blocks", "6"),
+            ("controller.cleaning_copies_at_once", copies),
+        ]);
+        let units = drive.capacity_sectors() / 8;
+        let mut place = 1u64;
+        let mut random = || {
+            place = place.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (place >> 33) % units * 8
+        };
+        for index in 0..units / 512 {
+            once(&mut drive, Op::Write, index * 4096, 4096);
+        }
+        for _ in 0..units / 8 {
+            once(&mut drive, Op::Write, random(), 8);
+        }
+        let mut longest = 0;
+        for _ in 0..40 {
+            // Every write leaves some die below its threshold; with an empty buffer it is cleaned at full speed.
+            let now = drive.now_ns();
+            drive.submit(now, Command::new(0, Op::Write, random() / 4096 * 4096, 4096)).unwrap();
+            let mut done = Vec::new();
+            drive.advance_to_completion(u64::MAX, &mut done);
+            for _ in 0..50 {
+                let now = drive.now_ns();
+                drive.submit(now, Command::new(0, Op::Read, random(), 8)).unwrap();
+                drive.advance_to_completion(u64::MAX, &mut done);
+            }
+            let reads = done.iter().filter(|done| done.op == Op::Read);
+            longest = longest.max(reads.map(|read| read.split.cleaning_ns).max().unwrap());
+        }
+        longest as f64
+    };
+    let copy = f64::from(50_000 + 2 * (107_850 + 1_000) + 900_000);
+    let one = longest_wait("1");
+    assert!(one < 2_000_000.0 + 1.5 * copy, "a copy or an erase: {one}");
+    let eight = longest_wait("8") / copy;
+    assert!((7.0..=9.5).contains(&eight), "{eight} copies");
+}

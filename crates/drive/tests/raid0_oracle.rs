@@ -217,6 +217,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
             die_allocation: DieAllocation::EarliestFree,
             programs_per_channel: 0,
             cleaning_pace: CleaningPace::Paced,
+            cleaning_copies_at_once: 1,
             idle_delay_ns: 1_000_000,
             program_firmware_ns: 0,
             partial_unit_firmware_ns: 0,

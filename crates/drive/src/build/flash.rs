@@ -107,6 +107,7 @@ pub fn controller(
             die_allocation: word_if_any(model, "controller.die_allocation")?,
             programs_per_channel: model.small("controller.programs_per_channel"),
             cleaning_pace: word_if_any(model, "controller.cleaning_pace")?,
+            cleaning_copies_at_once: model.small("controller.cleaning_copies_at_once"),
             idle_delay_ns: model.integer("controller.idle_delay_ns"),
             program_firmware_ns: model.integer("controller.program_firmware_ns"),
             partial_unit_firmware_ns: model.integer("controller.partial_unit_firmware_ns"),

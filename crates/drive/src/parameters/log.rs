@@ -106,6 +106,13 @@ pub(super) const SCHEDULING: &[Parameter] = &[
         "how cleaning shares a die with host writes",
     ),
     row(
+        "controller.cleaning_copies_at_once",
+        "",
+        Integer(1, 256),
+        Number(1),
+        "pages of copies that a die makes in one job while no write waits; reads wait for all of them",
+    ),
+    row(
         "controller.idle_delay_ns",
         "ns",
         Integer(0, HOUR_NS),

@@ -152,6 +152,7 @@ fn log(random: &mut Random, values: &mut Values) {
     set("controller.die_allocation", random.one(&allocations).to_owned());
     set("controller.programs_per_channel", random.between(0, 3).to_string());
     set("controller.cleaning_pace", random.one(&["block", "paced"]).to_owned());
+    set("controller.cleaning_copies_at_once", random.between(1, 5).to_string());
     set("controller.idle_delay_ns", (random.between(0, 3) * 300_000).to_string());
 }
 
