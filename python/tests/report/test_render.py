@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from report.sample import results
 
-from drivelab import report
+from drivelab.report import page as pages
 from drivelab.report import render
 
 VOID = {"meta", "link", "br", "img", "hr", "input", "col", "wbr"}
@@ -152,7 +152,7 @@ def small() -> dict[str, Any]:
 
 @pytest.mark.parametrize("leaf", [None, math.nan, "?", [], {}, -1, 0])
 def test_any_missing_or_wrong_value_is_borne(leaf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "_plotly", str)
+    monkeypatch.setattr(pages, "plotly", str)
     data = small()
     for path in leaves(data):
         html = render(with_leaf(data, path, leaf))
