@@ -114,6 +114,16 @@ def trace_file(
     return traces.TraceFile(path, format_name, time_unit, arrival_event, device)
 
 
+def trace_options(file: traces.TraceFile) -> dict[str, str | None]:
+    """The options that describe a trace, for a command line."""
+    return {
+        "--format": file.format_name,
+        "--time-unit": file.time_unit,
+        "--arrival-event": file.arrival_event,
+        "--device": file.device,
+    }
+
+
 def one_of(option: str, value: str | None, allowed: Sequence[str]) -> None:
     """Raises RequestError for a word that is not allowed; None is."""
     if value is not None and value not in allowed:

@@ -1,12 +1,13 @@
 """The command line: reads arguments, calls the laboratory, prints. Nothing is computed here.
 
 Exit status: 0 done, 1 the work failed, 2 the request was wrong, 130 interrupted by Ctrl-C,
-141 the reader of standard output went away.
+141 the reader of standard output went away, 143 ended by SIGTERM.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Any
 
@@ -67,12 +68,21 @@ app.command("example", epilog="Example: drivelab example --json")(example.exampl
 _USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
 """Typer's own class of it moves between versions."""
 
-INTERRUPTED, PIPE_CLOSED = 130, 141
+INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
 """128 + the signal's number, as shells report it."""
+
+
+class _Terminated(SystemExit):
+    """SIGTERM: unlike its default, it lets half-written files be removed."""
+
+
+def _terminate(_number: int, _frame: object) -> None:
+    raise _Terminated(TERMINATED)
 
 
 def main() -> None:
     """Entry point of the `drivelab` command."""
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(run(sys.argv[1:]))
 
 
@@ -88,6 +98,8 @@ def run(arguments: list[str]) -> int:
     except _USAGE_ERROR as error:
         error.show()
         return 2
+    except _Terminated:
+        return _failed("terminated", TERMINATED)
     except (KeyboardInterrupt, typer.Abort):
         return _failed("interrupted", INTERRUPTED)
     except BrokenPipeError:

@@ -84,10 +84,7 @@ def replay(
     options = {
         "--drive": drive,
         "--state": state,
-        "--format": format_name,
-        "--time-unit": time_unit,
-        "--arrival-event": arrival_event,
-        "--device": device,
+        **arguments.trace_options(file),
         "--pacing": pacing,
         "--idle-cap": idle_cap if pacing == "capped" else None,
         "--queue-depth": queue_depth,
@@ -95,26 +92,33 @@ def replay(
         "--data": data,
     }
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
-    document = {
-        "drivelab": {
-            "engine_version": _engine.engine_version(),
-            "command_line": printing.command_line([*words, *set_words(sets)], seed),
-            "seed": seed,
-            "model": found.name,
-            "model_hash": found.hash,
-            "state": state,
-            "pacing": pacing,
-            "data": job.data.model_dump(),
-        },
-        "trace": trace.record(),
-        "replay": laboratory.replay_result(report),
-        "wall_s": watch.seconds(),
+    own = {
+        "engine_version": _engine.engine_version(),
+        "command_line": printing.command_line([*words, *set_words(sets)], seed),
+        "seed": seed,
+        "model": found.name,
+        "model_hash": found.hash,
+        "state": state,
+        "pacing": pacing,
+        "data": job.data.model_dump(),
     }
+    document = _document(own, trace, report, watch)
     recording.record(database_file, Recorded(REPLAY, document, [model_result(found)]))
     if json:
         printing.document(document)
     else:
         _print(document)
+
+
+def _document(
+    own: dict[str, Any], trace: traces.Trace, report: Report, watch: Stopwatch
+) -> dict[str, Any]:
+    return {
+        "drivelab": own,
+        "trace": trace.record(),
+        "replay": laboratory.replay_result(report),
+        "wall_s": watch.seconds(),
+    }
 
 
 def _measure(
