@@ -49,6 +49,25 @@ DataText = Annotated[
         "duplicate:30 (percent copies).",
     ),
 ]
+Size = Annotated[
+    str | None,
+    typer.Option("--size", metavar="SIZE", help="fio:... only: bytes to use, e.g. 1g."),
+]
+Destroy = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--destroy",
+        metavar="PATH",
+        help="fio:PATH only: the path once more, for one that holds data; all of it is lost.",
+    ),
+]
+Buffered = Annotated[
+    bool, typer.Option("--buffered", help="fio:... only: through the system's page cache.")
+]
+PlanOnly = Annotated[
+    bool,
+    typer.Option("--plan", help="fio:... only: say what would be written and how long; no more."),
+]
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for report and results.")
 ]

@@ -1,4 +1,7 @@
-"""What counters say of a part of a drive's life: traffic of the flash, erases, amplification."""
+"""What counters say of a part of a drive's life: traffic of the flash, erases, amplification.
+
+A real drive tells nothing of its inside: what a counter is missing for is None.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,17 @@ def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def program_bytes(used: Mapping[str, Any]) -> int:
+def program_bytes(used: Mapping[str, Any]) -> int | None:
     """Bytes programmed into flash for every purpose: host data, cleaning, wear levelling, map."""
+    if PROGRAM_KEYS[0] not in used:
+        return None
     return int(sum(used.get(key, 0) for key in PROGRAM_KEYS))
 
 
-def erase_count(used: Mapping[str, Any]) -> int:
+def erase_count(used: Mapping[str, Any]) -> int | None:
     """Blocks erased by the drive on its own account; secure erase is not counted."""
+    if ERASE_KEYS[0] not in used:
+        return None
     return int(sum(used[key] for key in ERASE_KEYS))
 
 
@@ -38,7 +45,13 @@ def write_amplification(used: Mapping[str, Any]) -> float | None:
     Includes read-modify-write: a write that covers a map unit in part programs the whole unit.
     """
     written = used["host_write_bytes"]
-    return program_bytes(used) / written if written else None
+    programmed = program_bytes(used)
+    return programmed / written if written and programmed is not None else None
+
+
+def energy_j(used: Mapping[str, Any]) -> float | None:
+    """Energy that the drive took, in J."""
+    return used["energy_nj"] / 1e9 if "energy_nj" in used else None
 
 
 def spent_in(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -78,6 +78,11 @@ class TaskProgress:
                 self._stage = None
                 self._done += share
 
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody asked the task to end."""
+        return self._cancelled
+
     def finish(self) -> None:
         """Marks the whole task as done."""
         self._done = 1.0

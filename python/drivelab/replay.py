@@ -65,7 +65,7 @@ def replay_result(report: Report) -> dict[str, Any]:
         "flash_write_bytes": results.program_bytes(used),
         "write_amplification": results.write_amplification(used),
         "erases": results.erase_count(used),
-        "energy_j": used["energy_nj"] / 1e9,
+        "energy_j": results.energy_j(used),
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from drivelab.counters import energy_j as energy_j
 from drivelab.counters import erase_count as erase_count
 from drivelab.counters import program_bytes as program_bytes
 from drivelab.counters import spent as spent
@@ -17,7 +18,7 @@ from drivelab.procedures.stream import Stream
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 
 if TYPE_CHECKING:
-    from drivelab.model import Model
+    from drivelab.subject import Subject
 
 SCHEMA = 2
 STREAM, COMPOUND = "stream", "compound"
@@ -26,8 +27,9 @@ SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
 QUOTED_PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 
 
-def model_result(model: Model) -> dict[str, Any]:
-    """The record of a reviewed model."""
+def model_result(model: Subject) -> dict[str, Any]:
+    """The record of a reviewed model, or of a real drive; `real` says how that was measured."""
+    real = getattr(model, "real", None)
     return {
         "name": model.name,
         "title": model.title,
@@ -36,6 +38,7 @@ def model_result(model: Model) -> dict[str, Any]:
         "user_capacity_bytes": model.user_capacity_bytes,
         "raw_capacity_bytes": model.raw_capacity_bytes,
         "parameters": model.parameters,
+        **({"real": real} if real is not None else {}),
     }
 
 
@@ -75,15 +78,15 @@ class Spending:
 
     def record(self) -> dict[str, Any]:
         """Flash traffic, erases and energy, as in results.json."""
-        energy_j = self.used["energy_nj"] / 1e9
+        energy = energy_j(self.used)
         seconds = self.duration_ns / NS_PER_S
         return {
             "write_amplification": write_amplification(self.used),
             "host_write_bytes": self.used["host_write_bytes"],
             "flash_program_bytes": program_bytes(self.used),
             "erases": erase_count(self.used),
-            "energy_j": energy_j,
-            "mean_power_w": energy_j / seconds if seconds else None,
+            "energy_j": energy,
+            "mean_power_w": energy / seconds if seconds and energy is not None else None,
             "counters": dict(self.used),
         }
 

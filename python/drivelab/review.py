@@ -7,20 +7,20 @@ workers. `schedule.py` says what runs when.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from drivelab import _engine, figures, procedures, results, schedule, states
 from drivelab.errors import RequestError
-from drivelab.model import Model
 from drivelab.procedures import Procedure
 from drivelab.progress import Bar, Crew, Stopwatch, TaskProgress
 from drivelab.quantities import MIB, derive_seed
 from drivelab.schedule import Piece, Snapshot
 from drivelab.states import State
-from drivelab.targets import EngineTarget
+from drivelab.subject import Subject, can_be_copied, claimed, open_target
+from drivelab.targets import Target
 
 Record = dict[str, Any]
 Log = Callable[[str], None]
@@ -28,6 +28,10 @@ Log = Callable[[str], None]
 
 CAPACITY_BYTES_MIN = 16 * MIB
 """Smaller drives are illustrations: their caches and spare areas are all that a test would see."""
+
+
+ALONE_SHARE = 0.5
+"""Share of a test's bar that its own preparation takes, on a drive that can't be copied."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Measurement:
 class Plan:
     """What is reviewed. `command_line` repeats it; `quick` cuts every test to 10 s."""
 
-    models: Sequence[Model]
+    models: Sequence[Subject]
     measurements: dict[str, list[Measurement]]
     """By model name, in the order of the report."""
     command_line: str
@@ -50,10 +54,12 @@ class Plan:
     quick: bool = False
     workers: int = 2
     memory_bytes: int = schedule.MEMORY_BYTES
+    weights: Mapping[str, Mapping[Measurement, float]] = field(default_factory=dict)
+    """Of real drives, by name: each test with its preparation, in units of a test of 3 minutes."""
 
 
 def plan_measurements(
-    model: Model,
+    model: Subject,
     chosen_tests: Sequence[str],
     chosen_states: Sequence[str],
     log: Log,
@@ -104,9 +110,12 @@ def run(plan: Plan, shown: bool = True) -> Record:
     benches = [_Bench(model, plan, index) for index, model in enumerate(plan.models)]
     pieces = [piece for bench in benches for piece in bench.pieces()]
     tasks = [piece.progress for piece in pieces]
-    with Bar(sum(task.weight for task in tasks), shown) as bar, Crew(plan.workers, bar) as crew:
+    # Work beside it would disturb a real drive's times.
+    workers = plan.workers if all(map(can_be_copied, plan.models)) else 1
+    whole = sum(task.weight for task in tasks)
+    with claimed(plan.models), Bar(whole, shown) as bar, Crew(workers, bar) as crew:
         crew.tasks.extend(tasks)
-        schedule.run(pieces, crew, plan.workers, plan.memory_bytes)
+        schedule.run(pieces, crew, workers, plan.memory_bytes)
     models = [results.model_result(model) for model in plan.models]
     tests = [record for bench in benches for record in bench.test_records()]
     return {
@@ -125,13 +134,13 @@ def run(plan: Plan, shown: bool = True) -> Record:
     }
 
 
-Drive = Callable[[], EngineTarget]
+Drive = Callable[[], Target]
 
 
 class _Bench:
     """One model's part of a review."""
 
-    def __init__(self, model: Model, plan: Plan, index: int) -> None:
+    def __init__(self, model: Subject, plan: Plan, index: int) -> None:
         self._model = model
         self._plan = plan
         self._index = index
@@ -143,6 +152,8 @@ class _Bench:
 
     def pieces(self) -> list[Piece]:
         """Everything that is to be done for this model."""
+        if not can_be_copied(self._model):
+            return self._pieces_in_turn()
         made: dict[State, Piece] = {}
         for state in self._parts:
             kept = [item for item in self._measurements if item.state == state and state.costly]
@@ -171,13 +182,27 @@ class _Bench:
         ]
         return [*made.values(), *tests]
 
+    def _pieces_in_turn(self) -> list[Piece]:
+        """The same for a drive that can't be copied: every test brings its state about itself."""
+        weights = self._plan.weights.get(self._model.name, {})
+        return [
+            self._piece(
+                f"{item.state.name}: {item.procedure.title}",
+                weights.get(item, 1.0),
+                rank=0,
+                work=partial(self._measure, item),
+                before=None,
+            )
+            for item in self._measurements
+        ]
+
     def _piece(
         self,
         label: str,
         weight: float,
         *,
         rank: int,
-        work: Callable[[Drive | None, TaskProgress], EngineTarget | None],
+        work: Callable[[Drive | None, TaskProgress], Target | None],
         before: Piece | None,
         result: Snapshot | None = None,
         extra_drives: int = 0,
@@ -204,20 +229,35 @@ class _Bench:
     def _seed(self, label: str) -> int:
         return derive_seed(self._plan.seed, self._model.name, label)
 
-    def _new_drive(self) -> EngineTarget:
-        return EngineTarget(self._model, self._seed("drive"))
+    def _new_drive(self, progress: TaskProgress) -> Target:
+        return open_target(self._model, self._seed("drive"), progress)
 
-    def _prepare(self, state: State, drive: Drive | None, progress: TaskProgress) -> EngineTarget:
+    def _prepare(self, state: State, drive: Drive | None, progress: TaskProgress) -> Target:
         """The next state of a drive; notes its record."""
         watch = Stopwatch()
-        target = drive() if drive is not None else self._new_drive()
+        target = drive() if drive is not None else self._new_drive(progress)
         state.advance(target, self._seed, progress)
+        parent_s = self._prepared[state.parent]["wall_s"] if state.parent is not None else 0.0
+        self._note(state, target, parent_s + watch.seconds())
+        return target
+
+    def _prepare_alone(self, state: State, target: Target, progress: TaskProgress) -> TaskProgress:
+        """Brings a drive into a state for one test; returns the progress of the test itself."""
+        watch = Stopwatch()
+        share = 0.0 if can_be_copied(self._model) else ALONE_SHARE
+        preparing, measuring = TaskProgress(state.name), TaskProgress("test")
+        progress.follow(preparing, share)
+        progress.follow(measuring, 1 - share)
+        state.prepare(target, self._seed, preparing)
+        if state not in self._prepared:
+            self._note(state, target, watch.seconds())
+        return measuring
+
+    def _note(self, state: State, target: Target, seconds: float) -> None:
         record = results.state_result(
             self._model.name, state.name, state.description, target.counters()
         )
-        parent_s = self._prepared[state.parent]["wall_s"] if state.parent is not None else 0.0
-        self._prepared[state] = record | {"wall_s": round(parent_s + watch.seconds(), 3)}
-        return target
+        self._prepared[state] = record | {"wall_s": round(seconds, 3)}
 
     def _measure(self, item: Measurement, drive: Drive | None, progress: TaskProgress) -> None:
         watch = Stopwatch()
@@ -225,8 +265,8 @@ class _Bench:
         if drive is not None:
             target = drive()
         else:
-            target = self._new_drive()
-            state.prepare(target, self._seed, TaskProgress(state.name))
+            target = self._new_drive(progress)
+            progress = self._prepare_alone(state, target, progress)
         seed = derive_seed(self._plan.seed, self._model.name, state.name, test.id)
         start_ns, before = target.now_ns, target.counters()
         measured = test.measure(target, seed, self._plan.quick, progress)

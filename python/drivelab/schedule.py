@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from drivelab.progress import Crew, TaskProgress
-from drivelab.targets import EngineTarget
+from drivelab.targets import Target
 
 MEMORY_BYTES = 3 * 2**30
 """Room for the drives of a review, all together. The rest of the program needs another 0.5 GiB."""
@@ -25,12 +25,12 @@ class Snapshot:
     """A prepared drive that several users start from."""
 
     def __init__(self, user_count: int) -> None:
-        self._drive: EngineTarget | None = None
+        self._drive: Target | None = None
         self._promised = user_count
         self._copying = 0
         self._free = threading.Condition()
 
-    def fill(self, drive: EngineTarget) -> None:
+    def fill(self, drive: Target) -> None:
         """Puts the prepared drive in."""
         self._drive = drive
 
@@ -39,14 +39,14 @@ class Snapshot:
         """Whether the next user is the last one, who gets the drive itself."""
         return self._promised == 1
 
-    def promise(self) -> Callable[[], EngineTarget]:
+    def promise(self) -> Callable[[], Target]:
         """Reserves the drive for one user, who calls the result when it needs it."""
         taking = self.last
         self._promised -= 1
         self._copying += not taking
         return self._take if taking else self._copy
 
-    def _copy(self) -> EngineTarget:
+    def _copy(self) -> Target:
         assert self._drive is not None
         with self._free:
             copy = self._drive.clone()
@@ -54,7 +54,7 @@ class Snapshot:
             self._free.notify_all()
         return copy
 
-    def _take(self) -> EngineTarget:
+    def _take(self) -> Target:
         with self._free:
             self._free.wait_for(lambda: self._copying == 0)
         drive, self._drive = self._drive, None
@@ -71,7 +71,7 @@ class Piece:
     """Lower numbers first."""
     drive_bytes: int
     """Memory that one drive of the model takes."""
-    work: Callable[[Callable[[], EngineTarget] | None, TaskProgress], EngineTarget | None]
+    work: Callable[[Callable[[], Target] | None, TaskProgress], Target | None]
     """Given a function that gives it its drive (None: it makes its own); returns what it keeps."""
     start: Snapshot | None = None
     result: Snapshot | None = None

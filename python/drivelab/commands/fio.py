@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, states
+from drivelab import _engine, arguments, states, subject
 from drivelab import fio as fio_format
 from drivelab import model as models
-from drivelab.commands import printing, recording
+from drivelab.commands import printing, real_drives, recording
 from drivelab.commands.preparation import prepared_drive, set_words
 from drivelab.data_patterns import data_pattern_text, parse_data_pattern
 from drivelab.database import RUN, Recorded
-from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import MIB
 from drivelab.results import model_result
-from drivelab.targets import Report
+from drivelab.subject import Subject
+from drivelab.targets import Report, Target
+from drivelab.targets.fio import Wish
 
 
 def run(
@@ -30,20 +32,30 @@ def run(
     sets: arguments.Settings = None,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
+    size: arguments.Size = None,
+    destroy: arguments.Destroy = None,
+    buffered: arguments.Buffered = False,
+    plan_only: arguments.PlanOnly = False,
 ) -> None:
     """Run a fio job file on a drive; --json prints fio's JSON with an object `drivelab`."""
     watch = Stopwatch()
+    wish = Wish(size, tuple(destroy or ()), buffered)
+    subject.check_wish([drive], wish, plan_only)
     recording.check(database_file)
-    found = models.load(drive, [models.split_override(text) for text in sets or ()])
+    found = subject.find(drive, [models.split_override(text) for text in sets or ()], wish)
     wanted = states.find(state)
     pattern = parse_data_pattern(data)
     workload = fio_format.read_workload(job_file, found.user_capacity_bytes, seed, data=pattern)
-    reports = run_alone(
-        f"{found.name}: {job_file.name}",
-        lambda progress: _measure(found, wanted, workload, seed, progress),
-    )
+    real_drives.show_plan(found, wanted, job_file.name, partial(_run_groups, workload), plan_only)
+    if plan_only:
+        return
+    with subject.claimed([found]):
+        reports = run_alone(
+            f"{found.name}: {job_file.name}",
+            lambda progress: _measure(found, wanted, workload, seed, progress),
+        )
     words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
-    words += ["--data", data]
+    words += ["--data", data, *real_drives.wish_words(size, buffered)]
     own: dict[str, Any] = {
         "seed": seed,
         "engine_version": _engine.engine_version(),
@@ -65,13 +77,19 @@ def run(
 
 
 def _measure(
-    model: Model,
+    drive: Subject,
     state: states.State,
     workload: fio_format.Workload,
     seed: int,
     progress: TaskProgress,
 ) -> list[Report]:
-    target, share = prepared_drive(model, state, seed, progress)
+    target, share = prepared_drive(drive, state, seed, progress)
+    return _run_groups(workload, target, progress, share)
+
+
+def _run_groups(
+    workload: fio_format.Workload, target: Target, progress: TaskProgress, share: float = 1.0
+) -> list[Report]:
     return [
         target.run([job.job for job in group], progress, share / len(workload.groups))
         for group in workload.groups
@@ -102,8 +120,7 @@ def _print(document: dict[str, Any]) -> None:
     own = document["drivelab"]
     written = dict.fromkeys(data_pattern_text(part["pattern"]) for part in own["data"])
     printing.console().print(
-        f"{own['model']}, {own['state']}: write amplification "
-        f"{printing.number(own['write_amplification'], 3)}, {own['erases']} erases, "
-        f"{printing.number(own['energy_j'], 3)} J; data {' '.join(written)}; seed {own['seed']}",
+        f"{own['model']}, {own['state']}: {printing.inside_text(own)}data {' '.join(written)}; "
+        f"seed {own['seed']}",
         markup=False,
     )

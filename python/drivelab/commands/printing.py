@@ -32,6 +32,16 @@ def message(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+def inside_text(result: Mapping[str, Any]) -> str:
+    """What a run did inside the drive, with a semicolon; nothing for a drive that doesn't say."""
+    if result["erases"] is None:
+        return ""
+    return (
+        f"write amplification {number(result['write_amplification'], 3)}, "
+        f"{result['erases']} erases, {number(result['energy_j'], 3)} J; "
+    )
+
+
 def command_line(words: Sequence[str], seed: int) -> str:
     """A command as one types it, with its seed."""
     return shlex.join([*words, "--seed", str(seed)])

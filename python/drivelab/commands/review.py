@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, database, output
+from drivelab import arguments, database, output, subject
 from drivelab import model as models
 from drivelab import review as laboratory
-from drivelab.commands import printing, recording
+from drivelab.commands import printing, real_drives, recording
 from drivelab.errors import RequestError
 from drivelab.results import STREAM, to_json
+from drivelab.targets.fio import Wish
 
 
 def review(
@@ -42,25 +43,37 @@ def review(
     workers: arguments.Workers = 2,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
+    size: arguments.Size = None,
+    destroy: arguments.Destroy = None,
+    buffered: arguments.Buffered = False,
+    plan_only: arguments.PlanOnly = False,
 ) -> None:
     """Review models new and used; write report.html, results.json and results.duckdb."""
     overrides = [models.split_override(text) for text in sets or ()]
     chosen, wanted = _split(tests), _split(state_names)
-    loaded = [models.load(name, overrides) for name in _requested(names or [], every)]
+    requested = _requested(names or [], every)
+    wish = Wish(size, tuple(destroy or ()), buffered)
+    subject.check_wish(requested, wish, plan_only)
+    loaded = [subject.find(name, overrides, wish) for name in requested]
     if every:
         loaded = [m for m in loaded if m.user_capacity_bytes >= laboratory.CAPACITY_BYTES_MIN]
+    words = _command_words(names or [], every, sets or (), chosen, wanted, quick)
+    words += real_drives.wish_words(size, buffered)
     plan = laboratory.Plan(
         models=loaded,
         measurements={
             model.name: laboratory.plan_measurements(model, chosen, wanted, printing.message)
             for model in loaded
         },
-        command_line=_command_line(names or [], every, sets or (), chosen, wanted, seed, quick),
+        command_line=printing.command_line(words, seed),
         seed=seed,
         quick=quick,
         workers=workers,
     )
     laboratory.check(plan)
+    plan = real_drives.with_forecasts(plan, bool(chosen), plan_only)
+    if plan_only:
+        return
     folder = output.writable_folder(out)
     recording.check(database_file)
     results = laboratory.run(plan)
@@ -102,15 +115,14 @@ def _requested(names: Sequence[str], every: bool) -> list[str]:
     return models.known_names() if every else list(names)
 
 
-def _command_line(
+def _command_words(
     names: Sequence[str],
     every: bool,
     sets: Sequence[str],
     tests: Sequence[str],
     state_names: Sequence[str],
-    seed: int,
     quick: bool,
-) -> str:
+) -> list[str]:
     """The command that repeats the results; what doesn't change them is left out."""
     words = ["drivelab", "review", *(["--all"] if every else names)]
     for text in sets:
@@ -121,7 +133,7 @@ def _command_line(
         words += ["--states", ",".join(state_names)]
     if quick:
         words.append("--quick")
-    return printing.command_line(words, seed)
+    return words
 
 
 def _print_summary(results: dict[str, Any]) -> None:

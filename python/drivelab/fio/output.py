@@ -59,11 +59,13 @@ def _flash(reports: Sequence[Mapping[str, Any]]) -> Record:
     return {
         "host_read_bytes": used["host_read_bytes"],
         "host_write_bytes": used["host_write_bytes"],
-        "flash_read_bytes": sum(used[f"read_bytes_{purpose}"] for purpose in reads),
+        "flash_read_bytes": None
+        if "read_bytes_host" not in used
+        else sum(used[f"read_bytes_{purpose}"] for purpose in reads),
         "flash_write_bytes": results.program_bytes(used),
         "write_amplification": results.write_amplification(used),
         "erases": results.erase_count(used),
-        "energy_j": used["energy_nj"] / 1e9,
+        "energy_j": results.energy_j(used),
     }
 
 
@@ -81,9 +83,7 @@ def _splits(pairs: Sequence[tuple[FioJob, Mapping[str, Any]]]) -> list[Record]:
 
 
 def _split(direction: Mapping[str, Any]) -> Record:
-    return {
-        part: direction["split_mean_ns"][f"{part}_ns"] / NS_PER_US for part in results.SPLIT_PARTS
-    }
+    return results.split_us(direction["split_mean_ns"])
 
 
 def _job(

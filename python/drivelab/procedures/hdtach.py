@@ -127,14 +127,24 @@ def _merged(reports: Sequence[Report], direction: str) -> Report:
                         "max": max(latency["max"] for latency in latencies),
                         "percentiles": {},
                     },
-                    "split_mean_ns": {
-                        key: weighted([part["split_mean_ns"][key] for part in parts])
-                        for key in parts[0]["split_mean_ns"]
-                    },
+                    "split_mean_ns": _mean_split([part["split_mean_ns"] for part in parts], counts),
                     "series": {"interval_ns": NS_PER_S, "bytes": [], "latency_max_ns": []},
                 }
             }
         ],
+    }
+
+
+def _mean_split(
+    splits: Sequence[dict[str, float] | None], counts: Sequence[int]
+) -> dict[str, float] | None:
+    """Where the time of a request went; None on drives that don't say."""
+    known = [split for split in splits if split is not None]
+    if len(known) < len(splits):
+        return None
+    return {
+        key: math.fsum(split[key] * n for split, n in zip(known, counts, strict=True)) / sum(counts)
+        for key in known[0]
     }
 
 

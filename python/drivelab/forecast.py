@@ -1,0 +1,133 @@
+"""What measuring real drives will take: bytes written and time, before anything is touched.
+
+Every part is rehearsed with a stand-in that counts, at the assumed speed of `Rehearsal`. A test
+that ends when it has seen enough may take longer than its rehearsal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from drivelab.errors import RequestError
+from drivelab.procedures import Procedure
+from drivelab.progress import TaskProgress
+from drivelab.quantities import NS_PER_MS, NS_PER_S, bytes_text
+from drivelab.states import State
+from drivelab.targets import Target
+from drivelab.targets.fio import RealDrive
+from drivelab.targets.fio.rehearsal import assumed_speed
+
+if TYPE_CHECKING:
+    from drivelab.review import Measurement
+
+POWER = "power"
+"""The group of tests that read the drive's energy counter."""
+
+SECONDS_A_UNIT = 180.0
+"""A weight of 1 on the progress bar: a stream of 3 minutes."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a plan, at the assumed speed."""
+
+    label: str
+    written_bytes: int
+    seconds: float
+
+    def __add__(self, other: Part) -> Part:
+        return Part(
+            self.label, self.written_bytes + other.written_bytes, self.seconds + other.seconds
+        )
+
+    @property
+    def weight(self) -> float:
+        """For the progress bar."""
+        return self.seconds / SECONDS_A_UNIT
+
+
+def rehearsed(drive: RealDrive, label: str, work: Callable[[Target, TaskProgress], object]) -> Part:
+    """What some work would take; raises RequestError for what the drive would refuse."""
+    target = drive.rehearsal()
+    work(target, TaskProgress(label))
+    return Part(label, target.written_bytes, target.now_ns / NS_PER_S)
+
+
+def preparation(drive: RealDrive, state: State, seed: int) -> Part:
+    """What bringing the drive into a state would take."""
+    return rehearsed(
+        drive, state.name, lambda target, progress: state.prepare(target, lambda _: seed, progress)
+    )
+
+
+def review_parts(
+    drive: RealDrive, measurements: Sequence[Measurement], seed: int, quick: bool
+) -> tuple[dict[Measurement, Part], dict[Measurement, RequestError]]:
+    """What each measurement of a review would take with its preparation; and what can't be."""
+    possible: dict[Measurement, Part] = {}
+    refused: dict[Measurement, RequestError] = {}
+    prepared: dict[State, Part] = {}
+    for item in measurements:
+        test, state = item.procedure, item.state
+        try:
+            if test.group == POWER:
+                raise RequestError(f'--tests "{test.id}": {drive.name} has no meter of its power')
+            if state not in prepared:
+                prepared[state] = preparation(drive, state, seed)
+            own = rehearsed(
+                drive,
+                f"{test.id}, {state.name}",
+                partial(_measured, test, seed, quick),
+            )
+        except RequestError as error:
+            refused[item] = error
+        else:
+            possible[item] = own + prepared[state]
+    return possible, refused
+
+
+def _measured(
+    test: Procedure, seed: int, quick: bool, target: Target, progress: TaskProgress
+) -> object:
+    return test.measure(target, seed, quick, progress)
+
+
+def plan_text(drive: RealDrive, parts: Sequence[Part]) -> str:
+    """The plan as people read it."""
+    speed, command_ns = assumed_speed(drive.place.rotating)
+    facts = drive.real
+    total = sum(parts, Part("together", 0, 0.0))
+    capacity = drive.user_capacity_bytes
+    lines = [
+        f"{drive.name}: {facts['kind']}, {bytes_text(capacity)}; {drive.title}",
+        f"  through {facts['fio_version']}; new state: {facts['new_state']}",
+    ]
+    if drive.place.trim_refusal is not None:
+        lines.append(f"  no TRIM: {drive.place.trim_refusal}")
+    lines += [f"  {_row(part)}" for part in parts]
+    lines += [
+        f"  {_row(total)}; {total.written_bytes / capacity:.1f} times the size",
+        f"  counted for a drive of {speed / 1e6:.0f} MB/s and {command_ns / NS_PER_MS:g} ms a "
+        "command; parts that last for a time write more on a faster one",
+    ]
+    return "\n".join(lines)
+
+
+def _row(part: Part) -> str:
+    return f"{part.label}: {bytes_text(part.written_bytes)} written, {time_text(part.seconds)}"
+
+
+def time_text(seconds: float) -> str:
+    """A duration as people read it: about 5 s, about 12 min, about 3.5 h.
+
+    >>> time_text(90.0), time_text(12600.0)
+    ('about 2 min', 'about 3.5 h')
+    """
+    if seconds < 60:
+        return f"about {seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"about {seconds / 60:.0f} min"
+    return f"about {seconds / 3600:.1f} h"

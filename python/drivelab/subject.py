@@ -1,0 +1,107 @@
+"""What is reviewed: a model, or a real drive through fio. `find` tells them by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Protocol
+
+from drivelab import model as models
+from drivelab.errors import RequestError
+from drivelab.model import Model
+from drivelab.progress import TaskProgress
+from drivelab.targets import EngineTarget, Target
+from drivelab.targets.fio import RealDrive, Wish, is_real
+
+
+class Subject(Protocol):
+    """What results say about a drive, whatever it is made of."""
+
+    @property
+    def name(self) -> str:
+        """The name that results go by."""
+
+    @property
+    def title(self) -> str:
+        """The name that people read."""
+
+    @property
+    def hash(self) -> str:
+        """64 hexadecimal digits over what is known of it."""
+
+    @property
+    def family(self) -> str:
+        """A model's mapping scheme, or what kind of drive it is."""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Family, firmware, price; null where nobody knows."""
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether it has one state whatever was written before."""
+
+    @property
+    def user_capacity_bytes(self) -> int:
+        """Bytes that the host can address."""
+
+    @property
+    def raw_capacity_bytes(self) -> int | None:
+        """Bytes of all flash pages, if they are known."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory that a drive takes in this process."""
+
+    @property
+    def parameters(self) -> list[dict[str, Any]]:
+        """Every parameter of a model; none of a real drive."""
+
+
+def find(request: str, overrides: models.Overrides = (), wish: Wish | None = None) -> Subject:
+    """The model or real drive of a name; raises RequestError, and WorkError where fio is missing.
+
+    A real drive is checked, not yet touched: see `claimed`.
+    """
+    if not is_real(request):
+        return models.load(request, overrides)
+    if overrides:
+        key, value = overrides[0]
+        raise RequestError(f"--set {key}={value}: {request} is a real drive, without parameters")
+    return RealDrive(request, wish or Wish())
+
+
+def check_wish(names: Sequence[str], wish: Wish, plan_only: bool) -> None:
+    """Raises RequestError for options of real drives where all names are models."""
+    given = {
+        "--size": wish.size,
+        "--destroy": wish.destroy,
+        "--buffered": wish.buffered,
+        "--plan": plan_only,
+    }
+    used = [option for option, value in given.items() if value]
+    if used and not any(map(is_real, names)):
+        raise RequestError(f"{used[0]}: counts for drives fio:... only, not for models")
+
+
+def can_be_copied(subject: Subject) -> bool:
+    """Whether tests can start from copies of one prepared drive, at the same time."""
+    return isinstance(subject, Model)
+
+
+@contextmanager
+def claimed(subjects: Sequence[Subject]) -> Iterator[None]:
+    """Holds real drives while they are measured, and lets go of them whatever happens."""
+    with ExitStack() as stack:
+        for subject in subjects:
+            if isinstance(subject, RealDrive):
+                stack.enter_context(subject.claimed())
+        yield
+
+
+def open_target(subject: Subject, seed: int, progress: TaskProgress) -> Target:
+    """A new drive of a model, or the real drive; cancelling `progress` ends its waiting."""
+    if isinstance(subject, RealDrive):
+        return subject.target(progress)
+    assert isinstance(subject, Model)
+    return EngineTarget(subject, seed)

@@ -1,0 +1,9 @@
+"""Real drives, files and served drives, measured through the fio program."""
+
+from __future__ import annotations
+
+from drivelab.targets.fio.drive import RealDrive, is_real
+from drivelab.targets.fio.place import Wish
+from drivelab.targets.fio.target import FioTarget
+
+__all__ = ["FioTarget", "RealDrive", "Wish", "is_real"]

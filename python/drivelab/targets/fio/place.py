@@ -1,0 +1,113 @@
+"""Where fio writes and reads: what every kind of place answers, and what it is told to be."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab.errors import RequestError
+from drivelab.fio.units import size_bytes
+
+PREFIX = "fio:"
+SECTOR_BYTES = 512
+
+Stopped = Callable[[], bool]
+"""Whether somebody asked to stop."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the command line says about a place."""
+
+    size: str | None = None
+    """As typed: 1g. None is all of it."""
+    destroy: tuple[str, ...] = ()
+    """Names of places once more, for those that hold data."""
+    buffered: bool = False
+    """Through the page cache."""
+
+    @property
+    def size_bytes(self) -> int | None:
+        """The wanted size; raises RequestError."""
+        if self.size is None:
+            return None
+        try:
+            wanted = size_bytes(self.size)
+        except ValueError as error:
+            raise RequestError(f'--size "{self.size}": expected {error}') from None
+        if wanted <= 0 or wanted % SECTOR_BYTES:
+            raise RequestError(f'--size "{self.size}": allowed: multiples of {SECTOR_BYTES} bytes')
+        return wanted
+
+
+class Place(ABC):
+    """A file, a block device or an NBD export, checked and not yet touched."""
+
+    def __init__(self, name: str, capacity_bytes: int, sector_bytes: int = SECTOR_BYTES) -> None:
+        self.name = name
+        """As typed after `fio:`."""
+        self.capacity_bytes = capacity_bytes
+        self.sector_bytes = sector_bytes
+        """Requests are multiples of it."""
+        self.rotating = False
+        """Whether it says of itself that it is a hard disk."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What people call it."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What results record about it."""
+
+    @property
+    @abstractmethod
+    def erase_method(self) -> str:
+        """How the new state is brought about, in words."""
+
+    @property
+    def trim_refusal(self) -> str | None:
+        """Why it can't be trimmed; None if it can."""
+        return None
+
+    @abstractmethod
+    def options(self, rw: str) -> dict[str, str]:
+        """fio's options for requests to it; `rw` tells trims from the rest."""
+
+    def linked(self) -> str | None:
+        """The path that fio opens as `drive` in its folder; None if it opens none."""
+        return None
+
+    @abstractmethod
+    def claim(self) -> None:
+        """Takes it for this process; raises RequestError if somebody else uses it."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Lets go of it; what was made for the measurement is removed."""
+
+    @abstractmethod
+    def erase(self, stopped: Stopped) -> bool:
+        """Brings the new state about, as `erase_method` says; False if fio must trim everything.
+
+        Raises WorkError when `stopped`.
+        """
+
+    @abstractmethod
+    def flush(self) -> bool:
+        """Flushes what was written; False if fio must do it."""
+
+
+def check_destroy(name: str, wish: Wish, what: str) -> None:
+    """Raises RequestError unless the name of a place that holds data was repeated literally."""
+    if name in wish.destroy:
+        return
+    given = "".join(f" --destroy {other} is not that name." for other in wish.destroy)
+    raise RequestError(
+        f"fio:{name}: {what}, which every test overwrites.{given} "
+        f"If all of it may be lost, repeat its name: --destroy {name}"
+    )

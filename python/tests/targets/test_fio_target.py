@@ -1,0 +1,213 @@
+"""The laboratory through the real fio, on small files; skipped where there is none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drivelab import cli
+from drivelab.errors import RequestError, WorkError
+from drivelab.progress import TaskProgress
+from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
+from drivelab.targets.fio import FioTarget, RealDrive, Wish
+from drivelab.workload import FLUSH, READ, TRIM, WRITE, BlockSize, Job, Recorded, Requests
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("fio") is None, reason="fio is not installed: `make system`"
+)
+SIZE = 32 * MIB
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Iterator[FioTarget]:
+    drive = RealDrive(f"fio:{tmp_path / 'drive'}", Wish(size="32m", buffered=True))
+    with drive.claimed():
+        yield drive.target(TaskProgress("test"))
+
+
+def writes(count: int, gap_ns: int = 0) -> Requests:
+    return Requests(
+        np.full(count, WRITE, np.uint8),
+        np.arange(count, dtype=np.uint64) * np.uint64(8),
+        np.full(count, 8, np.uint32),
+        np.arange(count, dtype=np.uint64) * np.uint64(gap_ns),
+    )
+
+
+def test_a_pass_moves_every_byte_once(target: FioTarget) -> None:
+    job = Job(name="pass", rw="write", block_sizes=(BlockSize(bytes=MIB),))
+    report = target.run([job], TaskProgress("run"))
+    write = report["jobs"][0]["write"]
+    assert (write["ios"], write["bytes"]) == (32, SIZE)
+    assert write["latency_ns"]["count"] == 32
+    assert write["bytes_per_s"] > 0
+    assert target.counters()["host_write_bytes"] == SIZE
+    assert report["counters_after"]["host_write_bytes"] == SIZE
+
+
+def test_jobs_together_are_reported_in_their_order(target: FioTarget) -> None:
+    common = {"runtime_ns": 300 * NS_PER_MS, "time_based": True}
+    jobs = [
+        Job(name="reads", rw="randread", **common),
+        Job(name="both", rw="randrw", queue_depth=4, **common),
+    ]
+    parts = target.run(jobs, TaskProgress("run"))["jobs"]
+    assert [part["name"] for part in parts] == ["reads", "both"]
+    assert parts[0]["read"]["ios"] > 0
+    assert parts[0]["write"]["ios"] == 0
+    assert parts[1]["write"]["ios"] > 0
+
+
+def test_trims_give_the_files_blocks_back(target: FioTarget, tmp_path: Path) -> None:
+    progress = TaskProgress("run")
+    size = (BlockSize(bytes=MIB),)
+    target.run([Job(name="write", rw="write", block_sizes=size)], progress)
+    target.run_requests(
+        Job(name="flush", source=Recorded(pacing="closed")), Requests.of([(FLUSH, 0, 0)]), progress
+    )
+    assert (tmp_path / "drive").stat().st_blocks * 512 >= SIZE
+    target.run([Job(name="trim", rw="trim", block_sizes=size)], progress)
+    assert (tmp_path / "drive").stat().st_blocks == 0
+    assert (tmp_path / "drive").stat().st_size == SIZE
+
+
+def test_requests_are_conserved_whatever_their_pace(target: FioTarget) -> None:
+    for pacing, least_s in (("closed", 0.0), ("arrival", 0.49), ("capped", 0.045)):
+        source = Recorded(pacing=pacing, idle_cap_ns=NS_PER_MS if pacing == "capped" else None)
+        job = Job(name=pacing, source=source, queue_depth=2 if pacing == "closed" else 1)
+        report = target.run_requests(job, writes(50, 10 * NS_PER_MS), TaskProgress("run"))
+        write = report["jobs"][0]["write"]
+        assert (write["ios"], write["bytes"]) == (50, 50 * 4096)
+        assert write["runtime_ns"] / NS_PER_S >= least_s
+
+
+def test_what_a_file_cannot_do_is_refused_by_name(target: FioTarget) -> None:
+    progress = TaskProgress("run")
+    mixed = Requests.of([(WRITE, 0, 8), (TRIM, 0, 8), (READ, 0, 8)])
+    with pytest.raises(RequestError, match="fio leaves trims out"):
+        target.run_requests(Job(name="m", source=Recorded(pacing="closed")), mixed, progress)
+    with pytest.raises(RequestError, match="can't be copied"):
+        target.clone()
+    with pytest.raises(RequestError, match="a real drive has none"):
+        target.variant([("spare_ratio", "0.2")])
+
+
+def test_waiting_ends_with_the_task(tmp_path: Path) -> None:
+    drive = RealDrive(f"fio:{tmp_path / 'drive'}", Wish(size="1m", buffered=True))
+    task = TaskProgress("task")
+    with drive.claimed():
+        target = drive.target(task)
+        threading.Timer(0.3, task.cancel).start()
+        start = time.perf_counter()
+        with pytest.raises(WorkError, match="stopped"):
+            target.idle(60 * NS_PER_S)
+        assert time.perf_counter() - start < 5
+        with pytest.raises(WorkError, match="stopped"):
+            target.run([Job(name="late", rw="read")], task)
+
+
+def test_a_review_of_a_file_says_how_it_was_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "drive", tmp_path / "out"
+    words = ["review", f"fio:{path}", "--size", "32m", "--buffered", "--quick"]
+    words += ["--tests", "as-ssd-write,as-ssd-read", "--states", "new", "--out", str(out)]
+    assert cli.run([*words, "--plan"]) == 0
+    plan = capsys.readouterr().out
+    assert "as-ssd-write, new: 33.6 MB written" in plan
+    assert not path.exists()
+    assert not out.exists()
+    assert cli.run(words) == 0
+    assert not path.exists()
+    results = json.loads((out / "results.json").read_text())
+    [model], tests = results["models"], results["tests"]
+    assert model["family"] == "real"
+    assert model["parameters"] == []
+    assert model["real"]["fio_version"].startswith("fio-")
+    assert model["real"]["new_state"].startswith("the file is cut to nothing")
+    assert [test["id"] for test in tests] == ["as-ssd-read", "as-ssd-write"]
+    assert tests[1]["bytes"] == SIZE
+    assert tests[1]["write_amplification"] is None
+    assert tests[1]["mean_power_w"] is None
+    assert f"fio:{path}" in (out / "report.html").read_text()
+
+
+def test_options_of_real_drives_mean_nothing_for_models(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["review", "intel-x25-m-g1-80gb", "--size", "1g"]) == 2
+    assert "--size: counts for drives fio:... only" in capsys.readouterr().err
+    assert cli.run(["review", "fio:/tmp/none", "--size", "1g", "--set", "a=b"]) == 2
+    assert "is a real drive, without parameters" in capsys.readouterr().err
+
+
+def test_tests_without_meaning_are_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["review", f"fio:{tmp_path / 'drive'}", "--size", "32m", "--buffered", "--plan"]
+    assert cli.run([*words, "--tests", "power-idle"]) == 2
+    assert "has no meter of its power" in capsys.readouterr().err
+
+
+def test_a_job_file_runs_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = tmp_path / "job.fio"
+    job.write_text(
+        "[a]\nrw=randwrite\nbs=4k\niodepth=4\nio_size=4m\n[b]\nstonewall\nrw=read\nbs=1m\n"
+    )
+    words = ["run", str(job), "--drive", f"fio:{tmp_path / 'drive'}", "--size", "32m", "--buffered"]
+    assert cli.run([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [j["jobname"] for j in document["jobs"]] == ["a", "b"]
+    assert document["jobs"][0]["write"]["io_bytes"] == 4 * MIB
+    assert document["jobs"][1]["read"]["io_bytes"] == SIZE
+    assert document["drivelab"]["write_amplification"] is None
+    assert cli.run(words) == 0
+    assert "erases" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Iterator[str]:
+    for name in ("nbdkit", "nbdinfo"):
+        if shutil.which(name) is None:
+            pytest.skip(f"{name} is not installed: `make system`")
+    socket = tmp_path / "socket"
+    server = subprocess.Popen(["nbdkit", "-f", "-U", str(socket), "memory", "32M"])
+    try:
+        for _ in range(100):
+            if socket.exists():
+                break
+            time.sleep(0.05)
+        yield f"nbd+unix:///?socket={socket}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_a_served_drive_is_measured_like_any_other(export: str) -> None:
+    with pytest.raises(RequestError, match=r"served drive of 33\.6 MB, which every test"):
+        RealDrive(f"fio:{export}", Wish())
+    drive = RealDrive(f"fio:{export}", Wish(destroy=(export,)))
+    progress = TaskProgress("run")
+    assert drive.user_capacity_bytes == SIZE
+    with drive.claimed():
+        target = drive.target(progress)
+        target.secure_erase()
+        assert target.counters()["host_trim_bytes"] == 0
+        report = target.run(
+            [Job(name="w", rw="write", block_sizes=(BlockSize(bytes=MIB),))], progress
+        )
+        assert report["jobs"][0]["write"]["bytes"] == SIZE
+        closed = Recorded(pacing="closed")
+        flush = target.run_requests(
+            Job(name="f", source=closed), Requests.of([(FLUSH, 0, 0)]), progress
+        )
+        assert flush["jobs"][0]["flush"]["count"] == 1
+        mixed = Requests.of([(WRITE, 0, 8), (FLUSH, 0, 0), (READ, 0, 8)])
+        part = target.run_requests(Job(name="m", source=closed), mixed, progress)["jobs"][0]
+        assert [part["read"]["ios"], part["write"]["ios"], part["flush"]["count"]] == [1, 1, 1]

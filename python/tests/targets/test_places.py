@@ -1,0 +1,102 @@
+"""What is written to, and what never is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drivelab.errors import RequestError
+from drivelab.quantities import MIB
+from drivelab.targets.fio import mounts
+from drivelab.targets.fio.drive import find_place
+from drivelab.targets.fio.place import Wish
+from drivelab.targets.fio.regular_file import RegularFile
+
+BUFFERED = Wish(size="1m", buffered=True)
+
+
+def never() -> bool:
+    return False
+
+
+def test_a_file_that_holds_data_needs_its_name_once_more(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(b"precious" * 1024)
+    for destroy in ((), (str(tmp_path),), (f"{path}/",), (f"fio:{path}",)):
+        with pytest.raises(RequestError, match=f"repeat its name: --destroy {path}"):
+            find_place(f"fio:{path}", Wish(destroy=destroy, buffered=True))
+    assert path.read_bytes() == b"precious" * 1024
+    assert find_place(f"fio:{path}", Wish(destroy=(str(path),), buffered=True)).capacity_bytes == (
+        8192
+    )
+
+
+def test_a_file_of_ours_has_its_size_and_is_removed_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "ours"
+    place = RegularFile(str(path), BUFFERED)
+    assert not path.exists()
+    place.claim()
+    assert path.stat().st_size == MIB
+    path.write_bytes(b"x" * MIB)
+    place.erase(never)
+    assert (path.stat().st_size, path.stat().st_blocks) == (MIB, 0)
+    place.release()
+    assert not path.exists()
+
+
+def test_an_empty_file_is_used_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    path.touch()
+    place = RegularFile(str(path), BUFFERED)
+    place.claim()
+    place.release()
+    assert path.stat().st_size == MIB
+
+
+def test_two_at_once_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "shared"
+    path.touch()
+    first = RegularFile(str(path), BUFFERED)
+    first.claim()
+    other = RegularFile(str(path), Wish(buffered=True, destroy=(str(path),)))
+    with pytest.raises(RequestError, match="another drivelab is using"):
+        other.claim()
+    first.release()
+
+
+@pytest.mark.parametrize(
+    ("name", "wish", "words"),
+    [
+        ("{folder}/none/file", BUFFERED, "there is no folder"),
+        ("{folder}", BUFFERED, "neither a file nor a block device"),
+        ("/dev/null", BUFFERED, "neither a file nor a block device"),
+        ("{folder}/file", Wish(), "how large shall the file be"),
+        ("{folder}/file", Wish(size="many"), '--size "many": expected a number'),
+        ("{folder}/file", Wish(size="1000"), "allowed: multiples of 512"),
+        ("{folder}/file", Wish(size="1000t"), "don't fit"),
+        ("http://here", Wish(), "allowed: a path, nbd://"),
+        ("", Wish(), "which file, device"),
+    ],
+)
+def test_names_that_mean_nothing_are_refused(
+    tmp_path: Path, name: str, wish: Wish, words: str
+) -> None:
+    with pytest.raises(RequestError, match=words):
+        find_place("fio:" + name.format(folder=tmp_path), wish)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mounted_device_is_never_written_to_whatever_is_permitted() -> None:
+    found = [mount for mount in mounts.mounts() if mount.source.startswith("/dev/")]
+    devices = [item.source for item in found if mounts.number_of(item.source) == item.device]
+    if not devices:
+        pytest.skip("nothing is mounted from a device that can be seen here")
+    with pytest.raises(RequestError, match=r"is mounted at .*; it is never written to"):
+        find_place(f"fio:{devices[0]}", Wish(destroy=(devices[0],)))
+
+
+def test_mounts_and_swaps_are_read_with_their_escapes() -> None:
+    [mount] = mounts.mounts("36 35 98:0 /mnt1 /mnt\\0402 rw shared:1 - ext3 /dev/root rw\n")
+    assert mount == mounts.Mount("98:0", "/mnt 2", "ext3", "/dev/root")
+    assert mounts.swaps("Filename Type\n/swap\\040file file 1 0 -2\n") == {"/swap file"}
