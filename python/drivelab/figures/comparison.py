@@ -50,6 +50,10 @@ class Measured:
         test = self._tests.get((item.model, item.test_id, item.state))
         return None if test is None else item.value(test)
 
+    def tested(self, item: Input) -> bool:
+        """Whether the very measurement was made, whatever it found."""
+        return isinstance(item, Property) or (item.model, item.test_id, item.state) in self._tests
+
     def fitted(self, item: Input) -> bool:
         """Whether a parameter was fitted to what this measures, or to what follows from it."""
         return isinstance(item, Property) or item.aspect in self._fitted_aspects
@@ -238,6 +242,8 @@ def _reason(
     if not inputs:
         return "no test of the laboratory repeats it"
     absent = [item for item in inputs.values() if measured.value(item) is None]
+    if figure.id in tables.remarks("not_found") and all(map(measured.tested, absent)):
+        return tables.remarks("not_found")[figure.id]
     return "not measured: " + ", ".join(dict.fromkeys(map(_words, absent)))
 
 

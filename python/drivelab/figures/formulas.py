@@ -9,7 +9,14 @@ from collections.abc import Callable, Mapping
 
 from drivelab.figures import tables
 from drivelab.figures.published import Figure, figures_by_id
-from drivelab.figures.readings import QUANTITIES, Property, Reading, reading_of, settled
+from drivelab.figures.readings import (
+    QUANTITIES,
+    VALUE,
+    Property,
+    Reading,
+    reading_of,
+    settled,
+)
 
 Input = Reading | Property
 
@@ -60,8 +67,8 @@ def input_of(text: str) -> Input:
             return reading
         case [model, key]:
             return Property(model, key)
-        case [model, test_id, state, quantity] if quantity in QUANTITIES:
-            return settled(Reading(model, test_id, state, quantity))
+        case [model, test_id, state, name] if name in QUANTITIES or name.startswith(VALUE):
+            return settled(Reading(model, test_id, state, name))
     raise ValueError(f"not an input: {text}")
 
 

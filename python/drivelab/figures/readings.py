@@ -47,8 +47,17 @@ QUANTITIES = {
     "pass_median_mb_per_s": Quantity(_of_pass("median_mb_per_s"), "MB/s", "median of a pass"),
     "pass_floor_mb_per_s": Quantity(_of_pass("floor_mb_per_s"), "MB/s", "floor of a pass"),
 }
-"""Everything that is read off a test's record, by name. A compound test's value has the name
-"value:NAME" and is read with `_of_value(NAME)`."""
+"""Everything that is read off a stream's or a pass's record, by name."""
+
+VALUE = "value:"
+"""Begins the name of a quantity that is one of the values of a compound test."""
+
+
+def quantity(name: str) -> Quantity:
+    """The quantity of this name; KeyError if there is none. The unit of a value is its test's."""
+    if name.startswith(VALUE):
+        return Quantity(_of_value(name.removeprefix(VALUE)), "", name)
+    return QUANTITIES[name]
 
 
 def _ms(latency_us: float | None) -> float | None:
@@ -67,16 +76,16 @@ class Reading:
     @property
     def unit(self) -> str:
         """The unit of the value."""
-        return QUANTITIES[self.quantity].unit
+        return quantity(self.quantity).unit
 
     @property
     def aspect(self) -> tuple[str, str, str, str]:
         """Equal for readings that follow from each other."""
-        return (self.model, self.test_id, self.state, QUANTITIES[self.quantity].aspect)
+        return (self.model, self.test_id, self.state, quantity(self.quantity).aspect)
 
     def value(self, test: Record) -> float | None:
         """The value in the record of the test."""
-        found = QUANTITIES[self.quantity].read(test)
+        found = quantity(self.quantity).read(test)
         return None if found is None else float(found)
 
 

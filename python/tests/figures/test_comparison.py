@@ -167,3 +167,17 @@ def test_models_without_figures_are_known() -> None:
     assert figures.has_figures("intel-x25-m-g1-80gb")
     assert figures.has_figures("corsair-force-gs-240gb@5.0.2")
     assert not figures.has_figures("hypothetical")
+
+
+@pytest.mark.parametrize(("found", "modelled"), [(32768.0, 32.0), (None, None)])
+def test_what_a_compound_test_looks_for_is_found_or_said_to_be_missing(
+    found: float | None, modelled: float | None
+) -> None:
+    name = "corsair-force-gs-240gb@5.0.2"
+    values = [{"name": "write_mib_per_s", "value": 500.0, "unit": "MiB/s"}]
+    values.append({"name": "write_anomaly_bytes", "value": found, "unit": "B"})
+    atto = {"model": name, "id": "atto", "state": "tortured-trimmed", "values": values}
+    record = records([model(name)], [atto])["GS-007"]
+    assert record["modelled"] == modelled
+    assert ("cleaning" in record["reason"]) == (modelled is None)
+    assert "not measured" in records([model(name)], [])["GS-007"]["reason"]
