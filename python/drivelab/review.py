@@ -66,7 +66,7 @@ def plan_measurements(
 ) -> list[Measurement]:
     """What is measured of a model: the tests and states of these names, or by default.
 
-    A test too large for the drive is left out with a message, or refused if `chosen` by name. A
+    A test too large for the drive is left out with a message, or refused if chosen by its name. A
     hard disk has one state, whatever was written before: all its tests are done in `new`.
     """
     capacity = model.user_capacity_bytes
@@ -77,13 +77,14 @@ def plan_measurements(
         )
     tests = procedures.select(chosen_tests, disk=model.is_disk)
     small = [test.id for test in tests if not test.fits(capacity)]
-    if small and (chosen_tests or len(small) == len(tests)):
+    named = [name for name in small if name in chosen_tests]
+    if named or (small and len(small) == len(tests)):
         raise RequestError(
-            f'--tests "{", ".join(small)}": a block is larger than the drive {model.name} '
-            f"({capacity} bytes)"
+            f'--tests "{", ".join(named or small)}": what it uses is larger than the drive '
+            f"{model.name} ({capacity} bytes)"
         )
     if small:
-        log(f"{model.name}: left out, because a block is larger than the drive: {', '.join(small)}")
+        log(f"{model.name}: left out, as they use more than the drive has: {', '.join(small)}")
     wanted = states.select(chosen_states)
     pairs = [
         (test, state)

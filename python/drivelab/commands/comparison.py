@@ -17,6 +17,7 @@ from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.figures import document as pages
 from drivelab.figures import text
+from drivelab.storage_bench.comparison import compare_traces
 
 Record = dict[str, Any]
 
@@ -86,6 +87,7 @@ def _comparison(document: Record, drive: str | None) -> Record:
         ],
         "figures": records,
         "orderings": orders,
+        "traces": compare_traces() if drive is None else [],
         "summary": figures.summary(records, orders),
     }
 
@@ -216,6 +218,9 @@ def _print(found: Record) -> None:
     if found["orderings"]:
         printing.console().print()
         printing.table(text.ORDER_COLUMNS, text.order_rows(found["orderings"]), ())
+    if found["traces"]:
+        printing.console().print()
+        printing.table(text.TRACE_COLUMNS, text.trace_rows(found["traces"]), text.TRACE_NUMBERS)
     printing.console().print()
     for line in text.summary_lines(found["summary"]):
         printing.console().print(line, markup=False)

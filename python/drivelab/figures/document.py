@@ -42,6 +42,14 @@ Best first, as published; every drive of a place is ahead of every drive of the 
 values of every drive are in `drivelab figures --json`.
 
 """
+TRACES = """
+## Traces
+
+Statistics of the Storage Bench's traces beside those of the synthesised ones, which are made to
+have them ([storage-bench.md](tests/storage-bench.md)): no drive is involved, and they don't count
+above.
+
+"""
 
 
 def page(found: Record, image: str) -> str:
@@ -61,6 +69,8 @@ def page(found: Record, image: str) -> str:
             text.markdown(LEFT_COLUMNS, [_left_row(record) for record in left], LEFT_NUMBERS),
             ORDERINGS,
             text.markdown(ORDER_COLUMNS, [_order_row(order) for order in found["orderings"]]),
+            TRACES,
+            text.markdown(text.TRACE_COLUMNS, text.trace_rows(found["traces"]), text.TRACE_NUMBERS),
         )
     )
 

@@ -46,6 +46,7 @@ QUANTITIES = {
     "pass_mean_mb_per_s": Quantity(_of_pass("mean_mb_per_s"), "MB/s", "throughput"),
     "pass_median_mb_per_s": Quantity(_of_pass("median_mb_per_s"), "MB/s", "median of a pass"),
     "pass_floor_mb_per_s": Quantity(_of_pass("floor_mb_per_s"), "MB/s", "floor of a pass"),
+    "value:iops": Quantity(_of_value("iops"), "IOPS", "iops of a replay"),
 }
 """Everything that is read off a stream's or a pass's record, by name."""
 

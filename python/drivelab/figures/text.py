@@ -14,6 +14,8 @@ Row = tuple[str, ...]
 COLUMNS = ("figure", "drive", "state", "metric", "published", "modelled", "unit", "error", "role")
 NUMBERS = ("published", "modelled", "error")
 ORDER_COLUMNS = ("ordering", "of", "result", "why")
+TRACE_COLUMNS = ("figure", "trace", "metric", "published", "synthesised", "unit", "error", "remark")
+TRACE_NUMBERS = ("published", "synthesised", "error")
 SIGNS = {"lt": "< ", "le": "≤ ", "gt": "> ", "ge": "≥ ", "approx": "≈ "}
 DASH = "-"
 
@@ -55,6 +57,23 @@ def figure_rows(records: Sequence[Record]) -> list[Row]:
             record["unit"],
             verdict(record),
             "; ".join(filter(None, (record["role"].removeprefix("none"), record["reason"]))),
+        )
+        for record in records
+    ]
+
+
+def trace_rows(records: Sequence[Record]) -> list[Row]:
+    """A row of TRACE_COLUMNS for every statistic of a trace."""
+    return [
+        (
+            record["id"],
+            record["trace"],
+            record["metric"],
+            published_text(record),
+            number(record["synthesised"], 7),
+            record["unit"],
+            verdict(record),
+            record["reason"],
         )
         for record in records
     ]

@@ -20,6 +20,7 @@ from drivelab.procedures import (
     random_4k,
     sequential_2mb,
     sequential_128k,
+    storage_bench,
 )
 from drivelab.procedures.procedure import GROUPS, Procedure
 
@@ -37,6 +38,7 @@ _ALL: tuple[Procedure, ...] = tuple(
         atto,
         alignment,
         compressibility,
+        storage_bench,
         power,
     )
     for procedure in module.PROCEDURES

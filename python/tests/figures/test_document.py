@@ -12,16 +12,31 @@ from drivelab.figures import document, plot, text
 KNOWN = figures.Measured([X25_M], TESTS)
 RECORDS = figures.compare_all(KNOWN)
 ORDERS = figures.compare_orderings(KNOWN)
+TRACES = [
+    {
+        "id": "A2-047",
+        "trace": "ASB 2010 light",
+        "metric": "reads",
+        "unit": "ops",
+        "relation": "eq",
+        "published": 37501,
+        "synthesised": 37501.0,
+        "error_ratio": 0.0,
+        "satisfied": None,
+        "reason": "",
+    }
+]
 FOUND = {
     "figures": RECORDS,
     "orderings": ORDERS,
+    "traces": TRACES,
     "summary": figures.summary(RECORDS, ORDERS),
 }
 
 
 def test_the_page_names_every_figure_and_ordering() -> None:
     page = document.page(FOUND, "figures.svg")
-    for record in (*RECORDS, *ORDERS):
+    for record in (*RECORDS, *ORDERS, *TRACES):
         assert f"| {record['id']} |" in page
     assert "](figures.svg)" in page
     assert "### Intel X25-M G1 80GB" in page

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from drivelab.figures.comparison import judge
-from drivelab.figures.published import figures_by_id
 from drivelab.quantities import SECTOR_BYTES
 from drivelab.storage_bench import TRACES, find, statistics, synthesise
 from drivelab.storage_bench.bursts import burst_sizes
-from drivelab.storage_bench.specification import SHARED
 
 TOLERANCE = 0.01
 SEEDED = [(name, seed) for name in TRACES for seed in ((1, 2, 3) if "2010" in name else (1, 2))]
@@ -27,22 +25,6 @@ def test_a_trace_has_its_statistics(name: str, seed: int) -> None:
         assert abs(error) <= TOLERANCE, f"{figure.id}: {statistic} = {found[statistic]}"
     assert found["span_gb"] * 10**9 <= trace.image_bytes
     assert found["max_queue_depth"] <= trace.habits.max_depth
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_traces_of_2010_together_have_theirs(seed: int) -> None:
-    traces = [trace for trace in TRACES.values() if trace.year == 2010]
-    found = [statistics(synthesise(trace, seed)) for trace in traces]
-    sums = {
-        "gb_written": sum(one.gb_written for one in found),
-        "gb_moved": sum(one.gb_read + one.gb_written for one in found),
-        "duration_min": sum(one.duration_min for one in found),
-        "image_gb": max(trace.image_bytes for trace in traces) / 10**9,
-    }
-    for statistic, figure_id in SHARED.items():
-        error, holds = judge(figures_by_id()[figure_id], sums[statistic])
-        assert holds is not False, statistic
-        assert abs(error or 0.0) <= TOLERANCE, statistic
 
 
 def test_one_seed_is_one_trace() -> None:
