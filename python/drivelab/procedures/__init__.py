@@ -12,6 +12,7 @@ from drivelab.errors import RequestError, nearest
 from drivelab.procedures import (
     access_time,
     alignment,
+    applications,
     as_ssd,
     atto,
     compressibility,
@@ -38,7 +39,11 @@ _ALL: tuple[Procedure, ...] = tuple(
         atto,
         alignment,
         compressibility,
+<<<<<<< HEAD
         storage_bench,
+=======
+        applications,
+>>>>>>> 04ef6bb (PCMark Vantage, SYSMark 2007 and hours of desktop use: programs' requests with processor time between them)
         power,
     )
     for procedure in module.PROCEDURES

@@ -1,0 +1,1 @@
+"""Programs as their disk sees them: requests, and processor time between them."""

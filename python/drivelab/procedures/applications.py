@@ -1,0 +1,275 @@
+"""What programs get out of a drive: PCMark Vantage's disk suite, SYSMark 2007, hours at a desk.
+
+The programs' requests are in `applications/`; here they are played, and counted as the programs
+count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from drivelab.applications import desktop, pcmark
+from drivelab.applications.scenario import (
+    DATA,
+    Place,
+    install,
+    phase_requests,
+    place_on,
+    play,
+    waited_s,
+)
+from drivelab.procedures.flow import COLUMNS, flow
+from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures.procedure import Procedure
+from drivelab.progress import TaskProgress
+from drivelab.quantities import MIB, NS_PER_MS, derive_seed
+from drivelab.targets import Report, Target
+
+MB = 10**6
+ASSUMED_NOTE = "the requests of the programs are assumed: docs/tests/applications.md"
+
+
+def _size_note(place: Place, wanted_bytes: int) -> tuple[str, ...]:
+    if place.size_bytes >= wanted_bytes:
+        return (ASSUMED_NOTE,)
+    text = f"the drive has room for {place.size_bytes // MIB} MiB of {wanted_bytes // MIB} MiB"
+    return (ASSUMED_NOTE, text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Application(Procedure):
+    """A test in the free space behind the image."""
+
+    least_bytes: int = 256 * MIB
+    """Free space that it needs."""
+    cost: float = 0.3
+
+    def fits(self, capacity_bytes: int) -> bool:
+        """Whether there is room behind the image."""
+        return place_on(capacity_bytes).size_bytes >= self.least_bytes
+
+    def cost_on(self, capacity_bytes: int, quick: bool) -> float:
+        """Work, in units of a stream of 3 minutes."""
+        return self.cost / 5 if quick else self.cost
+
+    @property
+    def span_text(self) -> str:
+        """Where the files lie."""
+        return "behind the image"
+
+    @property
+    def data_text(self) -> str:
+        """What is written."""
+        return DATA
+
+
+QUICK_TRACE_SHARE = 8
+"""A quick review plays so much less of each trace."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PCMarkVantage(Application):
+    """The disk suite's eight traces, and the scores that they enter."""
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Plays the traces one after another on a drive that is in the wanted state."""
+        place = place_on(target.capacity_bytes)
+        rows, rates = [], {}
+        for trace in pcmark.traces(QUICK_TRACE_SHARE if quick else 1):
+            requests = phase_requests(trace, place, seed)
+            report = play(target, requests, trace.name, seed, progress, 1 / len(pcmark.TRACES))
+            rates[trace.name] = requests.byte_count / waited_s(report) / MB
+            rows.append(_trace_row(trace.name, report, rates[trace.name]))
+        return Measured(
+            span_bytes=min(pcmark.SPAN_BYTES, place.size_bytes),
+            values=(
+                Value("hdd_score", "HDD score", pcmark.hdd_score(rates), "score", "higher"),
+                Value("score", "PCMark score", pcmark.overall_score(rates), "score", "higher"),
+                Value(
+                    "productivity_mb_per_s",
+                    "Disk's part of Productivity",
+                    pcmark.productivity_mb_per_s(rates),
+                    "MB/s",
+                    "higher",
+                ),
+            ),
+            tables=(
+                Table(
+                    "traces",
+                    "Traces of the disk suite",
+                    (
+                        Column("trace", "Trace"),
+                        Column("mb_per_s", "Throughput", "MB/s"),
+                        Column("read_mb", "Read", "MB"),
+                        Column("write_mb", "Written", "MB"),
+                        COLUMNS["mean_ms"],
+                        COLUMNS["max_ms"],
+                    ),
+                    tuple(rows),
+                ),
+            ),
+            charts=(Chart("traces", "Throughput of each trace", "bars", "trace", "mb_per_s"),),
+            deviations=("the traces are not public: these have the program's shares of reads",),
+            notes=_size_note(place, pcmark.SPAN_BYTES),
+        )
+
+
+def _trace_row(name: str, report: Report, mb_per_s: float) -> dict[str, Any]:
+    moved = {key: report["jobs"][0][key]["bytes"] / MB for key in ("read", "write")}
+    numbers = flow(report)
+    return {
+        "trace": name,
+        "mb_per_s": mb_per_s,
+        "read_mb": moved["read"],
+        "write_mb": moved["write"],
+        "mean_ms": numbers["mean_ms"],
+        "max_ms": numbers["max_ms"],
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SysMark(Application):
+    """Rounds of office work; the score is the share of the time that the processor works."""
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Writes the files, lets the drive rest, and plays the rounds."""
+        place = install(target, desktop.FILES_BYTES, seed, progress, 0.3)
+        count = desktop.QUICK_ROUNDS if quick else desktop.ROUNDS
+        requests = desktop.rounds(count, place, seed)
+        report = play(target, requests, self.id, seed, progress, 0.7)
+        time_s, processor_s = waited_s(report), desktop.processor_s(requests)
+        score = 100 * processor_s / time_s
+        return Measured(
+            span_bytes=place.size_bytes,
+            values=(
+                Value("score", "Score: 100 on a drive that takes no time", score, "", "higher"),
+                Value("time_s", "Time of all tasks", time_s, "s", "lower"),
+                Value("disk_s", "Waiting for the drive", time_s - processor_s, "s", "lower"),
+            ),
+            tables=(_directions(report),),
+            deviations=(
+                "the program's tasks stand for its four suites; its calibration machine doesn't",
+            ),
+            notes=_size_note(place, desktop.FILES_BYTES),
+        )
+
+
+def _directions(report: Report) -> Table:
+    keys = ("ios", "bytes", "mean_ms", "p99_ms", "max_ms")
+    rows = [{"direction": name, **flow(report, name)} for name in ("read", "write")]
+    columns = (Column("direction", "Direction"), *(COLUMNS[key] for key in keys))
+    wanted = [column.key for column in columns]
+    return Table(
+        "requests", "Requests", columns, tuple({key: row[key] for key in wanted} for row in rows)
+    )
+
+
+USERS, QUICK_USERS = 5, 1
+PIECE_S, PIECES, QUICK_PIECES = 600, 12, 2
+"""Use is played in pieces, until something stutters: at most two hours."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesktopUse(Application):
+    """Use of a desktop until a request takes so long that people notice."""
+
+    extra_drives: int = 1
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Lets several people use copies of the prepared drive, each with bursts of their own."""
+        users = QUICK_USERS if quick else USERS
+        pieces = QUICK_PIECES if quick else PIECES
+        place = install(target, desktop.FILES_BYTES, seed, progress, 0.1)
+        rows = []
+        for user in range(users):
+            drive = target.clone() if user + 1 < users else target
+            own_seed = derive_seed(seed, f"user {user}")
+            rows.append(_use(drive, place, own_seed, pieces, progress, 0.9 / users))
+            rows[-1]["user"] = user + 1
+        limit_min = pieces * PIECE_S / 60
+        times = [row["minutes"] if row["minutes"] is not None else 2 * limit_min for row in rows]
+        typical = median(times)
+        return Measured(
+            span_bytes=place.size_bytes,
+            values=(
+                Value(
+                    "minutes_to_stutter",
+                    f"Minutes until a request takes {desktop.STUTTER_NS // NS_PER_MS} ms",
+                    typical if typical <= limit_min else None,
+                    "min",
+                    "higher",
+                ),
+                Value(
+                    "longest_ms",
+                    "Longest request of all",
+                    max(row["longest_ms"] for row in rows),
+                    "ms",
+                    "lower",
+                ),
+            ),
+            tables=(
+                Table(
+                    "users",
+                    f"Users, at most {limit_min:.0f} minutes each",
+                    (
+                        Column("user", "User"),
+                        Column("minutes", "Time until it stutters", "min"),
+                        Column("longest_ms", "Longest request", "ms"),
+                        Column("writes", "Writes"),
+                    ),
+                    tuple(rows),
+                ),
+            ),
+            notes=(
+                *_size_note(place, desktop.FILES_BYTES),
+                f"the median of {users} users; none: it didn't stutter in {limit_min:.0f} minutes",
+            ),
+        )
+
+
+def _use(
+    drive: Target, place: Place, seed: int, pieces: int, progress: TaskProgress, share: float
+) -> dict[str, Any]:
+    """What a user gets: minutes until a request is noticed, the longest one, writes so far."""
+    writes, longest_ns = 0, 0
+    for piece in range(pieces):
+        requests = desktop.hours_of_use(PIECE_S, place, derive_seed(seed, f"piece {piece}"))
+        job = play(drive, requests, "use", seed, progress, share / pieces)["jobs"][0]
+        parts = [job[key] for key in ("read", "write")]
+        writes += job["write"]["ios"]
+        longest_ns = max(longest_ns, *(part["latency_ns"]["max"] for part in parts))
+        if longest_ns > desktop.STUTTER_NS:
+            second = _first_above([part["series"]["latency_max_ns"] for part in parts])
+            minutes = (piece * PIECE_S + second) / 60
+            return {"minutes": minutes, "longest_ms": longest_ns / NS_PER_MS, "writes": writes}
+    return {"minutes": None, "longest_ms": longest_ns / NS_PER_MS, "writes": writes}
+
+
+def _first_above(series: Sequence[Sequence[int]]) -> int:
+    """The end of the first second in which a request took too long."""
+    longest = zip(*series, strict=True)
+    return next(i + 1 for i, pair in enumerate(longest) if max(pair) > desktop.STUTTER_NS)
+
+
+PROCEDURES = (
+    PCMarkVantage(
+        id="pcmark-vantage",
+        title="PCMark Vantage: eight disk traces, HDD score, PCMark score",
+        group="applications",
+        cost=0.1,
+    ),
+    SysMark(
+        id="sysmark-2007",
+        title="SYSMark 2007: office work, share of the time that the processor works",
+        group="applications",
+    ),
+    DesktopUse(
+        id="desktop-use",
+        title="Hours of desktop use until a request takes half a second",
+        group="applications",
+        cost=0.5,
+    ),
+)
