@@ -39,11 +39,8 @@ _ALL: tuple[Procedure, ...] = tuple(
         atto,
         alignment,
         compressibility,
-<<<<<<< HEAD
         storage_bench,
-=======
         applications,
->>>>>>> 04ef6bb (PCMark Vantage, SYSMark 2007 and hours of desktop use: programs' requests with processor time between them)
         power,
     )
     for procedure in module.PROCEDURES
