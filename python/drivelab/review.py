@@ -63,8 +63,12 @@ def plan_measurements(
     chosen_tests: Sequence[str],
     chosen_states: Sequence[str],
     log: Log,
+    *,
+    unabridged: bool = False,
 ) -> list[Measurement]:
     """What is measured of a model: the tests and states of these names, or by default.
+
+    `unabridged`: tests that are cut short by default at their full length.
 
     A test too large for the drive is left out with a message, or refused if chosen by its name. A
     hard disk has one state, whatever was written before: all its tests are done in `new`.
@@ -76,6 +80,8 @@ def plan_measurements(
             f"{CAPACITY_BYTES_MIN} bytes on. `drivelab example` shows such a drive step by step."
         )
     tests = procedures.select(chosen_tests, disk=model.is_disk)
+    if unabridged:
+        tests = [test.unabridged() for test in tests]
     small = [test.id for test in tests if not test.fits(capacity)]
     named = [name for name in small if name in chosen_tests]
     if named or (small and len(small) == len(tests)):

@@ -38,6 +38,10 @@ def review(
         bool, typer.Option("--all", help="Review all models that come with drivelab.")
     ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="At most 10 s per test.")] = False,
+    unabridged: Annotated[
+        bool,
+        typer.Option("--unabridged", help="Standard tests at their full length, not cut short."),
+    ] = False,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
     workers: arguments.Workers = 2,
@@ -49,6 +53,7 @@ def review(
     plan_only: arguments.PlanOnly = False,
 ) -> None:
     """Review models new and used; write report.html, results.json and results.duckdb."""
+    lengths = _lengths(quick, unabridged)
     overrides = [models.split_override(text) for text in sets or ()]
     chosen, wanted = _split(tests), _split(state_names)
     requested = _requested(names or [], every)
@@ -57,12 +62,14 @@ def review(
     loaded = [subject.find(name, overrides, wish) for name in requested]
     if every:
         loaded = [m for m in loaded if m.user_capacity_bytes >= laboratory.CAPACITY_BYTES_MIN]
-    words = _command_words(names or [], every, sets or (), chosen, wanted, quick)
+    words = _command_words(names or [], every, sets or (), chosen, wanted, lengths)
     words += real_drives.wish_words(size, buffered)
     plan = laboratory.Plan(
         models=loaded,
         measurements={
-            model.name: laboratory.plan_measurements(model, chosen, wanted, printing.message)
+            model.name: laboratory.plan_measurements(
+                model, chosen, wanted, printing.message, unabridged=unabridged
+            )
             for model in loaded
         },
         command_line=printing.command_line(words, seed),
@@ -115,13 +122,21 @@ def _requested(names: Sequence[str], every: bool) -> list[str]:
     return models.known_names() if every else list(names)
 
 
+def _lengths(quick: bool, unabridged: bool) -> list[str]:
+    """The options that say how long tests last; one at most."""
+    asked = {"--quick": quick, "--unabridged": unabridged}
+    if all(asked.values()):
+        raise RequestError('"--quick" and "--unabridged": give one of them')
+    return [option for option, wanted in asked.items() if wanted]
+
+
 def _command_words(
     names: Sequence[str],
     every: bool,
     sets: Sequence[str],
     tests: Sequence[str],
     state_names: Sequence[str],
-    quick: bool,
+    lengths: Sequence[str],
 ) -> list[str]:
     """The command that repeats the results; what doesn't change them is left out."""
     words = ["drivelab", "review", *(["--all"] if every else names)]
@@ -131,9 +146,7 @@ def _command_words(
         words += ["--tests", ",".join(tests)]
     if state_names:
         words += ["--states", ",".join(state_names)]
-    if quick:
-        words.append("--quick")
-    return words
+    return [*words, *lengths]
 
 
 def _print_summary(results: dict[str, Any]) -> None:

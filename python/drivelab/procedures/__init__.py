@@ -18,6 +18,7 @@ from drivelab.procedures import (
     compressibility,
     hdtach,
     power,
+    pts,
     random_4k,
     sequential_2mb,
     sequential_128k,
@@ -42,6 +43,7 @@ _ALL: tuple[Procedure, ...] = tuple(
         storage_bench,
         applications,
         power,
+        pts,
     )
     for procedure in module.PROCEDURES
 )

@@ -62,6 +62,10 @@ class Procedure(ABC):
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Runs the test on a drive that is in the wanted state; deterministic in the seed."""
 
+    def unabridged(self) -> Procedure:
+        """The same test at its full length; itself, unless it is cut short by default."""
+        return self
+
     @property
     def span_text(self) -> str:
         """Part of the drive that it uses, for the table of tests."""

@@ -1,0 +1,96 @@
+"""Write saturation: 4 KiB random writes on a purged drive until they are steady."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drivelab.procedures.measured import Measured, Value
+from drivelab.procedures.pts import histogram, saturation
+from drivelab.procedures.pts.bench import Bench
+from drivelab.procedures.pts.performance_test import PerformanceTest
+from drivelab.procedures.pts.rates import write_amplification
+from drivelab.procedures.pts.saturation import Saturation
+
+WHAT = "4 KiB random writes of the last round"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteSaturationTest(PerformanceTest):
+    """Until 4 capacities were written, or for 6 hours, or until steady."""
+
+    def perform(self, bench: Bench) -> Measured:
+        """The test on a purged drive."""
+        lengths, settings = bench.lengths, self.settings
+        writing = Saturation(
+            bench,
+            settings.outstanding,
+            lengths.saturation_s,
+            int(lengths.saturation_fills * bench.capacity_bytes),
+            lengths.spacing_s,
+        )
+        found = writing.run(1.0)
+        last = writing.stretches[-1:]
+        bins = histogram.bins_of(last)
+        samples = [point.sample for point in writing.points]
+        level = writing.level(found)
+        facts = (
+            ("Queue depth / threads", f"{settings.queue_depth} / {settings.threads}"),
+            ("Ends", "when steady, after 6 h, or with 4 capacities written (see deviations)"),
+        )
+        return Measured(
+            span_bytes=bench.span_bytes,
+            values=(
+                Value(
+                    "first_iops",
+                    "First sample, out of the purge",
+                    samples[0].iops if samples else None,
+                    "IOPS",
+                    "higher",
+                ),
+                Value("last_iops", "Average of the window", level, "IOPS", "higher"),
+                Value(
+                    "write_amplification",
+                    "Write amplification, last round",
+                    write_amplification(last),
+                    "",
+                    "lower",
+                ),
+                Value("written_gb", "Written", writing.written_bytes / 1e9, "GB"),
+                Value(
+                    "written_fills",
+                    "Written, in capacities",
+                    writing.written_bytes / bench.capacity_bytes,
+                    "",
+                ),
+                Value("hours", "Time", writing.elapsed_s / 3600, "h"),
+                Value(
+                    "p99_99_ms",
+                    "99.99 % of the last round",
+                    histogram.percentile_ms(bins, 0.9999),
+                    "ms",
+                    "lower",
+                ),
+            ),
+            tables=(
+                bench.header(self.title, facts, wipc=False),
+                writing.stretches_table(),
+                *found.tables(),
+                *histogram.tables({WHAT: bins}, WHAT),
+                writing.table(),
+            ),
+            charts=(*saturation.CHARTS, *histogram.charts(WHAT), *found.charts()),
+            deviations=self.deviations(
+                bench, "stimulus_s", "spacing_s", "saturation_s", "saturation_fills"
+            ),
+            notes=found.notes(),
+            steady_state=found.record(),
+        )
+
+
+PROCEDURES = (
+    WriteSaturationTest(
+        id="pts-write-saturation",
+        title="PTS write saturation: 4 KiB random writes from purged to steady",
+        weight=40,
+    ),
+)
