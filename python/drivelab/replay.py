@@ -57,7 +57,7 @@ def replay_result(report: Report) -> dict[str, Any]:
         **{direction: _direction(job[direction], duration_s) for direction in DIRECTIONS},
         "flush": {
             "count": job["flush"]["count"],
-            "busy_s": job["flush"]["busy_ns"] / NS_PER_S,
+            "busy_s": _seconds(job["flush"]["busy_ns"]),
             "latency_us": results.latency_us(job["flush"]["latency_ns"]),
         },
         "host_read_bytes": used["host_read_bytes"],
@@ -93,11 +93,16 @@ def _direction(measured: dict[str, Any], duration_s: float) -> dict[str, Any]:
     }
 
 
-def _rates(byte_count: int, duration_s: float, busy_ns: int) -> dict[str, float | None]:
-    """Average rates; None where there was no time to divide by, or nothing to divide."""
-    busy_s = busy_ns / NS_PER_S
+def _seconds(time_ns: int | None) -> float | None:
+    """A busy time; None for a real drive, which doesn't say."""
+    return None if time_ns is None else time_ns / NS_PER_S
 
-    def rate(unit: int, seconds: float) -> float | None:
+
+def _rates(byte_count: int, duration_s: float, busy_ns: int | None) -> dict[str, float | None]:
+    """Average rates; None where there was no time to divide by, or nothing to divide."""
+    busy_s = _seconds(busy_ns)
+
+    def rate(unit: int, seconds: float | None) -> float | None:
         return byte_count / unit / seconds if byte_count and seconds else None
 
     return {

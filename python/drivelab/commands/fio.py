@@ -119,8 +119,9 @@ def _print(document: dict[str, Any]) -> None:
     printing.table(columns, rows, columns[2:])
     own = document["drivelab"]
     written = dict.fromkeys(data_pattern_text(part["pattern"]) for part in own["data"])
+    inside = printing.inside_text(own)
     printing.console().print(
-        f"{own['model']}, {own['state']}: {printing.inside_text(own)}data {' '.join(written)}; "
+        f"{own['model']}, {own['state']}: {inside and inside + '; '}data {' '.join(written)}; "
         f"seed {own['seed']}",
         markup=False,
     )

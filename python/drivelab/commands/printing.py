@@ -33,12 +33,12 @@ def message(text: str) -> None:
 
 
 def inside_text(result: Mapping[str, Any]) -> str:
-    """What a run did inside the drive, with a semicolon; nothing for a drive that doesn't say."""
+    """What a run did inside the drive, nothing for a drive that doesn't say."""
     if result["erases"] is None:
         return ""
     return (
         f"write amplification {number(result['write_amplification'], 3)}, "
-        f"{result['erases']} erases, {number(result['energy_j'], 3)} J; "
+        f"{result['erases']} erases, {number(result['energy_j'], 3)} J"
     )
 
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, states, traces
+from drivelab import _engine, arguments, states, subject, traces
 from drivelab import model as models
 from drivelab import replay as laboratory
-from drivelab.commands import printing, recording
+from drivelab.commands import printing, real_drives, recording
 from drivelab.commands.preparation import prepared_drive, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
 from drivelab.errors import RequestError
 from drivelab.fio.units import time_ns
-from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import derive_seed
 from drivelab.results import model_result
-from drivelab.targets import Report
+from drivelab.subject import Subject
+from drivelab.targets import Report, Target
+from drivelab.targets.fio import Wish
 from drivelab.workload import Job
 
 Pacing = Annotated[
@@ -56,13 +58,19 @@ def replay(
     sets: arguments.Settings = None,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
+    size: arguments.Size = None,
+    destroy: arguments.Destroy = None,
+    buffered: arguments.Buffered = False,
+    plan_only: arguments.PlanOnly = False,
 ) -> None:
     """Replay a recorded block trace on a drive: rates, disk-busy time, latency, lateness."""
     watch = Stopwatch()
     recording.check(database_file)
     file = arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
     arguments.one_of("--out-of-range", beyond, traces.BEYOND)
-    found = models.load(drive, [models.split_override(text) for text in sets or ()])
+    wish = Wish(size, tuple(destroy or ()), buffered)
+    subject.check_wish([drive], wish, plan_only)
+    found = subject.find(drive, [models.split_override(text) for text in sets or ()], wish)
     job = laboratory.replay_job(
         trace_file.name,
         _pacing(pacing, queue_depth),
@@ -76,10 +84,14 @@ def replay(
         f"reading {trace_file.name}",
         lambda progress: traces.read_trace(file, progress, found.user_capacity_bytes, beyond),
     )
-    report = run_alone(
-        f"{found.name}: {trace_file.name}",
-        lambda progress: _measure(found, wanted, job, trace, seed, progress),
-    )
+    real_drives.show_plan(found, wanted, trace_file.name, partial(_replayed, job, trace), plan_only)
+    if plan_only:
+        return
+    with subject.claimed([found]):
+        report = run_alone(
+            f"{found.name}: {trace_file.name}",
+            lambda progress: _measure(found, wanted, job, trace, seed, progress),
+        )
     laboratory.check_conservation(trace.requests, report)
     options = {
         "--drive": drive,
@@ -92,6 +104,7 @@ def replay(
         "--data": data,
     }
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
+    words += real_drives.wish_words(size, buffered)
     own = {
         "engine_version": _engine.engine_version(),
         "command_line": printing.command_line([*words, *set_words(sets)], seed),
@@ -122,14 +135,20 @@ def _document(
 
 
 def _measure(
-    model: Model,
+    drive: Subject,
     state: states.State,
     job: Job,
     trace: traces.Trace,
     seed: int,
     progress: TaskProgress,
 ) -> Report:
-    target, share = prepared_drive(model, state, seed, progress)
+    target, share = prepared_drive(drive, state, seed, progress)
+    return _replayed(job, trace, target, progress, share)
+
+
+def _replayed(
+    job: Job, trace: traces.Trace, target: Target, progress: TaskProgress, share: float = 1.0
+) -> Report:
     return target.run_requests(job, trace.requests, progress, share)
 
 
@@ -154,20 +173,20 @@ def _print(document: dict[str, Any]) -> None:
         f"{trace['file']} ({trace['format']}, {trace['requests']} requests) took "
         f"{number(measured['duration_s'])} s: {number(measured['iops'])} IOPS, "
         f"{number(measured['mb_per_s'])} MB/s ({number(measured['mib_per_s'])} MiB/s)",
-        f"disk busy {number(measured['busy_s'])} s: {number(measured['mb_per_busy_s'])} MB/s "
-        f"({number(measured['mib_per_busy_s'])} MiB/s) while busy",
     ]
+    if measured["busy_s"] is not None:
+        lines.append(
+            f"disk busy {number(measured['busy_s'])} s: {number(measured['mb_per_busy_s'])} MB/s "
+            f"({number(measured['mib_per_busy_s'])} MiB/s) while busy"
+        )
     if trace["dropped"]:
         lines.append(f"{trace['dropped']} requests without a response or data were left out")
     out = printing.console()
     for line in lines:
         out.print(line, markup=False)
     _print_directions(document)
-    out.print(
-        f"write amplification {number(measured['write_amplification'], 3)}, "
-        f"{measured['erases']} erases, {number(measured['energy_j'], 3)} J",
-        markup=False,
-    )
+    if inside := printing.inside_text(measured):
+        out.print(inside, markup=False)
 
 
 def _print_directions(document: dict[str, Any]) -> None:

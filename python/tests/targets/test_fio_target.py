@@ -171,6 +171,22 @@ def test_a_job_file_runs_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "erases" not in capsys.readouterr().out
 
 
+def test_a_trace_replays_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "trace.txt"
+    lines = [f"{index * 100_000} 0 {index * 8} 8 {index % 2}\n" for index in range(40)]
+    trace.write_text("".join(lines))
+    words = ["replay", str(trace), "--drive", f"fio:{tmp_path / 'drive'}", "--size", "32m"]
+    words += ["--buffered", "--format", "mqsim"]
+    assert cli.run([*words, "--plan"]) == 0
+    assert "trace.txt: 81.9 kB written" in capsys.readouterr().out
+    assert cli.run([*words, "--json"]) == 0
+    replay = json.loads(capsys.readouterr().out)["replay"]
+    assert (replay["read"]["ios"], replay["write"]["bytes"]) == (20, 20 * 4096)
+    assert replay["busy_s"] is None
+    assert cli.run(words) == 0
+    assert "erases" not in capsys.readouterr().out
+
+
 @pytest.fixture
 def export(tmp_path: Path) -> Iterator[str]:
     for name in ("nbdkit", "nbdinfo"):

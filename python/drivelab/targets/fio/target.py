@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +25,10 @@ from drivelab.targets.target import Report
 from drivelab.workload import FLUSH, READ, TRIM, WRITE, BlockSize, Job, Recorded, Requests
 
 QUEUE_DEPTH = 32
-"""Commands at once: what SATA drives take, and how many lanes replay recorded arrivals."""
+"""Commands at once: what SATA drives take."""
+LANES = min(QUEUE_DEPTH, 4 * (os.cpu_count() or 1))
+"""Threads that replay recorded arrivals: each spins before a request is due, so that more of them
+than the processors bear would time one another."""
 TRIM_BYTES = 32 * MIB
 _SLEEP_S = 0.2
 
@@ -98,14 +102,14 @@ class FioTarget:
     ) -> Report:
         """Runs given requests, closed or at their times; raises RequestError for what can't be.
 
-        At recorded times every lane of `QUEUE_DEPTH` replays its share, one request at a time: fio
+        At recorded times every one of `LANES` replays its share, one request at a time: fio
         looks for completions only when it submits, so a deeper lane would time its own sleep.
         """
         check_requests(self._place, job, requests)
         before, start_ns = self.counters(), self.now_ns
         if np.all(requests.op == FLUSH) and self._place.flush():
             return self._report([self._flushed(job, len(requests))], start_ns, before)
-        lanes = _lanes(job, _never_only_flushes(requests))
+        lanes = _lanes(job, requests)
         options = {
             "iodepth": str(job.queue_depth if len(lanes) == 1 else 1),
             "replay_no_stall": "1" if job.source.pacing == "closed" else "0",  # type: ignore[union-attr]
@@ -118,7 +122,7 @@ class FioTarget:
         with _scratch() as folder:
             sections = []
             for index, lane in enumerate(lanes):
-                write_iolog(folder / f"lane{index}.iolog", lane)
+                write_iolog(folder / f"lane{index}.iolog", _never_only_flushes(lane))
                 sections.append((job, options | {"read_iolog": f"lane{index}.iolog"}))
             expected = requests_ns(job, requests, self._place.rotating)
             found = self._run(sections, folder, expected, progress, share)
@@ -242,15 +246,13 @@ def _lanes(job: Job, requests: Requests) -> list[Requests]:
     if source.pacing == "capped" and source.idle_cap_ns is not None:
         gaps = np.diff(arrival_ns, prepend=arrival_ns[:1])
         arrival_ns = np.cumsum(np.minimum(gaps, np.uint64(source.idle_cap_ns)), dtype=np.uint64)
-    count = min(QUEUE_DEPTH, len(requests))
+    count = min(LANES, len(requests))
     return [
-        _never_only_flushes(
-            Requests(
-                requests.op[first::count],
-                requests.lba[first::count],
-                requests.sector_count[first::count],
-                arrival_ns[first::count],
-            )
+        Requests(
+            requests.op[first::count],
+            requests.lba[first::count],
+            requests.sector_count[first::count],
+            arrival_ns[first::count],
         )
         for first in range(count)
     ]
@@ -258,7 +260,9 @@ def _lanes(job: Job, requests: Requests) -> list[Requests]:
 
 def _complete(entry: dict[str, Any], lane: Requests, first: Requests) -> None:
     """Puts right what fio leaves out: the bytes of the requests that ended last, if all of a kind
-    were done, and the wait before a lane's first request."""
+    were done, and the wait before a lane's first request; and the read that nobody asked for."""
+    if np.all(lane.op == FLUSH):
+        entry["read"] = {"total_ios": 0, "io_bytes": 0, "runtime": 0, "lat_ns": {"N": 0}}
     for op, kind in ((READ, "read"), (WRITE, "write")):
         mine = lane.op == op
         if entry[kind]["total_ios"] == int(mine.sum()):
