@@ -147,12 +147,13 @@ impl Trace {
         let mut lines = line::Lines::new(reader, origin);
         let mut started: Option<(Self, Parser)> = None;
         while let Some(text) = lines.next_filled()? {
-            let text = text.to_owned();
             if let Some((trace, parser)) = &mut started {
-                parser.line(&text, trace).map_err(|message| lines.error(message))?;
+                let taken = parser.line(text, trace);
+                taken.map_err(|message| lines.error(message))?;
                 continue;
             }
             // Editors on some systems put a byte order mark in front.
+            let text = text.to_owned();
             let text = text.trim_start_matches('\u{feff}');
             let format = options.format.or_else(|| Format::guess(text)).ok_or_else(|| {
                 let (found, known) = (line::quoted(text), Format::all_layouts());
