@@ -80,18 +80,12 @@ def replay(
         parse_data_pattern(data),
     )
     wanted = states.find(state)
-    trace = run_alone(
-        f"reading {trace_file.name}",
-        lambda progress: traces.read_trace(file, progress, found.user_capacity_bytes, beyond),
-    )
+    trace = _read(file, found, beyond)
     real_drives.show_plan(found, wanted, trace_file.name, partial(_replayed, job, trace), plan_only)
     if plan_only:
         return
     with subject.claimed([found]):
-        report = run_alone(
-            f"{found.name}: {trace_file.name}",
-            lambda progress: _measure(found, wanted, job, trace, seed, progress),
-        )
+        report = _measure(found, wanted, job, trace, seed)
     laboratory.check_conservation(trace.requests, report)
     options = {
         "--drive": drive,
@@ -105,17 +99,13 @@ def replay(
     }
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
     words += real_drives.wish_words(size, buffered)
-    own = {
-        "engine_version": _engine.engine_version(),
-        "command_line": printing.command_line([*words, *set_words(sets)], seed),
-        "seed": seed,
-        "model": found.name,
-        "model_hash": found.hash,
-        "state": state,
-        "pacing": pacing,
-        "data": job.data.model_dump(),
+    command_line = printing.command_line([*words, *set_words(sets)], seed)
+    document = {
+        "drivelab": _provenance(found, state, pacing, job, seed, command_line),
+        "trace": trace.record(),
+        "replay": laboratory.replay_result(report),
+        "wall_s": watch.seconds(),
     }
-    document = _document(own, trace, report, watch)
     recording.record(database_file, Recorded(REPLAY, document, [model_result(found)]))
     if json:
         printing.document(document)
@@ -123,27 +113,36 @@ def replay(
         _print(document)
 
 
-def _document(
-    own: dict[str, Any], trace: traces.Trace, report: Report, watch: Stopwatch
+def _provenance(
+    drive: Subject, state: str, pacing: str, job: Job, seed: int, command_line: str
 ) -> dict[str, Any]:
     return {
-        "drivelab": own,
-        "trace": trace.record(),
-        "replay": laboratory.replay_result(report),
-        "wall_s": watch.seconds(),
+        "engine_version": _engine.engine_version(),
+        "command_line": command_line,
+        "seed": seed,
+        "model": drive.name,
+        "model_hash": drive.hash,
+        "state": state,
+        "pacing": pacing,
+        "data": job.data.model_dump(),
     }
 
 
+def _read(file: traces.TraceFile, drive: Subject, beyond: str) -> traces.Trace:
+    return run_alone(
+        f"reading {file.path.name}",
+        lambda progress: traces.read_trace(file, progress, drive.user_capacity_bytes, beyond),
+    )
+
+
 def _measure(
-    drive: Subject,
-    state: states.State,
-    job: Job,
-    trace: traces.Trace,
-    seed: int,
-    progress: TaskProgress,
+    drive: Subject, state: states.State, job: Job, trace: traces.Trace, seed: int
 ) -> Report:
-    target, share = prepared_drive(drive, state, seed, progress)
-    return _replayed(job, trace, target, progress, share)
+    def work(progress: TaskProgress) -> Report:
+        target, share = prepared_drive(drive, state, seed, progress)
+        return _replayed(job, trace, target, progress, share)
+
+    return run_alone(f"{drive.name}: {trace.name}", work)
 
 
 def _replayed(
