@@ -68,6 +68,13 @@ PlanOnly = Annotated[
     bool,
     typer.Option("--plan", help="fio:... only: say what would be written and how long; no more."),
 ]
+Tests = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tests", metavar="NAMES", help="Only these tests, separated by commas; repeatable."
+    ),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="At most 10 s per test.")]
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for report and results.")
 ]
@@ -148,3 +155,8 @@ def one_of(option: str, value: str | None, allowed: Sequence[str]) -> None:
     if value is not None and value not in allowed:
         hint, known = nearest(value, allowed), ", ".join(allowed)
         raise RequestError(f'{option} "{value}" is unknown{hint} Allowed: {known}.')
+
+
+def split_names(texts: Sequence[str] | None) -> list[str]:
+    """Names separated by commas or blanks, of an option that may be repeated."""
+    return [name for text in texts or () for name in text.replace(",", " ").split()]

@@ -15,6 +15,7 @@ import typer
 
 from drivelab.commands import (
     catalogue,
+    compare,
     comparison,
     convert,
     example,
@@ -58,6 +59,9 @@ app.command(
 )(synthesis.synthesize)
 app.command("figures", epilog="Example: drivelab figures --results review/results.json")(
     comparison.figures_command
+)
+app.command("compare", epilog="Example: drivelab compare intel-x25-m-g1-80gb ocz-vertex-120gb")(
+    compare.compare_command
 )
 app.command("runs", epilog="Example: drivelab runs lab.duckdb")(export.runs)
 app.command("export", epilog="Example: drivelab export review --csv tables --json all.json")(

@@ -12,7 +12,18 @@ from small import MODEL_NAME
 
 from drivelab import cli
 
-COMMANDS = ("list", "show", "review", "run", "replay", "figures", "runs", "export", "example")
+COMMANDS = (
+    "list",
+    "show",
+    "review",
+    "run",
+    "replay",
+    "figures",
+    "compare",
+    "runs",
+    "export",
+    "example",
+)
 PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()"]
 
 

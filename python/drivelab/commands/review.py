@@ -20,12 +20,7 @@ from drivelab.targets.fio import Wish
 def review(
     names: arguments.OptionalModelNames = None,
     out: arguments.OutFolder = Path("review"),
-    tests: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tests", metavar="NAMES", help="Only these tests, separated by commas; repeatable."
-        ),
-    ] = None,
+    tests: arguments.Tests = None,
     state_names: Annotated[
         list[str] | None,
         typer.Option(
@@ -37,7 +32,7 @@ def review(
     every: Annotated[
         bool, typer.Option("--all", help="Review all models that come with drivelab.")
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="At most 10 s per test.")] = False,
+    quick: arguments.Quick = False,
     unabridged: Annotated[
         bool,
         typer.Option("--unabridged", help="Standard tests at their full length, not cut short."),
@@ -55,7 +50,7 @@ def review(
     """Review models new and used; write report.html, results.json and results.duckdb."""
     lengths = _lengths(quick, unabridged)
     overrides = [models.split_override(text) for text in sets or ()]
-    chosen, wanted = _split(tests), _split(state_names)
+    chosen, wanted = arguments.split_names(tests), arguments.split_names(state_names)
     requested = _requested(names or [], every)
     wish = Wish(size, tuple(destroy or ()), buffered)
     subject.check_wish(requested, wish, plan_only)
@@ -107,11 +102,6 @@ def publish(results: dict[str, Any], folder: Path) -> list[Path]:
             "results.duckdb": lambda path: database.write(database.Recorded.review(results), path),
         },
     )
-
-
-def _split(texts: Sequence[str] | None) -> list[str]:
-    """Names separated by commas or blanks, of an option that may be repeated."""
-    return [name for text in texts or () for name in text.replace(",", " ").split()]
 
 
 def _requested(names: Sequence[str], every: bool) -> list[str]:

@@ -1,0 +1,248 @@
+"""`compare`: two drives or more side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import arguments, compare, database, output, procedures, states, stored
+from drivelab import model as models
+from drivelab import review as laboratory
+from drivelab.commands import printing, recording
+from drivelab.compare import Comparison, Source
+from drivelab.compare.document import document as to_document
+from drivelab.database import REVIEW
+from drivelab.errors import RequestError
+from drivelab.results import to_json
+
+SHOWN_MAX = 40
+"""Rows of the summary that is printed."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is compared of each side; the defaults are those of the stored results."""
+
+    tests: Sequence[str]
+    states: Sequence[str]
+    quick: bool
+    seed: int | None
+    sets: Sequence[str]
+    workers: int
+
+
+def compare_command(
+    sides: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SIDE...",
+            help="Models, which are reviewed now; results.json or folders of reviews; "
+            "FILE.duckdb:RUN. Of results of several models each is a side.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for compare.html and compare.json.")
+    ] = Path("comparison"),
+    tests: arguments.Tests = None,
+    state_names: Annotated[
+        list[str] | None,
+        typer.Option("--states", metavar="NAMES", help="Only these states; as --tests."),
+    ] = None,
+    quick: arguments.Quick = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", min=0, max=2**63 - 1, help="Of the review; default: as stored, or 1."
+        ),
+    ] = None,
+    sets: arguments.Settings = None,
+    workers: arguments.Workers = 2,
+    database_file: arguments.DatabaseFile = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compare what should not be compared.")
+    ] = False,
+    json: arguments.Json = False,
+) -> None:
+    """Compare drives side by side; write compare.html and compare.json."""
+    # The report brings the plotting library, which takes a second to load.
+    from drivelab.compare import page
+
+    chosen, wanted_states = arguments.split_names(tests), arguments.split_names(state_names)
+    procedures.select(chosen)
+    states.select(wanted_states)
+    wanted = Wanted(chosen, wanted_states, quick, seed, sets or (), workers)
+    kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
+    asked = [text for text in sides if text not in kept]
+    if sets and not asked:
+        raise RequestError(f'--set "{sets[0]}": changes models, and all sides are stored results')
+    plan = _plan(asked, list(kept.values()), wanted) if asked else None
+    folder = output.writable_folder(out)
+    recording.check(database_file if plan is not None else None)
+    reviewed = laboratory.run(plan) if plan is not None else None
+    by_text = {**kept, **(_reviewed(asked, plan, reviewed) if plan and reviewed else {})}
+    command_line = _command_line(sides, wanted, force=force)
+    try:
+        found = compare.compare([by_text[text] for text in sides], command_line, force=force)
+    except RequestError:
+        if reviewed is not None:
+            _keep(reviewed, folder)
+        raise
+    html, document = page.render(found), to_document(found)
+    written = output.publish(folder, _writers(html, document, reviewed))
+    if reviewed is not None:
+        recording.record(database_file, database.Recorded.review(reviewed))
+    for problem in found.problems:
+        printing.message(f"{'forced' if problem.refused else 'warning'}: {problem.sentence}")
+    if json:
+        printing.document(document)
+    else:
+        _print(found)
+    printing.message("Written: " + ", ".join(str(path) for path in written))
+
+
+def _keep(reviewed: Mapping[str, Any], folder: Path) -> None:
+    """Writes a review whose comparison is refused: it took minutes."""
+    written = output.publish(folder, _review_writers(reviewed))
+    printing.message(
+        "The review is kept, and can be compared as it is: "
+        + ", ".join(str(path) for path in written)
+    )
+
+
+def _review_writers(reviewed: Mapping[str, Any]) -> dict[str, Callable[[Path], None]]:
+    run = database.Recorded.review(reviewed)
+    return {
+        "results.json": lambda path: output.write_text(path, to_json(reviewed)),
+        "results.duckdb": lambda path: database.write(run, path),
+    }
+
+
+def _writers(
+    html: str, document: Mapping[str, Any], reviewed: Mapping[str, Any] | None
+) -> dict[str, Callable[[Path], None]]:
+    """The files of a comparison: with the review that was made for it, if there is one."""
+    writers: dict[str, Callable[[Path], None]] = {
+        "compare.html": lambda path: output.write_text(path, html),
+        "compare.json": lambda path: output.write_text(path, to_json(document)),
+    }
+    return writers | (_review_writers(reviewed) if reviewed is not None else {})
+
+
+def _kept(text: str, wanted: Wanted) -> Source:
+    """Stored results, as far as they are wanted."""
+    found = stored.read(*stored.split(text), "SIDE")
+    if found.kind != REVIEW:
+        raise RequestError(
+            f'SIDE "{text}": a run of `drivelab {found.kind}`; reviews can be compared'
+        )
+    groups = {procedures.group_name(group) for group in procedures.GROUPS} & set(wanted.tests)
+    everything = not wanted.tests or procedures.ALL in wanted.tests
+    kept = [
+        test
+        for test in found.document["tests"]
+        if (
+            everything
+            or test["id"] in wanted.tests
+            or procedures.group_name(str(test.get("group"))) in groups
+        )
+        and (not wanted.states or test["state"] in wanted.states)
+    ]
+    return Source(text, {**found.document, "tests": kept})
+
+
+def _plan(asked: Sequence[str], kept: Sequence[Source], wanted: Wanted) -> laboratory.Plan:
+    """The review of the models, all in one run; tests, seed and quick are those of stored results.
+
+    Options say otherwise where they are given.
+    """
+    overrides = [models.split_override(text) for text in wanted.sets]
+    loaded = [models.load(name, overrides) for name in asked]
+    own = kept[0].document["drivelab"] if kept else {}
+    seed = wanted.seed if wanted.seed is not None else int(own.get("seed", 1))
+    measurements = {model.name: _measurements(model, kept, wanted) for model in loaded}
+    command_line = _command_line(asked, wanted, force=False)
+    plan = laboratory.Plan(
+        models=loaded,
+        measurements=measurements,
+        command_line=command_line,
+        seed=seed,
+        quick=wanted.quick or own.get("quick") is True,
+        workers=wanted.workers,
+    )
+    laboratory.check(plan)
+    return plan
+
+
+def _measurements(
+    model: models.Model, kept: Sequence[Source], wanted: Wanted
+) -> list[laboratory.Measurement]:
+    """What a review measures, or what was measured of the stored results."""
+    if not kept or wanted.tests:
+        return laboratory.plan_measurements(model, wanted.tests, wanted.states, printing.message)
+    pairs = dict.fromkeys(
+        (test["id"], "new" if model.is_disk else test["state"])
+        for source in kept
+        for test in source.document["tests"]
+    )
+    return [
+        laboratory.Measurement(procedures.PROCEDURES[test], states.STATES[state])
+        for test, state in pairs
+        if test in procedures.PROCEDURES
+        and state in states.STATES
+        and procedures.PROCEDURES[test].fits(model.user_capacity_bytes)
+    ]
+
+
+def _reviewed(
+    asked: Sequence[str], plan: laboratory.Plan, reviewed: Mapping[str, Any]
+) -> dict[str, Source]:
+    return {
+        text: Source("this run", reviewed, (model.name,))
+        for text, model in zip(asked, plan.models, strict=True)
+    }
+
+
+def _command_line(sides: Sequence[str], wanted: Wanted, *, force: bool) -> str:
+    words = ["drivelab", "compare", *sides]
+    for text in wanted.sets:
+        words += ["--set", text]
+    for option, names in (("--tests", wanted.tests), ("--states", wanted.states)):
+        words += [option, ",".join(names)] if names else []
+    words += ["--quick"] if wanted.quick else []
+    words += ["--force"] if force else []
+    return printing.command_line(words, 1 if wanted.seed is None else wanted.seed)
+
+
+def _print(found: Comparison) -> None:
+    """Findings, then the headlines, the largest difference first."""
+    out = printing.console()
+    for side in found.sides:
+        out.print(f"{side.letter}  {side.label}  ({side.source})", style="bold", markup=False)
+    out.print()
+    for finding in found.findings:
+        out.print(f"{finding.figure.rjust(10)}  {finding.sentence}", markup=False)
+    out.print()
+    letters = [side.letter for side in found.sides]
+    heads = ("test", "state", "", *letters, *(f"{letter} to A" for letter in letters[1:]))
+    rows = []
+    for pair in found.pairs[:SHOWN_MAX]:
+        metric = pair.headline
+        if metric is not None:
+            arrow = {"higher": "↑", "lower": "↓", None: ""}[metric.better]
+            cells = [metric.text(index) for index in range(len(letters))]
+            ratios = [metric.ratio(index) for index in range(1, len(letters))]
+            changes = [_change(ratio) for ratio in ratios]
+            rows.append((pair.title, pair.state, f"{metric.title} {arrow}", *cells, *changes))
+    printing.table(heads, rows, heads[3:])
+    if len(found.pairs) > SHOWN_MAX:
+        out.print(f"and {len(found.pairs) - SHOWN_MAX} more in compare.html", markup=False)
+
+
+def _change(ratio: float | None) -> str:
+    if ratio is None:
+        return "-"
+    return f"{100 * (ratio - 1):+.0f} %" if ratio < 10 else f"{ratio:.0f} x"

@@ -1,0 +1,215 @@
+"""Whether results may be compared: what differs beside the drives, and how bad that is.
+
+SNIA's PTS keeps four classes of results apart: fresh out of the box, preconditioned, steady state,
+exploratory. Here a test on a new drive is of the first class, in any other state of the
+second, one that reached its steady state of the third, and everything quick of the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from drivelab.compare.pairing import Pair, Single
+from drivelab.compare.sides import Record, Side
+from drivelab.report import quantities as q
+from drivelab.report.measurements import text
+
+SHARE_RATIO = 0.01
+"""Spans whose shares of their drives are this close are the same part of each drive."""
+DURATION_RATIO = 0.02
+"""Durations closer than this are the same: a test ends with its last request."""
+SHOWN_MAX = 3
+"""Tests that a message names."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that differs and should not."""
+
+    refused: bool
+    """Whether a comparison needs --force; otherwise it is a warning."""
+    kind: str
+    """One word: states, data, spans, quick, seeds, durations, engines, classes, ..."""
+    sentence: str
+    tests: tuple[tuple[str, str], ...] = ()
+    """Ids and states of the pairs that it is about; () for all."""
+
+
+def result_class(record: Record, own: Record) -> str:
+    """The class of a result in PTS's words."""
+    steady = record.get("steady_state")
+    if own.get("quick") is True:
+        return "exploratory"
+    if isinstance(steady, dict):
+        return "steady state" if steady.get("reached") is True else "exploratory"
+    return "fresh out of the box" if record.get("state") == "new" else "preconditioned"
+
+
+def problems(
+    sides: Sequence[Side], pairs: Sequence[Pair], singles: Sequence[Single]
+) -> list[Problem]:
+    """Everything that a reader must know, what is refused first."""
+    found = [*_runs(sides), *_tests(sides, pairs), *_left_over(pairs, singles)]
+    return sorted(found, key=lambda problem: not problem.refused)
+
+
+def _each(sides: Sequence[Side], key: str) -> dict[str, list[str]]:
+    """Letters of the sides by what their run says of a key."""
+    found: dict[str, list[str]] = {}
+    for side in sides:
+        found.setdefault(text(side.own.get(key), "none"), []).append(side.letter)
+    return found
+
+
+def _told(values: dict[str, list[str]]) -> str:
+    return "; ".join(f"{' and '.join(letters)}: {value}" for value, letters in values.items())
+
+
+def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
+    versions, seeds = _each(sides, "engine_version"), _each(sides, "seed")
+    quick = [side.letter for side in sides if side.own.get("quick") is True]
+    if len(versions) > 1:
+        yield Problem(
+            False,
+            "engines",
+            f"Engine versions differ ({_told(versions)}): what changed between them counts as a "
+            "difference of the drives.",
+        )
+    if 0 < len(quick) < len(sides):
+        yield Problem(
+            True,
+            "quick",
+            f"{' and '.join(quick)} was a quick run and the others were not: its tests are cut to "
+            "10 s, before a drive slows down.",
+        )
+    elif quick:
+        yield Problem(
+            False, "quick", "Quick runs: tests are cut to 10 s, and results are exploratory."
+        )
+    if len(seeds) > 1:
+        yield Problem(
+            False,
+            "seeds",
+            f"Seeds differ ({_told(seeds)}): small differences may be those of the random "
+            "requests.",
+        )
+    targets = _each(sides, "target")
+    if len(targets) > 1:
+        yield Problem(
+            False,
+            "targets",
+            f"Not all of them were measured on the same kind of target ({_told(targets)}).",
+        )
+
+
+def _tests(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Problem]:
+    """Of all tests together: one message for each kind of difference."""
+    checks = (
+        (True, "states", "States differ", lambda p: _states(sides, p)),
+        (True, "classes", "Classes of results differ, which are never compared",
+         lambda p: _classes(sides, p)),
+        (True, "requests", "Tests of one name send different requests", _requests),
+        (True, "data", "Data patterns differ", lambda p: _values(p, "data")),
+        (True, "spans", "Spans differ", lambda p: _spans(sides, p)),
+        (False, "durations", "Tests ran for different times", _durations),
+        (False, "deviations", "Deviations from the standard differ", _deviations),
+    )  # fmt: skip
+    for refused, kind, title, of in checks:
+        said = [(pair, words) for pair in pairs for words in [of(pair)] if words]
+        if said:
+            shown = [f"{pair.title}, {pair.state} ({words})" for pair, words in said[:SHOWN_MAX]]
+            more = len(said) - len(shown)
+            rest = f"; and {more} more" if more else ""
+            tests = tuple((pair.id, pair.state) for pair, _ in said)
+            yield Problem(refused, kind, f"{title}: {'; '.join(shown)}{rest}.", tests)
+
+
+def _lettered(values: Sequence[str | None]) -> str:
+    """ "A random, B repeating" if the values differ, else nothing; None is no value."""
+    known = [(chr(ord("A") + i), value) for i, value in enumerate(values) if value is not None]
+    if len({value for _, value in known}) < 2:
+        return ""
+    return ", ".join(f"{letter} {value}" for letter, value in known)
+
+
+def _states(sides: Sequence[Side], pair: Pair) -> str:
+    return _lettered([
+        None if record is None else state
+        for record, state in zip(pair.records, pair.states, strict=True)
+    ])  # fmt: skip
+
+
+def _classes(sides: Sequence[Side], pair: Pair) -> str:
+    return _lettered([
+        None if record is None else result_class(record, side.own)
+        for side, record in zip(sides, pair.records, strict=True)
+    ])  # fmt: skip
+
+
+def _values(pair: Pair, key: str) -> str:
+    return _lettered([
+        None if record is None or record.get(key) is None else text(record[key])
+        for record in pair.records
+    ])  # fmt: skip
+
+
+def _requests(pair: Pair) -> str:
+    words = {
+        "direction": "direction",
+        "block_bytes": "block bytes",
+        "queue_depth": "queue depth",
+        "align_bytes": "alignment in bytes",
+    }
+    said = ((title, _values(pair, key)) for key, title in words.items())
+    return "; ".join(f"{title}: {values}" for title, values in said if values)
+
+
+def _spans(sides: Sequence[Side], pair: Pair) -> str:
+    """Spans that differ both in bytes and as shares of their drives."""
+    spans, shares = [], []
+    for side, record in zip(sides, pair.records, strict=True):
+        span = None if record is None else q.number(record.get("span_bytes"))
+        spans.append(span)
+        if span is not None and side.model.user_capacity_bytes:
+            shares.append(span / side.model.user_capacity_bytes)
+    if not shares or max(shares) <= min(shares) * (1 + SHARE_RATIO):
+        return ""
+    return _lettered([None if span is None else q.size(span) for span in spans])
+
+
+def _durations(pair: Pair) -> str:
+    """Streams that ran for different times and moved different amounts: neither bounded them."""
+    tests = [test for test in pair.measurements if test is not None and test.pattern != "pass"]
+    lengths = [test.duration_s for test in tests if test.duration_s]
+    if len(lengths) < 2 or max(lengths) <= min(lengths) * (1 + DURATION_RATIO):
+        return ""
+    return _lettered([None if t is None else q.duration(t.duration_s) for t in pair.measurements])
+
+
+def _deviations(pair: Pair) -> str:
+    counts = [None if r is None else r.get("deviations") or [] for r in pair.records]
+    known = [list(item) for item in counts if item is not None]
+    if all(item == known[0] for item in known):
+        return ""
+    return ", ".join(
+        f"{chr(ord('A') + index)}: {'; '.join(item) or 'none'}"
+        for index, item in enumerate(counts)
+        if item is not None
+    )
+
+
+def _left_over(pairs: Sequence[Pair], singles: Sequence[Single]) -> Iterator[Problem]:
+    if not pairs:
+        states = dict.fromkeys(f"{s.side.letter} {s.title}, {s.state}" for s in singles)
+        shown = "; ".join(list(states)[: 2 * SHOWN_MAX])
+        yield Problem(True, "states", f"No test was made in the same state on two sides ({shown}).")
+    elif singles:
+        shown = "; ".join(f"{s.side.letter} {s.title}, {s.state}" for s in singles[:SHOWN_MAX])
+        more = len(singles) - SHOWN_MAX
+        rest = f"; and {more} more" if more > 0 else ""
+        yield Problem(
+            False,
+            "left over",
+            f"Left out, because only one side has them: {shown}{rest}.",
+        )

@@ -1,0 +1,226 @@
+"""One screen of what a comparison found, in sentences computed from the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from drivelab.compare.pairing import SAME_RATIO, Metric, Pair
+from drivelab.compare.sides import Side
+from drivelab.compare.specifications import Difference
+from drivelab.report import quantities as q
+from drivelab.report.findings import Finding, circumstances, work
+from drivelab.report.measurements import Measurement
+
+FINDINGS_MAX = 12
+"""What fits on a screen."""
+COMPOUND_MAX = 3
+"""Findings about compound tests."""
+_SAME = q.exact(100 * SAME_RATIO, "%")
+TIMES_MIN = 1.5
+"""From this factor on differences are told as times, below it in percent."""
+
+
+Ranked = tuple[float, Finding]
+"""A finding with the factor that it is about."""
+
+
+def findings(
+    sides: Sequence[Side], pairs: Sequence[Pair], differences: Sequence[Difference]
+) -> list[Finding]:
+    """Who leads; then kinds of work, tails, wear, energy, price: the largest difference first."""
+    found = [*_work(sides, pairs), *_compound(sides, pairs)]
+    for name, sentence in (
+        ("p99_99_us", "One in 10,000 {work} takes {factor} on {worse} than on {better} ({state})."),
+        (
+            "write_amplification",
+            "{worse} programs {ratio} times the bytes that {better} does for {work} ({state}).",
+        ),
+        ("energy_per_gib", "{worse} spends {factor_on} energy on {work} as {better} ({state})."),
+    ):
+        found += _largest(sides, pairs, name, sentence)
+    found += _price(sides, differences)
+    ordered = sorted(found, key=lambda item: -item[0])
+    return [*_tally(sides, pairs), *(finding for _, finding in ordered)][:FINDINGS_MAX]
+
+
+def _name(sides: Sequence[Side], index: int) -> str:
+    return sides[index].label if len(sides[index].label) <= 32 else sides[index].letter
+
+
+def _tally(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Finding]:
+    """In how many tests each side leads."""
+    judged = [pair.headline for pair in pairs if pair.headline is not None]
+    judged = [m for m in judged if m.better is not None and m.extremes is not None]
+    if not judged:
+        return
+    wins = [0] * len(sides)
+    for metric in judged:
+        if metric.differs and metric.extremes is not None:
+            wins[metric.extremes[0]] += 1
+    first = max(range(len(sides)), key=lambda index: wins[index])
+    others = [
+        f"{_name(sides, index)} in {wins[index]}" for index in range(len(sides)) if index != first
+    ]
+    same = sum(not metric.differs for metric in judged)
+    detail = f"{', '.join(others)}; within {q.exact(100 * SAME_RATIO, '%')} of each other in {same}"
+    yield Finding(
+        f"{wins[first]} of {len(judged)}",
+        f"{_name(sides, first)} leads in {wins[first]} of {len(judged)} tests."
+        if wins[first]
+        else f"No test tells them apart by more than {q.exact(100 * SAME_RATIO, '%')}.",
+        detail,
+    )
+
+
+def times(ratio: float) -> str:
+    """A factor as it is spoken: 2.3, 41, 1,200."""
+    return q.significant(ratio, 2 if ratio < 99.5 else 3)
+
+
+def _figure(ratio: float) -> str:
+    if ratio < TIMES_MIN:
+        return q.percent(ratio - 1, signed=True)
+    return f"{times(ratio)}{q.NBSP}×"
+
+
+def _faster(ratio: float) -> str:
+    """How much faster, with what follows: "2.3 times as fast as", "27 % faster than"."""
+    if ratio < TIMES_MIN:
+        return f"{q.percent(ratio - 1)} faster than"
+    return f"{times(ratio)} times as fast as"
+
+
+def _does(test: Measurement) -> str:
+    """ "writes random 4 KiB blocks" """
+    verb = "writes" if test.writes else "reads"
+    block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
+    if test.pattern == "pass":
+        return f"{verb} all its blocks in a row"
+    if test.pattern == "sequential":
+        return f"{verb} sequentially"
+    return f"{verb} random{block} blocks"
+
+
+def _values(sides: Sequence[Side], metric: Metric) -> str:
+    """Every side's value, the best first."""
+    known = [i for i, value in enumerate(metric.values) if value is not None]
+    known.sort(key=lambda i: metric.values[i] or 0.0, reverse=metric.better != "lower")
+    return ", ".join(f"{_name(sides, i)} {metric.text(i)}" for i in known)
+
+
+def _spread(metric: Metric) -> tuple[int, int, float] | None:
+    """Best side, worst side, and the factor between them; None if they are the same."""
+    ends = metric.extremes
+    if ends is None or not metric.differs:
+        return None
+    return (*ends, math.exp(metric.size))
+
+
+def _work(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Ranked]:
+    """Of each kind of work the largest difference; pairs come sorted by it."""
+    told: set[tuple[str, str]] = set()
+    for pair in pairs:
+        test, metric = pair.measurement, pair.headline
+        if test is None or metric is None:
+            continue
+        kind = (test.pattern, "" if test.pattern in ("access", "power") else test.direction)
+        spread = _spread(metric)
+        if kind in told or spread is None:
+            continue
+        told.add(kind)
+        best, worst, ratio = spread
+        a, b = _name(sides, best), _name(sides, worst)
+        if test.pattern == "access":
+            sentence = f"{a} finds any place {_faster(ratio)} {b} ({pair.state})."
+        elif test.pattern == "power":
+            what = pair.title.removeprefix("Power, ")
+            sentence = f"{b} draws {times(ratio)} times the power of {a} ({what}, {pair.state})."
+        else:
+            sentence = f"{a} {_does(test)} {_faster(ratio)} {b} ({pair.state})."
+        where = circumstances(test) if test.pattern != "power" else ""
+        detail = _values(sides, metric)
+        yield ratio, Finding(_figure(ratio), sentence, f"{detail}; {where}" if where else detail)
+
+
+def _compound(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Ranked]:
+    """The compound tests that differ most, each in one state, by its value that differs most."""
+    told: set[str] = set()
+    for pair in pairs:
+        metric = pair.headline
+        if pair.measurement is not None or metric is None or pair.id in told:
+            continue
+        spread = _spread(metric)
+        if spread is None or metric.better is None or len(told) == COMPOUND_MAX:
+            continue
+        told.add(pair.id)
+        best, worst, ratio = spread
+        what = f"{pair.title}, {metric.title[:1].lower()}{metric.title[1:]} ({pair.state})"
+        more = "more" if metric.better == "higher" else "less"
+        share = (
+            f"{q.percent(ratio - 1)} {more} than"
+            if ratio < TIMES_MIN
+            else f"{times(ratio)} times {more} than"
+        )
+        if ratio >= TIMES_MIN and metric.better == "higher":
+            share = f"{times(ratio)} times that of"
+        elif ratio >= TIMES_MIN:
+            share = f"1/{times(ratio)} of that of"
+        sentence = f"{what}: {_name(sides, best)} has {share} {_name(sides, worst)}."
+        yield ratio, Finding(_figure(ratio), sentence, _values(sides, metric))
+
+
+def _largest(
+    sides: Sequence[Side], pairs: Sequence[Pair], name: str, sentence: str
+) -> Iterator[Ranked]:
+    """The pair in which a metric of streams differs most."""
+    found = [
+        (metric, pair)
+        for pair in pairs
+        for metric in pair.metrics
+        if metric.name == name and pair.measurement is not None
+    ]
+    metric, pair = max(found, key=lambda item: item[0].size, default=(None, None))
+    if metric is None or pair is None or pair.measurement is None:
+        return
+    spread = _spread(metric)
+    if spread is None:
+        return
+    best, worst, ratio = spread
+    small = ratio < TIMES_MIN
+    yield (
+        ratio,
+        Finding(
+            _figure(ratio),
+            sentence.format(
+                work=work(pair.measurement),
+                better=_name(sides, best),
+                worse=_name(sides, worst),
+                state=pair.state,
+                ratio=q.significant(ratio, 3 if small else 2),
+                factor=f"{q.percent(ratio - 1)} longer"
+                if small
+                else f"{times(ratio)} times longer",
+                factor_on=f"{q.significant(ratio, 3 if small else 2)} times as much",
+            ),
+            f"{_values(sides, metric)}; {circumstances(pair.measurement)}",
+        ),
+    )
+
+
+def _price(sides: Sequence[Side], differences: Sequence[Difference]) -> Iterator[Ranked]:
+    """What a GiB costs, where it is known of all of them."""
+    for item in differences:
+        if item.key.startswith("price per GiB") and all(q.number(v) for v in item.values):
+            metric = Metric("price", item.key, "USD", "lower", tuple(map(float, item.values)))
+            spread = _spread(metric)
+            if spread is not None:
+                best, worst, ratio = spread
+                more = (
+                    f"{times(ratio)} times that of"
+                    if ratio >= TIMES_MIN
+                    else f"{q.percent(ratio - 1)} more than that of"
+                )
+                prices = (f"{_name(sides, i)} {text}" for i, text in enumerate(item.texts))
+                sentence = f"A GiB of {_name(sides, worst)} costs {more} {_name(sides, best)}."
+                yield ratio, Finding(_figure(ratio), sentence, ", ".join(prices))

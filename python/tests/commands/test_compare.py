@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import documents
+import pytest
+from small import MODEL_NAME, SETS
+
+from drivelab import cli, database
+from drivelab.database import Recorded
+from drivelab.results import to_json
+
+TEST = "random-write-4k-qd3-sector"
+OTHER = "intel-x25-m-g2-80gb"
+
+
+def stored(path: Path, document: documents.Record) -> str:
+    path.mkdir()
+    (path / "results.json").write_text(to_json(document), encoding="utf-8")
+    return str(path)
+
+
+def test_models_are_reviewed_in_one_run_and_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, lab = tmp_path / "out", tmp_path / "lab.duckdb"
+    words = ["compare", MODEL_NAME, OTHER, *SETS, "--quick", "--tests", TEST, "--states", "new"]
+    assert cli.run([*words, "--out", str(out), "--database", str(lab), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert [side["model"] for side in printed["sides"]] == [MODEL_NAME, OTHER]
+    assert [test["id"] for test in printed["tests"]] == [TEST]
+    assert printed == json.loads((out / "compare.json").read_text(encoding="utf-8"))
+    assert {path.name for path in out.iterdir()} == {
+        *("compare.html", "compare.json", "results.json", "results.duckdb")
+    }
+    assert [run["kind"] for run in database.runs(lab, "FILE")] == ["review"]
+
+    # Stored, with a third model measured as they were: same tests, states, quick.
+    again = ["compare", str(out), "intel-x25-m-g1-80gb", *SETS, "--out", str(tmp_path / "again")]
+    assert cli.run([*again, "--json"]) == 0
+    three = json.loads(capsys.readouterr().out)
+    [test] = three["tests"]
+    assert test["metrics"][0]["values"][0] == test["metrics"][0]["values"][2]
+
+
+def test_stored_results_of_every_kind_can_be_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = stored(tmp_path / "one", documents.review(documents.stream("a", rate=10)))
+    lab = tmp_path / "lab.duckdb"
+    for rate in (20, 30):
+        tests = [documents.stream("b", rate=rate), documents.compound("b")]
+        database.append(lab, Recorded.review(documents.review(*tests)))
+    sides = [one, f"{one}/results.json", f"{lab}:2"]
+    assert cli.run(["compare", *sides, "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr()
+    assert "Drive B" in printed.out
+    assert "3.0 times as fast" in printed.out
+    assert "only one side has them: C Test sweep, new" in printed.err
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"compare.html", "compare.json"}
+
+
+def test_what_can_not_be_compared_is_refused_and_nothing_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    one = stored(tmp_path / "one", documents.review(documents.stream("a")))
+    other = stored(tmp_path / "other", documents.review(documents.stream("b", data="random")))
+    for words, message in (
+        ([one], "two drives at least"),
+        ([one, other], "Data patterns differ"),
+        ([one, "no-such-model"], "no-such-model"),
+        ([one, str(tmp_path / "lab.duckdb:1")], "no such file"),
+        ([one, other, "--tests", "no-such-test"], "no-such-test"),
+        ([one, other, "--set", "spare_ratio=1"], "all sides are stored"),
+    ):
+        assert cli.run(["compare", *words, "--out", str(out)]) == 2
+        assert message in capsys.readouterr().err
+        assert not out.exists()
+    assert cli.run(["compare", one, other, "--force", "--out", str(out)]) == 0
+    assert "forced: Data patterns differ" in capsys.readouterr().err
+    assert "Compared by force" in (out / "compare.html").read_text(encoding="utf-8")
+
+
+def test_a_review_is_kept_if_its_comparison_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A drive of 1 GB is smaller than the span of the test.
+    large, out = str(tmp_path / "large"), str(tmp_path / "out")
+    words = ["--set", "partition_bytes=20000000000", "--tests", TEST, "--states", "new", "--quick"]
+    assert cli.run(["review", OTHER, *words, "--out", large]) == 0
+    capsys.readouterr()
+    assert cli.run(["compare", large, MODEL_NAME, *SETS, "--out", out]) == 2
+    message = capsys.readouterr().err
+    assert "Spans differ" in message
+    assert "The review is kept" in message
+    assert cli.run(["compare", large, out, "--force", "--out", str(tmp_path / "forced")]) == 0

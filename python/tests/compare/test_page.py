@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+import re
+
+import documents
+import pytest
+
+from drivelab.compare import Comparison, Source, compare, page
+from drivelab.compare.document import document
+from drivelab.report import page as pages
+from drivelab.report.quantities import NBSP
+from drivelab.results import to_json
+
+
+def found(factor: float = 2.3, count: int = 2) -> Comparison:
+    names = "abcdef"[:count]
+    tests = []
+    for index, name in enumerate(names):
+        rate = 10 * factor**index
+        tests += [
+            documents.stream(name, "used", rate=rate),
+            documents.stream(name, "used", "sequential-read", rate=100, direction="read"),
+            documents.stream(
+                name,
+                "used",
+                "hdtach-write",
+                **{
+                    "pass": {
+                        "zone_bytes": 10**9,
+                        "mb_per_s": [rate, rate / 2],
+                        "mean_mb_per_s": 0.75 * rate,
+                        "floor_mb_per_s": rate / 2,
+                    }
+                },
+            ),
+            documents.compound(name, rate=rate),
+            documents.compound(name, test_id="field", rate=rate, charts=[FIELD]),
+        ]
+    return compare([Source("review", documents.review(*tests))], "drivelab compare review")
+
+
+FIELD = {
+    "table": "sizes",
+    "title": "Field",
+    "kind": "heat",
+    "x": "block_bytes",
+    "y": "mb_per_s",
+    "by": "direction",
+    "log_x": False,
+    "log_y": False,
+}
+
+
+@pytest.fixture
+def html(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(pages, "plotly", str)
+    return page.render(found())
+
+
+def specs(html: str) -> dict[str, documents.Record]:
+    text = re.search(r'id="specs">(.*?)</script>', html, re.DOTALL)
+    assert text is not None
+    plots: dict[str, documents.Record] = json.loads(text[1])
+    return plots
+
+
+def test_findings_are_words_about_the_largest_difference() -> None:
+    sentences = [finding.sentence.replace(NBSP, " ") for finding in found().findings]
+    assert sentences[0] == "Drive B leads in 4 of 5 tests."
+    assert "Drive B writes random 4 KiB blocks 2.3 times as fast as Drive A (used)." in sentences
+    slow = [finding.sentence.replace(NBSP, " ") for finding in found(1.27).findings]
+    assert "Drive B writes random 4 KiB blocks 27 % faster than Drive A (used)." in slow
+    assert any("takes 2.3 times longer on Drive A" in sentence for sentence in sentences)
+    assert len(sentences) <= 12
+
+
+def test_drives_that_do_not_differ_are_said_not_to() -> None:
+    [finding] = found(1.0).findings
+    assert "No test tells them apart" in finding.sentence
+
+
+def test_every_plot_has_its_place_and_every_drive_its_line(html: str) -> None:
+    plots = specs(html)
+    for name, spec in plots.items():
+        assert f'id="{name}"' in html
+        assert len(spec["data"]) == (1 if spec["data"][0]["type"] == "heatmap" else 2)
+    kinds = {name.rpartition("-")[0] for name in plots}
+    assert {"time-mib-per-s", "time-latency-max-us", "position", "latency"} <= kinds
+
+
+def test_plots_over_time_are_linked_and_can_be_zoomed(html: str) -> None:
+    over_time = [spec["layout"] for name, spec in specs(html).items() if name.startswith("time-")]
+    assert over_time
+    for layout in over_time:
+        assert layout["meta"] == {"link": "time"}
+        assert layout["dragmode"] == "zoom"
+        assert layout["xaxis"]["fixedrange"] is False
+
+
+def test_latencies_stand_on_an_axis_of_nines(html: str) -> None:
+    [spec] = [s for name, s in specs(html).items() if name == "latency-0"]
+    axis = spec["layout"]["xaxis"]
+    assert axis["ticktext"] == ["0%", "90%", "99%", "99.9%", "99.99%", "max"]
+    assert axis["tickvals"][:5] == pytest.approx([0, 1, 2, 3, 4])
+    assert spec["data"][0]["customdata"][0] == ["A: 0 % under 50.0\u00a0µs"]
+
+
+def test_fields_are_also_shown_as_ratios(html: str) -> None:
+    ratios = [spec["data"][0] for name, spec in specs(html).items() if "-ratio-" in name]
+    assert ratios
+    assert {cell for line in ratios[0]["text"] for cell in line} == {"2.300"}
+
+
+def test_a_table_of_a_compound_test_has_every_drives_values_side_by_side(html: str) -> None:
+    text = re.sub(r"<[^>]+>", " ", html)
+    assert re.search(r"4 KiB\s+read\s+0\.6250\s+1\.438", text)
+
+
+def test_any_number_of_drives_up_to_six_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "plotly", str)
+    html = page.render(found(1.5, 6))
+    assert all(f"<b>{letter}</b> Drive {letter}" in html for letter in "ABCDEF")
+
+
+def test_the_document_is_strict_json_with_ratios_to_the_first() -> None:
+    whole = json.loads(to_json(document(found())))
+    assert [side["letter"] for side in whole["sides"]] == ["A", "B"]
+    [test] = [test for test in whole["tests"] if test["id"] == "random-write-4k"]
+    assert test["headline"] == "mib_per_s"
+    assert test["metrics"][0]["ratios"] == [1.0, pytest.approx(2.3)]
+    assert test["classes"] == ["preconditioned"] * 2
+    assert whole["specifications"]["same"] == 2
