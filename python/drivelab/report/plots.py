@@ -44,7 +44,10 @@ class Axis:
         amount = q.number(value)
         if amount is None:
             return q.DASH if value is None else str(value)
-        return size_text(amount) if self.unit == "B" else q.significant(amount, 4)
+        if self.unit == "B":
+            return size_text(amount)
+        # Counts (threads, rounds, block sizes) are whole numbers, and stay so.
+        return q.exact(value) if isinstance(value, int) else q.significant(amount, 4)
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,11 @@ class EngineTarget:
         """Lets virtual time pass without commands."""
         self._drive.idle(duration_ns)
 
+    @property
+    def erase_method(self) -> str:
+        """How `secure_erase` is done, in words."""
+        return "secure erase of every block"
+
     def secure_erase(self) -> None:
         """Erases every block: the new state."""
         self._drive.secure_erase()

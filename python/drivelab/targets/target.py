@@ -47,6 +47,10 @@ class Target(Protocol):
     def idle(self, duration_ns: int) -> None:
         """Lets time pass without commands."""
 
+    @property
+    def erase_method(self) -> str:
+        """How `secure_erase` is done, in words."""
+
     def secure_erase(self) -> None:
         """Erases every block: the new state."""
 

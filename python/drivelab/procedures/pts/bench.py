@@ -13,7 +13,6 @@ from drivelab.targets import Report, Target
 from drivelab.workload import RANDOM_BYTES, BlockSize, Distribution, Job, Rw, Uniform
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99, 99.999)
-PURGE = "secure erase of every block"
 PATTERN = "random: neither compresses nor repeats"
 PRECONDITION_BYTES = 128 * KIB
 UNIFORM = Uniform()
@@ -144,7 +143,7 @@ class Bench:
             ("Revision", REVISION),
             ("Settings", settings.name),
             ("User capacity", bytes_text(self.capacity_bytes)),
-            ("Purge", PURGE),
+            ("Purge", self._target.erase_method),
             ("Data pattern", PATTERN),
             ("Active range", f"{settings.active_range_percent} %"),
             ("Volatile write cache", "on" if settings.write_cache else "off: every write is FUA"),

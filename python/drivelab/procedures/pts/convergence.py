@@ -71,7 +71,7 @@ class Convergence:
             f"average, line at most {float(SLOPE_LIMIT):.0%}, over {WINDOW_ROUNDS} rounds",
             "round": self.round_text,
             "rounds": len(self.history),
-            "window": f"{window.start} to {window.stop - 1}",
+            "window": f"{window.start} to {window.stop - 1}" if self.history else "none",
             **{
                 variable.title: _sentence(variable, verdict)
                 for variable, verdict in zip(self.tracked, self.verdicts, strict=False)
@@ -155,28 +155,24 @@ class Convergence:
         for variable, verdict in zip(self.tracked, self.verdicts, strict=False):
             scale = 100 / verdict.average if verdict.average else 0.0
             named = f"{variable.title}, " if len(self.tracked) > 1 else ""
-            for line, values in (
-                (f"{named}measured", verdict.values),
-                (f"{named}line", verdict.line),
-            ):
+            for line, values in (("measured", verdict.values), ("line", verdict.line)):
                 rows += [
-                    {"round": index, "line": line, "percent": value * scale}
+                    {"round": index, "line": named + line, "percent": value * scale - 100}
                     for index, value in enumerate(values, start=verdict.first_round)
                 ]
         half = 50 * float(EXCURSION_LIMIT)
-        for line, percent in (
-            ("average", 100.0),
-            (f"average + {half:.0f} %", 100 + half),
-            (f"average - {half:.0f} %", 100 - half),
-        ):
-            rows += [{"round": index, "line": line, "percent": percent} for index in self.window]
+        for sign in (1, -1):
+            line = f"average {'+' if sign > 0 else '-'} {half:.0f} %"
+            rows += [
+                {"round": index, "line": line, "percent": sign * half} for index in self.window
+            ]
         return Table(
             "window",
-            "Measurement window, in percent of its average",
+            "Measurement window, against its average",
             (
                 Column("round", "Round"),
                 Column("line", "Line"),
-                Column("percent", "Share of the average", "%"),
+                Column("percent", "Difference from the average", "%"),
             ),
             tuple(rows),
         )

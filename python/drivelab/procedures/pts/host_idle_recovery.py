@@ -32,11 +32,6 @@ class Phase:
     """IOPS by burst."""
 
     @property
-    def label(self) -> str:
-        """As in plots."""
-        return f"{self.wait_s} s idle" if self.paused else "no pauses"
-
-    @property
     def late_iops(self) -> float:
         """Average of the phase's end."""
         return fmean(self.rates[-max(1, round(len(self.rates) * LAST_SHARE)) :])
@@ -155,16 +150,17 @@ def _bursts_table(phases: Sequence[Phase]) -> Table:
             rows.append(
                 {
                     "minute": (phase.start_s + (first + len(part)) * step_s) / 60,
-                    "phase": phase.label,
+                    "wait": f"{phase.wait_s} s, then none",
+                    "phase": "bursts" if phase.paused else "no pauses",
                     "iops": fmean(part),
                 }
             )
-    columns = (MINUTE, Column("phase", "Phase"), IOPS)
+    columns = (MINUTE, Column("wait", "Idle time"), Column("phase", "Phase"), IOPS)
     return Table("bursts", "Bursts over time", columns, tuple(rows))
 
 
 _CHARTS = (
-    Chart("bursts", "IOPS against time, all idle times", "lines", "minute", "iops", by="phase"),
+    Chart("bursts", "IOPS against time, all idle times", "lines", "minute", "iops", by="wait"),
     Chart("waits", "IOPS by idle time", "bars", "wait_s", "late_iops"),
 )
 

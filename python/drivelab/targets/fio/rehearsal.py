@@ -147,6 +147,11 @@ class Rehearsal:
         """Counts the time."""
         self.now_ns += duration_ns
 
+    @property
+    def erase_method(self) -> str:
+        """How `secure_erase` is done, in words."""
+        return "none: nothing is there to be erased"
+
     def secure_erase(self) -> None:
         """Counts a call."""
         self.now_ns += CALL_NS

@@ -138,6 +138,11 @@ class FioTarget:
             self._check_stopped()
             time.sleep(min(_SLEEP_S, left_ns / NS_PER_S))
 
+    @property
+    def erase_method(self) -> str:
+        """How `secure_erase` is done, in words."""
+        return self._place.erase_method
+
     def secure_erase(self) -> None:
         """Brings the new state about, as far as the place can."""
         self._check_stopped()
