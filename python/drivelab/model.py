@@ -87,6 +87,14 @@ class Model:
         """Whether it is a hard disk, which has one state whatever was written before."""
         return self.family == "hard-disk"
 
+    @property
+    def takes_trim(self) -> bool:
+        """Whether TRIM has an effect: not on hard disks, nor where firmware or driver drop it."""
+        if self.is_disk:
+            return False
+        keys = ("ftl.trim_supported", "array.pass_trim")
+        return all(self.value(key) is not False for key in keys)
+
     def value(self, key: str) -> Any:
         """The value of a parameter, or None if the model has none of this key."""
         found = (item["value"] for item in self.parameters if item["key"] == key)

@@ -70,8 +70,9 @@ def plan_measurements(
 
     `unabridged`: tests that are cut short by default at their full length.
 
-    A test too large for the drive is left out with a message, or refused if chosen by its name. A
-    hard disk has one state, whatever was written before: all its tests are done in `new`.
+    A test too large for the drive is left out with a message, or refused if `chosen` by its name.
+    States after TRIM are left out on a drive that ignores it, unless they are chosen. A hard disk
+    has one state, whatever was written before: all its tests are done in `new`.
     """
     capacity = model.user_capacity_bytes
     if capacity < CAPACITY_BYTES_MIN:
@@ -99,8 +100,25 @@ def plan_measurements(
         if test.fits(capacity) and (state in wanted if wanted else state.name in test.states)
     ]
     if model.is_disk:
+        others = ", ".join(state.name for state in wanted if state.name != "new")
+        if others:
+            log(f"{model.name}: --states {others}: a hard disk has one state, measured as new")
         pairs = list(dict.fromkeys((test, states.STATES["new"]) for test, _ in pairs))
+    elif not wanted and not model.takes_trim:
+        # Nobody asked for states of the default review.
+        pairs = _without_trim(model, pairs, log if chosen_tests else lambda _: None)
     return [Measurement(test, state) for test, state in pairs]
+
+
+def _without_trim(
+    model: Subject, pairs: list[tuple[Procedure, State]], log: Log
+) -> list[tuple[Procedure, State]]:
+    """What is left of measurements on a drive that ignores TRIM, with a message."""
+    kept = [(test, state) for test, state in pairs if not state.needs_trim]
+    left_out = dict.fromkeys(state.name for _, state in pairs if state.needs_trim)
+    if left_out:
+        log(f"{model.name}: left out, because the drive ignores TRIM: {', '.join(left_out)}")
+    return kept
 
 
 def check(plan: Plan) -> None:

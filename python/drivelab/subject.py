@@ -42,6 +42,10 @@ class Subject(Protocol):
         """Whether it has one state whatever was written before."""
 
     @property
+    def takes_trim(self) -> bool:
+        """Whether TRIM has an effect."""
+
+    @property
     def user_capacity_bytes(self) -> int:
         """Bytes that the host can address."""
 

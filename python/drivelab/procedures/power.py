@@ -1,19 +1,48 @@
 """Power in watts from the drive's own energy counter, as the reviews measured it at the plug.
 
 - `power-idle`: nothing is asked for one minute.
-- `power-sequential-write`: 2 MiB writes, queue depth 1, from LBA 0, 1 minute.
-- `power-random-write-qd32`: 4 KiB writes, 4K-aligned, queue depth 32, within 8 GiB, 1 minute.
+- `power-sequential-read`, `power-sequential-write`: 2 MiB, queue depth 1, from LBA 0, 1 minute.
+- `power-random-read-qd32`, `power-random-write-qd32`: 4 KiB, 4K-aligned, queue depth 32, within
+  8 GiB, 1 minute.
+
+Values: the mean power, and the energy of 10^9 bytes moved.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from drivelab.procedures.measured import Measured
+from drivelab.counters import energy_j, spent_in
+from drivelab.procedures.measured import Measured, Value
 from drivelab.procedures.stream import Stream
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
-from drivelab.targets import Target
+from drivelab.targets import Report, Target
+
+
+def _values(report: Report, byte_count: int) -> tuple[Value, ...]:
+    """Mean power, and what a byte costs where any was moved."""
+    duration_s = (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S
+    joules = energy_j(spent_in(report))
+    watts = joules / duration_s if duration_s and joules is not None else None
+    values = [Value("power_w", "Mean power", watts, "W", "lower")]
+    if byte_count:
+        per_gb = None if joules is None else joules / (byte_count / 1e9)
+        values.append(Value("j_per_gb", "Energy of 10^9 bytes", per_gb, "J/GB", "lower"))
+    return tuple(values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Working(Stream):
+    """A stream of which the energy counts."""
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Runs the stream on a drive that is in the wanted state."""
+        found = super().measure(target, seed, quick, progress)
+        assert found.report is not None
+        moved = found.report["jobs"][0][self.direction]["bytes"]
+        return replace(found, values=_values(found.report, moved))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +71,42 @@ class Idle(Stream):
             "counters_after": target.counters(),
             "jobs": [{self.direction: nothing}],
         }
-        return Measured(0, report)
+        return Measured(0, report, values=_values(report, 0))
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a test of 3 minutes."""
         return 0.01
+
+
+def _sequential(direction: Literal["read", "write"]) -> Working:
+    return Working(
+        id=f"power-sequential-{direction}",
+        title=f"Power, 2 MB sequential {direction}",
+        group="power",
+        direction=direction,
+        order="sequential",
+        block_bytes=2 * MIB,
+        queue_depth=1,
+        align_bytes=2 * MIB,
+        duration_s=60,
+        default_for=(),
+    )
+
+
+def _random(direction: Literal["read", "write"]) -> Working:
+    return Working(
+        id=f"power-random-{direction}-qd32",
+        title=f"Power, 4 KB random {direction}, queue depth 32",
+        group="power",
+        direction=direction,
+        order="random",
+        block_bytes=4 * KIB,
+        queue_depth=32,
+        align_bytes=4 * KIB,
+        duration_s=60,
+        span_bytes=8 * GIB,
+        default_for=(),
+    )
 
 
 PROCEDURES = (
@@ -61,29 +121,8 @@ PROCEDURES = (
         align_bytes=1,
         duration_s=60,
     ),
-    Stream(
-        id="power-sequential-write",
-        title="Power, 2 MB sequential write",
-        group="power",
-        direction="write",
-        order="sequential",
-        block_bytes=2 * MIB,
-        queue_depth=1,
-        align_bytes=2 * MIB,
-        duration_s=60,
-        default_for=(),
-    ),
-    Stream(
-        id="power-random-write-qd32",
-        title="Power, 4 KB random write, queue depth 32",
-        group="power",
-        direction="write",
-        order="random",
-        block_bytes=4 * KIB,
-        queue_depth=32,
-        align_bytes=4 * KIB,
-        duration_s=60,
-        span_bytes=8 * GIB,
-        default_for=(),
-    ),
+    _sequential("read"),
+    _sequential("write"),
+    _random("read"),
+    _random("write"),
 )

@@ -17,6 +17,7 @@ from drivelab.quantities import GIB, KIB, SECTOR_BYTES
 Direction = Literal["read", "write"]
 DIRECTIONS: tuple[Direction, ...] = ("read", "write")
 ALIGNMENTS = {"sector": SECTOR_BYTES, "aligned": 4 * KIB}
+WITH_TRIM = ("new", "used", "used-trimmed")
 NAMED: dict[str, Any] = {"default_for": ()}
 WORDS = {"sector": "sector-aligned", "aligned": "4K-aligned"}
 
@@ -48,7 +49,8 @@ def _random_data(direction: Direction, depth: int, *, default: bool) -> Stream:
 
 
 PROCEDURES = (
-    *(_procedure(direction, 3, name) for direction in DIRECTIONS for name in ALIGNMENTS),
+    *(_procedure("read", 3, name) for name in ALIGNMENTS),
+    *(_procedure("write", 3, name, states=WITH_TRIM) for name in ALIGNMENTS),
     *(_random_data(direction, 3, default=True) for direction in DIRECTIONS),
     *(_procedure(direction, 32, "aligned") for direction in DIRECTIONS),
     *(_random_data(direction, 32, default=False) for direction in DIRECTIONS),

@@ -34,7 +34,7 @@ def _procedure(
 
 PROCEDURES = (
     _procedure("read"),
-    _procedure("write"),
+    _procedure("write", states=("new", "used", "used-trimmed")),
     _procedure("read", "-random-data", ", random data", data=RANDOM, written_first=True),
     _procedure("write", "-random-data", ", random data", data=RANDOM),
     *(

@@ -41,6 +41,11 @@ class State:
         return self.cost >= 1
 
     @property
+    def needs_trim(self) -> bool:
+        """Whether TRIM is part of its history: without effect, it is another state by name only."""
+        return any(state.step is _trimmed for state in self.lineage)
+
+    @property
     def lineage(self) -> tuple[State, ...]:
         """This state's ancestors, the oldest first, and itself."""
         return (*(self.parent.lineage if self.parent is not None else ()), self)
@@ -163,6 +168,7 @@ def _family(name: str, minutes: int, data: str, written: State) -> tuple[State, 
 
 
 _WRITTEN, _WRITTEN_RANDOM = _written(REPEATING), _written(RANDOM)
+_USED = State("used", _used_text(), _copied, 2.0, _WRITTEN)
 
 STATES = {
     state.name: state
@@ -182,7 +188,14 @@ STATES = {
             1.0,
             _WRITTEN_RANDOM,
         ),
-        State("used", _used_text(), _copied, 2.0, _WRITTEN),
+        _USED,
+        State(
+            "used-trimmed",
+            f"used, then TRIM of all logical blocks, {_REST_TEXT}",
+            _trimmed,
+            1.0,
+            _USED,
+        ),
         *_family("tortured", 20, REPEATING, _WRITTEN),
         *_family("tortured-random-20min", 20, RANDOM, _WRITTEN_RANDOM),
         *_family("tortured-random", 60, RANDOM, _WRITTEN_RANDOM),

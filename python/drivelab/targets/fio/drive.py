@@ -66,6 +66,7 @@ class RealDrive:
         self.raw_capacity_bytes: int | None = None
         self.queue_depth = QUEUE_DEPTH
         self.is_disk = self.place.rotating
+        self.takes_trim = self.place.trim_refusal is None
         self.memory_bytes = 0
         self.parameters: list[dict[str, Any]] = []
         self.real = {

@@ -1,0 +1,174 @@
+"""Uniform random writes of 4 KiB until write amplification stands still: what studies compare.
+
+The steady state here is that of write amplification, not of PTS: rounds of a sixteenth of the
+written range (half of the free flash, if that is less) follow each other until four in a row lie
+within 2 %. Before the first round as many bytes are written as the drive has free, because no drive
+cleans before it has used them up. What remains is the slow swing of a drive whose blocks were all
+filled at the same time: up to 3 % of the amplification where a third or more of the flash is spare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab.counters import program_bytes, spent_in
+from drivelab.data_patterns import parse_data_pattern
+from drivelab.errors import RequestError
+from drivelab.procedures.flow import flow
+from drivelab.procedures.stream import RANDOM
+from drivelab.progress import TaskProgress
+from drivelab.quantities import KIB, NS_PER_S, derive_seed
+from drivelab.targets import Report, Target
+from drivelab.workload import BlockSize, Job
+
+WRITE_BYTES = 4 * KIB
+QUEUE_DEPTH = 32
+ROUND_SHARE = 1 / 16
+"""Bytes of a round, as a share of the written range, at most."""
+ROUND_FREE_SHARE = 1 / 2
+"""The same as a share of the free flash: how far a drive swings depends on that."""
+WINDOW = 4
+"""Rounds that are compared."""
+EXCURSION = 0.02
+"""(highest - lowest) / mean of the rounds' write amplification, at most."""
+ROUNDS_MAX, QUICK_ROUNDS = 24, 1
+ROUND_S = 600
+"""Longest round in s of the drive's time: what is slower than that copies whole superblocks, and
+needs no more writes than that to be steady."""
+WARM_UP_S = 4 * 3600
+"""Longest time before the first round, for the same drives."""
+WARM_UP_MARGIN = 1.1
+
+STEADY_TEXT = (
+    f"steady: write amplification of {WINDOW} rounds in a row within {EXCURSION * 100:.0f} % of "
+    "each other"
+)
+
+
+@dataclass(frozen=True)
+class Steady:
+    """The mean of the last rounds."""
+
+    write_amplification: float | None
+    mib_per_s: float
+    iops: float
+    round_count: int
+    steady: bool
+    """Whether the rounds came to agree, or were cut off."""
+
+
+def steady_writes(
+    target: Target,
+    span_bytes: int,
+    free_bytes: int,
+    seed: int,
+    quick: bool,
+    progress: TaskProgress,
+    share: float,
+) -> Steady:
+    """Writes at random within `span_bytes` from LBA 0 until the amplification stands still.
+
+    `free_bytes` of flash hold nothing valid when it begins.
+    """
+    span_bytes -= span_bytes % WRITE_BYTES
+
+    def write(name: str, byte_count: int, seconds: int, part: float) -> Report:
+        job = Job(
+            name=f"steady-{name}",
+            rw="randwrite",
+            block_sizes=(BlockSize(bytes=WRITE_BYTES),),
+            span_bytes=span_bytes,
+            io_bytes=max(WRITE_BYTES, byte_count - byte_count % WRITE_BYTES),
+            runtime_ns=seconds * NS_PER_S,
+            queue_depth=min(QUEUE_DEPTH, target.queue_depth),
+            data=parse_data_pattern(RANDOM),
+            seed=derive_seed(seed, name),
+        )
+        return target.run([job], progress, share * part)
+
+    write("warm-up", int(free_bytes * WARM_UP_MARGIN), WARM_UP_S, 0.4)
+    rounds: list[Report] = []
+    round_bytes = int(min(span_bytes * ROUND_SHARE, free_bytes * ROUND_FREE_SHARE))
+    wanted = QUICK_ROUNDS if quick else ROUNDS_MAX
+    settled = False
+    while len(rounds) < wanted and not settled:
+        part = 0.6 / (WINDOW + 2) if len(rounds) < WINDOW + 2 else 0.0
+        rounds.append(write(f"round-{len(rounds)}", round_bytes, ROUND_S, part))
+        settled = _settled([_amplification([report]) for report in rounds[-WINDOW:]])
+    return _summary(rounds[-WINDOW:], len(rounds), settled)
+
+
+def _settled(found: list[float | None]) -> bool:
+    known = [value for value in found if value is not None]
+    if len(known) < WINDOW:
+        return False
+    return max(known) - min(known) <= EXCURSION * sum(known) / WINDOW
+
+
+def _amplification(reports: list[Report]) -> float | None:
+    used = [spent_in(report) for report in reports]
+    written = sum(item["host_write_bytes"] for item in used)
+    programmed = [program_bytes(item) for item in used]
+    known = [count for count in programmed if count is not None]
+    return sum(known) / written if written and len(known) == len(used) else None
+
+
+def _summary(window: list[Report], round_count: int, settled: bool) -> Steady:
+    numbers = [flow(report, "write") for report in window]
+    seconds = sum(float(item["duration_s"] or 0.0) for item in numbers)
+
+    def rate(key: str) -> float:
+        moved = sum(float(item[key] or 0.0) * float(item["duration_s"] or 0.0) for item in numbers)
+        return moved / seconds if seconds else 0.0
+
+    return Steady(_amplification(window), rate("mib_per_s"), rate("iops"), round_count, settled)
+
+
+def fill(target: Target, span_bytes: int, seed: int, progress: TaskProgress, share: float) -> None:
+    """Writes the first `span_bytes` once in a row with incompressible data."""
+    block_bytes = 128 * KIB
+    job = Job(
+        name="fill",
+        rw="write",
+        block_sizes=(BlockSize(bytes=min(block_bytes, span_bytes)),),
+        span_bytes=span_bytes,
+        data=parse_data_pattern(RANDOM),
+        seed=derive_seed(seed, "fill"),
+    )
+    target.run([job], progress, share)
+
+
+SPARE_KEYS = ("spare_ratio", "member.spare_ratio")
+"""What says how much of the flash the host can't address: of a drive, of the drives of an array."""
+
+
+def with_spare(target: Target, spare_ratio: float) -> Target:
+    """A new drive of the same model and flash with this spare area over user capacity.
+
+    Raises RequestError if the model can't have it.
+    """
+    refused: list[RequestError] = []
+    for key in SPARE_KEYS:
+        try:
+            return target.variant([(key, f"{spare_ratio:.6g}")])
+        except RequestError as error:
+            refused.append(error)
+    raise refused[0]
+
+
+def raw_bytes(target: Target) -> int:
+    """Bytes of all flash of a drive; raises RequestError where there is no model."""
+    # With as much spare area as user capacity the host sees half of the flash.
+    return 2 * with_spare(target, 1.0).capacity_bytes
+
+
+def row(found: Steady) -> dict[str, Any]:
+    """The columns that every study has."""
+    return {
+        "write_amplification": found.write_amplification,
+        "mib_per_s": found.mib_per_s,
+        "iops": found.iops,
+        "rounds": found.round_count,
+        "steady": "yes" if found.steady else "no",
+    }

@@ -1,0 +1,98 @@
+"""Studies and the table of conditions: what they find follows from what the drive is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small import small_model
+
+from drivelab.procedures import PROCEDURES
+from drivelab.procedures.steady_writes import raw_bytes, with_spare
+from drivelab.progress import TaskProgress
+from drivelab.states import steps
+from drivelab.targets import EngineTarget
+from drivelab.theory import fifo_write_amplification
+
+Found = tuple[list[dict[str, Any]], dict[str, Any], list[str]]
+
+
+def measure(test_id: str, target: EngineTarget) -> Found:
+    found = PROCEDURES[test_id].measure(target, 1, True, TaskProgress(test_id)).found()
+    values = {value["name"]: value["value"] for value in found["values"]}
+    return found["tables"][0]["rows"], values, found["notes"]
+
+
+def test_a_variant_has_the_spare_area_that_was_asked_for() -> None:
+    target = EngineTarget(small_model(), 1)
+    raw = small_model().raw_capacity_bytes
+    assert raw_bytes(target) == pytest.approx(raw, rel=1e-4)
+    assert with_spare(target, 0.28).capacity_bytes == pytest.approx(raw / 1.28, rel=1e-4)
+
+
+# 1 / (1 - x) with x = e^(-(1 - x)(1 + s)), to four digits.
+@pytest.mark.parametrize(("spare", "wanted"), [(0.07, 7.817), (0.28, 2.481), (0.5, 1.716)])
+def test_the_formula_is_that_of_the_engine_s_own_table(spare: float, wanted: float) -> None:
+    assert fifo_write_amplification(spare) == pytest.approx(wanted, abs=5e-4)
+
+
+def test_more_spare_area_costs_fewer_copies_and_is_near_the_formula() -> None:
+    rows, values, _ = measure("spare-area", EngineTarget(small_model(), 1))
+    amplification = [row["write_amplification"] for row in rows]
+    assert amplification == sorted(amplification, reverse=True)
+    assert [row["mib_per_s"] for row in rows] == sorted(row["mib_per_s"] for row in rows)
+    for row in rows[1:]:
+        assert row["write_amplification"] == pytest.approx(
+            row["fifo_write_amplification"], rel=0.35
+        )
+    own = next(row for row in rows if row["variant"] == "as sold")
+    assert values["as_sold_write_amplification"] == own["write_amplification"]
+
+
+def test_an_emptier_drive_writes_faster_and_without_trim_only_if_it_never_was_full() -> None:
+    rows, values, notes = measure("fill-level", EngineTarget(small_model(), 1))
+    assert values["half_full_mib_per_s"] > 2 * values["full_mib_per_s"]
+    # The X25-M G1 ignores TRIM.
+    assert values["half_trimmed_mib_per_s"] < 0.7 * values["half_full_mib_per_s"]
+    assert any("ignores TRIM" in note for note in notes)
+    assert len(rows) == 4
+
+
+def test_a_smaller_partition_keeps_more_of_its_speed_after_torture() -> None:
+    rows, values, _ = measure("partition", EngineTarget(small_model(), 1))
+    assert rows[1]["spare_percent"] > 2 * rows[0]["spare_percent"]
+    assert rows[1]["random_write_amplification"] < rows[0]["random_write_amplification"]
+    assert values["partition_random_mib_per_s"] > 1.3 * values["whole_random_mib_per_s"]
+    assert rows[0]["recovered_mb_per_s"] > rows[0]["pass_mb_per_s"]
+
+
+def tortured(trim: bool) -> EngineTarget:
+    target = EngineTarget(small_model(), 1).variant([("ftl.trim_supported", str(trim).lower())])
+    progress = TaskProgress("tortured")
+    steps.fill(target, 1, progress, 0.5, steps.Fill())
+    # A minute over a gigabyte is as much as an hour over the whole drive.
+    steps.torture(target, 1, progress, 0.5, steps.Torture(minutes=1))
+    steps.settle(target, progress)
+    return target
+
+
+def test_what_brings_a_tortured_drive_back() -> None:
+    rows, values, notes = measure("resiliency-table", tortured(trim=True))
+    assert [row["condition"] for row in rows] == [
+        "as it is",
+        "after TRIM",
+        "after a second TRIM",
+        "after one sequential pass",
+        "after secure erase",
+    ]
+    assert values["tortured_pass_write_percent"] < 80
+    assert values["trimmed_pass_write_percent"] == pytest.approx(100, abs=3)
+    assert values["passed_pass_write_percent"] > values["tortured_pass_write_percent"]
+    assert notes == []
+
+
+def test_a_drive_without_trim_is_not_measured_after_it() -> None:
+    rows, values, notes = measure("resiliency-table", tortured(trim=False))
+    assert len(rows) == 3
+    assert "trimmed_pass_write_percent" not in values
+    assert any("ignores TRIM" in note for note in notes)
