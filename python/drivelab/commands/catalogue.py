@@ -22,14 +22,17 @@ def list_models(
     state_names: Annotated[
         bool, typer.Option("--states", help="List the states of drives.")
     ] = False,
+    prices: Annotated[
+        bool, typer.Option("--prices", help="List what drives cost, cheapest usable GiB first.")
+    ] = False,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Tests or states as the tables in docs/.")
     ] = False,
     json: arguments.Json = False,
 ) -> None:
-    """List the models that come with drivelab, by family; or the tests, or the states."""
-    if tests and state_names:
-        raise RequestError("--tests and --states: one at a time")
+    """List the models that come with drivelab, by family; or tests, states, prices."""
+    if tests + state_names + prices > 1:
+        raise RequestError("--tests, --states and --prices: one at a time")
     if markdown and not (tests or state_names):
         raise RequestError("--markdown is a form of --tests or --states")
     if markdown:
@@ -44,6 +47,8 @@ def list_models(
         ]
     else:
         records = [item.summary() for item in model.load_all()]
+    if prices:
+        records = _with_prices(records)
     if json:
         printing.document(records)
     elif tests:
@@ -54,8 +59,29 @@ def list_models(
             [tuple(str(value) for value in record.values())[:2] for record in records],
             (),
         )
+    elif prices:
+        _print_prices(records)
     else:
         _print_models(records)
+
+
+def _with_prices(records: Sequence[Record]) -> list[Record]:
+    """The models that have a price, cheapest usable GiB first."""
+    priced = [item for item in records if item["price_usd"]]
+    return sorted(priced, key=lambda item: (item["price_usd_per_gib_user"], item["name"]))
+
+
+def _print_prices(records: Sequence[Record]) -> None:
+    columns = ("name", "released", "flash", "user", "price", "per GiB flash", "usable")
+    rows = []
+    width = max(len(item["name"]) for item in records)
+    for item in records:
+        name, released, _, _, *rest = _model_row(item, width)
+        rows.append((name, released, *rest))
+    printing.table(columns, rows, columns[2:])
+    printing.console().print(
+        "\nPrices in USD when the drives were reviewed; GiB are 2^30 bytes.", style="dim"
+    )
 
 
 def _print_tests(records: Sequence[Record]) -> None:

@@ -42,3 +42,14 @@ def test_tests_and_states_are_listed_with_a_line_each(capsys: pytest.CaptureFixt
     assert "hdtach-write" in [test["id"] for test in tests]
     assert "tortured-random" in [state["name"] for state in listed(capsys, "--states")]
     assert cli.run(["list", "--tests", "--states"]) == 2
+
+
+def test_prices_begin_with_the_cheapest_usable_gib(capsys: pytest.CaptureFixture[str]) -> None:
+    found = listed(capsys, "--prices")
+    costs = [item["price_usd_per_gib_user"] for item in found]
+    assert costs == sorted(costs)
+    assert "hypothetical" not in [item["name"] for item in found]
+    assert cli.run(["list", "--prices"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1 : len(found) + 1]] == [i["name"] for i in found]
+    assert cli.run(["list", "--prices", "--states"]) == 2
