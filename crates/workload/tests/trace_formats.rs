@@ -40,6 +40,9 @@ const BLKPARSE: &str = "\
   8,0    1        6     0.004000000   701  Q   D 1000 + 2048 [fstrim]
   8,0    1        7     0.004100000   701  D   R 36 (12 00 00 00 24 00 ..) [smartd]
   8,0    1        0     0.004200000     0  m   N cfq701 slice expired t=0
+  8,0    1        8     0.004300000     0 UT   N [swapper] 1
+  8,0    1        9     0.004400000   701  C   R (12 00 00 00 24 00 ..) [0]
+259,3    1       10     0.004500000   701  X   R 64 / 128 [cp]
 CPU1 (8,0):
  Reads Queued:           1,      128KiB\t Writes Queued:           2,        8KiB
 Total (8,0):

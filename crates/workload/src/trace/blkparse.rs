@@ -34,7 +34,7 @@ const SUMMARY: [&str; 12] = [
     "Skips",
     "Allocation",
 ];
-/// Actions that are no arrival and no completion, by blkparse's manual.
+/// First letters of actions that are no arrival and no completion (an unplug by a timer is UT).
 const OTHER_ACTIONS: &str = "ABFGIMPRSTUWXm";
 
 pub(super) struct Blkparse {
@@ -110,8 +110,10 @@ impl Blkparse {
                 self.issue(&event)
             }
             "C" => self.completion(&event, trace),
-            _ if action.len() == 1 && OTHER_ACTIONS.contains(action) => Ok(()),
-            _ => Err(format!("action = {}: must be a letter of {OTHER_ACTIONS}, Q, D or C", quoted(action))),
+            _ if action.len() <= 2 && action.starts_with(|first| OTHER_ACTIONS.contains(first)) => Ok(()),
+            _ => {
+                Err(format!("action = {}: must begin with one of {OTHER_ACTIONS}, Q, D or C", quoted(action)))
+            }
         }
     }
 
