@@ -15,7 +15,7 @@ from drivelab import review as laboratory
 from drivelab.commands import printing, recording
 from drivelab.compare import Comparison, Source
 from drivelab.compare.document import document as to_document
-from drivelab.database import REVIEW
+from drivelab.compare.runs import as_review
 from drivelab.errors import RequestError
 from drivelab.results import to_json
 
@@ -135,15 +135,12 @@ def _writers(
 def _kept(text: str, wanted: Wanted) -> Source:
     """Stored results, as far as they are wanted."""
     found = stored.read(*stored.split(text), "SIDE")
-    if found.kind != REVIEW:
-        raise RequestError(
-            f'SIDE "{text}": a run of `drivelab {found.kind}`; reviews can be compared'
-        )
+    document = as_review(found)
     groups = {procedures.group_name(group) for group in procedures.GROUPS} & set(wanted.tests)
     everything = not wanted.tests or procedures.ALL in wanted.tests
     kept = [
         test
-        for test in found.document["tests"]
+        for test in document["tests"]
         if (
             everything
             or test["id"] in wanted.tests
@@ -151,7 +148,7 @@ def _kept(text: str, wanted: Wanted) -> Source:
         )
         and (not wanted.states or test["state"] in wanted.states)
     ]
-    return Source(text, {**found.document, "tests": kept})
+    return Source(text, {**document, "tests": kept})
 
 
 def _plan(asked: Sequence[str], kept: Sequence[Source], wanted: Wanted) -> laboratory.Plan:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from drivelab.compare import Comparison, overlays
 from drivelab.compare.pairing import Metric, Pair
 from drivelab.compare.sides import Side
+from drivelab.compare.specifications import WHOLE, Difference
 from drivelab.report import page
 from drivelab.report import quantities as q
 from drivelab.report.bars import Bar, BarChart
@@ -121,9 +122,7 @@ def _bars(sides: Sequence[Side], pair: Pair) -> BarChart | None:
         if side.index and metric.ratio(side.index) is not None:
             words += f" ({delta(metric, side.index).text})"
         share = max(0.0, value) / longest
-        found.append(
-            Bar(f"{side.letter} {side.label}", "", "", words, value, share, f"mine {side.css}")
-        )
+        found.append(Bar(side.letter, side.label, "", words, value, share, f"mine {side.css}"))
     return BarChart(
         f"{pair.title}, {pair.state}", metric.title, ARROWS[metric.better], tuple(found)
     )
@@ -237,6 +236,14 @@ def _key_columns(
     return [column for column in columns if column.key in along | words]
 
 
+def _specifications(found: Comparison) -> list[tuple[str, list[Difference]]]:
+    """What differs by part of the drive, facts of the whole drive first."""
+    groups: dict[str, list[Difference]] = {WHOLE: []}
+    for item in found.differences:
+        groups.setdefault(item.group, []).append(item)
+    return [(name, items) for name, items in groups.items() if items]
+
+
 def render(found: Comparison) -> str:
     """The comparison as HTML; the same comparison gives the same text."""
     sides, streams = found.sides, [p for p in found.pairs if p.measurement is not None]
@@ -267,6 +274,7 @@ def render(found: Comparison) -> str:
             overview=_overview(sides, found.pairs),
             bars=[chart for chart in bars if chart is not None and len(chart.bars) > 1],
             numbers=[(pair, list(map(_metric_row, pair.metrics))) for pair in streams],
+            specifications=_specifications(found),
             sections=sections,
             time_charts=time,
             position_charts=position,

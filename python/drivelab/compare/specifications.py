@@ -11,6 +11,10 @@ from drivelab.report import quantities as q
 from drivelab.report.measurements import Parameter
 
 MISSING = object()
+WHOLE = "drive"
+"""The group of what is said of the whole drive."""
+NAMES = ("name", "title")
+"""Keys that only name a drive, as its column does."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Difference:
     @property
     def group(self) -> str:
         """Part of the drive: the key up to its last dot."""
-        return self.key.rpartition(".")[0] or "drive"
+        return self.key.rpartition(".")[0] or WHOLE
 
 
 def differences(sides: Sequence[Side]) -> list[Difference]:
@@ -76,7 +80,7 @@ def _parameters(sides: Sequence[Side]) -> Iterator[Difference]:
     keys = dict.fromkeys(key for parameters in known for key in parameters)
     for key in sorted(keys, key=lambda name: "." in name):
         found: list[Parameter | None] = [parameters.get(key) for parameters in known]
-        if _same([MISSING if p is None else p.value for p in found]):
+        if key in NAMES or _same([MISSING if p is None else p.value for p in found]):
             continue
         yield Difference(
             key=key,

@@ -96,3 +96,25 @@ def test_a_review_is_kept_if_its_comparison_is_refused(
     assert "Spans differ" in message
     assert "The review is kept" in message
     assert cli.run(["compare", large, out, "--force", "--out", str(tmp_path / "forced")]) == 0
+
+
+def test_recorded_runs_and_replays_are_compared_by_job_and_direction(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab, job, trace = (tmp_path / name for name in ("lab.duckdb", "j.fio", "t.trace"))
+    job.write_text("[j]\nrw=randrw\nbs=4k\nsize=4m\n", encoding="utf-8")
+    trace.write_text("0 0 0 8 0\n1000000 0 64 8 1\n", encoding="utf-8")
+    for extra in ([], ["--set", "flash.program_ns=1800000"]):
+        common = [*SETS, *extra, "--drive", MODEL_NAME, "--database", str(lab)]
+        assert cli.run(["run", str(job), *common]) == 0
+        assert cli.run(["replay", str(trace), "--format", "mqsim", *common]) == 0
+    capsys.readouterr()
+    for runs, ids in ((("1", "3"), "run j"), (("2", "4"), "replay t.trace")):
+        sides = [f"{lab}:{run}" for run in runs]
+        assert cli.run(["compare", *sides, "--out", str(tmp_path / "out"), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert sorted(test["id"] for test in found["tests"]) == [f"{ids} read", f"{ids} write"]
+        keys = [item["key"] for item in found["specifications"]["different"]]
+        assert keys == ["flash.program_ns"]
+    assert cli.run(["compare", f"{lab}:1", f"{lab}:2", "--out", str(tmp_path / "none")]) == 2
+    assert "No test was made in the same state" in capsys.readouterr().err

@@ -1,0 +1,92 @@
+"""Runs of job files and replays of traces as documents of a review, so that they can be compared.
+
+Each job and direction becomes a test: what was run is compared only with what has the same name, in
+the same state, with the same options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from drivelab.database import REPLAY, REVIEW, Recorded, Row
+from drivelab.results import COMPOUND
+
+Record = dict[str, Any]
+
+VALUES = (
+    ("mib_per_s", "throughput", "MiB/s", "higher"),
+    ("iops", "requests per second", "IOPS", "higher"),
+    ("latency_mean_us", "mean latency", "us", "lower"),
+    ("latency_max_us", "longest latency", "us", "lower"),
+)
+
+
+def as_review(run: Recorded) -> Record:
+    """The document of a review; that of another run with its numbers as tests."""
+    if run.kind == REVIEW:
+        return dict(run.document)
+    rows = run.rows()
+    [whole] = rows["tests"]
+    own = run.document["drivelab"]
+    settings = rows.get("job_options", [])
+    return {
+        "drivelab": {"quick": False, **own},
+        "models": list(run.models),
+        "tests": [
+            {
+                "id": f"{run.kind} {row['test']} {row['direction']}",
+                "title": f"{row['test']}, {row['direction']}",
+                "group": run.kind,
+                "model": whole["model"],
+                "state": whole["state"],
+                "kind": COMPOUND,
+                "values": _values(row, whole),
+                "tables": _percentiles(row, rows.get("percentiles", [])),
+                "charts": [],
+                "data": _data(own),
+                "options": _options(run, row, settings),
+            }
+            for row in rows.get("jobs", [])
+        ],
+        "states": [],
+        "figures": [],
+    }
+
+
+def _values(row: Row, whole: Row) -> list[Record]:
+    found = [(name, title, unit, better, row.get(name)) for name, title, unit, better in VALUES]
+    if row["direction"] == "write":
+        amplification = whole.get("write_amplification")
+        found.append(("write_amplification", "write amplification", "", "lower", amplification))
+    return [
+        {"name": name, "title": title, "unit": unit, "better": better, "value": value}
+        for name, title, unit, better, value in found
+    ]
+
+
+def _percentiles(row: Row, rows: Iterable[Row]) -> list[Record]:
+    of_row = [
+        {"percentile": f"{item['percentile']:g} %", "latency_us": item["latency_us"]}
+        for item in rows
+        if (item["test"], item["direction"]) == (row["test"], row["direction"])
+    ]
+    columns = [
+        {"key": "percentile", "title": "Percentile", "unit": ""},
+        {"key": "latency_us", "title": "Latency under", "unit": "us"},
+    ]
+    table = {"name": "percentiles", "title": "Latency percentiles", "columns": columns}
+    return [{**table, "rows": of_row}] if of_row else []
+
+
+def _data(own: Record) -> str | None:
+    data = own.get("data")
+    return None if data is None else str(data)
+
+
+def _options(run: Recorded, row: Row, settings: Iterable[Row]) -> str:
+    """What decides what was run, in words: options of the job, or how a trace was replayed."""
+    if run.kind == REPLAY:
+        return str(run.document["drivelab"].get("pacing"))
+    found = {item["option"]: item["value"] for item in settings if item["test"] == row["test"]}
+    return " ".join(f"{option}={value}" for option, value in sorted(found.items()))
