@@ -32,6 +32,8 @@ DATA = "compressible:50"
 """What files contain: programs and documents compress to about half [A2], as in the image."""
 QUEUE_DEPTH = 32
 """Requests that the operating system keeps outstanding at most: as many as the link allows."""
+PROGRAM_SEED = 1
+"""Seed of what programs do: a program is the same on every drive, in every state and every run."""
 ONE_AFTER_ANOTHER_NS = 1
 """Shortest processor time: the request waits for those before it, and no longer."""
 

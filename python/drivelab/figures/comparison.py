@@ -17,8 +17,6 @@ ZERO_LIMIT = {"MB/s": 5.0}
 """What a line that a chart draws on its axis, printed as "nearly 0", can't be told from."""
 FIGURE_ID = re.compile(r"\b(?:[A-Z][A-Z0-9]|ORD)-\d{3}\b")
 """Identity of a figure or of an ordering."""
-APPLICATIONS = {"pcmark": "PCMark Vantage", "sysmark": "SYSMark 2007"}
-"""Applications by the beginning of a metric."""
 GB = 10**9
 
 Record = dict[str, Any]
@@ -199,14 +197,17 @@ def judge(figure: Figure, modelled: float | None) -> tuple[float | None, bool | 
 def _role(
     figure: Figure, inputs: Mapping[str, Input], measured: Measured, modelled: float | None
 ) -> str:
-    """`fitted` if a parameter's source names the figure, or whatever it follows from.
+    """`fitted` if the source of a parameter, or of a test's constant, names the figure, or if
+    whatever it follows from is fitted.
 
     `none`: nothing is modelled, or the comparison means nothing.
     """
     if modelled is None or _unjudged(figure):
         return "none"
     models = {item.model for item in inputs.values()}
-    named = any(figure.id in measured.fitted_ids[name] for name in models)
+    named = figure.id in tables.remarks("fitted") or any(
+        figure.id in measured.fitted_ids[name] for name in models
+    )
     return "fitted" if named or all(map(measured.fitted, inputs.values())) else "predicted"
 
 
@@ -230,7 +231,7 @@ def _reason(
         return _unjudged(figure) or tables.remarks("beside").get(figure.id, "")
     if figure.id in tables.remarks("no_model"):
         return tables.remarks("no_model")[figure.id]
-    if scenario := _scenario(figure):
+    if not inputs and (scenario := _scenario(figure)):
         return f"{SCENARIO_NOTE}: {scenario}"
     missing = measured.missing(inputs.values())
     if missing:
@@ -249,9 +250,8 @@ def _reason(
 
 def _scenario(figure: Figure) -> str:
     """What runs on the drive, if that is an application and not a test."""
-    by_metric = (name for start, name in APPLICATIONS.items() if figure.metric.startswith(start))
     remark = tables.remarks("scenario").get(figure.id)
-    return remark or str(figure.workload.get("app") or next(by_metric, ""))
+    return remark or str(figure.workload.get("app") or "")
 
 
 def _words(item: Input) -> str:

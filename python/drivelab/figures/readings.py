@@ -47,6 +47,10 @@ QUANTITIES = {
     "pass_median_mb_per_s": Quantity(_of_pass("median_mb_per_s"), "MB/s", "median of a pass"),
     "pass_floor_mb_per_s": Quantity(_of_pass("floor_mb_per_s"), "MB/s", "floor of a pass"),
     "value:iops": Quantity(_of_value("iops"), "IOPS", "iops of a replay"),
+    "value:score": Quantity(_of_value("score"), "points", "score"),
+    "value:productivity_mb_per_s": Quantity(
+        _of_value("productivity_mb_per_s"), "MB/s", "productivity"
+    ),
 }
 """Everything that is read off a stream's or a pass's record, by name."""
 
@@ -56,7 +60,7 @@ VALUE = "value:"
 
 def quantity(name: str) -> Quantity:
     """The quantity of this name; KeyError if there is none. The unit of a value is its test's."""
-    if name.startswith(VALUE):
+    if name.startswith(VALUE) and name not in QUANTITIES:
         return Quantity(_of_value(name.removeprefix(VALUE)), "", name)
     return QUANTITIES[name]
 
@@ -186,6 +190,9 @@ RULES = (
         *("worst_case_speed", "hdtach-write-random-data", "pass_mean_mb_per_s"),
         states={"tortured (20 min incompressible": "tortured-random-20min-pass"},
     ),
+    _rule("pcmark_vantage_hdd", "pcmark-vantage", "value:hdd_score"),
+    _rule("pcmark_vantage_overall", "pcmark-vantage", "value:score"),
+    _rule("time_to_first_stutter", "desktop-use", "value:minutes_to_stutter"),
     _rule("power_idle", "power-idle", "power_w"),
     _rule("power_seq_write", "power-sequential-write", "power_w"),
 )

@@ -14,6 +14,7 @@ from typing import Any
 from drivelab.applications import desktop, pcmark
 from drivelab.applications.scenario import (
     DATA,
+    PROGRAM_SEED,
     Place,
     install,
     phase_requests,
@@ -79,7 +80,7 @@ class PCMarkVantage(Application):
         place = place_on(target.capacity_bytes)
         rows, rates = [], {}
         for trace in pcmark.traces(QUICK_TRACE_SHARE if quick else 1):
-            requests = phase_requests(trace, place, seed)
+            requests = phase_requests(trace, place, PROGRAM_SEED)
             report = play(target, requests, trace.name, seed, progress, 1 / len(pcmark.TRACES))
             rates[trace.name] = requests.byte_count / waited_s(report) / MB
             rows.append(_trace_row(trace.name, report, rates[trace.name]))
@@ -138,7 +139,7 @@ class SysMark(Application):
         """Writes the files, lets the drive rest, and plays the rounds."""
         place = install(target, desktop.FILES_BYTES, seed, progress, 0.3)
         count = desktop.QUICK_ROUNDS if quick else desktop.ROUNDS
-        requests = desktop.rounds(count, place, seed)
+        requests = desktop.rounds(count, place, PROGRAM_SEED)
         report = play(target, requests, self.id, seed, progress, 0.7)
         time_s, processor_s = waited_s(report), desktop.processor_s(requests)
         score = 100 * processor_s / time_s
@@ -167,7 +168,7 @@ def _directions(report: Report) -> Table:
     )
 
 
-USERS, QUICK_USERS = 5, 1
+USERS, QUICK_USERS = 9, 1
 PIECE_S, PIECES, QUICK_PIECES = 600, 12, 2
 """Use is played in pieces, until something stutters: at most two hours."""
 
@@ -186,7 +187,7 @@ class DesktopUse(Application):
         rows = []
         for user in range(users):
             drive = target.clone() if user + 1 < users else target
-            own_seed = derive_seed(seed, f"user {user}")
+            own_seed = derive_seed(PROGRAM_SEED, f"user {user}")
             rows.append(_use(drive, place, own_seed, pieces, progress, 0.9 / users))
             rows[-1]["user"] = user + 1
         limit_min = pieces * PIECE_S / 60

@@ -66,6 +66,14 @@ def test_hard_disks_are_measured_in_one_state() -> None:
 
 def test_remarks_and_formulas_are_about_figures_that_there_are() -> None:
     named = set(tables.formulas())
-    for section in ("contradicted", "arithmetic", "no_model", "not_found", "scenario", "beside"):
+    for section in (
+        "contradicted",
+        "arithmetic",
+        "no_model",
+        "not_found",
+        "scenario",
+        "fitted",
+        "beside",
+    ):
         named |= set(tables.remarks(section))
     assert named <= set(figures_by_id())
