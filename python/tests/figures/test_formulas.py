@@ -37,7 +37,7 @@ def test_inputs_are_figures_measurements_or_given_values() -> None:
         "m", "access-time", "used", "mean_ms"
     )
     assert input_of("m / price_usd_per_gb") == Property("m", "price_usd_per_gb")
-    for wrong in ("m / access-time / used / speed", "a / b / c", "AN-083"):
+    for wrong in ("m / access-time / used / speed", "a / b / c", "AN-228"):
         with pytest.raises(ValueError, match=r"not an input|not repeated"):
             input_of(wrong)
 
