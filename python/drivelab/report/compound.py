@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
+from drivelab.procedures.procedure import GROUPS
 from drivelab.report import plots
 from drivelab.report import quantities as q
 from drivelab.report.bars import RELATIONS, state_class, state_colour
@@ -14,6 +14,8 @@ from drivelab.report.charts import Chart
 from drivelab.report.measurements import Figure, Review, dicts, state_rank, text
 from drivelab.report.plots import Axis, Drawing, RowSet
 
+TITLES = {"snia pts": "SNIA PTS"}
+"""Headings of groups that are names."""
 GOALS = {"higher": "more is better", "lower": "less is better"}
 Record = Mapping[str, Any]
 
@@ -77,22 +79,23 @@ def groups(review: Review, model: str, prefix: str) -> list[Group]:
     """The compound tests of a model, by group."""
     own = [record for record in review.compound if record.get("model") == model]
     figures = [figure for figure in review.figures if figure.model == model]
-    found = []
-    for title, members in groupby(own, lambda record: text(record.get("group"))):
-        by_id: dict[str, list[Record]] = {}
-        for record in members:
-            by_id.setdefault(text(record.get("id")), []).append(record)
-        tests = tuple(_test(rows, figures, prefix) for rows in by_id.values())
-        found.append(Group(title[:1].upper() + title[1:], tests))
-    return _joined(found)
+    tests: dict[str, dict[str, list[Record]]] = {}
+    for record in own:
+        by_id = tests.setdefault(text(record.get("group")), {})
+        by_id.setdefault(text(record.get("id")), []).append(record)
+    order = sorted(tests, key=lambda group: GROUPS.index(group) if group in GROUPS else len(GROUPS))
+    return [
+        Group(
+            group_title(group),
+            tuple(_test(rows, figures, prefix) for rows in tests[group].values()),
+        )
+        for group in order
+    ]
 
 
-def _joined(found: Iterable[Group]) -> list[Group]:
-    """Groups of the same title as one: states are measured after one another."""
-    tests: dict[str, list[CompoundTest]] = {}
-    for group in found:
-        tests.setdefault(group.title, []).extend(group.tests)
-    return [Group(title, tuple(members)) for title, members in tests.items()]
+def group_title(group: str) -> str:
+    """A group's name as a heading."""
+    return TITLES.get(group, group[:1].upper() + group[1:])
 
 
 def _test(records: Sequence[Record], figures: Sequence[Figure], prefix: str) -> CompoundTest:

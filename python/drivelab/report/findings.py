@@ -372,7 +372,7 @@ def _compound(review: Review, model: str) -> Iterator[Finding]:
         steady = record.get("steady_state")
         if isinstance(steady, dict) and steady.get("reached") is False:
             sentence = f"{text(record.get('title'))}: no steady state was reached."
-            yield Finding("not steady", sentence, state)
+            yield Finding("unsteady", sentence, state)
     changes.sort(key=lambda item: item[0], reverse=True)
     yield from (finding for size, finding in changes[:COMPOUND_MAX] if size > CHANGE_RATIO)
 
@@ -383,7 +383,8 @@ def _told(record: Mapping[str, Any], value: Mapping[str, Any], new: float, gain:
     words = words.replace("slower", "worse").replace("faster", "better").replace("fast", "good")
     amounts = f"{q.with_unit(new, unit)} new, {q.with_unit(value.get('value'), unit)} {state}"
     what = text(value.get("title"))
-    what = what[:1].lower() + what[1:]
+    # A name in capitals stays one.
+    what = what[:1].lower() + what[1:] if what[1:2].islower() else what
     sentence = f"{text(record.get('title'))}, {state}: {what} {words} new."
     return Finding(figure, sentence, amounts)
 

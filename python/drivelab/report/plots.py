@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.report import quantities as q
-from drivelab.report.axes import LINE_HEIGHT_SHARE, axis, label, log_axis, spread
+from drivelab.report.axes import LINE_HEIGHT_SHARE, axis, below, label, log_axis, spread
 from drivelab.report.charts import Chart
 
 TOKENS = ("$new", "$used", "$tortured", "$trimmed", "$passed", "$published", "$accent", "$other")
@@ -21,6 +21,8 @@ LINES_MAX = 8
 """More lines than this can't be told apart: they are drawn as a field of colour."""
 SIZE_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
 HEIGHT_PX, HEAT_ROW_PX = 230, 30
+CLOSE_SHARE = 0.6
+"""Lines whose lowest point is above this share of the highest are drawn without zero."""
 
 Row = Mapping[str, Any]
 
@@ -200,13 +202,27 @@ def _upright(y: Axis, values: list[float], ends: list[float]) -> tuple[dict[str,
     """The vertical axis, and where labels of lines that end at these values stand."""
     if y.log:
         low, high = math.log10(min(values)) - 0.08, math.log10(max(values)) + 0.08
-        upright = log_axis(low, high, y.word)
+        upright = log_axis(low, high, _tick)
         low, high = upright["range"]
         logs = [math.log10(end) if end > 0 else low for end in ends]
-        return upright, spread(logs, (high - low) * LINE_HEIGHT_SHARE)
-    top = (max(values) or 1.0) * 1.08
-    low = min(0.0, min(values))
-    return axis(range=[low, top], nticks=5), spread(ends, (top - low) * LINE_HEIGHT_SHARE)
+        return upright, _placed(logs, low, high)
+    low, high = min(values), max(values) or 1.0
+    # Lines that lie close together far from zero would be one line on an axis from zero.
+    room = (high - low) * 0.25 if low > CLOSE_SHARE * high and len(values) > 2 else 0.0
+    low = low - room if room else min(0.0, low)
+    top = high + room if room else high * 1.08
+    return axis(range=[low, top], nticks=5), _placed(ends, low, top)
+
+
+def _placed(ends: list[float], low: float, high: float) -> list[float]:
+    """Where the labels of lines stand that end at these values: apart, and not above the plot."""
+    gap = (high - low) * LINE_HEIGHT_SHARE
+    return below(spread(ends, gap), high, gap)
+
+
+def _tick(value: float) -> str:
+    """A place on a log axis: 1, 2 or 5 times a power of ten."""
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
 
 def _along(x: Axis, values: list[float]) -> dict[str, Any]:
@@ -216,7 +232,7 @@ def _along(x: Axis, values: list[float]) -> dict[str, Any]:
     places = sorted(set(values))
     low, high = math.log10(places[0]), math.log10(places[-1])
     if x.unit != "B":
-        return log_axis(low - 0.05, high + 0.05, x.word, showgrid=False)
+        return log_axis(low - 0.05, high + 0.05, _tick, showgrid=False)
     shown = places[:: max(1, -(-len(places) // 7))]
     return axis(
         type="log",

@@ -65,7 +65,9 @@ def document() -> dict[str, Any]:
 
 
 def test_values_stand_side_by_side_new_first(document: dict[str, Any]) -> None:
-    [group] = groups(read(document), "intel-x25-m-g1-80gb", "t")
+    other = record("used", 1.0) | {"id": "another", "group": "studies"}
+    mixed = document | {"tests": [*document["tests"][:-1], other, document["tests"][-1]]}
+    [group, _] = groups(read(mixed), "intel-x25-m-g1-80gb", "t")
     [test] = group.tests
     assert [name for name, _ in test.states] == ["new", "used"]
     assert [row.cells for row in test.values] == [
