@@ -58,8 +58,8 @@ GRAPH_POINTS = 128
 """Points of a graph in the results; each is the mean over its part of the drive."""
 WAYS: tuple[Literal["read", "write"], ...] = ("read", "write")
 MEASURES = {
-    "pass_read_mb_per_s": "pass, reading",
-    "pass_write_mb_per_s": "pass, writing",
+    "pass_read_mb_per_s": "Pass, reading",
+    "pass_write_mb_per_s": "Pass, writing",
     "file_read_mib_per_s": "AS SSD, reading",
     "file_write_mib_per_s": "AS SSD, writing",
 }
@@ -193,7 +193,7 @@ def _charts() -> tuple[Chart, ...]:
         )
     )
     bars = tuple(
-        Chart("conditions", f"{words.capitalize()}, by condition", "bars", "condition", key)
+        Chart("conditions", f"{words}, by condition", "bars", "condition", key)
         for key, words in MEASURES.items()
     )
     return (*graphs, *bars)
@@ -212,7 +212,7 @@ def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
             values.append(
                 Value(
                     f"{condition.replace('-', '_')}_{key.rsplit('_m', 1)[0]}_percent",
-                    f"{measure}, {words}".capitalize().replace("As ssd", "AS SSD"),
+                    f"{measure}, {words}",
                     100 * by_condition[words][key] / whole if whole else None,
                     "% of clean",
                     "higher",

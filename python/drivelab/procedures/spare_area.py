@@ -74,12 +74,8 @@ class SpareArea(Procedure):
         notes.append(f"Every point is {steady_writes.STEADY_TEXT}; incompressible data.")
         charts = (
             Chart(
-                *("spare", "Write amplification by spare area", "lines"),
-                *("spare_percent", "write_amplification"),
-            ),
-            Chart(
-                *("spare", "Write amplification by spare area, formula", "lines"),
-                *("spare_percent", "fifo_write_amplification"),
+                *("amplification", "Write amplification by spare area", "lines"),
+                *("spare_percent", "write_amplification", "line"),
             ),
             Chart(
                 *("spare", "Random write by spare area", "lines"),
@@ -89,7 +85,10 @@ class SpareArea(Procedure):
         return Measured(
             target.capacity_bytes,
             values=_values(rows),
-            tables=(Table("spare", "Steady random writes by spare area", COLUMNS, tuple(rows)),),
+            tables=(
+                Table("spare", "Steady random writes by spare area", COLUMNS, tuple(rows)),
+                _beside_theory(rows),
+            ),
             charts=charts,
             notes=tuple(notes),
         )
@@ -123,6 +122,29 @@ class SpareArea(Procedure):
     def data_text(self) -> str:
         """What is written or read."""
         return "random"
+
+
+def _beside_theory(rows: Sequence[dict[str, Any]]) -> Table:
+    """The drive and the formula as two lines of one chart."""
+    lines = {"drive": "write_amplification", "formula": "fifo_write_amplification"}
+    return Table(
+        "amplification",
+        "Write amplification beside the formula",
+        (
+            COLUMNS[0],
+            Column("line", "Line"),
+            Column("write_amplification", "Write amplification"),
+        ),
+        tuple(
+            {
+                "spare_percent": row["spare_percent"],
+                "line": line,
+                "write_amplification": row[key],
+            }
+            for line, key in lines.items()
+            for row in rows
+        ),
+    )
 
 
 def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
