@@ -53,8 +53,12 @@ figures: setup ## all published figures against the models, and docs/figures.md 
 
 ##@ Check
 
+.PHONY: system
+system: ## fio, and a small NBD server, for tests on files (as root on Debian; otherwise says what to do)
+	@tools/system
+
 .PHONY: test
-test: setup ## all tests, Rust and Python
+test: setup system ## all tests, Rust and Python
 	$(call say,"Rust tests")
 	@cargo test --quiet --locked --doc $(TESTED_CRATES) >target/doctests.log 2>&1 || \
 	    { cat target/doctests.log; exit 1; }
