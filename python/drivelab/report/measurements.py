@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +67,8 @@ class Model:
     price_usd: float | None = None
     price_usd_per_gib_flash: float | None = None
     price_usd_per_gib_user: float | None = None
+    real: tuple[tuple[str, str], ...] = ()
+    """How a real drive was measured, as label and value; empty for a model."""
 
     @property
     def is_disk(self) -> bool:
@@ -284,7 +287,15 @@ def _model(raw: dict[str, Any]) -> Model:
         price_usd=number(raw.get("price_usd")),
         price_usd_per_gib_flash=number(raw.get("price_usd_per_gib_flash")),
         price_usd_per_gib_user=number(raw.get("price_usd_per_gib_user")),
+        real=tuple(_facts(raw.get("real"))),
     )
+
+
+def _facts(raw: object) -> Iterator[tuple[str, str]]:
+    for key, value in raw.items() if isinstance(raw, dict) else ():
+        if value is not None:
+            words = {True: "yes", False: "no"}.get(value) if isinstance(value, bool) else None
+            yield str(key).replace("_", " "), words or str(value)
 
 
 def _percentiles(latency: dict[str, Any]) -> tuple[tuple[float, float], ...]:

@@ -229,14 +229,14 @@ def unmodelled(review: Review) -> int:
 
 
 def key_parameters(model: Model) -> list[tuple[str, str]]:
-    """The parameters that characterise a model, as far as it has them."""
+    """The parameters that characterise a model; of a real drive, how it was measured."""
     shown = []
     for label, pattern in KEY_PARAMETERS:
         found = next((p for p in model.parameters if re.search(pattern, p.key)), None)
         if found is not None:
             unit = "" if found.unit in label else found.unit
             shown.append((label, q.parameter(found.value, unit)))
-    return shown
+    return [*shown, *model.real]
 
 
 @dataclass(frozen=True)

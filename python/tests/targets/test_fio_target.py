@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -185,6 +187,25 @@ def test_a_trace_replays_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert replay["busy_s"] is None
     assert cli.run(words) == 0
     assert "erases" not in capsys.readouterr().out
+
+
+def test_ctrl_c_ends_fio_and_leaves_nothing(tmp_path: Path) -> None:
+    path, out = tmp_path / "drive", tmp_path / "out"
+    words = [sys.executable, "-c", "from drivelab.cli import main; main()", "review", f"fio:{path}"]
+    words += ["--size", "32m", "--buffered", "--tests", "random-write-4k-qd1-drive"]
+    words += ["--states", "new", "--out", str(out)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        for _ in range(300):
+            if path.exists() and path.stat().st_blocks:
+                break
+            time.sleep(0.1)
+        assert path.stat().st_blocks, "fio never wrote"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == cli.INTERRUPTED
+    assert "interrupted" in said
+    assert not path.exists()
+    assert not out.exists() or list(out.iterdir()) == []
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from drivelab.targets.fio.target import (
     FioTarget,
     check_jobs,
     check_requests,
+    no_copy,
     no_variant,
 )
 
@@ -114,5 +115,6 @@ class RealDrive:
             self.place.rotating,
             partial(check_jobs, self.place),
             partial(check_requests, self.place),
-            partial(no_variant, self.place),
+            no_copy(self.place),
+            no_variant(self.place),
         )

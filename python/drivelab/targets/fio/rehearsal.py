@@ -94,7 +94,8 @@ class Rehearsal:
         rotating: bool,
         check_jobs: Callable[[Sequence[Job]], None],
         check_requests: Callable[[Job, Requests], None],
-        refuse: Callable[[], RequestError],
+        no_copy: RequestError,
+        no_variant: RequestError,
     ) -> None:
         self.capacity_bytes = capacity_bytes
         self.queue_depth = queue_depth
@@ -102,7 +103,8 @@ class Rehearsal:
         self._rotating = rotating
         self._check_jobs = check_jobs
         self._check_requests = check_requests
-        self._refuse = refuse
+        self._no_copy = no_copy
+        self._no_variant = no_variant
         self._counters = {"host_read_bytes": 0.0, "host_write_bytes": 0.0, "host_trim_bytes": 0.0}
 
     @property
@@ -112,11 +114,11 @@ class Rehearsal:
 
     def clone(self) -> Never:
         """Raises RequestError, as a real drive does."""
-        raise self._refuse()
+        raise self._no_copy
 
     def variant(self, overrides: Sequence[tuple[str, str]]) -> Never:
         """Raises RequestError, as a real drive does."""
-        raise self._refuse()
+        raise self._no_variant
 
     def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
         """Counts what jobs would take; raises RequestError for those that can't be."""

@@ -69,7 +69,7 @@ class FioTarget:
 
     def clone(self) -> Never:
         """Raises RequestError: there is one drive of this kind only."""
-        raise RequestError(f"fio:{self._place.name}: a real drive can't be copied")
+        raise no_copy(self._place)
 
     def variant(self, overrides: Sequence[tuple[str, str]]) -> Never:
         """Raises RequestError: a real drive is as it is."""
@@ -223,6 +223,14 @@ def check_requests(place: Place, job: Job, requests: Requests) -> None:
             f'job "{job.name}": this drive takes multiples of {place.sector_bytes} bytes only'
         )
     data_options(job.model_copy(update={"rw": "write"}))
+
+
+def no_copy(place: Place) -> RequestError:
+    """The error for a test that starts several times from one state."""
+    return RequestError(
+        f"fio:{place.name}: the test starts from several copies of a drive in one state, and a "
+        "real drive can't be copied"
+    )
 
 
 def no_variant(place: Place) -> RequestError:
