@@ -75,7 +75,7 @@ class FillLevel(Procedure):
             del drive
         full = target.clone()
         steady_writes.fill(full, user, seed, progress, share * FILL_SHARE)
-        notes = [f"Every point is {steady_writes.STEADY_TEXT}; incompressible data."]
+        notes: list[str] = []
         for level in (item for item in levels if item < 1):
             drive = full.clone()
             _trim_behind(drive, _span_bytes(user, level), progress)
@@ -98,7 +98,7 @@ class FillLevel(Procedure):
             values=_values(rows),
             tables=(Table("levels", "Steady random writes by fill level", COLUMNS, tuple(rows)),),
             charts=charts,
-            notes=tuple(notes),
+            notes=(*notes, *steady_writes.notes(rows)),
         )
 
     @property

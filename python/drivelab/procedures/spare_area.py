@@ -71,7 +71,7 @@ class SpareArea(Procedure):
             point = self._point(variant, ratio, seed, quick, progress, 1 / len(ratios))
             rows.append({"spare_percent": 100 * ratio, "variant": name} | point)
         rows.sort(key=lambda item: float(item["spare_percent"]))
-        notes.append(f"Every point is {steady_writes.STEADY_TEXT}; incompressible data.")
+        notes += steady_writes.notes(rows)
         charts = (
             Chart(
                 *("amplification", "Write amplification by spare area", "lines"),

@@ -9,6 +9,7 @@ filled at the same time: up to 3 % of the amplification where a third or more of
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,10 +41,16 @@ WARM_UP_S = 4 * 3600
 """Longest time before the first round, for the same drives."""
 WARM_UP_MARGIN = 1.1
 
-STEADY_TEXT = (
-    f"steady: write amplification of {WINDOW} rounds in a row within {EXCURSION * 100:.0f} % of "
-    "each other"
-)
+
+def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What a reader of a study's points must know."""
+    found = [
+        f"Steady: write amplification of {WINDOW} rounds in a row within {EXCURSION * 100:.0f} % "
+        "of each other; incompressible data."
+    ]
+    if any(row["steady"] == "no" for row in rows):
+        found.append("Points that are not steady were cut off: their numbers may still move.")
+    return found
 
 
 @dataclass(frozen=True)
