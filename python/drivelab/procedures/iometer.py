@@ -125,6 +125,8 @@ def _profile(name: str, words: str, read_percent: float, **more: Any) -> Profile
         id=f"iometer-{name}",
         title=f"Iometer, {words}, queue depths 1 to 32",
         group="presets",
+        # A drive that was never written would answer reads without touching flash.
+        states=("filled", "used"),
         read_percent=read_percent,
         extra_drives=1,
         **more,
