@@ -10,7 +10,7 @@ from typing import Any
 from drivelab.figures import tables
 from drivelab.figures.comparison import SCENARIO_NOTE, Measured
 from drivelab.figures.published import Ordering, orderings
-from drivelab.figures.readings import QUANTITIES, Reading, settled
+from drivelab.figures.readings import Reading, quantity, settled
 from drivelab.figures.tables import Comparison
 
 Record = dict[str, Any]
@@ -72,7 +72,7 @@ def _record(ordering: Ordering, comparison: Comparison, measured: Measured) -> R
         "holds": {"holds": True, "does not hold": False}.get(result),
         "role": _role(ordering, known, measured) if result in JUDGED else None,
         "test_ids": list(comparison.tests),
-        "unit": QUANTITIES[comparison.quantity].unit if comparison.tests else None,
+        "unit": quantity(comparison.quantity).unit if comparison.tests else None,
         "groups": [
             [{"model": _model(entry), "value": values[entry]} for entry in group]
             for group in comparison.groups
@@ -121,9 +121,10 @@ def _close_pairs(comparison: Comparison, known: Mapping[str, float]) -> Iterator
 
 
 def _out_of_order(comparison: Comparison, known: Mapping[str, float]) -> Iterator[str]:
-    unit = QUANTITIES[comparison.quantity].unit
+    unit = quantity(comparison.quantity).unit
     for better, worse in _pairs(comparison, known):
-        if known[better] <= known[worse]:
+        ahead, behind = known[better], known[worse]
+        if ahead >= behind if comparison.lowest_first else ahead <= behind:
             yield (
                 f"{_model(better)} ({known[better]:.4g} {unit}) is not ahead of "
                 f"{_model(worse)} ({known[worse]:.4g} {unit})"
@@ -131,7 +132,7 @@ def _out_of_order(comparison: Comparison, known: Mapping[str, float]) -> Iterato
 
 
 def _apart(comparison: Comparison, known: Mapping[str, float]) -> Iterator[str]:
-    unit = QUANTITIES[comparison.quantity].unit
+    unit = quantity(comparison.quantity).unit
     for first, other in _close_pairs(comparison, known):
         if abs(known[other] / known[first] - 1) > comparison.close_ratio:
             yield (

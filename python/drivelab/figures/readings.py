@@ -51,6 +51,7 @@ QUANTITIES = {
     "value:productivity_mb_per_s": Quantity(
         _of_value("productivity_mb_per_s"), "MB/s", "productivity"
     ),
+    "value:time_s": Quantity(_of_value("time_s"), "s", "time of a program"),
 }
 """Everything that is read off a stream's or a pass's record, by name."""
 
@@ -59,7 +60,8 @@ VALUE = "value:"
 
 
 def quantity(name: str) -> Quantity:
-    """The quantity of this name; KeyError if there is none. The unit of a value is its test's."""
+    """The quantity of this name; KeyError if there is none. The unit of a value that isn't listed
+    is its test's."""
     if name.startswith(VALUE) and name not in QUANTITIES:
         return Quantity(_of_value(name.removeprefix(VALUE)), "", name)
     return QUANTITIES[name]
@@ -193,6 +195,8 @@ RULES = (
     _rule("pcmark_vantage_hdd", "pcmark-vantage", "value:hdd_score"),
     _rule("pcmark_vantage_overall", "pcmark-vantage", "value:score"),
     _rule("time_to_first_stutter", "desktop-use", "value:minutes_to_stutter"),
+    _rule("fresh_boot_three_apps", "three-programs", "value:time_s"),
+    _rule("wow_enter_realm", "game-realm", "value:time_s"),
     _rule("power_idle", "power-idle", "power_w"),
     _rule("power_seq_write", "power-sequential-write", "power_w"),
 )

@@ -73,6 +73,8 @@ class Comparison:
     groups: tuple[tuple[str, ...], ...] = ()
     close: tuple[str, ...] = ()
     close_ratio: float = 0.1
+    lowest_first: bool = False
+    """Whether less is better, as of times."""
     remark: str = ""
     reason: str = ""
     scenario: str = ""

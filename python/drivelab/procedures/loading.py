@@ -1,0 +1,109 @@
+"""Seconds that somebody waits: boot, three programs right after it, a game's realm and level, and
+the copy of a folder.
+
+What is asked of the drive is in `applications/loading.py` and `applications/copying.py`; here it is
+played, on files that are written before, behind the image of the used state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drivelab.applications import copying
+from drivelab.applications.loading import LOADS, Load
+from drivelab.applications.scenario import install, phase_requests, play, waited_s
+from drivelab.procedures.applications import ASSUMED_NOTE, Application
+from drivelab.procedures.flow import COLUMNS, flow
+from drivelab.procedures.measured import Column, Measured, Table, Value
+from drivelab.progress import TaskProgress
+from drivelab.quantities import GIB, SECTOR_BYTES
+from drivelab.targets import Report, Target
+from drivelab.workload import READ
+
+MB = 10**6
+QUICK_SHARE = 8
+"""A quick review plays so much less; times are those of the part."""
+
+
+def _requests(report: Report) -> Table:
+    keys = ("ios", "bytes", "mean_ms", "p99_ms", "max_ms")
+    columns = (Column("direction", "Direction"), *(COLUMNS[key] for key in keys))
+    rows = []
+    for name in ("read", "write"):
+        numbers = flow(report, "read" if name == "read" else "write")
+        rows.append({"direction": name, **{key: numbers[key] for key in keys}})
+    return Table("requests", "Requests", columns, tuple(rows))
+
+
+def _notes(quick: bool, own: str) -> tuple[str, ...]:
+    part = (f"quick: a part of 1/{QUICK_SHARE} was played, and the seconds are its",)
+    return (ASSUMED_NOTE.replace("applications.md", "loading.md"), own, *(part if quick else ()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loading(Application):
+    """One load: reads that the processor waits for, and then works on."""
+
+    load: Load
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Writes the files, lets the drive rest, and plays the load."""
+        load, shorter = self.load, QUICK_SHARE if quick else 1
+        place = install(target, load.phase.span_bytes, seed, progress, 0.8)
+        requests = phase_requests(load.phase_of(shorter), place, seed)
+        report = play(target, requests, self.id, seed, progress, 0.2)
+        time_s = load.before_s + waited_s(report)
+        given_s = load.before_s + load.processor_s / shorter
+        return Measured(
+            span_bytes=place.size_bytes,
+            values=(
+                Value("time_s", "Time that one waits", time_s, "s", "lower"),
+                Value("drive_s", "Of it: waiting for the drive", time_s - given_s, "s", "lower"),
+            ),
+            tables=(_requests(report),),
+            notes=_notes(quick, f"processor: {given_s:g} s, {load.source}"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileCopy(Application):
+    """The copy of a folder within the drive, to its last byte on it."""
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Writes the folder, lets the drive rest, and copies it."""
+        place = install(target, copying.SPAN_BYTES, seed, progress, 0.5)
+        requests = copying.copy_requests(place, seed, QUICK_SHARE if quick else 1)
+        report = play(target, requests, self.id, seed, progress, 0.5)
+        copied = int(requests.sector_count[requests.op == READ].sum()) * SECTOR_BYTES
+        time_s = waited_s(report)
+        return Measured(
+            span_bytes=place.size_bytes,
+            values=(
+                Value("time_s", "Time of the copy", time_s, "s", "lower"),
+                Value("mb_per_s", "Copied per second", copied / time_s / MB, "MB/s", "higher"),
+            ),
+            tables=(_requests(report),),
+            notes=_notes(quick, "no processor time: the drive alone is waited for"),
+        )
+
+
+def _loading(load: Load) -> Loading:
+    return Loading(
+        id=load.name,
+        title=load.title,
+        group="applications",
+        load=load,
+        cost=0.2,
+    )
+
+
+PROCEDURES = (
+    *map(_loading, LOADS),
+    FileCopy(
+        id="file-copy",
+        title="Copy of a folder of 1 GiB within the drive",
+        group="applications",
+        least_bytes=GIB,
+        cost=0.15,
+    ),
+)
