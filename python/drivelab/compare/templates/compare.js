@@ -61,5 +61,6 @@
     }
   };
   attach();
-  document.addEventListener("toggle", () => setTimeout(attach, 200), true);
+  // They are drawn a frame after they open, on a slow machine later.
+  document.addEventListener("toggle", () => [100, 500, 2000].forEach((ms) => setTimeout(attach, ms)), true);
 })();
