@@ -12,7 +12,6 @@ from drivelab.figures.published import Figure, compared, figures_by_id
 from drivelab.figures.readings import Property, Reading
 from drivelab.model import known_names
 
-SCENARIO_NOTE = "scenario to come"
 ZERO_LIMIT = {"MB/s": 5.0}
 """What a line that a chart draws on its axis, printed as "nearly 0", can't be told from."""
 FIGURE_ID = re.compile(r"\b(?:[A-Z][A-Z0-9]|ORD)-\d{3}\b")
@@ -231,8 +230,6 @@ def _reason(
         return _unjudged(figure) or tables.remarks("beside").get(figure.id, "")
     if figure.id in tables.remarks("no_model"):
         return tables.remarks("no_model")[figure.id]
-    if not inputs and (scenario := _scenario(figure)):
-        return f"{SCENARIO_NOTE}: {scenario}"
     missing = measured.missing(inputs.values())
     if missing:
         known = set(known_names())
@@ -246,12 +243,6 @@ def _reason(
     if figure.id in tables.remarks("not_found") and all(map(measured.tested, absent)):
         return tables.remarks("not_found")[figure.id]
     return "not measured: " + ", ".join(dict.fromkeys(map(_words, absent)))
-
-
-def _scenario(figure: Figure) -> str:
-    """What runs on the drive, if that is an application and not a test."""
-    remark = tables.remarks("scenario").get(figure.id)
-    return remark or str(figure.workload.get("app") or "")
 
 
 def _words(item: Input) -> str:

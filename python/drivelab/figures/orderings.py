@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from drivelab.figures import tables
-from drivelab.figures.comparison import SCENARIO_NOTE, Measured
+from drivelab.figures.comparison import Measured
 from drivelab.figures.published import Ordering, orderings
 from drivelab.figures.readings import Reading, quantity, settled
 from drivelab.figures.tables import Comparison
@@ -45,7 +45,7 @@ def _entries(comparison: Comparison) -> list[str]:
 def compare_orderings(measured: Measured) -> list[Record]:
     """Every published ordering, and whether the models keep it.
 
-    `result`: "holds", "does not hold", "scenario to come", or "not measured"; `role`: "fitted" if a
+    `result`: "holds", "does not hold", or "not measured"; `role`: "fitted" if a
     parameter was chosen to keep it, "predicted" if none was, None where nothing is judged.
     Drives without a model are named in `missing`; the rest is compared without them.
     """
@@ -57,12 +57,7 @@ def _record(ordering: Ordering, comparison: Comparison, measured: Measured) -> R
     known = {entry: value for entry, value in values.items() if value is not None}
     broken = [*_out_of_order(comparison, known), *_apart(comparison, known)]
     checks = len(list(_pairs(comparison, known))) + len(list(_close_pairs(comparison, known)))
-    if comparison.scenario:
-        result = SCENARIO_NOTE
-    elif broken:
-        result = "does not hold"
-    else:
-        result = "holds" if checks else "not measured"
+    result = "does not hold" if broken else "holds" if checks else "not measured"
     return {
         "id": ordering.id,
         "metric": ordering.metric,
@@ -143,6 +138,4 @@ def _apart(comparison: Comparison, known: Mapping[str, float]) -> Iterator[str]:
 
 
 def _reason(comparison: Comparison, result: str) -> str:
-    if comparison.scenario:
-        return f"{SCENARIO_NOTE}: {comparison.scenario}"
     return comparison.reason if result == "does not hold" else ""

@@ -6,8 +6,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from drivelab.figures.comparison import SCENARIO_NOTE
-
 Record = dict[str, Any]
 LIMITS_PERCENT = (5, 20)
 
@@ -30,14 +28,9 @@ def summary(records: Sequence[Mapping[str, Any]], orders: Sequence[Mapping[str, 
             "held": sum(r["satisfied"] for r in bounds),
             "missed": [r["id"] for r in bounds if not r["satisfied"]],
         },
-        "scenario_to_come": [r["id"] for r in unmodelled if _to_come(r)],
-        "without_model": [_open(r) for r in unmodelled if not _to_come(r)],
+        "without_model": [_open(r) for r in unmodelled],
         "orderings": _orders(orders),
     }
-
-
-def _to_come(record: Mapping[str, Any]) -> bool:
-    return str(record["reason"]).startswith(SCENARIO_NOTE)
 
 
 def _open(record: Mapping[str, Any]) -> Record:
@@ -84,6 +77,5 @@ def _orders(orders: Sequence[Mapping[str, Any]]) -> Record:
         "count": len(orders),
         "hold": of("holds"),
         "do_not_hold": of("does not hold"),
-        "scenario_to_come": of(SCENARIO_NOTE),
         "not_measured": of("not measured"),
     }

@@ -116,8 +116,8 @@ def summary_lines(summary: Record) -> list[str]:
 
 def _left_out(summary: Record) -> str:
     reasons = Counter(str(item["reason"]).partition(":")[0] for item in summary["without_model"])
-    others = "".join(f", {count} {reason}" for reason, count in sorted(reasons.items()))
-    return f"Not compared: {len(summary['scenario_to_come'])} scenario to come{others}."
+    parts = [f"{count} {reason}" for reason, count in sorted(reasons.items())]
+    return f"Not compared: {', '.join(parts) or 'none'}."
 
 
 def _share(ratio: float | None) -> str:
@@ -141,7 +141,6 @@ def _orders(orders: Record) -> str:
     return (
         f"Orderings: {len(orders['hold'])} of {orders['count']} hold, "
         f"{len(orders['do_not_hold'])} don't{broken}, "
-        f"{len(orders['scenario_to_come'])} scenario to come, "
         f"{len(orders['not_measured'])} not measured."
     )
 

@@ -48,7 +48,6 @@ def test_a_table_for_people_ends_with_the_summary(
     assert cli.run(["figures", "--results", str(results)]) == 0
     printed = capsys.readouterr().out
     assert "AN-200" in printed
-    assert "scenario to come" in printed
     assert "146 figures, " in printed
 
 

@@ -25,6 +25,7 @@ def test_all_orderings_are_listed_and_made_explicit() -> None:
     assert {ordering.id for ordering in figures.orderings()} == set(tables.comparisons())
     found = orders({}, "power-idle")
     assert {order["result"] for order in found.values()} == {"not measured"}
+    assert all(order["test_ids"] for order in found.values())
 
 
 def test_of_times_less_is_better() -> None:

@@ -16,10 +16,16 @@ def summary() -> dict[str, Any]:
 def test_every_figure_is_counted_once() -> None:
     found = summary()
     assert found["figures"] == 146
-    open_count = len(found["scenario_to_come"]) + len(found["without_model"])
+    open_count = len(found["without_model"])
     assert found["compared"] + open_count == found["figures"]
     assert found["fitted"]["count"] + found["predicted"]["count"] == found["compared"]
     assert found["predicted_ratio"] == found["predicted"]["count"] / found["compared"]
+
+
+def test_every_figure_has_a_test_or_a_reason() -> None:
+    reasons = {item["id"]: item["reason"] for item in summary()["without_model"]}
+    assert all(reasons.values())
+    assert [name for name, reason in reasons.items() if "no test" in reason] == []
 
 
 def test_medians_are_of_values_and_bounds_are_counted_apart() -> None:

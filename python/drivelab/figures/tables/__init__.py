@@ -77,7 +77,6 @@ class Comparison:
     """Whether less is better, as of times."""
     remark: str = ""
     reason: str = ""
-    scenario: str = ""
 
 
 @cache
