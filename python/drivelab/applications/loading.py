@@ -115,7 +115,7 @@ GAME_REALM = Load(
         span_bytes=8 * GIB,
         together=1,
     ),
-    processor_s=5.1,
+    processor_s=5.3,
     source="fitted to AN-038",
 )
 LEVEL_LOAD = Load(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from drivelab.applications import copying
 from drivelab.applications.loading import LOADS, Load
-from drivelab.applications.scenario import install, phase_requests, play, waited_s
+from drivelab.applications.scenario import PROGRAM_SEED, install, phase_requests, play, waited_s
 from drivelab.procedures.applications import ASSUMED_NOTE, Application
 from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Column, Measured, Table, Value
@@ -50,7 +50,7 @@ class Loading(Application):
         """Writes the files, lets the drive rest, and plays the load."""
         load, shorter = self.load, QUICK_SHARE if quick else 1
         place = install(target, load.phase.span_bytes, seed, progress, 0.8)
-        requests = phase_requests(load.phase_of(shorter), place, seed)
+        requests = phase_requests(load.phase_of(shorter), place, PROGRAM_SEED)
         report = play(target, requests, self.id, seed, progress, 0.2)
         time_s = load.before_s + waited_s(report)
         given_s = load.before_s + load.processor_s / shorter
@@ -72,7 +72,7 @@ class FileCopy(Application):
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Writes the folder, lets the drive rest, and copies it."""
         place = install(target, copying.SPAN_BYTES, seed, progress, 0.5)
-        requests = copying.copy_requests(place, seed, QUICK_SHARE if quick else 1)
+        requests = copying.copy_requests(place, PROGRAM_SEED, QUICK_SHARE if quick else 1)
         report = play(target, requests, self.id, seed, progress, 0.5)
         copied = int(requests.sector_count[requests.op == READ].sum()) * SECTOR_BYTES
         time_s = waited_s(report)
