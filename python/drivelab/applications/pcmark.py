@@ -32,9 +32,9 @@ PROCESSOR_NS = 400 * NS_PER_US
 """Time of the program between such groups: "idle time taken out" leaves 0.2 ms for each request to
 be handed over and its end taken note of. Assumed."""
 
-HDD_CONSTANT = 251.5
+HDD_CONSTANT = 248.8
 """Score of the disk suite for each MB/s (10^6) of the geometric mean. Fitted to AN-083."""
-OVERALL_CONSTANT = 3605.0
+OVERALL_CONSTANT = 3595.0
 """Overall score for a mean of 1 MB/s to the power of `OVERALL_WEIGHT`. Fitted to AN-082."""
 OVERALL_WEIGHT = 0.25
 """Share of the overall score's tests that replay traces; in the others the disk plays no part.
