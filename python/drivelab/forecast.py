@@ -12,12 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from drivelab.errors import RequestError
-from drivelab.procedures import Procedure
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_MS, NS_PER_S, bytes_text
 from drivelab.states import State
 from drivelab.targets import Target
 from drivelab.targets.fio import RealDrive
+from drivelab.targets.fio.lineage import Lineage
 from drivelab.targets.fio.rehearsal import assumed_speed
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ class Part:
 
 def rehearsed(drive: RealDrive, label: str, work: Callable[[Target, TaskProgress], object]) -> Part:
     """What some work would take; raises RequestError for what the drive would refuse."""
-    target = drive.rehearsal()
-    work(target, TaskProgress(label))
-    return Part(label, target.written_bytes, target.now_ns / NS_PER_S)
+    stand_in = drive.rehearsal()
+    work(Lineage(stand_in, drive.name), TaskProgress(label))
+    return Part(label, stand_in.written_bytes, stand_in.now_ns / NS_PER_S)
 
 
 def preparation(drive: RealDrive, state: State, seed: int) -> Part:
@@ -69,30 +69,23 @@ def review_parts(
     """What each measurement of a review would take with its preparation; and what can't be."""
     possible: dict[Measurement, Part] = {}
     refused: dict[Measurement, RequestError] = {}
-    prepared: dict[State, Part] = {}
     for item in measurements:
         test, state = item.procedure, item.state
         try:
             if test.group == POWER:
                 raise RequestError(f'--tests "{test.id}": {drive.name} has no meter of its power')
-            if state not in prepared:
-                prepared[state] = preparation(drive, state, seed)
-            own = rehearsed(
-                drive,
-                f"{test.id}, {state.name}",
-                partial(_measured, test, seed, quick),
-            )
+            label = f"{test.id}, {state.name}"
+            possible[item] = rehearsed(drive, label, partial(_measured, item, seed, quick))
         except RequestError as error:
             refused[item] = error
-        else:
-            possible[item] = own + prepared[state]
     return possible, refused
 
 
 def _measured(
-    test: Procedure, seed: int, quick: bool, target: Target, progress: TaskProgress
-) -> object:
-    return test.measure(target, seed, quick, progress)
+    item: Measurement, seed: int, quick: bool, target: Target, progress: TaskProgress
+) -> None:
+    item.state.prepare(target, lambda _: seed, progress)
+    item.procedure.measure(target, seed, quick, progress)
 
 
 def plan_text(drive: RealDrive, parts: Sequence[Part]) -> str:

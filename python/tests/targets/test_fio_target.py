@@ -19,7 +19,8 @@ from drivelab import cli
 from drivelab.errors import RequestError, WorkError
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
-from drivelab.targets.fio import FioTarget, RealDrive, Wish
+from drivelab.targets.fio import RealDrive, Wish
+from drivelab.targets.fio.lineage import Lineage
 from drivelab.workload import FLUSH, READ, TRIM, WRITE, BlockSize, Job, Recorded, Requests
 
 pytestmark = pytest.mark.skipif(
@@ -29,7 +30,7 @@ SIZE = 32 * MIB
 
 
 @pytest.fixture
-def target(tmp_path: Path) -> Iterator[FioTarget]:
+def target(tmp_path: Path) -> Iterator[Lineage]:
     drive = RealDrive(f"fio:{tmp_path / 'drive'}", Wish(size="32m", buffered=True))
     with drive.claimed():
         yield drive.target(TaskProgress("test"))
@@ -44,7 +45,7 @@ def writes(count: int, gap_ns: int = 0) -> Requests:
     )
 
 
-def test_a_pass_moves_every_byte_once(target: FioTarget) -> None:
+def test_a_pass_moves_every_byte_once(target: Lineage) -> None:
     job = Job(name="pass", rw="write", block_sizes=(BlockSize(bytes=MIB),))
     report = target.run([job], TaskProgress("run"))
     write = report["jobs"][0]["write"]
@@ -55,7 +56,7 @@ def test_a_pass_moves_every_byte_once(target: FioTarget) -> None:
     assert report["counters_after"]["host_write_bytes"] == SIZE
 
 
-def test_jobs_together_are_reported_in_their_order(target: FioTarget) -> None:
+def test_jobs_together_are_reported_in_their_order(target: Lineage) -> None:
     common = {"runtime_ns": 300 * NS_PER_MS, "time_based": True}
     jobs = [
         Job(name="reads", rw="randread", **common),
@@ -68,7 +69,7 @@ def test_jobs_together_are_reported_in_their_order(target: FioTarget) -> None:
     assert parts[1]["write"]["ios"] > 0
 
 
-def test_trims_give_the_files_blocks_back(target: FioTarget, tmp_path: Path) -> None:
+def test_trims_give_the_files_blocks_back(target: Lineage, tmp_path: Path) -> None:
     progress = TaskProgress("run")
     size = (BlockSize(bytes=MIB),)
     target.run([Job(name="write", rw="write", block_sizes=size)], progress)
@@ -81,7 +82,7 @@ def test_trims_give_the_files_blocks_back(target: FioTarget, tmp_path: Path) -> 
     assert (tmp_path / "drive").stat().st_size == SIZE
 
 
-def test_requests_are_conserved_whatever_their_pace(target: FioTarget) -> None:
+def test_requests_are_conserved_whatever_their_pace(target: Lineage) -> None:
     for pacing, least_s in (("closed", 0.0), ("arrival", 0.49), ("capped", 0.045)):
         source = Recorded(pacing=pacing, idle_cap_ns=NS_PER_MS if pacing == "capped" else None)
         job = Job(name=pacing, source=source, queue_depth=2 if pacing == "closed" else 1)
@@ -91,13 +92,24 @@ def test_requests_are_conserved_whatever_their_pace(target: FioTarget) -> None:
         assert write["runtime_ns"] / NS_PER_S >= least_s
 
 
-def test_what_a_file_cannot_do_is_refused_by_name(target: FioTarget) -> None:
+def test_a_copy_finds_what_the_drive_held(target: Lineage, tmp_path: Path) -> None:
+    progress, size = TaskProgress("run"), (BlockSize(bytes=MIB),)
+    target.secure_erase()
+    target.run([Job(name="fill", rw="write", block_sizes=size, io_bytes=4 * MIB)], progress)
+    target.idle(0)
+    held = (tmp_path / "drive").read_bytes()
+    other = target.clone()
+    other.run([Job(name="all", rw="write", block_sizes=size)], progress)
+    assert (tmp_path / "drive").read_bytes() != held
+    target.run([Job(name="read", rw="read", io_bytes=MIB)], progress)
+    assert (tmp_path / "drive").read_bytes() == held
+
+
+def test_what_a_file_cannot_do_is_refused_by_name(target: Lineage) -> None:
     progress = TaskProgress("run")
     mixed = Requests.of([(WRITE, 0, 8), (TRIM, 0, 8), (READ, 0, 8)])
     with pytest.raises(RequestError, match="fio leaves trims out"):
         target.run_requests(Job(name="m", source=Recorded(pacing="closed")), mixed, progress)
-    with pytest.raises(RequestError, match="can't be copied"):
-        target.clone()
     with pytest.raises(RequestError, match="a real drive has none"):
         target.variant([("spare_ratio", "0.2")])
 

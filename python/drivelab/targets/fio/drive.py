@@ -16,6 +16,7 @@ from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
 from drivelab.targets.fio import program
 from drivelab.targets.fio.block_device import BlockDevice
+from drivelab.targets.fio.lineage import Lineage
 from drivelab.targets.fio.nbd_export import SCHEMES, NbdExport
 from drivelab.targets.fio.place import PREFIX, Place, Wish
 from drivelab.targets.fio.regular_file import RegularFile
@@ -25,8 +26,6 @@ from drivelab.targets.fio.target import (
     FioTarget,
     check_jobs,
     check_requests,
-    no_copy,
-    no_variant,
 )
 
 FAMILY = "real"
@@ -103,9 +102,9 @@ class RealDrive:
         finally:
             self.place.release()
 
-    def target(self, progress: TaskProgress) -> FioTarget:
+    def target(self, progress: TaskProgress) -> Lineage:
         """The drive to be measured; it must be claimed."""
-        return FioTarget(self.place, self.program, progress)
+        return Lineage(FioTarget(self.place, self.program, progress), self.name)
 
     def rehearsal(self) -> Rehearsal:
         """A stand-in that counts bytes and time, and refuses what the drive would refuse."""
@@ -115,6 +114,4 @@ class RealDrive:
             self.place.rotating,
             partial(check_jobs, self.place),
             partial(check_requests, self.place),
-            no_copy(self.place),
-            no_variant(self.place),
         )

@@ -7,11 +7,10 @@ Nothing of it is ever a result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 
-from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_MS, NS_PER_S, NS_PER_US
 from drivelab.targets.fio import measurement
@@ -94,8 +93,6 @@ class Rehearsal:
         rotating: bool,
         check_jobs: Callable[[Sequence[Job]], None],
         check_requests: Callable[[Job, Requests], None],
-        no_copy: RequestError,
-        no_variant: RequestError,
     ) -> None:
         self.capacity_bytes = capacity_bytes
         self.queue_depth = queue_depth
@@ -103,22 +100,12 @@ class Rehearsal:
         self._rotating = rotating
         self._check_jobs = check_jobs
         self._check_requests = check_requests
-        self._no_copy = no_copy
-        self._no_variant = no_variant
         self._counters = {"host_read_bytes": 0.0, "host_write_bytes": 0.0, "host_trim_bytes": 0.0}
 
     @property
     def written_bytes(self) -> int:
         """Bytes that would have been written so far."""
         return int(self._counters["host_write_bytes"])
-
-    def clone(self) -> Never:
-        """Raises RequestError, as a real drive does."""
-        raise self._no_copy
-
-    def variant(self, overrides: Sequence[tuple[str, str]]) -> Never:
-        """Raises RequestError, as a real drive does."""
-        raise self._no_variant
 
     def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
         """Counts what jobs would take; raises RequestError for those that can't be."""

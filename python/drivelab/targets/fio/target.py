@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +37,7 @@ Sections = Sequence[tuple[Job, Mapping[str, str]]]
 
 
 class FioTarget:
-    """A file, a block device or an NBD export. It can't be copied, and time is the wall's."""
+    """A file, a block device or an NBD export, in real time; `Lineage` makes copies of it."""
 
     def __init__(self, place: Place, program: FioProgram, progress: TaskProgress) -> None:
         """`progress` is the task whose cancellation ends waiting."""
@@ -66,14 +66,6 @@ class FioTarget:
     def now_ns(self) -> int:
         """Time since the target was opened."""
         return time.monotonic_ns() - self._start_ns
-
-    def clone(self) -> Never:
-        """Raises RequestError: there is one drive of this kind only."""
-        raise no_copy(self._place)
-
-    def variant(self, overrides: Sequence[tuple[str, str]]) -> Never:
-        """Raises RequestError: a real drive is as it is."""
-        raise no_variant(self._place)
 
     def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
         """Runs jobs that start together; raises RequestError for a job that fio can't do."""
@@ -223,21 +215,6 @@ def check_requests(place: Place, job: Job, requests: Requests) -> None:
             f'job "{job.name}": this drive takes multiples of {place.sector_bytes} bytes only'
         )
     data_options(job.model_copy(update={"rw": "write"}))
-
-
-def no_copy(place: Place) -> RequestError:
-    """The error for a test that starts several times from one state."""
-    return RequestError(
-        f"fio:{place.name}: the test starts from several copies of a drive in one state, and a "
-        "real drive can't be copied"
-    )
-
-
-def no_variant(place: Place) -> RequestError:
-    """The error for a study that changes a model's parameters."""
-    return RequestError(
-        f"fio:{place.name}: the test changes parameters of a model, and a real drive has none"
-    )
 
 
 def _check_trims(place: Place, job: Job) -> None:
