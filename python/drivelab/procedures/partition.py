@@ -27,7 +27,7 @@ from drivelab.states import steps
 from drivelab.targets import Target
 from drivelab.workload import BlockSize, Job
 
-SHARES = (1.0, 0.9, 60 / 74.5, 0.5)
+SHARES = (1.0, 60 / 74.5, 0.5)
 """Shares of the drive that the host uses."""
 REVIEW_SHARE = 60 / 74.5
 QUICK_SHARES = (1.0, REVIEW_SHARE)
