@@ -4,6 +4,8 @@ use drivelab_nand::FlashTiming;
 use drivelab_sim::Nanos;
 use serde::{Deserialize, Serialize};
 
+use crate::command::Op;
+
 /// The host link: half duplex, first come first served.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkConfig {
@@ -54,6 +56,20 @@ pub struct FirmwareConfig {
     pub pipeline_ns: Nanos,
     /// Limit of writes.
     pub write_governor: GovernorConfig,
+}
+
+impl FirmwareConfig {
+    /// Work for a command of this kind.
+    #[inline]
+    #[must_use]
+    pub fn command_ns(&self, op: Op) -> Nanos {
+        match op {
+            Op::Read => self.read_ns,
+            Op::Write => self.write_ns,
+            Op::Trim => self.trim_ns,
+            Op::Flush => self.flush_ns,
+        }
+    }
 }
 
 /// The write buffer.

@@ -25,16 +25,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn begin_command(&mut self, slot: u32, now: Nanos) {
         let command = self.slots[slot as usize].command;
-        let bytes = u64::from(command.sector_count) * SECTOR_BYTES;
+        self.meters.host.count(&command);
         match command.op {
-            Op::Read => {
-                self.meters.host_read_commands += 1;
-                self.meters.host_read_bytes += bytes;
-                self.begin_read(slot, now);
-            }
+            Op::Read => self.begin_read(slot, now),
             Op::Write => {
-                self.meters.host_write_commands += 1;
-                self.meters.host_write_bytes += bytes;
                 self.admission.push_back(slot);
                 if self.admission.len() == 1 {
                     self.admit(now);
@@ -43,15 +37,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     self.begin_stall(slot, now);
                 }
             }
-            Op::Trim => {
-                self.meters.host_trim_commands += 1;
-                self.meters.host_trim_bytes += bytes;
-                self.trim(slot, now);
-            }
-            Op::Flush => {
-                self.meters.host_flush_commands += 1;
-                self.begin_flush(slot, now);
-            }
+            Op::Trim => self.trim(slot, now),
+            Op::Flush => self.begin_flush(slot, now),
         }
     }
 

@@ -9,6 +9,7 @@ pub mod config;
 mod dies;
 mod governor;
 mod host;
+mod host_queue;
 mod log_jobs;
 mod merging;
 pub mod meters;
@@ -20,7 +21,8 @@ pub use config::{
     BufferConfig, BufferEviction, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig,
     GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig,
 };
-pub use meters::Meters;
+pub use host_queue::{HostQueue, HostSide};
+pub use meters::{HostMeters, Meters};
 pub use scheduled::Scheduled;
 pub use ssd::SolidStateDrive;
 

@@ -3,16 +3,17 @@
 use drivelab_sim::Nanos;
 use serde::Serialize;
 
+use crate::command::{Command, Op, SECTOR_BYTES};
 use crate::config::PowerConfig;
 
-/// Cumulative since the drive was made.
+/// Commands of the host and their bytes; cumulative since the drive was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Meters {
-    /// Bytes of completed reads' commands.
+pub struct HostMeters {
+    /// Bytes of reads.
     pub host_read_bytes: u64,
     /// Bytes of writes.
     pub host_write_bytes: u64,
-    /// Bytes of trims.
+    /// Bytes of trims, whether they have an effect or not.
     pub host_trim_bytes: u64,
     /// Reads.
     pub host_read_commands: u64,
@@ -22,6 +23,37 @@ pub struct Meters {
     pub host_flush_commands: u64,
     /// Trims.
     pub host_trim_commands: u64,
+}
+
+impl HostMeters {
+    /// Counts a command.
+    #[inline]
+    pub fn count(&mut self, command: &Command) {
+        let bytes = u64::from(command.sector_count) * SECTOR_BYTES;
+        match command.op {
+            Op::Read => {
+                self.host_read_commands += 1;
+                self.host_read_bytes += bytes;
+            }
+            Op::Write => {
+                self.host_write_commands += 1;
+                self.host_write_bytes += bytes;
+            }
+            Op::Trim => {
+                self.host_trim_commands += 1;
+                self.host_trim_bytes += bytes;
+            }
+            Op::Flush => self.host_flush_commands += 1,
+        }
+    }
+}
+
+/// Cumulative since the drive was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Meters {
+    /// Commands of the host.
+    #[serde(flatten)]
+    pub host: HostMeters,
     /// Bytes of host reads that came from flash.
     pub read_bytes_host: u64,
     /// Bytes read from flash to complete partial writes.

@@ -18,6 +18,7 @@ use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op
 use crate::config::ControllerConfig;
 use crate::dies::{BusyTime, Dies};
 use crate::governor::Governor;
+use crate::host_queue::{HostQueue, HostSide};
 use crate::meters::Meters;
 use crate::scheduled::Scheduled;
 
@@ -84,17 +85,13 @@ pub struct SolidStateDrive<M: Scheduled> {
     pub(crate) meters: Meters,
     pub(crate) now_ns: Nanos,
     pub(crate) slots: Vec<Slot>,
-    free_slots: Vec<u32>,
-    firmware_free_ns: Nanos,
+    /// Commands inside; its processor is the firmware's.
+    queue: HostQueue,
     write_governor: Governor,
     /// When the first of the commands that are inside came.
     active_since_ns: Nanos,
-    firmware: VecDeque<(Nanos, u32)>,
     pub(crate) events: BinaryHeap<Reverse<(Nanos, u32)>>,
     pub(crate) link_free_ns: Nanos,
-    completions: VecDeque<(Completion, u32)>,
-    /// Completed while a host that skipped ahead was not looking.
-    overdue: Vec<Completion>,
     /// Writes whose data waits for buffer space, in order.
     pub(crate) admission: VecDeque<u32>,
     pub(crate) flushes: Vec<u32>,
@@ -140,15 +137,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
             meters: Meters::default(),
             now_ns: 0,
             slots: vec![unused; depth as usize],
-            free_slots: (0..depth).rev().collect(),
-            firmware_free_ns: 0,
+            queue: HostQueue::new(depth, 0),
             write_governor: Governor::new(config.firmware.write_governor),
             active_since_ns: 0,
-            firmware: VecDeque::with_capacity(depth as usize),
             events: BinaryHeap::with_capacity((dies + depth) as usize),
             link_free_ns: 0,
-            completions: VecDeque::with_capacity(depth as usize),
-            overdue: Vec::new(),
             admission: VecDeque::with_capacity(depth as usize),
             flushes: Vec::with_capacity(depth as usize),
             drain_due: false,
@@ -203,7 +196,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Commands inside the drive.
     #[must_use]
     pub fn outstanding(&self) -> u32 {
-        self.config.queue_depth - self.free_slots.len() as u32
+        self.queue.outstanding()
     }
 
     /// Recounts all books; for tests and `check`.
@@ -218,11 +211,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Erases every block and forgets every map entry, as ATA SECURITY ERASE UNIT does. Dies erase side by side.
     /// Commands still inside are completed first; their completions are given back.
     pub fn secure_erase(&mut self) -> Vec<Completion> {
-        let mut done = std::mem::take(&mut self.overdue);
-        while self.outstanding() > 0 {
-            let Some(next) = self.next_event() else { break };
-            self.advance(next, &mut done);
-        }
+        let done = self.finish_all();
         let (most, erased) = self.mapping.secure_erase();
         self.buffer.clear();
         self.dies = Dies::new(&self.layout, &self.config);
@@ -233,7 +222,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.events.clear();
         self.meters.erase_busy_ns += erased * self.config.timing.erase_ns;
         self.now_ns += u64::from(most) * self.config.timing.erase_ns;
-        self.firmware_free_ns = self.now_ns;
+        self.queue.restart(self.now_ns);
         self.link_free_ns = self.now_ns;
         self.hold_alarm_ns = NONE_NS;
         self.idle_alarm_ns = NONE_NS;
@@ -256,7 +245,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Whether the host wants nothing and everything is in flash.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.free_slots.len() == self.slots.len() && self.buffer.is_empty()
+        self.queue.is_empty() && self.buffer.is_empty()
     }
 
     /// A command is done: it leaves over the link at `completed_ns`, not before any other.
@@ -264,7 +253,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
     pub(crate) fn complete(&mut self, slot: u32, completed_ns: Nanos) {
         let done = &mut self.slots[slot as usize];
         done.split.fit(completed_ns - done.submitted_ns);
-        debug_assert!(self.completions.back().is_none_or(|(last, _)| last.completed_ns <= completed_ns));
         let completion = Completion {
             tag: done.command.tag,
             op: done.command.op,
@@ -273,7 +261,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             completed_ns,
             split: done.split,
         };
-        self.completions.push_back((completion, slot));
+        self.queue.complete(completion, slot);
     }
 
     /// Sets the alarm of idle-time cleaning if the drive has just become idle.
@@ -284,51 +272,44 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
+    /// The firmware's next `work`, after all that it has taken on before; when it is done.
+    #[inline]
+    pub(crate) fn occupy_firmware(&mut self, work: Nanos, now: Nanos) -> Nanos {
+        self.meters.firmware_busy_ns += work;
+        self.queue.occupy_processor(work, now)
+    }
+}
+
+impl<M: Scheduled> HostSide for SolidStateDrive<M> {
+    #[inline]
+    fn queue(&self) -> &HostQueue {
+        &self.queue
+    }
+
+    #[inline]
+    fn queue_mut(&mut self) -> &mut HostQueue {
+        &mut self.queue
+    }
+
+    #[inline]
+    fn clock(&mut self) -> &mut Nanos {
+        &mut self.now_ns
+    }
+
     #[inline]
     fn next_internal(&self) -> Nanos {
-        let firmware = self.firmware.front().map_or(NONE_NS, |&(time, _)| time);
         let event = self.events.peek().map_or(NONE_NS, |&Reverse((time, _))| time);
-        firmware.min(event).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
+        self.queue.next_ready().min(event).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
     }
 
-    /// Lets everything happen up to `until`; stops after the first completions if `stop` says so.
     #[inline]
-    fn process(&mut self, until: Nanos, stop: bool, done: &mut Vec<Completion>) {
-        let before = done.len();
-        loop {
-            let internal = self.next_internal();
-            if let Some(&(completion, slot)) = self.completions.front()
-                && completion.completed_ns < internal
-            {
-                let time = completion.completed_ns;
-                if time > until || (stop && done.len() > before && time > self.now_ns) {
-                    break;
-                }
-                self.now_ns = time;
-                self.completions.pop_front();
-                self.free_slots.push(slot);
-                if self.free_slots.len() == self.slots.len() {
-                    self.meters.active_ns += time - self.active_since_ns;
-                }
-                done.push(completion);
-                self.note_idle(time);
-                continue;
-            }
-            if internal > until
-                || internal == NONE_NS
-                || (stop && done.len() > before && internal > self.now_ns)
-            {
-                break;
-            }
-            self.now_ns = internal;
-            self.happen(internal);
+    fn left(&mut self, now: Nanos) {
+        if self.queue.is_empty() {
+            self.meters.active_ns += now - self.active_since_ns;
         }
-        if until != NONE_NS && !(stop && done.len() > before) {
-            self.now_ns = self.now_ns.max(until);
-        }
+        self.note_idle(now);
     }
 
-    /// Everything that is due now, one thing at a time, in a fixed order.
     #[inline]
     fn happen(&mut self, now: Nanos) {
         if let Some(&Reverse((time, event))) = self.events.peek()
@@ -340,10 +321,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             } else {
                 self.read_ready(event & !EVENT_READ_READY, now);
             }
-        } else if let Some(&(time, slot)) = self.firmware.front()
-            && time == now
-        {
-            self.firmware.pop_front();
+        } else if let Some(slot) = self.queue.take_ready(now) {
             self.begin_command(slot, now);
         } else if self.hold_alarm_ns == now {
             self.hold_alarm_ns = NONE_NS;
@@ -355,24 +333,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if self.drain_due && self.next_internal() != now {
             self.drain_due = false;
             M::drain(self, now);
-        }
-    }
-
-    /// The firmware's next `work`, after all that it has taken on before; when it is done.
-    #[inline]
-    pub(crate) fn occupy_firmware(&mut self, work: Nanos, now: Nanos) -> Nanos {
-        self.firmware_free_ns = self.firmware_free_ns.max(now) + work;
-        self.meters.firmware_busy_ns += work;
-        self.firmware_free_ns
-    }
-
-    fn firmware_ns(&self, op: Op) -> Nanos {
-        let firmware = &self.config.firmware;
-        match op {
-            Op::Read => firmware.read_ns,
-            Op::Write => firmware.write_ns,
-            Op::Trim => firmware.trim_ns,
-            Op::Flush => firmware.flush_ns,
         }
     }
 }
@@ -392,55 +352,36 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
 
     #[inline]
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
-        command.check(now_ns, self.now_ns, self.capacity_sectors)?;
-        if now_ns > self.now_ns {
-            // The host skipped ahead: what lies in between happens first, and it hears of it later.
-            let mut overdue = std::mem::take(&mut self.overdue);
-            self.process(now_ns, false, &mut overdue);
-            self.overdue = overdue;
-        }
-        if self.free_slots.len() == self.slots.len() {
+        let slot = self.enter(now_ns, &command)?;
+        if self.queue.outstanding() == 1 {
             self.active_since_ns = now_ns;
         }
-        let Some(slot) = self.free_slots.pop() else {
-            return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
-        };
         self.idle_alarm_ns = NONE_NS;
-        let work = self.firmware_ns(command.op);
+        let work = self.config.firmware.command_ns(command.op);
         let mut start = now_ns;
         if command.op == Op::Write {
-            start = self.write_governor.admit(self.firmware_free_ns.max(now_ns));
+            start = self.write_governor.admit(self.queue.processor_free_ns().max(now_ns));
         }
         let ready = self.occupy_firmware(work, start);
         let link_ns = self.config.link.command_ns(command.transfer_bytes());
         let pipeline_ns = self.config.firmware.pipeline_ns;
         let split = LatencySplit { firmware_ns: work + pipeline_ns, link_ns, ..LatencySplit::default() };
         self.slots[slot as usize] = Slot::new(command, now_ns, split, link_ns);
-        self.firmware.push_back((ready + pipeline_ns, slot));
+        self.queue.push(ready + pipeline_ns, slot);
         Ok(())
     }
 
     fn next_event(&mut self) -> Option<Nanos> {
-        if !self.overdue.is_empty() {
-            return Some(self.now_ns);
-        }
-        let completion = self.completions.front().map_or(NONE_NS, |(done, _)| done.completed_ns);
-        let next = self.next_internal().min(completion);
-        (next != NONE_NS).then_some(next)
+        self.next_turn()
     }
 
     fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
-        done.append(&mut self.overdue);
-        self.process(until_ns, false, done);
+        self.turn(until_ns, done);
     }
 
     #[inline]
     fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
-        if self.overdue.is_empty() {
-            self.process(until_ns, true, done);
-        } else {
-            done.append(&mut self.overdue);
-        }
+        self.turn_to_completion(until_ns, done);
     }
 
     #[inline]

@@ -21,13 +21,13 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         (least.min(count), most.max(count), sum + u64::from(count))
     });
     json!({
-        "host_read_bytes": meters.host_read_bytes,
-        "host_write_bytes": meters.host_write_bytes,
-        "host_trim_bytes": meters.host_trim_bytes,
-        "host_read_commands": meters.host_read_commands,
-        "host_write_commands": meters.host_write_commands,
-        "host_flush_commands": meters.host_flush_commands,
-        "host_trim_commands": meters.host_trim_commands,
+        "host_read_bytes": meters.host.host_read_bytes,
+        "host_write_bytes": meters.host.host_write_bytes,
+        "host_trim_bytes": meters.host.host_trim_bytes,
+        "host_read_commands": meters.host.host_read_commands,
+        "host_write_commands": meters.host.host_write_commands,
+        "host_flush_commands": meters.host.host_flush_commands,
+        "host_trim_commands": meters.host.host_trim_commands,
         "program_bytes_host": counts.programs_host * program_bytes,
         "program_bytes_cleaning": counts.programs_cleaning * program_bytes,
         "program_bytes_wear": counts.programs_wear * program_bytes,

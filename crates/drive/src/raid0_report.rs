@@ -23,11 +23,11 @@ pub fn counters(array: &Array) -> Value {
     let meters = array.meters();
     let members_nj = all.get("energy_nj").and_then(Value::as_u64).unwrap_or(0);
     for (key, value) in [
-        ("host_read_commands", meters.read_commands),
-        ("host_write_commands", meters.write_commands),
-        ("host_flush_commands", meters.flush_commands),
-        ("host_trim_commands", meters.trim_commands),
-        ("host_trim_bytes", meters.trim_bytes),
+        ("host_read_commands", meters.host.host_read_commands),
+        ("host_write_commands", meters.host.host_write_commands),
+        ("host_flush_commands", meters.host.host_flush_commands),
+        ("host_trim_commands", meters.host.host_trim_commands),
+        ("host_trim_bytes", meters.host.host_trim_bytes),
         ("array_split_commands", meters.split_commands),
         ("array_dropped_trim_bytes", meters.dropped_trim_bytes),
         ("energy_nj", members_nj.saturating_add(array.energy_nj())),

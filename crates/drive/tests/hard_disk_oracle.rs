@@ -235,7 +235,7 @@ proptest! {
             prop_assert_eq!(completion.split.cleaning_ns, 0);
         }
         prop_assert!(done.is_sorted_by_key(|completion| completion.completed_ns));
-        prop_assert_eq!(disk.meters().host_write_bytes, written);
+        prop_assert_eq!(disk.meters().host.host_write_bytes, written);
         let read = disk.take_read_stamps();
         prop_assert_eq!(read.len(), expected.len());
         for (tag, stamps) in read {

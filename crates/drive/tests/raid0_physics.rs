@@ -136,14 +136,18 @@ fn small_writes_that_cross_a_strip_are_seven_in_the_strip_s_sectors() {
         let sectors = array.capacity_sectors();
         let count = 40_000;
         random(&mut array, Op::Write, 3, count, |draw| draw % (sectors - 8));
-        let crossing = array.meters().split_commands as f64 / array.meters().write_commands as f64;
+        let crossing = array.meters().split_commands as f64 / array.meters().host.host_write_commands as f64;
         near(crossing, 7.0 / strip_sectors as f64, 0.12);
         let pieces: u64 =
             array.members().map(|drive| drive.counters()["host_write_commands"].as_u64().unwrap()).sum();
-        assert_eq!(pieces, array.meters().write_commands + array.meters().split_commands, "both halves cost");
+        assert_eq!(
+            pieces,
+            array.meters().host.host_write_commands + array.meters().split_commands,
+            "both halves cost"
+        );
         let bytes: u64 =
             array.members().map(|drive| drive.counters()["host_write_bytes"].as_u64().unwrap()).sum();
-        assert_eq!(bytes, array.meters().write_commands * 4096);
+        assert_eq!(bytes, array.meters().host.host_write_commands * 4096);
         // A strip on a map unit's border cuts units where they end anyway: no more units than on one drive.
         let units: u64 =
             array.members().map(|drive| drive.counters()["units_written_host"].as_u64().unwrap()).sum();

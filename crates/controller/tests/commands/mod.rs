@@ -137,7 +137,7 @@ pub fn compare_with_plain_map<M: Scheduled>(
         prop_assert_eq!(completion.split.total_ns(), completion.completed_ns - completion.submitted_ns);
     }
     prop_assert!(done.is_sorted_by_key(|completion| completion.completed_ns));
-    prop_assert_eq!(drive.meters().host_write_bytes, written);
+    prop_assert_eq!(drive.meters().host.host_write_bytes, written);
     for (tag, stamps) in drive.take_read_stamps() {
         let (_, wanted) = expected.iter().find(|(wanted, _)| *wanted == tag).unwrap();
         prop_assert_eq!(&stamps, wanted, "read {}", tag);

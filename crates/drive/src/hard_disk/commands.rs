@@ -13,16 +13,10 @@ impl HardDisk {
     #[inline]
     pub(super) fn begin_command(&mut self, slot: u32, now: Nanos) {
         let command = self.slots[slot as usize].command;
-        let bytes = u64::from(command.sector_count) * SECTOR_BYTES;
+        self.meters.host.count(&command);
         match command.op {
-            Op::Read => {
-                self.meters.host_read_commands += 1;
-                self.meters.host_read_bytes += bytes;
-                self.begin_read(slot, now);
-            }
+            Op::Read => self.begin_read(slot, now),
             Op::Write => {
-                self.meters.host_write_commands += 1;
-                self.meters.host_write_bytes += bytes;
                 self.admission.push_back(slot);
                 if self.admission.len() == 1 {
                     self.admit(now);
@@ -30,15 +24,8 @@ impl HardDisk {
                 self.dispatch_due = true;
             }
             // A disk has no use for it: the sectors keep what they hold.
-            Op::Trim => {
-                self.meters.host_trim_commands += 1;
-                self.meters.host_trim_bytes += bytes;
-                self.finish_without_data(slot, now);
-            }
-            Op::Flush => {
-                self.meters.host_flush_commands += 1;
-                self.begin_flush(slot, now);
-            }
+            Op::Trim => self.finish_without_data(slot, now),
+            Op::Flush => self.begin_flush(slot, now),
         }
     }
 
@@ -258,7 +245,6 @@ impl HardDisk {
     fn complete(&mut self, slot: u32, completed_ns: Nanos) {
         let done = &mut self.slots[slot as usize];
         done.split.fit(completed_ns - done.submitted_ns);
-        debug_assert!(self.completions.back().is_none_or(|(last, _)| last.completed_ns <= completed_ns));
         let completion = Completion {
             tag: done.command.tag,
             op: done.command.op,
@@ -267,7 +253,7 @@ impl HardDisk {
             completed_ns,
             split: done.split,
         };
-        self.completions.push_back((completion, slot));
+        self.queue.complete(completion, slot);
     }
 
     /// Stamps of sectors that wait in the write cache.

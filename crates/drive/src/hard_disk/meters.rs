@@ -1,5 +1,6 @@
 //! What the disk did: commands, bytes, the time of arm and heads, energy.
 
+use drivelab_controller::HostMeters;
 use drivelab_controller::meters::energy_nj;
 use drivelab_sim::Nanos;
 use serde::Serialize;
@@ -9,20 +10,9 @@ use super::config::DiskPowerConfig;
 /// Cumulative since the disk was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DiskMeters {
-    /// Bytes of reads.
-    pub host_read_bytes: u64,
-    /// Bytes of writes.
-    pub host_write_bytes: u64,
-    /// Bytes of trims, which have no effect.
-    pub host_trim_bytes: u64,
-    /// Reads.
-    pub host_read_commands: u64,
-    /// Writes.
-    pub host_write_commands: u64,
-    /// Flushes.
-    pub host_flush_commands: u64,
-    /// Trims.
-    pub host_trim_commands: u64,
+    /// Commands of the host; trims have no effect.
+    #[serde(flatten)]
+    pub host: HostMeters,
     /// Bytes of reads that the caches had.
     pub buffer_hit_bytes: u64,
     /// Bytes of writes that replaced data still in the write cache.

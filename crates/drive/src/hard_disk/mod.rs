@@ -17,7 +17,9 @@ mod write_cache;
 
 use std::collections::VecDeque;
 
-use drivelab_controller::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
+use drivelab_controller::{
+    Command, CommandError, Completion, Device, HostQueue, HostSide, LatencySplit, Op, SECTOR_BYTES,
+};
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
 
@@ -111,9 +113,8 @@ pub struct HardDisk {
     meters: DiskMeters,
     now_ns: Nanos,
     slots: Vec<Slot>,
-    free_slots: Vec<u32>,
-    firmware_free_ns: Nanos,
-    firmware: VecDeque<(Nanos, u32)>,
+    /// Commands inside; its processor is the firmware's.
+    queue: HostQueue,
     link_free_ns: Nanos,
     arrivals: VecDeque<Arrival>,
     job: Job,
@@ -128,9 +129,6 @@ pub struct HardDisk {
     /// One past the last sector that the host has read; reading ahead goes on from there.
     ahead_of: Option<u64>,
     next_order: u64,
-    completions: VecDeque<(Completion, u32)>,
-    /// Completed while a host that skipped ahead was not looking.
-    overdue: Vec<Completion>,
     /// Something has changed at this instant that may give the arm work.
     dispatch_due: bool,
     /// What every sector on the media holds, if stamps are kept.
@@ -170,9 +168,7 @@ impl HardDisk {
             meters: DiskMeters::default(),
             now_ns: 0,
             slots: vec![unused; depth as usize],
-            free_slots: (0..depth).rev().collect(),
-            firmware_free_ns: 0,
-            firmware: VecDeque::with_capacity(depth as usize),
+            queue: HostQueue::new(depth, 0),
             link_free_ns: 0,
             arrivals: VecDeque::with_capacity(depth as usize),
             job: NO_JOB,
@@ -183,8 +179,6 @@ impl HardDisk {
             awaited_extents: 0,
             ahead_of: None,
             next_order: 0,
-            completions: VecDeque::with_capacity(depth as usize),
-            overdue: Vec::new(),
             dispatch_due: false,
             media: None,
             partial_stamps: Vec::new(),
@@ -236,7 +230,7 @@ impl HardDisk {
     /// Commands inside the disk.
     #[must_use]
     pub fn outstanding(&self) -> u32 {
-        self.config.queue_depth - self.free_slots.len() as u32
+        self.queue.outstanding()
     }
 
     /// Recounts all books; for tests.
@@ -261,11 +255,7 @@ impl HardDisk {
     /// Writes zeros over the whole disk, which takes a pass at media rate. Commands still inside are completed
     /// first; their completions are given back.
     pub fn secure_erase(&mut self) -> Vec<Completion> {
-        let mut done = std::mem::take(&mut self.overdue);
-        while self.outstanding() > 0 {
-            let Some(next) = self.next_event() else { break };
-            self.advance(next, &mut done);
-        }
+        let done = self.finish_all();
         self.read_cache.clear();
         self.write_cache.clear();
         self.arrivals.clear();
@@ -280,74 +270,46 @@ impl HardDisk {
         self.meters.write_busy_ns += pass_ns;
         self.now_ns += pass_ns;
         self.arm.stay_at(&self.geometry.place(0), self.now_ns);
-        self.firmware_free_ns = self.now_ns;
+        self.queue.restart(self.now_ns);
         self.link_free_ns = self.now_ns;
         done
+    }
+}
+
+impl HostSide for HardDisk {
+    #[inline]
+    fn queue(&self) -> &HostQueue {
+        &self.queue
+    }
+
+    #[inline]
+    fn queue_mut(&mut self) -> &mut HostQueue {
+        &mut self.queue
+    }
+
+    #[inline]
+    fn clock(&mut self) -> &mut Nanos {
+        &mut self.now_ns
     }
 
     #[inline]
     fn next_internal(&self) -> Nanos {
-        let firmware = self.firmware.front().map_or(NEVER, |&(time, _)| time);
         let arrival = self.arrivals.front().map_or(NEVER, |arrival| arrival.at_ns);
-        firmware.min(arrival).min(self.job.end_ns)
+        self.queue.next_ready().min(arrival).min(self.job.end_ns)
     }
 
-    /// Lets everything happen up to `until`; stops after the first completions if `stop` says so.
-    #[inline]
-    fn process(&mut self, until: Nanos, stop: bool, done: &mut Vec<Completion>) {
-        let before = done.len();
-        loop {
-            let internal = self.next_internal();
-            if let Some(&(completion, slot)) = self.completions.front()
-                && completion.completed_ns < internal
-            {
-                let time = completion.completed_ns;
-                if time > until || (stop && done.len() > before && time > self.now_ns) {
-                    break;
-                }
-                self.now_ns = time;
-                self.completions.pop_front();
-                self.free_slots.push(slot);
-                done.push(completion);
-                continue;
-            }
-            if internal > until
-                || internal == NEVER
-                || (stop && done.len() > before && internal > self.now_ns)
-            {
-                break;
-            }
-            self.now_ns = internal;
-            self.happen(internal);
-        }
-        if until != NEVER && !(stop && done.len() > before) {
-            self.now_ns = self.now_ns.max(until);
-        }
-    }
-
-    /// Everything that is due now, one thing at a time, in a fixed order.
     #[inline]
     fn happen(&mut self, now: Nanos) {
         if self.job.end_ns == now {
             self.job_done(now);
         } else if self.arrivals.front().is_some_and(|arrival| arrival.at_ns == now) {
             self.data_arrived(now);
-        } else if let Some((_, slot)) = self.firmware.pop_front() {
+        } else if let Some(slot) = self.queue.take_ready(now) {
             self.begin_command(slot, now);
         }
         if self.dispatch_due && self.next_internal() != now {
             self.dispatch_due = false;
             self.dispatch(now);
-        }
-    }
-
-    fn firmware_ns(&self, op: Op) -> Nanos {
-        let firmware = &self.config.firmware;
-        match op {
-            Op::Read => firmware.read_ns,
-            Op::Write => firmware.write_ns,
-            Op::Trim => firmware.trim_ns,
-            Op::Flush => firmware.flush_ns,
         }
     }
 }
@@ -367,19 +329,9 @@ impl Device for HardDisk {
 
     #[inline]
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
-        command.check(now_ns, self.now_ns, self.config.capacity_sectors)?;
-        if now_ns > self.now_ns {
-            // The host skipped ahead: what lies in between happens first, and it hears of it later.
-            let mut overdue = std::mem::take(&mut self.overdue);
-            self.process(now_ns, false, &mut overdue);
-            self.overdue = overdue;
-        }
-        let Some(slot) = self.free_slots.pop() else {
-            return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
-        };
-        let work = self.firmware_ns(command.op);
-        let ready = self.firmware_free_ns.max(now_ns) + work;
-        self.firmware_free_ns = ready;
+        let slot = self.enter(now_ns, &command)?;
+        let work = self.config.firmware.command_ns(command.op);
+        let ready = self.queue.occupy_processor(work, now_ns);
         self.meters.firmware_busy_ns += work;
         let link_ns = self.config.link.command_ns(command.transfer_bytes());
         self.slots[slot as usize] = Slot {
@@ -392,30 +344,20 @@ impl Device for HardDisk {
             admitted: false,
             flush_order: 0,
         };
-        self.firmware.push_back((ready, slot));
+        self.queue.push(ready, slot);
         Ok(())
     }
 
     fn next_event(&mut self) -> Option<Nanos> {
-        if !self.overdue.is_empty() {
-            return Some(self.now_ns);
-        }
-        let completion = self.completions.front().map_or(NEVER, |(done, _)| done.completed_ns);
-        let next = self.next_internal().min(completion);
-        (next != NEVER).then_some(next)
+        self.next_turn()
     }
 
     fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
-        done.append(&mut self.overdue);
-        self.process(until_ns, false, done);
+        self.turn(until_ns, done);
     }
 
     #[inline]
     fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
-        if self.overdue.is_empty() {
-            self.process(until_ns, true, done);
-        } else {
-            done.append(&mut self.overdue);
-        }
+        self.turn_to_completion(until_ns, done);
     }
 }

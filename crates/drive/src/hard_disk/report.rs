@@ -12,13 +12,13 @@ impl HardDisk {
     pub fn counters(&self) -> Value {
         let meters = &self.meters;
         json!({
-            "host_read_bytes": meters.host_read_bytes,
-            "host_write_bytes": meters.host_write_bytes,
-            "host_trim_bytes": meters.host_trim_bytes,
-            "host_read_commands": meters.host_read_commands,
-            "host_write_commands": meters.host_write_commands,
-            "host_flush_commands": meters.host_flush_commands,
-            "host_trim_commands": meters.host_trim_commands,
+            "host_read_bytes": meters.host.host_read_bytes,
+            "host_write_bytes": meters.host.host_write_bytes,
+            "host_trim_bytes": meters.host.host_trim_bytes,
+            "host_read_commands": meters.host.host_read_commands,
+            "host_write_commands": meters.host.host_write_commands,
+            "host_flush_commands": meters.host.host_flush_commands,
+            "host_trim_commands": meters.host.host_trim_commands,
             "program_bytes_host": meters.media_write_bytes,
             "program_bytes_cleaning": 0,
             "program_bytes_wear": 0,

@@ -1,6 +1,6 @@
 //! Parameters and counters of an array.
 
-use drivelab_controller::{Command, LinkConfig, Op, SECTOR_BYTES};
+use drivelab_controller::{HostMeters, LinkConfig, SECTOR_BYTES};
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
 
@@ -75,38 +75,12 @@ impl Raid0Config {
 /// Cumulative counters of the array itself; its members have their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Raid0Meters {
-    /// Reads of the host.
-    pub read_commands: u64,
-    /// Writes of the host.
-    pub write_commands: u64,
-    /// Flushes of the host.
-    pub flush_commands: u64,
-    /// Trims of the host.
-    pub trim_commands: u64,
-    /// Bytes of trims of the host.
-    pub trim_bytes: u64,
+    /// Commands of the host.
+    pub host: HostMeters,
     /// Bytes of trims that no member heard of.
     pub dropped_trim_bytes: u64,
     /// Commands that crossed from one strip into another.
     pub split_commands: u64,
     /// The array's own link moving commands and data.
     pub link_busy_ns: Nanos,
-}
-
-impl Raid0Meters {
-    /// Counts a command; gives the bytes that it moves over the link.
-    #[inline]
-    pub(super) fn host_command(&mut self, command: &Command) -> u64 {
-        let bytes = u64::from(command.sector_count) * SECTOR_BYTES;
-        match command.op {
-            Op::Read => self.read_commands += 1,
-            Op::Write => self.write_commands += 1,
-            Op::Flush => self.flush_commands += 1,
-            Op::Trim => {
-                self.trim_commands += 1;
-                self.trim_bytes += bytes;
-            }
-        }
-        if matches!(command.op, Op::Read | Op::Write) { bytes } else { 0 }
-    }
 }

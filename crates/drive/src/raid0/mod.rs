@@ -18,10 +18,8 @@ mod port;
 mod stamps;
 mod stripes;
 
-use std::collections::VecDeque;
-
 use drivelab_controller::meters::energy_nj;
-use drivelab_controller::{Command, CommandError, Completion, Device, Op, SECTOR_BYTES};
+use drivelab_controller::{Command, CommandError, Completion, Device, HostQueue, HostSide, Op, SECTOR_BYTES};
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
 
@@ -55,17 +53,11 @@ pub struct Raid0<D> {
     capacity_sectors: u64,
     now_ns: Nanos,
     slots: Vec<Slot>,
-    free_slots: Vec<u32>,
+    /// Commands inside; its processor is the host's driver, or the bridge's firmware.
+    queue: HostQueue,
     /// What each member still has to be asked for, by slot and member.
     shares: Vec<Share>,
-    driver_free_ns: Nanos,
-    /// Commands that the driver (or the bridge's firmware) works on: one processor, in order.
-    driver: VecDeque<(Nanos, u32)>,
     link_free_ns: Nanos,
-    /// In order of time.
-    completions: VecDeque<(Completion, u32)>,
-    /// Completed while a host that skipped ahead was not looking.
-    overdue: Vec<Completion>,
     scratch: Vec<Completion>,
     meters: Raid0Meters,
     stamps: Option<Stamps>,
@@ -92,13 +84,9 @@ impl<D: Device> Raid0<D> {
             ports: members.into_iter().map(|device| Port::new(device, depth, now_ns)).collect(),
             now_ns,
             slots: vec![unused; depth],
-            free_slots: (0..config.queue_depth).rev().collect(),
+            queue: HostQueue::new(config.queue_depth, now_ns),
             shares: vec![Share { lba: 0, end: 0 }; depth * count as usize],
-            driver_free_ns: now_ns,
-            driver: VecDeque::with_capacity(depth),
             link_free_ns: now_ns,
-            completions: VecDeque::with_capacity(depth),
-            overdue: Vec::new(),
             scratch: Vec::new(),
             meters: Raid0Meters::default(),
             stamps: None,
@@ -139,17 +127,13 @@ impl<D: Device> Raid0<D> {
     /// Commands inside the array.
     #[must_use]
     pub fn outstanding(&self) -> u32 {
-        self.config.queue_depth - self.free_slots.len() as u32
+        self.queue.outstanding()
     }
 
     /// Erases every member as `erase` does, side by side. Commands still inside are completed first; their completions
     /// are given back.
     pub fn erase_members(&mut self, mut erase: impl FnMut(&mut D)) -> Vec<Completion> {
-        let mut done = std::mem::take(&mut self.overdue);
-        while self.outstanding() > 0 {
-            let Some(next) = self.next_event() else { break };
-            self.advance(next, &mut done);
-        }
+        let done = self.finish_all();
         for port in &mut self.ports {
             erase(&mut port.device);
             self.now_ns = self.now_ns.max(port.device.now_ns());
@@ -159,7 +143,7 @@ impl<D: Device> Raid0<D> {
             port.next_ns = port.device.next_event().unwrap_or(NEVER);
         }
         debug_assert!(self.scratch.is_empty());
-        self.driver_free_ns = self.now_ns;
+        self.queue.restart(self.now_ns);
         self.link_free_ns = self.now_ns;
         done
     }
@@ -167,7 +151,7 @@ impl<D: Device> Raid0<D> {
     /// The array's own next event: the driver is done with a command, or data of a write has arrived.
     #[inline]
     fn next_own(&self) -> Nanos {
-        let driver = self.driver.front().map_or(NEVER, |&(time, _)| time);
+        let driver = self.queue.next_ready();
         match self.config.link {
             None => driver,
             Some(_) => self.ports.iter().map(|port| port.gate_ns).fold(driver, Nanos::min),
@@ -206,13 +190,33 @@ impl<D: Device> Raid0<D> {
         pieces.clear();
         self.scratch = pieces;
     }
+}
 
-    fn own_event(&mut self, now: Nanos) {
+impl<D: Device> HostSide for Raid0<D> {
+    #[inline]
+    fn queue(&self) -> &HostQueue {
+        &self.queue
+    }
+
+    #[inline]
+    fn queue_mut(&mut self) -> &mut HostQueue {
+        &mut self.queue
+    }
+
+    #[inline]
+    fn clock(&mut self) -> &mut Nanos {
+        &mut self.now_ns
+    }
+
+    #[inline]
+    fn next_internal(&self) -> Nanos {
+        self.next_member().1.min(self.next_own())
+    }
+
+    /// An event of the array itself.
+    fn happen(&mut self, now: Nanos) {
         self.now_ns = now;
-        if let Some(&(time, slot)) = self.driver.front()
-            && time == now
-        {
-            self.driver.pop_front();
+        if let Some(slot) = self.queue.take_ready(now) {
             self.begin(slot, now);
             return;
         }
@@ -223,7 +227,7 @@ impl<D: Device> Raid0<D> {
         }
     }
 
-    /// Lets everything happen up to `until`; stops after the first completions if `stop` says so.
+    /// As of every drive, but a member runs ahead of the array to its next completion.
     #[inline]
     fn process(&mut self, until: Nanos, stop: bool, done: &mut Vec<Completion>) {
         let before = done.len();
@@ -231,17 +235,14 @@ impl<D: Device> Raid0<D> {
             let (member, member_ns, others_ns) = self.next_member();
             let own_ns = self.next_own();
             let next = member_ns.min(own_ns);
-            let completion_ns = self.completions.front().map_or(NEVER, |(front, _)| front.completed_ns);
+            let completion_ns = self.queue.next_completion();
             let has_enough = stop && done.len() > before;
             if completion_ns < next {
                 if completion_ns > until || (has_enough && completion_ns > self.now_ns) {
                     break;
                 }
-                if let Some((completion, slot)) = self.completions.pop_front() {
-                    self.now_ns = completion_ns;
-                    self.free_slots.push(slot);
-                    done.push(completion);
-                }
+                self.now_ns = completion_ns;
+                done.extend(self.queue.take_completion());
                 continue;
             }
             if next > until || next == NEVER || (has_enough && next > self.now_ns) {
@@ -253,7 +254,7 @@ impl<D: Device> Raid0<D> {
                 let limit = until.min(others_ns).min(own_ns).min(completion_ns);
                 self.run_member(member, if has_enough { self.now_ns } else { limit });
             } else {
-                self.own_event(own_ns);
+                self.happen(own_ns);
             }
         }
         if until != NEVER && !(stop && done.len() > before) {
@@ -284,18 +285,9 @@ impl<D: Device> Device for Raid0<D> {
 
     #[inline]
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
-        command.check(now_ns, self.now_ns, self.capacity_sectors)?;
-        if now_ns > self.now_ns {
-            // The host skipped ahead: what lies in between happens first, and it hears of it later.
-            let mut overdue = std::mem::take(&mut self.overdue);
-            self.process(now_ns, false, &mut overdue);
-            self.overdue = overdue;
-        }
-        let Some(slot) = self.free_slots.pop() else {
-            return Err(CommandError::QueueFull { queue_depth: self.config.queue_depth });
-        };
-        let bytes = self.meters.host_command(&command);
-        let link_ns = self.config.link.map_or(0, |link| link.command_ns(bytes));
+        let slot = self.enter(now_ns, &command)?;
+        self.meters.host.count(&command);
+        let link_ns = self.config.link.map_or(0, |link| link.command_ns(command.transfer_bytes()));
         let left = u64::from(command.sector_count);
         self.slots[slot as usize] = Slot { command, submitted_ns: now_ns, link_ns, left };
         if let Some(stamps) = &mut self.stamps {
@@ -304,33 +296,23 @@ impl<D: Device> Device for Raid0<D> {
         if self.config.driver_ns == 0 {
             self.begin(slot, now_ns);
         } else {
-            self.driver_free_ns = self.driver_free_ns.max(now_ns) + self.config.driver_ns;
-            self.driver.push_back((self.driver_free_ns, slot));
+            let ready = self.queue.occupy_processor(self.config.driver_ns, now_ns);
+            self.queue.push(ready, slot);
         }
         Ok(())
     }
 
     fn next_event(&mut self) -> Option<Nanos> {
-        if !self.overdue.is_empty() {
-            return Some(self.now_ns);
-        }
-        let completion = self.completions.front().map_or(NEVER, |(front, _)| front.completed_ns);
-        let next = self.next_member().1.min(self.next_own()).min(completion);
-        (next != NEVER).then_some(next)
+        self.next_turn()
     }
 
     fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
-        done.append(&mut self.overdue);
-        self.process(until_ns, false, done);
+        self.turn(until_ns, done);
     }
 
     #[inline]
     fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
-        if self.overdue.is_empty() {
-            self.process(until_ns, true, done);
-        } else {
-            done.append(&mut self.overdue);
-        }
+        self.turn_to_completion(until_ns, done);
     }
 
     #[inline]

@@ -179,8 +179,6 @@ impl<D: Device> Raid0<D> {
             split,
         };
         // Reads still on the array's own link may be done later than what is known after them.
-        let later = self.completions.iter().rev().take_while(|(other, _)| other.completed_ns > completed_ns);
-        let place = self.completions.len() - later.count();
-        self.completions.insert(place, (completion, slot));
+        self.queue.complete_in_order(completion, slot);
     }
 }

@@ -1,0 +1,246 @@
+//! What every drive has towards its host: a place for each command inside, one processor that takes commands on in
+//! order, completions in order of time, and what was completed while the host was not looking.
+
+use std::collections::VecDeque;
+
+use drivelab_sim::Nanos;
+
+use crate::command::{Command, CommandError, Completion, Device};
+
+/// A time that never comes.
+const NEVER: Nanos = u64::MAX;
+
+/// Commands inside a drive.
+#[derive(Clone, Debug)]
+pub struct HostQueue {
+    depth: u32,
+    free_slots: Vec<u32>,
+    /// The processor has work up to here.
+    processor_free_ns: Nanos,
+    /// Commands that the processor works on: when each is ready, and its slot.
+    processor: VecDeque<(Nanos, u32)>,
+    /// In order of time.
+    completions: VecDeque<(Completion, u32)>,
+    /// Completed while a host that skipped ahead was not looking.
+    overdue: Vec<Completion>,
+}
+
+/// A drive whose host side is a `HostQueue`. It says what happens inside and when; how it is turned is the same for
+/// all.
+pub trait HostSide: Device {
+    /// The commands inside.
+    fn queue(&self) -> &HostQueue;
+
+    /// The same, to change.
+    fn queue_mut(&mut self) -> &mut HostQueue;
+
+    /// The time that the drive has come to.
+    fn clock(&mut self) -> &mut Nanos;
+
+    /// When something next happens inside; `u64::MAX`: nothing will.
+    fn next_internal(&self) -> Nanos;
+
+    /// Everything that is due now, one thing at a time, in a fixed order.
+    fn happen(&mut self, now: Nanos);
+
+    /// A completion has left.
+    fn left(&mut self, now: Nanos) {
+        let _ = now;
+    }
+
+    /// Lets everything happen up to `until`; stops after the first completions if `stop` says so.
+    #[inline]
+    fn process(&mut self, until: Nanos, stop: bool, done: &mut Vec<Completion>) {
+        let before = done.len();
+        loop {
+            let internal = self.next_internal();
+            let completion = self.queue().next_completion();
+            let has_enough = stop && done.len() > before;
+            if completion < internal {
+                if completion > until || (has_enough && completion > self.now_ns()) {
+                    break;
+                }
+                *self.clock() = completion;
+                done.extend(self.queue_mut().take_completion());
+                self.left(completion);
+                continue;
+            }
+            if internal > until || internal == NEVER || (has_enough && internal > self.now_ns()) {
+                break;
+            }
+            *self.clock() = internal;
+            self.happen(internal);
+        }
+        if until != NEVER && !(stop && done.len() > before) {
+            *self.clock() = self.now_ns().max(until);
+        }
+    }
+
+    /// A command comes in at `now_ns`; the slot that is its own until it leaves.
+    ///
+    /// # Errors
+    /// A command that can't be, or the queue is full; nothing has changed but time.
+    #[inline]
+    fn enter(&mut self, now_ns: Nanos, command: &Command) -> Result<u32, CommandError> {
+        command.check(now_ns, self.now_ns(), self.capacity_sectors())?;
+        if now_ns > self.now_ns() {
+            // The host skipped ahead: what lies in between happens first, and it hears of it later.
+            let mut overdue = std::mem::take(&mut self.queue_mut().overdue);
+            self.process(now_ns, false, &mut overdue);
+            self.queue_mut().overdue = overdue;
+        }
+        self.queue_mut().take_slot()
+    }
+
+    /// `Device::advance`.
+    #[inline]
+    fn turn(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        done.append(&mut self.queue_mut().overdue);
+        self.process(until_ns, false, done);
+    }
+
+    /// `Device::advance_to_completion`.
+    #[inline]
+    fn turn_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        if self.queue().overdue.is_empty() {
+            self.process(until_ns, true, done);
+        } else {
+            done.append(&mut self.queue_mut().overdue);
+        }
+    }
+
+    /// `Device::next_event`.
+    #[inline]
+    fn next_turn(&self) -> Option<Nanos> {
+        if !self.queue().overdue.is_empty() {
+            return Some(self.now_ns());
+        }
+        let next = self.next_internal().min(self.queue().next_completion());
+        (next != NEVER).then_some(next)
+    }
+
+    /// Commands still inside are completed, as before a secure erase; their completions are given back.
+    fn finish_all(&mut self) -> Vec<Completion> {
+        let mut done = std::mem::take(&mut self.queue_mut().overdue);
+        while self.queue().outstanding() > 0 {
+            let Some(next) = self.next_turn() else { break };
+            self.turn(next, &mut done);
+        }
+        done
+    }
+}
+
+impl HostQueue {
+    /// An empty queue of a drive that has come to `now_ns`.
+    #[must_use]
+    pub fn new(depth: u32, now_ns: Nanos) -> Self {
+        Self {
+            depth,
+            free_slots: (0..depth).rev().collect(),
+            processor_free_ns: now_ns,
+            processor: VecDeque::with_capacity(depth as usize),
+            completions: VecDeque::with_capacity(depth as usize),
+            overdue: Vec::new(),
+        }
+    }
+
+    /// Commands inside.
+    #[inline]
+    #[must_use]
+    pub fn outstanding(&self) -> u32 {
+        self.depth - self.free_slots.len() as u32
+    }
+
+    /// Whether no command is inside.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.free_slots.len() == self.depth as usize
+    }
+
+    /// A place for a command.
+    ///
+    /// # Errors
+    /// The queue is full.
+    #[inline]
+    pub fn take_slot(&mut self) -> Result<u32, CommandError> {
+        self.free_slots.pop().ok_or(CommandError::QueueFull { queue_depth: self.depth })
+    }
+
+    /// When the processor is done with all that it has taken on.
+    #[inline]
+    #[must_use]
+    pub fn processor_free_ns(&self) -> Nanos {
+        self.processor_free_ns
+    }
+
+    /// The processor's next `work`, after all that it has taken on before and not before `now`; when it is done.
+    #[inline]
+    pub fn occupy_processor(&mut self, work: Nanos, now: Nanos) -> Nanos {
+        self.processor_free_ns = self.processor_free_ns.max(now) + work;
+        self.processor_free_ns
+    }
+
+    /// A command will be ready at this time; not before any that came before it.
+    #[inline]
+    pub fn push(&mut self, ready_ns: Nanos, slot: u32) {
+        self.processor.push_back((ready_ns, slot));
+    }
+
+    /// When the next command is ready; `u64::MAX`: there is none.
+    #[inline]
+    #[must_use]
+    pub fn next_ready(&self) -> Nanos {
+        self.processor.front().map_or(NEVER, |&(time, _)| time)
+    }
+
+    /// The slot of the command that is ready now.
+    #[inline]
+    pub fn take_ready(&mut self, now: Nanos) -> Option<u32> {
+        match self.processor.front() {
+            Some(&(time, slot)) if time == now => {
+                self.processor.pop_front();
+                Some(slot)
+            }
+            _ => None,
+        }
+    }
+
+    /// A command is done, after all that are done already.
+    #[inline]
+    pub fn complete(&mut self, completion: Completion, slot: u32) {
+        debug_assert!(
+            self.completions.back().is_none_or(|(last, _)| last.completed_ns <= completion.completed_ns)
+        );
+        self.completions.push_back((completion, slot));
+    }
+
+    /// A command is done, perhaps before others of which that is known already.
+    #[inline]
+    pub fn complete_in_order(&mut self, completion: Completion, slot: u32) {
+        let time = completion.completed_ns;
+        let later = self.completions.iter().rev().take_while(|(other, _)| other.completed_ns > time);
+        let place = self.completions.len() - later.count();
+        self.completions.insert(place, (completion, slot));
+    }
+
+    /// When the next completion is due; `u64::MAX`: none is known.
+    #[inline]
+    #[must_use]
+    pub fn next_completion(&self) -> Nanos {
+        self.completions.front().map_or(NEVER, |(done, _)| done.completed_ns)
+    }
+
+    /// The next completion leaves, and its place is free.
+    #[inline]
+    pub fn take_completion(&mut self) -> Option<Completion> {
+        let (completion, slot) = self.completions.pop_front()?;
+        self.free_slots.push(slot);
+        Some(completion)
+    }
+
+    /// The drive was busy with something else until `now_ns`: erasing all of itself.
+    pub fn restart(&mut self, now_ns: Nanos) {
+        self.processor_free_ns = now_ns;
+    }
+}
