@@ -1,9 +1,9 @@
 """Partition: what leaving a part of the drive unpartitioned does for it after torture.
 
 Each point is a new drive of which the host uses a share only: filled, tortured for 20 minutes
-within that share, left to rest. Then 4 KiB random writes at queue depth 32 for 3 minutes, on a copy;
-a pass of writes over all its blocks (HD Tach's graph, `hdtach.py`); and the same pass again, on what
-the first one left. 60 of 74.5 GiB is the review's own partition [XV].
+within that share, left to rest. Then 4 KiB random writes at queue depth 32 for 3 minutes, on a
+copy; a pass of writes over all its blocks (HD Tach's graph, `hdtach.py`); and the same pass again,
+on what the first one left. 60 of 74.5 GiB is the review's own partition [XV].
 """
 
 from __future__ import annotations
