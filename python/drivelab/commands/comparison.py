@@ -192,8 +192,11 @@ def _written(found: Record, path: Path) -> list[Path]:
         | {name: partial(_write_text, page) for name, page in texts.items()},
     )
     above = path.resolve().parent.parent
-    for name, page in _renewed([above / "README.md"], found, but=path).items():
-        written += output.publish(above, {name: partial(_write_text, page)})
+    for folder, pattern in ((path.parent / "tests", "[!.]*.md"), (above, "README.md")):
+        renewed = _renewed(folder.glob(pattern), found, but=path)
+        if renewed:
+            writers = {name: partial(_write_text, page) for name, page in renewed.items()}
+            written += output.publish(folder, writers)
     return written
 
 

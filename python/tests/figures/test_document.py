@@ -93,7 +93,7 @@ def test_a_table_of_a_figure_that_is_none_is_refused() -> None:
 
 def test_every_table_in_docs_is_of_known_figures() -> None:
     docs = Path(__file__).resolve().parents[3] / "docs"
-    for page in sorted(docs.glob("*.md")):
+    for page in sorted(docs.rglob("*.md")):
         text_before = page.read_text(encoding="utf-8")
         assert text_before.count("<!-- figures: ") == text_before.count("<!-- end of figures -->")
         document.renewed(text_before, FOUND)
