@@ -51,6 +51,13 @@ class Axis:
         # Counts (threads, rounds, block sizes) are whole numbers, and stay so.
         return q.exact(value) if isinstance(value, int) else q.significant(amount, 4)
 
+    def place(self, value: Any) -> str:
+        """A value that is a place on the axis, or a line's name: "0.5", not "0.5000"."""
+        amount = q.number(value)
+        if amount is None or self.unit == "B" or isinstance(value, int):
+            return self.word(value)
+        return q.exact(float(f"{amount:.4g}"))
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -113,13 +120,13 @@ def _names(drawing: Drawing, sets: Iterable[RowSet]) -> list[str]:
     by = drawing.by
     if by is None:
         return []
-    return list(dict.fromkeys(by.word(row.get(by.key)) for item in sets for row in item.rows))
+    return list(dict.fromkeys(by.place(row.get(by.key)) for item in sets for row in item.rows))
 
 
 def _only(drawing: Drawing, item: RowSet, name: str) -> RowSet:
     by = drawing.by
     assert by is not None
-    rows = tuple(row for row in item.rows if by.word(row.get(by.key)) == name)
+    rows = tuple(row for row in item.rows if by.place(row.get(by.key)) == name)
     return RowSet(item.name, item.token, rows)
 
 
@@ -249,7 +256,7 @@ def _bars(drawing: Drawing, sets: Sequence[RowSet]) -> dict[str, Any]:
     data = [
         {
             "type": "bar", "name": item.name,
-            "x": [x.word(row[x.key]) for row in item.rows if _known(drawing, row)],
+            "x": [x.place(row[x.key]) for row in item.rows if _known(drawing, row)],
             "y": [row[y.key] for row in item.rows if _known(drawing, row)],
             "marker": {"color": item.token},
             "hovertemplate": f"{item.name}: %{{y:.4g}} {y.unit}, %{{x}}",
@@ -273,9 +280,9 @@ def _heat(drawing: Drawing, item: RowSet, chart_id: str) -> Chart:
     x, y, by = drawing.x, drawing.y, drawing.by
     assert by is not None
     known = [row for row in item.rows if _known(drawing, row)]
-    across = list(dict.fromkeys(x.word(row[x.key]) for row in known))
-    down = list(dict.fromkeys(by.word(row.get(by.key)) for row in known))
-    cells = {(x.word(r[x.key]), by.word(r.get(by.key))): r[y.key] for r in known}
+    across = list(dict.fromkeys(x.place(row[x.key]) for row in known))
+    down = list(dict.fromkeys(by.place(row.get(by.key)) for row in known))
+    cells = {(x.place(r[x.key]), by.place(r.get(by.key))): r[y.key] for r in known}
     field = [[cells.get((place, line)) for place in across] for line in down]
     shades = [
         [None if value is None else math.log10(value) if value > 0 else None for value in line]
