@@ -91,7 +91,7 @@ def _title(review: Review) -> str:
         return f"{len(names)} drives side by side"
     text = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
     states = list(dict.fromkeys(s for m in review.models for s in review.states_of(m.name)))
-    words = " and ".join(states) if len(states) < 3 else ", ".join(states)
+    words = " and ".join(states) if len(states) < 3 else f"in {len(states)} states"
     return text + (f", {words}" if words else "")
 
 

@@ -133,7 +133,7 @@ def _slowing(review: Review, model: Model, subject: str) -> Iterator[Finding]:
     for new, later in _pairs(review, model.name):
         ratio = change(new.mib_per_s, later.mib_per_s)
         kind = (new.pattern, new.direction)
-        if ratio is None or new.pattern == "access":
+        if ratio is None or new.pattern in ("access", "power"):
             continue
         if kind not in largest or abs(ratio) > abs(largest[kind][0]):
             largest[kind] = (ratio, new, later)
@@ -356,7 +356,7 @@ def _compound(review: Review, model: str) -> Iterator[Finding]:
     own = [record for record in review.compound if record.get("model") == model]
     own.sort(key=lambda record: state_rank(text(record.get("state"))))
     new: dict[tuple[str, str], float] = {}
-    changes: list[tuple[float, Finding]] = []
+    changes: dict[str, tuple[float, Finding]] = {}
     for record in own:
         test_id, state = text(record.get("id")), text(record.get("state"))
         for value in dicts(record.get("values")):
@@ -368,13 +368,16 @@ def _compound(review: Review, model: str) -> Iterator[Finding]:
             elif key in new:
                 ratio = amount / new[key] - 1
                 gain = ratio if value["better"] == "higher" else 1 / (1 + ratio) - 1
-                changes.append((abs(math.log1p(ratio)), _told(record, value, new[key], gain)))
+                size = abs(math.log1p(ratio))
+                # One value speaks for its test: the others mostly say the same.
+                if size > changes.get(test_id, (CHANGE_RATIO, None))[0]:
+                    changes[test_id] = (size, _told(record, value, new[key], gain))
         steady = record.get("steady_state")
         if isinstance(steady, dict) and steady.get("reached") is False:
             sentence = f"{text(record.get('title'))}: no steady state was reached."
             yield Finding("unsteady", sentence, state)
-    changes.sort(key=lambda item: item[0], reverse=True)
-    yield from (finding for size, finding in changes[:COMPOUND_MAX] if size > CHANGE_RATIO)
+    largest = sorted(changes.values(), key=lambda item: item[0], reverse=True)
+    yield from (finding for _, finding in largest[:COMPOUND_MAX])
 
 
 def _told(record: Mapping[str, Any], value: Mapping[str, Any], new: float, gain: float) -> Finding:

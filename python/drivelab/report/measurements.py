@@ -125,7 +125,8 @@ class Measurement:
         if self.zones_mb_per_s:
             return "pass"
         words = f"{self.id} {self.title}".lower()
-        for word, pattern in (("access", "access"), ("rand", "random"), ("seq", "sequential")):
+        # A sequential test may have random data.
+        for word, pattern in (("access", "access"), ("seq", "sequential"), ("rand", "random")):
             if word in words:
                 return pattern
         return ""
