@@ -5,7 +5,8 @@ A real drive tells nothing of its inside: what a counter is missing for is None.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 PROGRAM_KEYS = tuple(
@@ -47,6 +48,14 @@ def write_amplification(used: Mapping[str, Any]) -> float | None:
     written = used["host_write_bytes"]
     programmed = program_bytes(used)
     return programmed / written if written and programmed is not None else None
+
+
+def write_amplification_of(reports: Iterable[Mapping[str, Any]]) -> float | None:
+    """The same over the measured parts of several reports of one drive."""
+    total: Counter[str] = Counter()
+    for report in reports:
+        total.update(spent_in(report))
+    return write_amplification(total) if total else None
 
 
 def energy_j(used: Mapping[str, Any]) -> float | None:

@@ -6,6 +6,7 @@ import hashlib
 
 SECTOR_BYTES = 512
 KIB, MIB, GIB = 2**10, 2**20, 2**30
+MB, GB = 10**6, 10**9
 NS_PER_S = 1_000_000_000
 NS_PER_MS = 1_000_000
 NS_PER_US = 1_000

@@ -18,7 +18,7 @@ from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
-from drivelab.quantities import GIB, KIB, MIB, NS_PER_MS, NS_PER_S, derive_seed
+from drivelab.quantities import GIB, KIB, MB, MIB, NS_PER_MS, NS_PER_S, derive_seed
 from drivelab.targets import Report, Target
 from drivelab.workload import BlockSize, Job, Rw
 
@@ -204,7 +204,7 @@ def _numbers(report: Report) -> dict[str, Any]:
     seconds = max(part["runtime_ns"] for part in parts) / NS_PER_S
     ios = sum(part["ios"] for part in parts)
     return {
-        "mb_per_s": sum(part["bytes"] for part in parts) / seconds / 1e6,
+        "mb_per_s": sum(part["bytes"] for part in parts) / seconds / MB,
         "iops": ios / seconds,
         "mean_ms": sum(p["latency_ns"]["mean"] * p["ios"] for p in parts) / ios / NS_PER_MS,
         "max_ms": max(part["latency_ns"]["max"] for part in parts) / NS_PER_MS,

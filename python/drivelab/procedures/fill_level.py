@@ -59,7 +59,7 @@ class FillLevel(Procedure):
         def point(drive: Target, level: float, rest: str, part: float) -> None:
             span = _span_bytes(user, level)
             found = steady_writes.steady_writes(
-                *(drive, span, raw - span, derive_seed(seed, "writes"), quick, progress, part)
+                drive, span, raw - span, derive_seed(seed, "writes"), quick, progress, part
             )
             row = {"fill_percent": 100 * level, "rest": rest} | steady_writes.row(found)
             rows.append(row)

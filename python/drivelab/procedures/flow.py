@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from drivelab.procedures.measured import Column
-from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
+from drivelab.quantities import MB, MIB, NS_PER_MS, NS_PER_S
 from drivelab.targets import Report
 
-MB = 10**6
 PERCENTILES = {"p50_ms": 50.0, "p99_ms": 99.0, "p99_9_ms": 99.9, "p99_99_ms": 99.99}
 COLUMNS = {
     column.key: column

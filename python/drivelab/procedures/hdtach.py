@@ -19,7 +19,7 @@ from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.stream import RANDOM, REPEATING, Stream
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, MIB, NS_PER_S
+from drivelab.quantities import KIB, MB, MIB, NS_PER_S
 from drivelab.targets import Report, Target
 from drivelab.workload import BlockSize, Job
 
@@ -70,7 +70,7 @@ class Pass(Stream):
             for start, size in parts
         ]
         whole = _merged(reports, self.direction)
-        rates = [r["jobs"][0][self.direction]["bytes_per_s"] / 1e6 for r in reports]
+        rates = [r["jobs"][0][self.direction]["bytes_per_s"] / MB for r in reports]
         span_bytes = sum(size for _, size in parts)
         return Measured(span_bytes, whole, {"pass": pass_record(parts[0][1], rates)})
 

@@ -17,7 +17,7 @@ from drivelab.counters import energy_j, spent_in
 from drivelab.procedures.measured import Measured, Value
 from drivelab.procedures.stream import Stream
 from drivelab.progress import TaskProgress
-from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
+from drivelab.quantities import GB, GIB, KIB, MIB, NS_PER_S
 from drivelab.targets import Report, Target
 
 
@@ -28,7 +28,7 @@ def _values(report: Report, byte_count: int) -> tuple[Value, ...]:
     watts = joules / duration_s if duration_s and joules is not None else None
     values = [Value("power_w", "Mean power", watts, "W", "lower")]
     if byte_count:
-        per_gb = None if joules is None else joules / (byte_count / 1e9)
+        per_gb = None if joules is None else joules / (byte_count / GB)
         values.append(Value("j_per_gb", "Energy of 10^9 bytes", per_gb, "J/GB", "lower"))
     return tuple(values)
 

@@ -101,9 +101,8 @@ class Resiliency(Procedure):
         else:
             notes.append("The drive ignores TRIM: nothing is measured after it.")
         drive = target.clone()
-        steps.fill(
-            *(drive, derive_seed(seed, "pass"), progress, 2 * between, steps.Fill(self.data))
-        )
+        again = derive_seed(seed, "pass")
+        steps.fill(drive, again, progress, 2 * between, steps.Fill(self.data))
         steps.settle(drive, progress)
         measure("passed", drive)
         drive = target.clone()

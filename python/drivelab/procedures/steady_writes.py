@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.counters import program_bytes, spent_in
+from drivelab.counters import write_amplification_of
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.procedures.flow import flow
@@ -102,7 +102,7 @@ def steady_writes(
     while len(rounds) < wanted and not settled:
         part = 0.6 / (WINDOW + 2) if len(rounds) < WINDOW + 2 else 0.0
         rounds.append(write(f"round-{len(rounds)}", round_bytes, ROUND_S, part))
-        settled = _settled([_amplification([report]) for report in rounds[-WINDOW:]])
+        settled = _settled([write_amplification_of([report]) for report in rounds[-WINDOW:]])
     return _summary(rounds[-WINDOW:], len(rounds), settled)
 
 
@@ -113,14 +113,6 @@ def _settled(found: list[float | None]) -> bool:
     return max(known) - min(known) <= EXCURSION * sum(known) / WINDOW
 
 
-def _amplification(reports: list[Report]) -> float | None:
-    used = [spent_in(report) for report in reports]
-    written = sum(item["host_write_bytes"] for item in used)
-    programmed = [program_bytes(item) for item in used]
-    known = [count for count in programmed if count is not None]
-    return sum(known) / written if written and len(known) == len(used) else None
-
-
 def _summary(window: list[Report], round_count: int, settled: bool) -> Steady:
     numbers = [flow(report, "write") for report in window]
     seconds = sum(float(item["duration_s"] or 0.0) for item in numbers)
@@ -129,7 +121,9 @@ def _summary(window: list[Report], round_count: int, settled: bool) -> Steady:
         moved = sum(float(item[key] or 0.0) * float(item["duration_s"] or 0.0) for item in numbers)
         return moved / seconds if seconds else 0.0
 
-    return Steady(_amplification(window), rate("mib_per_s"), rate("iops"), round_count, settled)
+    return Steady(
+        write_amplification_of(window), rate("mib_per_s"), rate("iops"), round_count, settled
+    )
 
 
 def fill(target: Target, span_bytes: int, seed: int, progress: TaskProgress, share: float) -> None:

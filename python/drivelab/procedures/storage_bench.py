@@ -22,7 +22,7 @@ from drivelab.procedures.flow import flow
 from drivelab.procedures.measured import Chart, Column, Measured, Row, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, NS_PER_MS, NS_PER_S, derive_seed
+from drivelab.quantities import GB, KIB, MB, NS_PER_MS, NS_PER_S, derive_seed
 from drivelab.states.image import ImageCopy
 from drivelab.states.steps import settle
 from drivelab.storage_bench import REVIEW_SEED, Specification, find, statistics, synthesise
@@ -30,7 +30,6 @@ from drivelab.storage_bench.statistics import burst_starts
 from drivelab.targets import Report, Target
 from drivelab.workload import BlockSize, Job, Recorded, Requests
 
-MB, GB = 10**6, 10**9
 IDLE_CAP_NS = 25 * NS_PER_MS
 """Longest idle time between bursts. Source: assumed; the reviews left idle time out of the result,
 and a cap leaves a drive the short pauses in which it can clean."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from drivelab.figures.comparison import judge
 from drivelab.figures.published import Figure, published
+from drivelab.quantities import GB
 from drivelab.storage_bench.specification import REVIEW_SEED, SHARED, TRACES
 from drivelab.storage_bench.statistics import Statistics, statistics
 from drivelab.storage_bench.synthesis import synthesise
@@ -51,7 +52,7 @@ def together(seed: int = REVIEW_SEED) -> Mapping[str, float]:
         "gb_written": sum(one.gb_written for one in found),
         "gb_moved": sum(one.gb_read + one.gb_written for one in found),
         "duration_min": sum(one.duration_min for one in found),
-        "image_gb": max(trace.image_bytes for trace in traces) / 10**9,
+        "image_gb": max(trace.image_bytes for trace in traces) / GB,
     }
 
 

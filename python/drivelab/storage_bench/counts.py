@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from drivelab.quantities import KIB
+from drivelab.quantities import GB, KIB
 from drivelab.storage_bench.specification import SIZES_KIB, Specification
 
-GB = 10**9
 _STEPS = 200
 """Halvings of an interval: until a double can't be halved any more."""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from drivelab.errors import RequestError, nearest
 from drivelab.figures.published import Figure, figures_by_id
+from drivelab.quantities import GB
 
 SIZES_KIB = (4, 16, 32, 64)
 """Request sizes whose shares the reviews print."""
@@ -108,7 +109,7 @@ def _specification(name: str, entry: Mapping[str, Any]) -> Specification:
         entry["year"],
         aims,
         {int(size): float(weight) for size, weight in entry["other_sizes_kib"].items()},
-        int(entry["places"]["image_gb"] * 10**9),
+        int(entry["places"]["image_gb"] * GB),
     )
 
 

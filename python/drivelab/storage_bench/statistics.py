@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivelab.errors import RequestError
-from drivelab.quantities import KIB, NS_PER_S, SECTOR_BYTES
+from drivelab.quantities import GB, KIB, NS_PER_S, SECTOR_BYTES
 from drivelab.workload import READ, WRITE, Requests
-
-GB = 10**9
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from drivelab.counters import spent_in, write_amplification
 from drivelab.procedures.measured import Chart, Column, Measured, Row, Table, Value
 from drivelab.procedures.pts.bench import Bench, Stimulus, one_size
 from drivelab.procedures.pts.performance_test import PerformanceTest
-from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples, write_amplification
-from drivelab.quantities import KIB
+from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples
+from drivelab.quantities import KIB, MB
 
 OUTSTANDING = 32
 """Queue depth 32, one thread."""
@@ -62,7 +63,7 @@ class CrossStimulusRecoveryTest(PerformanceTest):
             ),
             tables=(
                 bench.header(self.title, facts, wipc=False),
-                _parts_table(parts),
+                parts_table(parts),
                 _samples_table(parts),
             ),
             charts=_CHARTS,
@@ -96,8 +97,8 @@ class CrossStimulusRecoveryTest(PerformanceTest):
                     label,
                     start_s,
                     tuple(samples(report)),
-                    (write["bytes_per_s"] or 0.0) / 1e6,
-                    write_amplification([report]),
+                    (write["bytes_per_s"] or 0.0) / MB,
+                    write_amplification(spent_in(report)),
                 )
             )
             start_s += duration_s(report)
@@ -122,6 +123,11 @@ def _last(part: Part) -> float | None:
     return part.samples[-1].mb_per_s if part.samples else None
 
 
+def _highest(latencies_ms: Iterable[float | None]) -> float | None:
+    """None where no latency is known."""
+    return max((ms for ms in latencies_ms if ms is not None), default=None)
+
+
 def _not_recovered(before: Part, last: float | None) -> str:
     share = 100 * last / before.mb_per_s if last is not None and before.mb_per_s else 0.0
     return (
@@ -134,14 +140,15 @@ _PART = Column("part", "Part")
 _RATE = Column("mb_per_s", "Throughput", "MB/s")
 
 
-def _parts_table(parts: Sequence[Part]) -> Table:
+def parts_table(parts: Sequence[Part]) -> Table:
+    """Averages and extremes of every part."""
     rows: tuple[Row, ...] = tuple(
         {
             "part": part.label,
             "mb_per_s": part.mb_per_s,
             "last_mb_per_s": _last(part),
-            "highest_mean_ms": max((s.mean_ms or 0.0 for s in part.samples), default=None),
-            "max_ms": max((s.max_ms for s in part.samples), default=None),
+            "highest_mean_ms": _highest(sample.mean_ms for sample in part.samples),
+            "max_ms": _highest(sample.max_ms for sample in part.samples),
             "write_amplification": part.write_amplification,
         }
         for part in parts

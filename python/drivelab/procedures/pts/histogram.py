@@ -13,8 +13,15 @@ from drivelab.targets import Report
 
 BINS_PER_DECADE = 20
 """Of the engine's bins, which are 0.1 % wide, so many are kept in a factor of ten."""
-NINES = {"50 %": 0.5, "90 %": 0.9, "99 %": 0.99, "99.9 %": 0.999, "99.99 %": 0.9999}
-NINES["99.999 %"] = 0.99999
+NINES = {
+    "50 %": 0.5,
+    "90 %": 0.9,
+    "99 %": 0.99,
+    "99.9 %": 0.999,
+    "99.99 %": 0.9999,
+    "99.999 %": 0.99999,
+}
+"""Shares of requests that percentiles are given for."""
 
 Bins = Mapping[int, int]
 """Longest latency of a bin in ns, and requests in it."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Cell, Column
-from drivelab.quantities import NS_PER_MS, NS_PER_S
+from drivelab.quantities import MB, NS_PER_MS, NS_PER_S
 from drivelab.targets import Report
 
-MB = 10**6
 RATE_KEYS = ("iops", "mb_per_s", "mean_ms", "max_ms")
 RATE_COLUMNS = tuple(COLUMNS[key] for key in RATE_KEYS)
 
@@ -52,7 +51,8 @@ class Sample:
     ios: int
     byte_count: int
     mean_ms: float | None
-    max_ms: float
+    """None where nobody measured it, as with fio, or nothing was done."""
+    max_ms: float | None
 
     @property
     def iops(self) -> float:
@@ -84,28 +84,20 @@ def samples(report: Report) -> list[Sample]:
             width_ns / NS_PER_S,
             ios,
             byte_count,
-            None if mean_ns is None else mean_ns / NS_PER_MS,
-            max_ns / NS_PER_MS,
+            _ms(mean_ns),
+            _ms(max_ns),
         )
         for index, (ios, byte_count, mean_ns, max_ns) in enumerate(columns)
     ]
 
 
+def _ms(latency_ns: float | None) -> float | None:
+    return None if latency_ns is None else latency_ns / NS_PER_MS
+
+
 def duration_s(report: Report) -> float:
     """Time that a report measured."""
     return float(report["jobs"][0]["write"]["runtime_ns"]) / NS_PER_S
-
-
-def write_amplification(reports: Iterable[Report]) -> float | None:
-    """Bytes programmed, whatever for, over bytes that the host wrote; None without writes."""
-    programmed = written = 0.0
-    for report in reports:
-        before, after = report["counters_before"], report["counters_after"]
-        written += after["host_write_bytes"] - before["host_write_bytes"]
-        programmed += sum(
-            value - before[key] for key, value in after.items() if key.startswith("program_bytes_")
-        )
-    return programmed / written if written and programmed else None
 
 
 MINUTE = Column("minute", "Time", "min")

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from drivelab.counters import spent_in, write_amplification
 from drivelab.procedures.measured import Chart, Column, Row, Table
 from drivelab.procedures.pts.bench import Bench, Stimulus, one_size
 from drivelab.procedures.pts.convergence import Convergence, Tracked, until_steady
-from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples, write_amplification
-from drivelab.quantities import KIB
+from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples
+from drivelab.quantities import GB, KIB, MB
 from drivelab.targets import Report
 
 BLOCK_BYTES = 4 * KIB
@@ -101,7 +102,7 @@ class Saturation:
         rows: tuple[Row, ...] = tuple(
             {
                 "minute": point.minute,
-                "written_gb": point.written_bytes / 1e9,
+                "written_gb": point.written_bytes / GB,
                 "drive_fills": point.written_bytes / capacity,
                 "iops": point.sample.iops,
                 "mean_ms": point.sample.mean_ms,
@@ -123,9 +124,9 @@ class Saturation:
         """Rounds with their write amplification, and what IOPS times WA comes to."""
         rows: list[Row] = []
         for index, report in enumerate(self.stretches, start=1):
-            factor = write_amplification([report])
+            factor = write_amplification(spent_in(report))
             rate = report["jobs"][0]["write"]["iops"]
-            programmed = None if factor is None else rate * BLOCK_BYTES * factor / 1e6
+            programmed = None if factor is None else rate * BLOCK_BYTES * factor / MB
             rows.append(
                 {
                     "round": index,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from drivelab.counters import write_amplification_of
 from drivelab.procedures.measured import Measured, Value
 from drivelab.procedures.pts import histogram, saturation
 from drivelab.procedures.pts.bench import Bench
 from drivelab.procedures.pts.performance_test import PerformanceTest
-from drivelab.procedures.pts.rates import write_amplification
 from drivelab.procedures.pts.saturation import Saturation
+from drivelab.quantities import GB
 
 WHAT = "4 KiB random writes of the last round"
 
@@ -51,11 +52,11 @@ class WriteSaturationTest(PerformanceTest):
                 Value(
                     "write_amplification",
                     "Write amplification, last round",
-                    write_amplification(last),
+                    write_amplification_of(last),
                     "",
                     "lower",
                 ),
-                Value("written_gb", "Written", writing.written_bytes / 1e9, "GB"),
+                Value("written_gb", "Written", writing.written_bytes / GB, "GB"),
                 Value(
                     "written_fills",
                     "Written, in capacities",

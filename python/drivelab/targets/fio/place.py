@@ -9,9 +9,9 @@ from typing import Any
 
 from drivelab.errors import RequestError
 from drivelab.fio.units import size_bytes
+from drivelab.quantities import SECTOR_BYTES
 
 PREFIX = "fio:"
-SECTOR_BYTES = 512
 
 Stopped = Callable[[], bool]
 """Whether somebody asked to stop."""

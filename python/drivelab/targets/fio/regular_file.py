@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from drivelab.errors import RequestError, WorkError
-from drivelab.quantities import bytes_text
+from drivelab.quantities import SECTOR_BYTES, bytes_text
 from drivelab.targets.fio import mounts
-from drivelab.targets.fio.place import SECTOR_BYTES, Place, Stopped, Wish, check_destroy
+from drivelab.targets.fio.place import Place, Stopped, Wish, check_destroy
 
 LARGE_SECTOR_BYTES = 4096
 

@@ -10,10 +10,10 @@ import pytest
 from small import small_model
 
 from drivelab.procedures import PROCEDURES, pts
-from drivelab.procedures.pts.cross_stimulus_recovery import Part, recovery_minutes
+from drivelab.procedures.pts.cross_stimulus_recovery import Part, parts_table, recovery_minutes
 from drivelab.procedures.pts.demand_intensity import most_useful
 from drivelab.procedures.pts.performance_test import PerformanceTest
-from drivelab.procedures.pts.rates import Sample
+from drivelab.procedures.pts.rates import Sample, samples
 from drivelab.procedures.pts.settings import CLIENT, FULL, Lengths
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
@@ -166,6 +166,21 @@ def test_recovery_is_the_first_sample_at_the_first_average() -> None:
     assert recovery_minutes(before, part(10, 60, 99)) is None
     assert recovery_minutes(before, part(10, 60, 99), 0.95) == 3
     assert recovery_minutes(before, part(100)) == 1
+
+
+def test_samples_of_a_drive_that_tells_no_latencies_have_none() -> None:
+    series = {
+        "interval_ns": 60 * 10**9,
+        "bytes": [6 * 10**9, 0],
+        "ios": [6000, 0],
+        "latency_mean_ns": [None, None],
+        "latency_max_ns": [2_000_000, None],
+    }
+    report = {"jobs": [{"write": {"runtime_ns": 120 * 10**9, "series": series}}]}
+    found = samples(report)
+    assert [(sample.mb_per_s, sample.max_ms) for sample in found] == [(100, 2), (0, None)]
+    [row] = parts_table([Part("part", 0.0, tuple(found), 50.0, None)]).rows
+    assert (row["highest_mean_ms"], row["max_ms"]) == (None, 2)
 
 
 def test_composite_follows_its_mix() -> None:
