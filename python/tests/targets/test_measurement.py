@@ -57,6 +57,21 @@ def test_series_add_up_to_the_bytes_and_keep_the_longest_latency_of_each_interva
     assert abs(series["bytes"][0] - 38_912 * 1024 // 2) < 4096
 
 
+def test_a_stall_is_an_interval_without_bytes() -> None:
+    second = 1_000_000_000
+    job = Job(name="stalled", rw="write", series_interval_ns=second)
+    found = entry(0, 0, 5000)
+    written = {"total_ios": 300, "io_bytes": 300 * 1024, "runtime": 5000, "lat_ns": {"N": 0}}
+    # 100 KiB/s in the first, second and fifth second; fio writes nothing of the two between.
+    rows = [(1000, 100), (2000, 100), (5000, 100)]
+    logs = {"bw write": rows, "iops write": rows, "lat write": [(5000, 3 * second)]}
+    report = measurement.job_report(job, found | {"write": written}, logs)
+    series = report["write"]["series"]
+    assert series["bytes"] == [102_400, 102_400, 0, 0, 102_400]
+    assert series["ios"] == [100, 100, 0, 0, 100]
+    assert series["latency_max_ns"] == [None, None, None, None, 3 * second]
+
+
 def test_the_last_milliseconds_are_no_interval_of_their_own() -> None:
     series = recorded(mixed(2_200_000_000))["read"]["series"]
     assert len(series["bytes"]) == 1

@@ -22,6 +22,9 @@ Rows = Sequence[tuple[int, int]]
 SHORT_NS = NS_PER_S
 """fio states times in whole ms; shorter runs of single requests are timed by their latencies."""
 
+WINDOW_MAX = 1.5
+"""A longer time between two rows of a log, in intervals, has windows without a row."""
+
 TAIL_SHARE = 0.1
 """A shorter rest of an interval counts with the interval before it."""
 
@@ -238,13 +241,20 @@ def _bucket(time_ms: int, interval_ns: int, count: int) -> int:
 
 
 def _spread(rows: Rows, unit: int, total: int, interval_ns: int, count: int) -> list[int]:
-    """Amounts per interval from rates per second per window; together exactly the total."""
+    """Amounts per interval from rates per second per window; together exactly the total.
+
+    fio writes no row for a window in which nothing was done: the next row is about its own window
+    alone, not about the time since the row before.
+    """
     amounts = [0.0] * count
-    start_ms = 0
+    start_ns = 0
     for time_ms, rate in rows:
-        window_s = (time_ms - start_ms) * NS_PER_MS / NS_PER_S
-        amounts[_bucket(time_ms, interval_ns, count)] += rate * unit * window_s
-        start_ms = time_ms
+        end_ns = time_ms * NS_PER_MS
+        window_ns = end_ns - start_ns
+        if window_ns > interval_ns * WINDOW_MAX:
+            window_ns = interval_ns
+        amounts[_bucket(time_ms, interval_ns, count)] += rate * unit * window_ns / NS_PER_S
+        start_ns = end_ns
     known = math.fsum(amounts)
     if known > total:
         amounts = [amount * total / known for amount in amounts]
