@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from drivelab.applications.pcmark import PROGRAM_READS, STREAM
-from drivelab.applications.scenario import Phase, Sizes
+from drivelab.applications.scenario import Phase, Sizes, mean_bytes
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
 
 SETTINGS: Sizes = ((4 * KIB, 0.7), (16 * KIB, 0.3))
@@ -35,20 +35,12 @@ class Load:
 
     def phase_of(self, shorter: int = 1) -> Phase:
         """The phase with its processor time before every group; of a whole fraction of it."""
-        groups = self.phase.total_bytes / _mean_bytes(self.phase) / self.phase.together
+        groups = self.phase.total_bytes / mean_bytes(self.phase) / self.phase.together
         return replace(
             self.phase,
             total_bytes=self.phase.total_bytes // shorter,
             processor_ns=round(self.processor_s * NS_PER_S / groups),
         )
-
-
-def _mean_bytes(phase: Phase) -> float:
-    def mean(sizes: Sizes) -> float:
-        return sum(size * weight for size, weight in sizes) / sum(weight for _, weight in sizes)
-
-    share = phase.read_percent / 100
-    return share * mean(phase.read_sizes) + (1 - share) * mean(phase.write_sizes)
 
 
 def _phase(

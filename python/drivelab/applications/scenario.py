@@ -28,7 +28,7 @@ CLUSTER_BYTES = 4 * KIB
 VIEW_BYTES = 64 * KIB
 """Runs start at multiples of this: Windows reads ahead and writes behind in such pieces of a file.
 Assumed: the file itself lies so, too."""
-DATA = "compressible:50"
+DATA = ImageCopy.data
 """What files contain: programs and documents compress to about half [A2], as in the image."""
 QUEUE_DEPTH = 32
 """Requests that the operating system keeps outstanding at most: as many as the link allows."""
@@ -85,8 +85,7 @@ def place_on(capacity_bytes: int) -> Place:
 def phase_requests(phase: Phase, place: Place, seed: int) -> Requests:
     """The requests of a phase, within the files at `place`; deterministic in the seed."""
     rng = np.random.Generator(np.random.PCG64(derive_seed(seed, phase.name)))
-    mean = _mean_bytes(phase)
-    count = max(1, round(phase.total_bytes / mean))
+    count = max(1, round(phase.total_bytes / mean_bytes(phase)))
     # Only uniform doubles are drawn: their stream is the part of numpy that doesn't change.
     writes = rng.random(count) >= phase.read_percent / 100
     sizes = np.where(
@@ -174,7 +173,7 @@ def install(
     return Place(place.first_byte, size)
 
 
-def _mean_bytes(phase: Phase) -> float:
+def mean_bytes(phase: Phase) -> float:
     """Mean size of a request."""
 
     def mean(sizes: Sizes) -> float:

@@ -26,18 +26,21 @@ from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress
-from drivelab.quantities import MIB, NS_PER_MS, derive_seed
+from drivelab.quantities import MB, MIB, NS_PER_MS, derive_seed
 from drivelab.targets import Report, Target
 
-MB = 10**6
-ASSUMED_NOTE = "the requests of the programs are assumed: docs/tests/applications.md"
+
+def assumed_note(page: str) -> str:
+    """What a reader must know; `page` of docs/tests/ has the assumptions."""
+    return f"the requests of the programs are assumed: docs/tests/{page}"
 
 
 def _size_note(place: Place, wanted_bytes: int) -> tuple[str, ...]:
+    assumed = assumed_note("applications.md")
     if place.size_bytes >= wanted_bytes:
-        return (ASSUMED_NOTE,)
+        return (assumed,)
     text = f"the drive has room for {place.size_bytes // MIB} MiB of {wanted_bytes // MIB} MiB"
-    return (ASSUMED_NOTE, text)
+    return (assumed, text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +153,7 @@ class SysMark(Application):
                 Value("time_s", "Time of all tasks", time_s, "s", "lower"),
                 Value("disk_s", "Waiting for the drive", time_s - processor_s, "s", "lower"),
             ),
-            tables=(_directions(report),),
+            tables=(requests_table(report),),
             deviations=(
                 "the program's tasks stand for its four suites; its calibration machine doesn't",
             ),
@@ -158,7 +161,8 @@ class SysMark(Application):
         )
 
 
-def _directions(report: Report) -> Table:
+def requests_table(report: Report) -> Table:
+    """Reads and writes of a program, with their latencies."""
     keys = ("ios", "bytes", "mean_ms", "p99_ms", "max_ms")
     rows = [{"direction": name, **flow(report, name)} for name in ("read", "write")]
     columns = (Column("direction", "Direction"), *(COLUMNS[key] for key in keys))
@@ -189,6 +193,8 @@ class DesktopUse(Application):
             drive = target.clone() if user + 1 < users else target
             own_seed = derive_seed(PROGRAM_SEED, f"user {user}")
             rows.append(_use(drive, place, own_seed, pieces, progress, 0.9 / users))
+            # Before the next copy is made, not after.
+            del drive
             rows[-1]["user"] = user + 1
         limit_min = pieces * PIECE_S / 60
         times = [row["minutes"] if row["minutes"] is not None else 2 * limit_min for row in rows]

@@ -80,6 +80,8 @@ class Compressibility(Procedure):
                         "write_amplification": write_amplification(spent_in(report)),
                     }
                 )
+            # Before the next copy is made, not after.
+            del drive
         columns = (
             Column("percent_left", "Left by compression", "%"),
             Column("workload", "Workload"),

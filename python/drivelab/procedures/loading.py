@@ -12,32 +12,20 @@ from dataclasses import dataclass
 from drivelab.applications import copying
 from drivelab.applications.loading import LOADS, Load
 from drivelab.applications.scenario import PROGRAM_SEED, install, phase_requests, play, waited_s
-from drivelab.procedures.applications import ASSUMED_NOTE, Application
-from drivelab.procedures.flow import COLUMNS, flow
-from drivelab.procedures.measured import Column, Measured, Table, Value
+from drivelab.procedures.applications import Application, assumed_note, requests_table
+from drivelab.procedures.measured import Measured, Value
 from drivelab.progress import TaskProgress
-from drivelab.quantities import GIB, SECTOR_BYTES
-from drivelab.targets import Report, Target
+from drivelab.quantities import GIB, MB, SECTOR_BYTES
+from drivelab.targets import Target
 from drivelab.workload import READ
 
-MB = 10**6
 QUICK_SHARE = 8
 """A quick review plays so much less; times are those of the part."""
 
 
-def _requests(report: Report) -> Table:
-    keys = ("ios", "bytes", "mean_ms", "p99_ms", "max_ms")
-    columns = (Column("direction", "Direction"), *(COLUMNS[key] for key in keys))
-    rows = []
-    for name in ("read", "write"):
-        numbers = flow(report, "read" if name == "read" else "write")
-        rows.append({"direction": name, **{key: numbers[key] for key in keys}})
-    return Table("requests", "Requests", columns, tuple(rows))
-
-
 def _notes(quick: bool, own: str) -> tuple[str, ...]:
     part = (f"quick: a part of 1/{QUICK_SHARE} was played, and the seconds are its",)
-    return (ASSUMED_NOTE.replace("applications.md", "loading.md"), own, *(part if quick else ()))
+    return (assumed_note("loading.md"), own, *(part if quick else ()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +48,7 @@ class Loading(Application):
                 Value("time_s", "Time that one waits", time_s, "s", "lower"),
                 Value("drive_s", "Of it: waiting for the drive", time_s - given_s, "s", "lower"),
             ),
-            tables=(_requests(report),),
+            tables=(requests_table(report),),
             notes=_notes(quick, f"processor: {given_s:g} s, {load.source}"),
         )
 
@@ -82,7 +70,7 @@ class FileCopy(Application):
                 Value("time_s", "Time of the copy", time_s, "s", "lower"),
                 Value("mb_per_s", "Copied per second", copied / time_s / MB, "MB/s", "higher"),
             ),
-            tables=(_requests(report),),
+            tables=(requests_table(report),),
             notes=_notes(quick, "no processor time: the drive alone is waited for"),
         )
 

@@ -70,6 +70,8 @@ class SpareArea(Procedure):
             name = AS_SOLD if ratio == own else "variant"
             point = self._point(variant, ratio, seed, quick, progress, 1 / len(ratios))
             rows.append({"spare_percent": 100 * ratio, "variant": name} | point)
+            # Before the next one is made, not after.
+            del variant
         rows.sort(key=lambda item: float(item["spare_percent"]))
         notes += steady_writes.notes(rows)
         charts = (
@@ -106,8 +108,13 @@ class SpareArea(Procedure):
         user = variant.capacity_bytes
         steady_writes.fill(variant, user, derive_seed(seed, "fill"), progress, share * FILL_SHARE)
         found = steady_writes.steady_writes(
-            *(variant, user, int(ratio * user), derive_seed(seed, "writes"), quick),
-            *(progress, share * (1 - FILL_SHARE)),
+            variant,
+            user,
+            int(ratio * user),
+            derive_seed(seed, "writes"),
+            quick,
+            progress,
+            share * (1 - FILL_SHARE),
         )
         return {"fifo_write_amplification": fifo_write_amplification(ratio)} | steady_writes.row(
             found
