@@ -90,6 +90,10 @@ fn systor17_has_seconds_and_drops_what_got_no_response() {
     assert_eq!(rows(&trace), [(0, 1_755_968_989, 256, 0), (1, 8, 16, 500_500)]);
     assert_eq!(trace.response_ns, [806_000, 1_250_000]);
     assert_eq!((trace.dropped_count, trace.device_names.join(" ")), (2, "0 3".to_owned()));
+    for (lun, dropped_count) in [("0", 2), ("3", 0)] {
+        let options = ReadOptions { device: Some(lun.to_owned()), ..ReadOptions::default() };
+        assert_eq!(read_as(SYSTOR17, &options).unwrap().dropped_count, dropped_count);
+    }
 }
 
 #[test]

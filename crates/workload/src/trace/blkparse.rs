@@ -131,7 +131,7 @@ impl Blkparse {
                 }
             }
             _ if flush_first => {}
-            _ => trace.dropped_count += 1,
+            _ => trace.leave_out(event.device),
         }
         Ok(())
     }

@@ -275,6 +275,13 @@ impl Trace {
         Ok(Some(self.len() - 1))
     }
 
+    /// Counts a request that is left out, unless it is one of a device that nobody asked for.
+    fn leave_out(&mut self, device: &str) {
+        if self.wanted.as_ref().is_none_or(|wanted| wanted == device) {
+            self.dropped_count += 1;
+        }
+    }
+
     /// Number of a device name. Traces name few devices, and mostly the same as on the line before.
     fn device_index(&mut self, name: &str) -> Result<u32, String> {
         /// A file of more devices is read in the wrong format. (The largest public ones have thousands.)

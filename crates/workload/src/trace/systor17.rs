@@ -30,7 +30,7 @@ pub(super) fn line(text: &str, trace: &mut Trace) -> Result<(), String> {
             trace.push(Row { response_ns, ..Row::of_bytes(op, offset, size, arrival_ns, lun)? }).map(drop)
         }
         _ => {
-            trace.dropped_count += 1;
+            trace.leave_out(lun);
             Ok(())
         }
     }
