@@ -31,6 +31,8 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
 
 def writable_file(path: Path, option: str) -> Path:
     """The path of a file; raises RequestError if its folder isn't there or can't be written."""
+    if path.is_dir():
+        raise RequestError(f'{option} "{path}": is a folder; give the name of a file')
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass

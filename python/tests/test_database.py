@@ -91,6 +91,24 @@ def test_run_and_replay_are_recorded_with_all_parameters(
     assert [run["models"] for run in json.loads(capsys.readouterr().out)] == [[MODEL_NAME]] * 2
 
 
+def test_a_database_that_is_opened_elsewhere_meanwhile_does_not_cost_the_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, run: Recorded) -> int:
+        raise RequestError(f'--database "{path}": another program has it open')
+
+    monkeypatch.setattr(database, "append", refuse)
+    job, trace = tmp_path / "j.fio", tmp_path / "t.trace"
+    job.write_text("[j]\nrw=randwrite\nbs=4k\nsize=1m\n", encoding="utf-8")
+    trace.write_text("0 0 0 8 0\n", encoding="utf-8")
+    common = ["--drive", MODEL_NAME, *SETS, "--database", str(tmp_path / "lab.duckdb"), "--json"]
+    for words in (["run", str(job)], ["replay", str(trace), "--format", "mqsim"]):
+        assert cli.run([*words, *common]) == 2
+        printed = capsys.readouterr()
+        assert "another program has it open" in printed.err
+        assert json.loads(printed.out)["drivelab"]["seed"] == 1
+
+
 def test_what_is_no_database_of_this_layout_is_refused_before_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -104,15 +122,16 @@ def test_what_is_no_database_of_this_layout_is_refused_before_the_work(
         (other, "none of drivelab"),
         (old, "layout 1; allowed: 2"),
         (tmp_path / "missing" / "lab.duckdb", "can't write there"),
+        (tmp_path, "is a folder"),
     ):
-        before = path.read_bytes() if path.exists() else None
+        before = path.read_bytes() if path.is_file() else None
         out = tmp_path / "out"
         assert cli.run(["review", MODEL_NAME, "--out", str(out), "--database", str(path)]) == 2
         message = capsys.readouterr().err
         assert words in message
         assert f'--database "{path}"' in message
         assert not out.exists()
-        assert (path.read_bytes() if path.exists() else None) == before
+        assert (path.read_bytes() if path.is_file() else None) == before
 
 
 def test_a_run_that_fails_half_way_leaves_the_earlier_ones(

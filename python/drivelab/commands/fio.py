@@ -67,13 +67,13 @@ def run(
     }
     document = fio_format.to_fio_json(workload, reports, own)
     document["drivelab"]["wall_s"] = watch.seconds()
-    recording.record(database_file, Recorded(RUN, document, [model_result(found)]))
     for option, reason in workload.ignored.items():
         printing.message(f"option {option} has no effect: {reason}")
-    if json:
-        printing.document(document)
-    else:
-        _print(document)
+    with recording.recorded(database_file, Recorded(RUN, document, [model_result(found)])):
+        if json:
+            printing.document(document)
+        else:
+            _print(document)
 
 
 def _measure(

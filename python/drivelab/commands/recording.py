@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from drivelab import database
@@ -12,6 +14,19 @@ def check(file: Path | None) -> None:
     """Raises RequestError, before the work, if a database is wanted that can't take the run."""
     if file is not None:
         database.check(file)
+
+
+@contextmanager
+def recorded(file: Path | None, run: database.Recorded) -> Iterator[None]:
+    """Adds a run to a database, if one is wanted, after its results were printed.
+
+    A database that fails now doesn't cost the results, nor does a reader of them that goes away
+    cost the record.
+    """
+    try:
+        yield
+    finally:
+        record(file, run)
 
 
 def record(file: Path | None, run: database.Recorded) -> None:

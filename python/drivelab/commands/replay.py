@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, states, subject, traces
+from drivelab import _engine, arguments, states, subject, traces, workload
 from drivelab import model as models
 from drivelab import replay as laboratory
 from drivelab.commands import printing, real_drives, recording
@@ -106,11 +106,11 @@ def replay(
         "replay": laboratory.replay_result(report),
         "wall_s": watch.seconds(),
     }
-    recording.record(database_file, Recorded(REPLAY, document, [model_result(found)]))
-    if json:
-        printing.document(document)
-    else:
-        _print(document)
+    with recording.recorded(database_file, Recorded(REPLAY, document, [model_result(found)])):
+        if json:
+            printing.document(document)
+        else:
+            _print(document)
 
 
 def _provenance(
@@ -124,6 +124,10 @@ def _provenance(
         "model_hash": drive.hash,
         "state": state,
         "pacing": pacing,
+        "queue_depth": job.queue_depth if pacing == "closed" else None,
+        "idle_cap_ns": job.source.idle_cap_ns
+        if isinstance(job.source, workload.Recorded)
+        else None,
         "data": job.data.model_dump(),
     }
 
