@@ -155,7 +155,8 @@ def _restored(review: Review, model: str) -> Iterator[Finding]:
         losses: list[tuple[float, Measurement, Measurement, Measurement]] = []
         for later in review.tests:
             before = later.state.removesuffix(ending)
-            if later.model != model or not later.state.endswith(ending) or not later.writes:
+            other = later.model != model or not later.state.endswith(ending)
+            if other or not later.writes or later.mib_per_s is None:
                 continue
             new = review.one(later.id, model, "new")
             worn = review.one(later.id, model, before)
