@@ -95,7 +95,7 @@ FormatName = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="mqsim, msr, systor17, alibaba, tencent, fiu, blkparse or iolog; default: guessed.",
+        help=f"{', '.join(traces.FORMATS)}; default: guessed.",
     ),
 ]
 TimeUnit = Annotated[

@@ -98,7 +98,7 @@ def _title(review: Review) -> str:
 def render(results: dict[str, Any]) -> str:
     """The report of a review as HTML.
 
-    `results` is the content of results.json (schema 1). Missing or null values are shown as an em
+    `results` is the content of results.json. Missing or null values are shown as an em
     dash and what depends on them is left out; nothing raises. The same results give the same text.
     """
     review = read(results)

@@ -385,7 +385,7 @@ def _figure(raw: dict[str, Any]) -> Figure:
 
 
 def read(results: dict[str, Any]) -> Review:
-    """Results of a review (schema 1) as records; missing parts are empty, never an error."""
+    """Results of a review as records; missing parts are empty, never an error."""
     meta = _dict(results.get("drivelab"))
     records = dicts(results.get("tests"))
     tests = tuple(_measurement(item) for item in records if item.get("kind") != "compound")
