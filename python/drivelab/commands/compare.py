@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -77,14 +77,15 @@ def compare_command(
     wanted = Wanted(chosen, wanted_states, quick, seed, sets or (), workers)
     kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
     asked = [text for text in sides if text not in kept]
-    if sets and not asked:
-        raise RequestError(f'--set "{sets[0]}": changes models, and all sides are stored results')
-    plan = _plan(asked, list(kept.values()), wanted) if asked else None
+    if not asked:
+        _check_stored(wanted, database_file)
+    plan = _plan(sides, asked, list(kept.values()), wanted) if asked else None
+    _check_lengths(plan, kept.values(), force)
     folder = output.writable_folder(out)
     recording.check(database_file if plan is not None else None)
     reviewed = laboratory.run(plan) if plan is not None else None
     by_text = {**kept, **(_reviewed(asked, plan, reviewed) if plan and reviewed else {})}
-    command_line = _command_line(sides, wanted, force=force)
+    command_line = _command_line(sides, wanted, plan.seed if plan else None, force=force)
     try:
         found = compare.compare([by_text[text] for text in sides], command_line, force=force)
     except RequestError:
@@ -96,12 +97,38 @@ def compare_command(
     if reviewed is not None:
         recording.record(database_file, database.Recorded.review(reviewed))
     for problem in found.problems:
-        printing.message(f"{'forced' if problem.refused else 'warning'}: {problem.sentence}")
+        fate = "forced" if found.forced else "left out"
+        printing.message(f"{fate if problem.refused else 'warning'}: {problem.sentence}")
     if json:
         printing.document(document)
     else:
         _print(found)
     printing.message("Written: " + ", ".join(str(path) for path in written))
+
+
+def _check_stored(wanted: Wanted, database_file: Path | None) -> None:
+    """Raises RequestError for options of the review, where all sides are stored results."""
+    given = {
+        "--set": wanted.sets,
+        "--quick": wanted.quick,
+        "--seed": wanted.seed is not None,
+        "--database": database_file,
+    }
+    used = [option for option, value in given.items() if value]
+    if used:
+        raise RequestError(f"{used[0]}: counts for models, and all sides are stored results")
+
+
+def _check_lengths(plan: laboratory.Plan | None, kept: Iterable[Source], force: bool) -> None:
+    """Raises RequestError for a quick review beside a whole one, before it takes its minutes."""
+    words = {True: "quick", False: "whole"}
+    for source in kept:
+        quick = source.document["drivelab"].get("quick") is True
+        if plan is not None and quick != plan.quick and not force:
+            raise RequestError(
+                f'SIDE "{source.text}": a {words[quick]} run, and models would be reviewed in a '
+                f"{words[plan.quick]} one, which can't be compared; --force does it all the same"
+            )
 
 
 def _keep(reviewed: Mapping[str, Any], folder: Path) -> None:
@@ -151,7 +178,9 @@ def _kept(text: str, wanted: Wanted) -> Source:
     return Source(text, {**document, "tests": kept})
 
 
-def _plan(asked: Sequence[str], kept: Sequence[Source], wanted: Wanted) -> laboratory.Plan:
+def _plan(
+    sides: Sequence[str], asked: Sequence[str], kept: Sequence[Source], wanted: Wanted
+) -> laboratory.Plan:
     """The review of the models, all in one run; tests, seed and quick are those of stored results.
 
     Options say otherwise where they are given.
@@ -161,11 +190,10 @@ def _plan(asked: Sequence[str], kept: Sequence[Source], wanted: Wanted) -> labor
     own = kept[0].document["drivelab"] if kept else {}
     seed = wanted.seed if wanted.seed is not None else int(own.get("seed", 1))
     measurements = {model.name: _measurements(model, kept, wanted) for model in loaded}
-    command_line = _command_line(asked, wanted, force=False)
     plan = laboratory.Plan(
         models=loaded,
         measurements=measurements,
-        command_line=command_line,
+        command_line=_command_line(sides, wanted, seed, force=False),
         seed=seed,
         quick=wanted.quick or own.get("quick") is True,
         workers=wanted.workers,
@@ -203,7 +231,8 @@ def _reviewed(
     }
 
 
-def _command_line(sides: Sequence[str], wanted: Wanted, *, force: bool) -> str:
+def _command_line(sides: Sequence[str], wanted: Wanted, seed: int | None, *, force: bool) -> str:
+    """The command that repeats a comparison; without a seed if nothing is reviewed."""
     words = ["drivelab", "compare", *sides]
     for text in wanted.sets:
         words += ["--set", text]
@@ -211,7 +240,7 @@ def _command_line(sides: Sequence[str], wanted: Wanted, *, force: bool) -> str:
         words += [option, ",".join(names)] if names else []
     words += ["--quick"] if wanted.quick else []
     words += ["--force"] if force else []
-    return printing.command_line(words, 1 if wanted.seed is None else wanted.seed)
+    return printing.command_line(words, seed)
 
 
 def _print(found: Comparison) -> None:

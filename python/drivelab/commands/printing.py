@@ -42,9 +42,9 @@ def inside_text(result: Mapping[str, Any]) -> str:
     )
 
 
-def command_line(words: Sequence[str], seed: int) -> str:
-    """A command as one types it, with its seed."""
-    return shlex.join([*words, "--seed", str(seed)])
+def command_line(words: Sequence[str], seed: int | None) -> str:
+    """A command as one types it, with its seed if it draws anything."""
+    return shlex.join([*words, *(["--seed", str(seed)] if seed is not None else [])])
 
 
 def option_words(options: Mapping[str, object]) -> list[str]:

@@ -7,11 +7,11 @@ second, one that reached its steady state of the third, and everything quick of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from drivelab.compare.pairing import Pair, Single
-from drivelab.compare.sides import Record, Side
+from drivelab.compare.sides import LETTERS, Record, Side
 from drivelab.report import quantities as q
 from drivelab.report.measurements import text
 
@@ -26,16 +26,26 @@ SHOWN_MAX = 3
 
 
 @dataclass(frozen=True)
+class Affected:
+    """A test in a state that a problem is about."""
+
+    id: str
+    state: str
+    reason: str
+    """What is wrong with it: "data patterns differ: A random, B repeating"."""
+
+
+@dataclass(frozen=True)
 class Problem:
     """Something that differs and should not."""
 
     refused: bool
-    """Whether a comparison needs --force; otherwise it is a warning."""
+    """Whether what it is about needs --force to be compared; otherwise it is a warning."""
     kind: str
     """One word: states, data, spans, quick, seeds, durations, engines, classes, ..."""
     sentence: str
-    tests: tuple[tuple[str, str], ...] = ()
-    """Ids and states of the pairs that it is about; () for all."""
+    tests: tuple[Affected, ...] = ()
+    """What it is about; () for all."""
 
 
 def result_class(record: Record, own: Record) -> str:
@@ -48,12 +58,29 @@ def result_class(record: Record, own: Record) -> str:
     return "fresh out of the box" if record.get("state") == "new" else "preconditioned"
 
 
-def problems(
+def refusals(
     sides: Sequence[Side], pairs: Sequence[Pair], singles: Sequence[Single]
 ) -> list[Problem]:
-    """Everything that a reader must know, what is refused first."""
-    found = [*_runs(sides), *_tests(sides, pairs), *_left_over(pairs, singles)]
-    return sorted(found, key=lambda problem: not problem.refused)
+    """What may not be compared: the tests that a problem names, or nothing at all."""
+    found = [*_quick_and_whole(sides), *_nothing_common(pairs, singles)]
+    return [*found, *_tests(True, REFUSED, sides, pairs)]
+
+
+def reasons(problems: Sequence[Problem], pair: Pair) -> list[str]:
+    """Why a pair may not be compared; nothing if it may."""
+    return [
+        test.reason
+        for problem in problems
+        for test in problem.tests
+        if (test.id, test.state) == (pair.id, pair.state)
+    ]
+
+
+def warnings(
+    sides: Sequence[Side], pairs: Sequence[Pair], singles: Sequence[Single]
+) -> list[Problem]:
+    """What a reader must know of what is compared."""
+    return [*_runs(sides), *_tests(False, WARNED, sides, pairs), *_left_over(singles)]
 
 
 def _each(sides: Sequence[Side], key: str) -> dict[str, list[str]]:
@@ -68,16 +95,8 @@ def _told(values: dict[str, list[str]]) -> str:
     return "; ".join(f"{' and '.join(letters)}: {value}" for value, letters in values.items())
 
 
-def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
-    versions, seeds = _each(sides, "engine_version"), _each(sides, "seed")
+def _quick_and_whole(sides: Sequence[Side]) -> Iterator[Problem]:
     quick = [side.letter for side in sides if side.own.get("quick") is True]
-    if len(versions) > 1:
-        yield Problem(
-            False,
-            "engines",
-            f"Engine versions differ ({_told(versions)}): what changed between them counts as a "
-            "difference of the drives.",
-        )
     if 0 < len(quick) < len(sides):
         yield Problem(
             True,
@@ -85,7 +104,25 @@ def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
             f"{' and '.join(quick)} was a quick run and the others were not: its tests are cut to "
             "10 s, before a drive slows down.",
         )
-    elif quick:
+
+
+def _nothing_common(pairs: Sequence[Pair], singles: Sequence[Single]) -> Iterator[Problem]:
+    if not pairs:
+        states = dict.fromkeys(f"{s.side.letter} {s.title}, {s.state}" for s in singles)
+        shown = "; ".join(list(states)[: 2 * SHOWN_MAX])
+        yield Problem(True, "states", f"No test was made in the same state on two sides ({shown}).")
+
+
+def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
+    versions, seeds = _each(sides, "engine_version"), _each(sides, "seed")
+    if len(versions) > 1:
+        yield Problem(
+            False,
+            "engines",
+            f"Engine versions differ ({_told(versions)}): what changed between them counts as a "
+            "difference of the drives.",
+        )
+    if all(side.own.get("quick") is True for side in sides):
         yield Problem(
             False, "quick", "Quick runs: tests are cut to 10 s, and results are exploratory."
         )
@@ -106,31 +143,33 @@ def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
         )
 
 
-def _tests(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Problem]:
+def _tests(
+    refused: bool, checks: Sequence[Check], sides: Sequence[Side], pairs: Sequence[Pair]
+) -> Iterator[Problem]:
     """Of all tests together: one message for each kind of difference."""
-    checks = (
-        (True, "states", "States differ", lambda p: _states(sides, p)),
-        (True, "classes", "Classes of results differ, which are never compared",
-         lambda p: _classes(sides, p)),
-        (True, "requests", "Tests of one name send different requests", _requests),
-        (True, "data", "Data patterns differ", lambda p: _values(p, "data")),
-        (True, "spans", "Spans differ", lambda p: _spans(sides, p)),
-        (False, "durations", "Tests ran for different times", _durations),
-        (False, "deviations", "Deviations from the standard differ", _deviations),
-    )  # fmt: skip
-    for refused, kind, title, of in checks:
-        said = [(pair, words) for pair in pairs for words in [of(pair)] if words]
+    for kind, title, of in checks:
+        said = [(pair, words) for pair in pairs for words in [of(sides, pair)] if words]
         if said:
             shown = [f"{pair.title}, {pair.state} ({words})" for pair, words in said[:SHOWN_MAX]]
-            more = len(said) - len(shown)
-            rest = f"; and {more} more" if more else ""
-            tests = tuple((pair.id, pair.state) for pair, _ in said)
-            yield Problem(refused, kind, f"{title}: {'; '.join(shown)}{rest}.", tests)
+            reason = f"{title[:1].lower()}{title[1:]}"
+            yield Problem(
+                refused,
+                kind,
+                f"{title}: {'; '.join(shown)}{_more(len(said))}.",
+                tuple(Affected(pair.id, pair.state, f"{reason}: {words}") for pair, words in said),
+            )
+
+
+def _more(count: int) -> str:
+    """What follows the tests that a message names."""
+    return f"; and {count - SHOWN_MAX} more" if count > SHOWN_MAX else ""
 
 
 def _lettered(values: Sequence[str | None]) -> str:
     """ "A random, B repeating" if the values differ, else nothing; None is no value."""
-    known = [(chr(ord("A") + i), value) for i, value in enumerate(values) if value is not None]
+    known = [
+        (letter, value) for letter, value in zip(LETTERS, values, strict=False) if value is not None
+    ]
     if len({value for _, value in known}) < 2:
         return ""
     return ", ".join(f"{letter} {value}" for letter, value in known)
@@ -150,6 +189,10 @@ def _classes(sides: Sequence[Side], pair: Pair) -> str:
     ])  # fmt: skip
 
 
+def _data(sides: Sequence[Side], pair: Pair) -> str:
+    return _values(pair, "data")
+
+
 def _values(pair: Pair, key: str) -> str:
     return _lettered([
         None if record is None or record.get(key) is None else text(record[key])
@@ -157,7 +200,7 @@ def _values(pair: Pair, key: str) -> str:
     ])  # fmt: skip
 
 
-def _requests(pair: Pair) -> str:
+def _requests(sides: Sequence[Side], pair: Pair) -> str:
     words = {
         "direction": "direction",
         "block_bytes": "block bytes",
@@ -182,8 +225,8 @@ def _spans(sides: Sequence[Side], pair: Pair) -> str:
     return _lettered([None if span is None else q.size(span) for span in spans])
 
 
-def _durations(pair: Pair) -> str:
-    """Streams that ran for different times and moved different amounts: neither bounded them."""
+def _durations(sides: Sequence[Side], pair: Pair) -> str:
+    """Streams of different lengths; a pass takes as long as its drive needs."""
     tests = [test for test in pair.measurements if test is not None and test.pattern != "pass"]
     lengths = [test.duration_s for test in tests if test.duration_s]
     if len(lengths) < 2 or max(lengths) <= min(lengths) * (1 + DURATION_RATIO):
@@ -191,29 +234,39 @@ def _durations(pair: Pair) -> str:
     return _lettered([None if t is None else q.duration(t.duration_s) for t in pair.measurements])
 
 
-def _deviations(pair: Pair) -> str:
+def _deviations(sides: Sequence[Side], pair: Pair) -> str:
     counts = [None if r is None else r.get("deviations") or [] for r in pair.records]
     known = [list(item) for item in counts if item is not None]
     if all(item == known[0] for item in known):
         return ""
     return ", ".join(
-        f"{chr(ord('A') + index)}: {'; '.join(item) or 'none'}"
-        for index, item in enumerate(counts)
+        f"{letter}: {'; '.join(item) or 'none'}"
+        for letter, item in zip(LETTERS, counts, strict=False)
         if item is not None
     )
 
 
-def _left_over(pairs: Sequence[Pair], singles: Sequence[Single]) -> Iterator[Problem]:
-    if not pairs:
-        states = dict.fromkeys(f"{s.side.letter} {s.title}, {s.state}" for s in singles)
-        shown = "; ".join(list(states)[: 2 * SHOWN_MAX])
-        yield Problem(True, "states", f"No test was made in the same state on two sides ({shown}).")
-    elif singles:
+def _left_over(singles: Sequence[Single]) -> Iterator[Problem]:
+    if singles:
         shown = "; ".join(f"{s.side.letter} {s.title}, {s.state}" for s in singles[:SHOWN_MAX])
-        more = len(singles) - SHOWN_MAX
-        rest = f"; and {more} more" if more > 0 else ""
         yield Problem(
             False,
             "left over",
-            f"Left out, because only one side has them: {shown}{rest}.",
+            f"Left out, because only one side has them: {shown}{_more(len(singles))}.",
         )
+
+
+Check = tuple[str, str, Callable[[Sequence[Side], Pair], str]]
+"""Kind of problem, what it is called, and what differs in a pair; "" if nothing does."""
+
+REFUSED: tuple[Check, ...] = (
+    ("states", "States differ", _states),
+    ("classes", "Classes of results differ, which are never compared", _classes),
+    ("requests", "Tests of one name send different requests", _requests),
+    ("data", "Data patterns differ", _data),
+    ("spans", "Spans differ", _spans),
+)
+WARNED: tuple[Check, ...] = (
+    ("durations", "Tests ran for different times", _durations),
+    ("deviations", "Deviations from the standard differ", _deviations),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from drivelab.compare import Comparison
@@ -16,7 +17,7 @@ Record = dict[str, Any]
 def document(found: Comparison) -> Record:
     """The whole comparison; what doesn't exist is null."""
     return {
-        "drivelab": {"schema": SCHEMA, "command_line": found.command_line},
+        "drivelab": {"schema": SCHEMA, "command_line": found.command_line, "forced": found.forced},
         "sides": [
             {
                 "letter": side.letter,
@@ -37,7 +38,7 @@ def document(found: Comparison) -> Record:
                 "refused": problem.refused,
                 "kind": problem.kind,
                 "sentence": problem.sentence,
-                "tests": [{"id": test, "state": state} for test, state in problem.tests],
+                "tests": [asdict(test) for test in problem.tests],
             }
             for problem in found.problems
         ],
@@ -46,10 +47,7 @@ def document(found: Comparison) -> Record:
             for item in found.findings
         ],
         "tests": [_pair(found, pair) for pair in found.pairs],
-        "left_out": [
-            {"title": item.title, "state": item.state, "letter": item.side.letter}
-            for item in found.singles
-        ],
+        "left_out": [asdict(item) | {"letters": list(item.letters)} for item in found.left_out],
         "specifications": {
             "same": found.shared_parameters,
             "different": [

@@ -60,7 +60,8 @@ def _lettered(sides: Sequence[Side], sets: Sequence[RowSet]) -> list[RowSet]:
 def _zooming(chart: Chart, group: str) -> Chart:
     """The same plot, zoomed and pointed at together with all of its group (see compare.js)."""
     layout = dict(chart.spec["layout"])
-    layout["xaxis"] = {**layout["xaxis"], "fixedrange": False}
+    # A plot in which nothing can be drawn has no axes.
+    layout["xaxis"] = {**layout.get("xaxis", {}), "fixedrange": False}
     layout |= {"dragmode": "zoom", "hovermode": "x", "meta": {"link": group}, "uirevision": group}
     return replace(chart, spec={"data": chart.spec["data"], "layout": layout})
 

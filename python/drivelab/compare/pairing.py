@@ -106,6 +106,7 @@ class Pair:
 class Single:
     """A test in a state that only one side has."""
 
+    id: str
     title: str
     state: str
     side: Side
@@ -138,10 +139,17 @@ def pair(sides: Sequence[Side], *, across_states: bool = False) -> tuple[list[Pa
             pairs.append(_pair(sides, test_id, tuple(state for _ in sides), records))
         else:
             title = next(text(r["title"]) for r in records if r is not None)
-            single.append(Single(title, state, owners[0]))
+            single.append(Single(test_id, title, state, owners[0]))
     if across_states:
-        pairs += _across(sides, {item.id for item in pairs})
+        crossed = list(_across(sides, {item.id for item in pairs}))
+        single = [item for item in single if not any(_holds(pair, item) for pair in crossed)]
+        pairs += crossed
     return sorted(pairs, key=lambda item: -item.size), single
+
+
+def _holds(pair: Pair, single: Single) -> bool:
+    """Whether what one side alone has in a state was paired with another state."""
+    return pair.id == single.id and pair.states[single.side.index] == single.state
 
 
 def _across(sides: Sequence[Side], paired: set[str]) -> Iterator[Pair]:

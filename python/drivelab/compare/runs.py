@@ -87,6 +87,13 @@ def _data(own: Record) -> str | None:
 def _options(run: Recorded, row: Row, settings: Iterable[Row]) -> str:
     """What decides what was run, in words: options of the job, or how a trace was replayed."""
     if run.kind == REPLAY:
-        return str(run.document["drivelab"].get("pacing"))
+        own, trace = run.document["drivelab"], run.document["trace"]
+        found = {key: own.get(key) for key in ("pacing", "queue_depth", "idle_cap_ns")}
+        found |= {key: trace[key] for key in ("requests", "bytes")}
+        return _words((key, value) for key, value in found.items() if value is not None)
     found = {item["option"]: item["value"] for item in settings if item["test"] == row["test"]}
-    return " ".join(f"{option}={value}" for option, value in sorted(found.items()))
+    return _words(sorted(found.items()))
+
+
+def _words(options: Iterable[tuple[str, Any]]) -> str:
+    return " ".join(f"{option}={value}" for option, value in options)

@@ -43,6 +43,18 @@ def test_models_are_reviewed_in_one_run_and_compared(
     [test] = three["tests"]
     assert test["metrics"][0]["values"][0] == test["metrics"][0]["values"][2]
 
+    # With another seed stored, the model's own, and the command that repeats both, has it too.
+    seeded = str(tmp_path / "seeded")
+    assert cli.run(["review", OTHER, *words[3:], "--seed", "7", "--out", seeded]) == 0
+    again = ["compare", seeded, MODEL_NAME, *SETS, "--out", str(tmp_path / "both")]
+    assert cli.run([*again, "--json"]) == 0
+    capsys.readouterr()
+    reviewed = json.loads((tmp_path / "both" / "results.json").read_text(encoding="utf-8"))
+    assert reviewed["drivelab"]["seed"] == 7
+    assert reviewed["drivelab"]["command_line"] == (
+        f"drivelab compare {seeded} {MODEL_NAME} {' '.join(SETS)} --seed 7"
+    )
+
 
 def test_stored_results_of_every_kind_can_be_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -73,7 +85,13 @@ def test_what_can_not_be_compared_is_refused_and_nothing_written(
         ([one, "no-such-model"], "no-such-model"),
         ([one, str(tmp_path / "lab.duckdb:1")], "no such file"),
         ([one, other, "--tests", "no-such-test"], "no-such-test"),
-        ([one, other, "--set", "spare_ratio=1"], "all sides are stored"),
+        ([one, other, "--set", "spare_ratio=1"], "--set: counts for models, and all sides are st"),
+        (
+            [one, OTHER, *SETS, "--quick"],
+            "a whole run, and models would be reviewed in a quick one",
+        ),
+        ([one, other, "--seed", "2"], "--seed: counts for models"),
+        ([one, other, "--quick"], "--quick: counts for models"),
     ):
         assert cli.run(["compare", *words, "--out", str(out)]) == 2
         assert message in capsys.readouterr().err
@@ -81,6 +99,22 @@ def test_what_can_not_be_compared_is_refused_and_nothing_written(
     assert cli.run(["compare", one, other, "--force", "--out", str(out)]) == 0
     assert "forced: Data patterns differ" in capsys.readouterr().err
     assert "Compared by force" in (out / "compare.html").read_text(encoding="utf-8")
+
+
+def test_a_test_that_can_not_be_compared_is_left_out_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = (
+        stored(
+            tmp_path / name,
+            documents.review(documents.stream(name, data=data), documents.compound(name)),
+        )
+        for name, data in (("a", "repeating"), ("b", "random"))
+    )
+    assert cli.run(["compare", one, other, "--out", str(tmp_path / "out"), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert "left out: Data patterns differ" in printed.err
+    assert [test["id"] for test in json.loads(printed.out)["tests"]] == ["sweep"]
 
 
 def test_a_review_is_kept_if_its_comparison_is_refused(
@@ -116,5 +150,11 @@ def test_recorded_runs_and_replays_are_compared_by_job_and_direction(
         assert sorted(test["id"] for test in found["tests"]) == [f"{ids} read", f"{ids} write"]
         keys = [item["key"] for item in found["specifications"]["different"]]
         assert keys == ["flash.program_ns"]
+    # The same trace in another pacing is another test.
+    closed = ["--pacing", "closed", "--queue-depth", "2", "--database", str(lab)]
+    words = ["replay", str(trace), "--format", "mqsim", *SETS, "--drive", MODEL_NAME, *closed]
+    assert cli.run(words) == 0
+    assert cli.run(["compare", f"{lab}:2", f"{lab}:5", "--out", str(tmp_path / "none")]) == 2
+    assert "B pacing=closed queue_depth=2 requests=2 bytes=8192" in capsys.readouterr().err
     assert cli.run(["compare", f"{lab}:1", f"{lab}:2", "--out", str(tmp_path / "none")]) == 2
     assert "No test was made in the same state" in capsys.readouterr().err

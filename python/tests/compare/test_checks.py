@@ -54,6 +54,43 @@ def test_results_of_other_runs_are_warned_of(own: dict[str, Any], words: str) ->
     assert words in problem.sentence
 
 
+def test_only_the_test_that_differs_is_left_out() -> None:
+    same = documents.compound("a"), documents.compound("b")
+    a, b = documents.stream("a"), documents.stream("b", data="random", duration_s=10.0)
+    sources = [Source("a", documents.review(a, same[0])), Source("b", documents.review(b, same[1]))]
+    found = compare(sources, "")
+    assert [pair.id for pair in found.pairs] == ["sweep"]
+    [out] = found.left_out
+    assert (out.id, out.state, out.letters) == ("random-write-4k", "new", ("A", "B"))
+    assert out.reason == "data patterns differ: A repeating, B random"
+    # Its other length is no warning: nothing of it is shown.
+    assert [(problem.refused, problem.kind) for problem in found.problems] == [(True, "data")]
+    forced = compare(sources, "", force=True)
+    assert len(forced.pairs) == 2
+    assert forced.left_out == ()
+    assert [problem.kind for problem in forced.problems] == ["data", "durations"]
+
+
+def test_a_steady_state_that_one_drive_did_not_reach_costs_that_test_only() -> None:
+    tests = [
+        documents.compound(
+            model, test_id=test, steady_state={"reached": (model, test) != ("b", "x")}
+        )
+        for model in "ab"
+        for test in "xy"
+    ]
+    found = compare([Source("review", documents.review(*tests))], "")
+    assert [pair.id for pair in found.pairs] == ["y"]
+    [out] = found.left_out
+    assert out.reason.endswith("A steady state, B exploratory")
+
+
+def test_a_quick_run_is_refused_as_a_whole_whatever_its_tests() -> None:
+    one, other = documents.review(), documents.review(quick=True)
+    with pytest.raises(RequestError, match="B was a quick run"):
+        compare([Source("a", one), Source("b", other)], "")
+
+
 def test_quick_is_not_compared_with_whole() -> None:
     with pytest.raises(RequestError, match="B was a quick run"):
         both(documents.stream("a"), documents.stream("b"), quick=True)
@@ -92,5 +129,6 @@ def test_without_a_common_state_nothing_is_compared() -> None:
         "states",
         "classes",
     }
+    assert forced.left_out == ()
     with pytest.raises(RequestError, match="No test was made"):
         both(documents.stream("a"), documents.compound("b"), force=True)

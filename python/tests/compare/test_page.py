@@ -117,6 +117,35 @@ def test_a_table_of_a_compound_test_has_every_drives_values_side_by_side(html: s
     assert re.search(r"4 KiB\s+read\s+0\.6250\s+1\.438", text)
 
 
+def test_what_is_left_out_is_on_the_page_and_in_the_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pages, "plotly", str)
+    tests = [
+        documents.stream("a"),
+        documents.stream("b", data="random"),
+        documents.compound("a"),
+        documents.compound("b"),
+    ]
+    comparison = compare([Source("review", documents.review(*tests))], "")
+    html = page.render(comparison)
+    assert "<b>Left out.</b> Data patterns differ" in html
+    assert "1 left out, with the reasons" in html
+    whole = json.loads(to_json(document(comparison)))
+    assert whole["drivelab"]["forced"] is False
+    assert whole["left_out"] == [
+        {
+            "id": "random-write-4k",
+            "title": "Test random-write-4k",
+            "state": "new",
+            "letters": ["A", "B"],
+            "reason": "data patterns differ: A repeating, B random",
+        }
+    ]
+    [problem] = whole["problems"]
+    assert problem["tests"][0]["reason"] == whole["left_out"][0]["reason"]
+
+
 def test_any_number_of_drives_up_to_six_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "plotly", str)
     html = page.render(found(1.5, 6))
