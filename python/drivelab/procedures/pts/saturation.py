@@ -73,11 +73,13 @@ class Saturation:
         """Writes for one round; None when the limits left no room for a whole one."""
         bench = self.bench
         left_bytes = self.bytes_max - self.written_bytes
-        if left_bytes < BLOCK_BYTES:
+        # A drive that takes half a second for a write is done a little after the time is over.
+        left_s = self.time_max_s - self.elapsed_s
+        if left_bytes < BLOCK_BYTES or left_s <= 0:
             return None
         report = bench.apply(
             self.stimulus,
-            min(self.spacing_s, self.time_max_s - self.elapsed_s),
+            min(self.spacing_s, left_s),
             share,
             bytes_max=left_bytes,
             sample_s=bench.lengths.stimulus_s,
