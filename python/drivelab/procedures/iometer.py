@@ -36,20 +36,7 @@ FILE_SIZES: Mapping[int, float] = {
     32 * KIB: 4,
     64 * KIB: 10,
 }
-"""Bytes of a request and percent of the requests, of a file server."""
-WEB_SIZES: Mapping[int, float] = {
-    512: 22,
-    1 * KIB: 15,
-    2 * KIB: 8,
-    4 * KIB: 23,
-    8 * KIB: 15,
-    16 * KIB: 2,
-    32 * KIB: 6,
-    64 * KIB: 7,
-    128 * KIB: 1,
-    512 * KIB: 1,
-}
-"""The same of a web server."""
+"""Bytes of a request and percent of the requests, of a file server and of a web server."""
 KEYS = ("iops", "mib_per_s", "mean_ms", "max_ms")
 
 
@@ -149,7 +136,7 @@ def _profile(name: str, words: str, read_percent: float, **more: Any) -> Profile
 PROCEDURES = (
     _profile("database", "database: 8 KB, 67 % reads", 67, sizes={8 * KIB: 100}),
     _profile("file-server", "file server: 512 B to 64 KB, 80 % reads", 80, sizes=FILE_SIZES),
-    _profile("web-server", "web server: 512 B to 512 KB, reads only", 100, sizes=WEB_SIZES),
+    _profile("web-server", "web server: 512 B to 64 KB, reads only", 100, sizes=FILE_SIZES),
     _profile(
         "workstation",
         "workstation: 8 KB, 80 % reads, 80 % random",
