@@ -158,5 +158,11 @@ def one_of(option: str, value: str | None, allowed: Sequence[str]) -> None:
 
 
 def split_names(texts: Sequence[str] | None) -> list[str]:
-    """Names separated by commas or blanks, of an option that may be repeated."""
-    return [name for text in texts or () for name in text.replace(",", " ").split()]
+    """Names separated by commas or blanks, of an option that may be repeated.
+
+    Raises RequestError for an option that names nothing: an unset variable of a shell, perhaps.
+    """
+    names = [name for text in texts or () for name in text.replace(",", " ").split()]
+    if texts and not names:
+        raise RequestError('--tests or --states "": give names, or leave the option out')
+    return names

@@ -21,6 +21,7 @@ LENGTH_LIMIT_BYTES = 2**32
 """fio reads a length into 32 bits."""
 FILE_NAME = "drive"
 """What the requests go to, unless somebody says otherwise; fio's `replay_redirect` replaces it."""
+HEAD = b"fio version 3 iolog"
 _LINES_AT_ONCE = 100_000
 
 
@@ -31,11 +32,26 @@ def publish_iolog(out: Path, requests: Requests, file_name: str = FILE_NAME) -> 
     WorkError if the disk refuses.
     """
     _check(requests)
+    check_place(out)
+    publish(out.parent, {out.name: lambda path: write_iolog(path, requests, file_name)})
+    return out
+
+
+def check_place(out: Path) -> None:
+    """Raises RequestError if an iolog can't be written there, or would replace something else.
+
+    An earlier iolog of version 3 may be replaced; a recorded trace couldn't be got back.
+    """
     if out.is_dir():
         raise RequestError(f'--out "{out}": is a folder; give the name of a file')
-    folder = writable_folder(out.parent)
-    publish(folder, {out.name: lambda path: write_iolog(path, requests, file_name)})
-    return out
+    writable_folder(out.parent)
+    if out.exists():
+        with out.open("rb") as file:
+            if file.read(len(HEAD)) != HEAD:
+                raise RequestError(
+                    f'--out "{out}": there is another file, which would be lost; '
+                    "give another name, or remove it first"
+                )
 
 
 def write_iolog(path: Path, requests: Requests, file_name: str = FILE_NAME) -> None:

@@ -38,12 +38,17 @@ def split(text: str) -> tuple[Path, int | None]:
     return Path(text), None
 
 
+def file_of(path: Path) -> Path:
+    """The file that holds the results of a path: of a folder, its results.json."""
+    return path / RESULTS_FILE if path.is_dir() else path
+
+
 def read(path: Path, run_id: int | None, option: str) -> Recorded:
     """The run that a file or folder holds; raises RequestError for anything unreadable.
 
     `run_id` chooses a run of a database; there it may be left out if there is only one.
     """
-    file = path / RESULTS_FILE if path.is_dir() else path
+    file = file_of(path)
     if file.suffix == DATABASE_SUFFIX:
         found = database.read(file, run_id, option)
     elif run_id is not None:

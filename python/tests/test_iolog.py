@@ -57,3 +57,15 @@ def test_fio_replays_it(tmp_path: Path) -> None:
     command = ["fio", "--name=replay", f"--read_iolog={path}", "--ioengine=psync"]
     command += [f"--replay_redirect={tmp_path / 'target'}", "--replay_no_stall=1", "--filesize=4m"]
     subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, timeout=60)
+
+
+def test_another_file_is_not_replaced_but_an_earlier_iolog_is(tmp_path: Path) -> None:
+    requests = Requests.of([(WRITE, 0, 8)])
+    trace = tmp_path / "trace.csv"
+    trace.write_text("0,host,0,Read,0,4096,0\n", encoding="ascii")
+    with pytest.raises(RequestError, match="another file, which would be lost"):
+        publish_iolog(trace, requests)
+    assert trace.read_text(encoding="ascii").startswith("0,host")
+    out = tmp_path / "out.iolog"
+    publish_iolog(out, requests)
+    publish_iolog(out, requests)

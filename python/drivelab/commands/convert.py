@@ -11,8 +11,7 @@ from drivelab import arguments, traces
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.fio.units import size_bytes
-from drivelab.iolog import publish_iolog
-from drivelab.output import writable_folder
+from drivelab.iolog import check_place, publish_iolog
 from drivelab.progress import run_alone
 from drivelab.quantities import SECTOR_BYTES, bytes_text
 
@@ -37,9 +36,7 @@ def convert(
     """Convert a recorded block trace into an iolog (version 3), which fio and `replay` read."""
     file = arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
     capacity_bytes = _capacity_bytes(size, beyond)
-    if out.is_dir():
-        raise RequestError(f'--out "{out}": is a folder; give the name of a file')
-    writable_folder(out.parent)
+    check_place(out)
     trace = run_alone(
         f"reading {trace_file.name}",
         lambda progress: traces.read_trace(file, progress, capacity_bytes, beyond),

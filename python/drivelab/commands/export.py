@@ -68,6 +68,8 @@ def export_command(
     printed = json == Path("-")
     if json is not None and not printed:
         output.writable_file(json, "--json")
+        if json.exists() and json.samefile(stored.file_of(path)):
+            raise RequestError(f'--json "{json}": is what is exported; give another name')
     written: list[Path] = []
     if csv is not None:
         written += output.publish(csv, export.csv_files(found))

@@ -33,7 +33,8 @@ Pacing = Annotated[
     ),
 ]
 IdleCap = Annotated[
-    str, typer.Option("--idle-cap", metavar="TIME", help="Longest gap with capped, e.g. 25ms.")
+    str | None,
+    typer.Option("--idle-cap", metavar="TIME", help="Longest gap with capped; default: 25ms."),
 ]
 QueueDepth = Annotated[
     int | None,
@@ -49,7 +50,7 @@ def replay(
     arrival_event: arguments.ArrivalEvent = None,
     device: arguments.TraceDevice = None,
     pacing: Pacing = "arrival",
-    idle_cap: IdleCap = "25ms",
+    idle_cap: IdleCap = None,
     queue_depth: QueueDepth = None,
     beyond: arguments.OutOfRange = "reject",
     state: arguments.StateName = "new",
@@ -75,7 +76,7 @@ def replay(
         trace_file.name,
         _pacing(pacing, queue_depth),
         queue_depth or 1,
-        _idle_cap_ns(idle_cap),
+        _idle_cap_ns(idle_cap, pacing),
         derive_seed(seed, found.name, state, "replay"),
         parse_data_pattern(data),
     )
@@ -92,7 +93,7 @@ def replay(
         "--state": state,
         **arguments.trace_options(file),
         "--pacing": pacing,
-        "--idle-cap": idle_cap if pacing == "capped" else None,
+        "--idle-cap": idle_cap,
         "--queue-depth": queue_depth,
         "--out-of-range": beyond,
         "--data": data,
@@ -162,9 +163,14 @@ def _pacing(name: str, queue_depth: int | None) -> laboratory.Pacing:
     return next(pacing for pacing in laboratory.PACINGS if pacing == name)
 
 
-def _idle_cap_ns(text: str) -> int:
+IDLE_CAP = "25ms"
+
+
+def _idle_cap_ns(text: str | None, pacing: str) -> int:
+    if text is not None and pacing != "capped":
+        raise RequestError(f"--idle-cap {text}: counts with --pacing capped only")
     try:
-        return time_ns(text)
+        return time_ns(text or IDLE_CAP)
     except ValueError as error:
         raise RequestError(f'--idle-cap "{text}": expected {error}') from None
 
@@ -181,6 +187,11 @@ def _print(document: dict[str, Any]) -> None:
         lines.append(
             f"disk busy {number(measured['busy_s'])} s: {number(measured['mb_per_busy_s'])} MB/s "
             f"({number(measured['mib_per_busy_s'])} MiB/s) while busy"
+        )
+    if len(trace["devices"]) > 1:
+        lines.append(
+            f"requests of {len(trace['devices'])} devices as if they were one drive's; "
+            "--device chooses one"
         )
     if trace["dropped"]:
         lines.append(f"{trace['dropped']} requests without a response or data were left out")

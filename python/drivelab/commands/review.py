@@ -77,6 +77,8 @@ def review(
     if plan_only:
         return
     folder = output.writable_folder(out)
+    if (folder / "results.json").exists():
+        printing.message(f"{folder}: the results there will be replaced")
     recording.check(database_file)
     results = laboratory.run(plan)
     written = publish(results, folder)

@@ -101,15 +101,18 @@ def test_wrong_requests_leave_nothing_behind(
     assert not folder.exists() or list(folder.iterdir()) == []
 
 
+OLD = "fio version 3 iolog\nold\n"
+
+
 def test_an_older_file_stays_when_the_trace_is_broken(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     recorded, out = tmp_path / "recorded", tmp_path / "trace.iolog"
     recorded.write_text(MIXED + "1 2 3\n", encoding="ascii")
-    out.write_text("old", encoding="ascii")
+    out.write_text(OLD, encoding="ascii")
     assert cli.run(["convert", str(recorded), "--out", str(out)]) == 2
     assert "recorded, line 5: 3 columns" in capsys.readouterr().err
-    assert out.read_text(encoding="ascii") == "old"
+    assert out.read_text(encoding="ascii") == OLD
 
 
 def test_a_folder_that_cannot_be_written_is_named(
@@ -140,10 +143,10 @@ def test_a_full_disk_leaves_the_older_file(
     try:
         recorded, out = tmp_path / "recorded", folder / "trace.iolog"
         recorded.write_text("".join(f"{i}000 0 {i} 8 1\n" for i in range(9000)), encoding="ascii")
-        out.write_text("old", encoding="ascii")
+        out.write_text(OLD, encoding="ascii")
         assert cli.run(["convert", str(recorded), "--out", str(out)]) == 1
         assert "No space left" in capsys.readouterr().err
-        assert out.read_text(encoding="ascii") == "old"
+        assert out.read_text(encoding="ascii") == OLD
         assert [path.name for path in folder.iterdir()] == [out.name]
     finally:
         subprocess.run(["umount", str(folder)], check=True)

@@ -7,7 +7,7 @@ from small import small_model
 
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.disk_mark import DEFAULT, NVME
-from drivelab.procedures.iometer import FILE_SIZES, WEB_SIZES, Profile
+from drivelab.procedures.iometer import FILE_SIZES, Profile
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 
@@ -43,8 +43,7 @@ def test_more_outstanding_requests_read_faster(test_id: str) -> None:
 
 
 def test_profiles_have_their_mixes() -> None:
-    for sizes in (FILE_SIZES, WEB_SIZES):
-        assert sum(sizes.values()) == 100
+    assert sum(FILE_SIZES.values()) == 100
     shares = {
         test.id: (test.read_percent, test.random_percent)
         for test in PROCEDURES.values()
