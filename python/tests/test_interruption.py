@@ -48,12 +48,13 @@ def test_an_iolog_that_is_half_written_is_removed(
     tmp_path: Path, number: signal.Signals, status: int, message: str
 ) -> None:
     out = tmp_path / "trace.iolog"
-    out.write_text("old", encoding="ascii")
+    old = "fio version 3 iolog\nold\n"
+    out.write_text(old, encoding="ascii")
     ended = interrupted(number, "convert", str(EXCERPT), "--out", str(out))
     assert (ended.returncode, ended.stdout) == (status, "")
     assert ended.stderr == f"drivelab: {message}\n"
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
-    assert out.read_text(encoding="ascii") == "old"
+    assert out.read_text(encoding="ascii") == old
 
 
 @pytest.mark.parametrize(("number", "status", "message"), SIGNALS)
