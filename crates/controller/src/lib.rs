@@ -7,6 +7,7 @@ mod clusters;
 pub mod command;
 pub mod config;
 mod dies;
+pub mod effects;
 mod governor;
 mod host;
 mod host_queue;

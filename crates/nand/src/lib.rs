@@ -2,6 +2,7 @@
 
 pub mod array;
 pub mod geometry;
+pub mod op;
 pub mod timing;
 
 pub use array::{FlashArray, FlashRule, Oob};
