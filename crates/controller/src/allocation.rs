@@ -13,6 +13,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Hands buffered pages to dies until the buffer is empty or no die can take one.
     #[inline]
     pub(crate) fn drain_log(&mut self, now: Nanos) {
+        if self.is_halted() {
+            return;
+        }
         if self.mapping.is_checkpointing() {
             // All dies write the checkpoint, whoever's turn it is.
             for die in 0..self.layout.geometry.die_count() {

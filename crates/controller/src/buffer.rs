@@ -48,6 +48,17 @@ pub struct Entry {
     pub was_partial: bool,
 }
 
+/// A waiting unit that was trimmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The command that waited for it, or [`NONE`].
+    pub waiter: u32,
+    /// Its order of arrival.
+    pub order: u64,
+    /// Its first word, if words are kept.
+    pub word: u64,
+}
+
 /// The bits of `count` sectors from `first` on.
 #[inline]
 pub(crate) fn sector_bits(first: u32, count: u32) -> u64 {
@@ -78,6 +89,7 @@ pub struct WriteBuffer {
     partial: u32,
     next_order: u64,
     sectors_per_unit: usize,
+    words_per_unit: usize,
     stamps: Option<Vec<u64>>,
 }
 
@@ -111,6 +123,7 @@ impl WriteBuffer {
             partial: 0,
             next_order: 1,
             sectors_per_unit: sectors_per_unit as usize,
+            words_per_unit: 0,
             stamps: None,
         }
     }
@@ -133,9 +146,10 @@ impl WriteBuffer {
         self.clusters.as_mut()
     }
 
-    /// Keeps stamps of every sector from now on.
-    pub fn keep_stamps(&mut self) {
-        self.stamps = Some(vec![0; self.entries.len() * self.sectors_per_unit]);
+    /// Keeps so many words of every unit from now on.
+    pub fn keep_words(&mut self, words_per_unit: u32) {
+        self.words_per_unit = words_per_unit as usize;
+        self.stamps = Some(vec![0; self.entries.len() * self.words_per_unit]);
     }
 
     /// Space that the sectors of a mask take, as part of one unit.
@@ -284,7 +298,7 @@ impl WriteBuffer {
         let id = self.entries.len() as u32;
         self.entries.push(self.entries[0]);
         if let Some(stamps) = &mut self.stamps {
-            stamps.resize(self.entries.len() * self.sectors_per_unit, 0);
+            stamps.resize(self.entries.len() * self.words_per_unit, 0);
         }
         self.index.reserve(self.entries.len() as u32);
         id
@@ -346,8 +360,8 @@ impl WriteBuffer {
     }
 
     /// A unit was trimmed: it is not found any more, and copies of it that still waited leave at once.
-    /// Gives (waiter, order) of those. Takes time in proportion to the queue if there is one.
-    pub fn trim(&mut self, lpn: Lpn) -> Vec<(u32, u64)> {
+    /// Gives what is left of those. Takes time in proportion to the queue if there is one.
+    pub fn trim(&mut self, lpn: Lpn) -> Vec<Dropped> {
         let mut waited = Vec::new();
         let Some(id) = self.find(lpn) else { return waited };
         self.index.remove_if(lpn.0, id);
@@ -368,7 +382,7 @@ impl WriteBuffer {
     }
 
     /// As [`Self::trim`], where units are grouped.
-    fn trim_cluster(&mut self, lpn: Lpn, waited: &mut Vec<(u32, u64)>) {
+    fn trim_cluster(&mut self, lpn: Lpn, waited: &mut Vec<Dropped>) {
         let Some(clusters) = &self.clusters else { return };
         let mut members: Vec<u32> = clusters.members_with(lpn).collect();
         members.retain(|&id| self.entries[id as usize].lpn == lpn);
@@ -380,12 +394,13 @@ impl WriteBuffer {
         }
     }
 
-    /// Forgets an entry that waited. Gives its waiter and order.
-    fn drop_queued(&mut self, id: u32) -> (u32, u64) {
+    /// Forgets an entry that waited.
+    fn drop_queued(&mut self, id: u32) -> Dropped {
         let entry = self.entries[id as usize];
         self.leave_queue(&entry);
         self.release(id);
-        (entry.waiter, entry.order)
+        let word = self.stamps(id).and_then(|words| words.first()).copied().unwrap_or(0);
+        Dropped { waiter: entry.waiter, order: entry.order, word }
     }
 
     /// An entry waits no longer.
@@ -403,10 +418,10 @@ impl WriteBuffer {
         if let Some(clusters) = &mut fresh.clusters {
             clusters.clear();
         }
-        let stamps = self.stamps.is_some();
+        let words = self.stamps.is_some().then_some(self.words_per_unit);
         *self = fresh;
-        if stamps {
-            self.keep_stamps();
+        if let Some(words) = words {
+            self.keep_words(words as u32);
         }
     }
 
@@ -424,14 +439,14 @@ impl WriteBuffer {
     /// Stamps of an entry, if they are kept.
     #[must_use]
     pub fn stamps(&self, id: u32) -> Option<&[u64]> {
-        let first = id as usize * self.sectors_per_unit;
-        Some(&self.stamps.as_ref()?[first..first + self.sectors_per_unit])
+        let first = id as usize * self.words_per_unit;
+        Some(&self.stamps.as_ref()?[first..first + self.words_per_unit])
     }
 
     /// Stamps of an entry, to write.
     pub fn stamps_mut(&mut self, id: u32) -> Option<&mut [u64]> {
-        let first = id as usize * self.sectors_per_unit;
-        Some(&mut self.stamps.as_mut()?[first..first + self.sectors_per_unit])
+        let first = id as usize * self.words_per_unit;
+        Some(&mut self.stamps.as_mut()?[first..first + self.words_per_unit])
     }
 }
 

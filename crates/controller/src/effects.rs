@@ -52,10 +52,13 @@ pub enum Effect {
         /// The container that was held; a newer one of the same unit stays.
         cell: u32,
     },
-    /// The bytes of a container will not be wanted again.
+    /// The bytes of containers will not be wanted again: the host has trimmed what they held. (Containers of what was
+    /// overwritten are used again without being mentioned.)
     Free {
-        /// Which.
-        cell: u32,
+        /// The first.
+        first: u32,
+        /// How many, one after another.
+        count: u32,
     },
     /// A flash operation begins. Its words follow with its end.
     Begin {

@@ -7,10 +7,10 @@ use drivelab_sim::Nanos;
 use drivelab_sim::time::share;
 
 use crate::buffer::{EntryState, NONE, sector_bits};
-use crate::command::{Op, SECTOR_BYTES};
+use crate::command::{Command, Op, SECTOR_BYTES};
 use crate::dies::BusyTime;
 use crate::scheduled::Scheduled;
-use crate::ssd::{EVENT_READ_READY, NONE_NS, SolidStateDrive};
+use crate::ssd::{EVENT_READ_READY, NONE_NS, Slot, SolidStateDrive};
 
 /// A flash read for the host: when its data is there, and what it waited for.
 #[derive(Clone, Copy, Default)]
@@ -49,20 +49,24 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let end = command.lba + total;
         let mut critical = FlashRead { ready_ns: now, ..FlashRead::default() };
         let mut start = now;
-        let mut stamps = self.mapping.keeps_stamps().then(Vec::new);
+        let is_durable = self.durable.is_some();
+        let mut stamps = (self.mapping.keeps_stamps() && !is_durable).then(Vec::new);
         let mut lba = command.lba;
         while lba < end {
             let (unit, sector) = self.unit_of(lba);
             let mut sectors = u64::from(self.sectors_per_unit - sector).min(end - lba);
             if let Some(out) = &mut stamps {
                 self.collect_stamps(Lpn(unit), sector, sectors, out);
+            } else if is_durable {
+                self.send(Lpn(unit), sector, sectors, &command, lba);
             }
             let read = if let Some(id) = self.buffer.find(Lpn(unit)) {
                 self.read_buffer(id, Lpn(unit), sector, sectors, now)
             } else if let Some(ppn) = self.mapping.lookup(Lpn(unit)) {
                 let known = self.fetch_map(Lpn(unit), now);
                 // Units that follow on the same page come with the same sensing.
-                let (together, bytes) = self.extend_on_page(lba, end, ppn, unit, sectors, stamps.as_mut());
+                let (together, bytes) =
+                    self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), &command));
                 sectors = together;
                 self.meters.read_bytes_host += bytes;
                 self.read_flash(ppn, sector, sectors, bytes, (now, known))
@@ -122,7 +126,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         ppn: Ppn,
         unit: u32,
         first_sectors: u64,
-        mut stamps: Option<&mut Vec<u64>>,
+        (mut stamps, command): (Option<&mut Vec<u64>>, &Command),
     ) -> (u64, u64) {
         let mut sectors = first_sectors;
         let mut bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sectors as u32));
@@ -135,6 +139,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let more = u64::from(self.sectors_per_unit).min(end - lba - sectors);
             if let Some(out) = &mut stamps {
                 self.collect_stamps(next, 0, more, out);
+            } else if self.durable.is_some() {
+                self.send(next, 0, more, command, lba + sectors);
             }
             let previous = Lpn(next.0 - 1);
             bytes += u64::from(self.mapping.read_bytes_beside(previous, next, more as u32));
@@ -269,7 +275,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.meters.coalesced_bytes += u64::from(sectors) * SECTOR_BYTES;
                 self.buffer.join(id, bits, arrival);
                 self.buffer.restore(id, stored);
-                self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
+                if self.durable.is_some() {
+                    self.fill_again(id, (sector, sectors), &command, done);
+                } else {
+                    self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
+                }
             } else {
                 let (rest, from_flash) = match existing {
                     _ if !partial => (now, false),
@@ -285,13 +295,18 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 if waiter != NONE {
                     self.slots[slot as usize].pending += 1;
                 }
-                self.stamp_entry(
-                    id,
-                    Some((existing, partial)),
-                    sector,
-                    sectors,
-                    command.stamp + u64::from(done),
-                );
+                if self.durable.is_some() {
+                    let base = existing.filter(|_| partial);
+                    self.fill(id, (base, partial), (sector, sectors), &command, done);
+                } else {
+                    self.stamp_entry(
+                        id,
+                        Some((existing, partial)),
+                        sector,
+                        sectors,
+                        command.stamp + u64::from(done),
+                    );
+                }
             }
             done += sectors;
         }
@@ -384,16 +399,17 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
         }
         if !self.flushes.is_empty() {
-            self.advance_flushes(order, now);
+            self.advance_flushes(now, |slot| order < slot.flush_order);
         }
     }
 
-    fn advance_flushes(&mut self, order: u64, now: Nanos) {
+    /// One thing has reached flash: flushes for which it `counts` have one less to wait for.
+    pub(crate) fn advance_flushes(&mut self, now: Nanos, counts: impl Fn(&Slot) -> bool) {
         let mut index = 0;
         while index < self.flushes.len() {
             let slot = self.flushes[index];
             let state = &mut self.slots[slot as usize];
-            if order < state.flush_order {
+            if counts(state) {
                 state.pending -= 1;
             }
             if state.pending == 0 {
@@ -407,7 +423,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 
     fn begin_flush(&mut self, slot: u32, now: Nanos) {
-        let pending = if self.config.buffer.capacitor { 0 } else { self.buffer.live() };
+        self.log_waiting(now);
+        let (begun, ended) = self
+            .durable
+            .as_ref()
+            .map_or((0, 0), |durable| (durable.log_pages_begun, durable.log_pages_ended));
+        let units = if self.config.buffer.capacitor { 0 } else { self.buffer.live() };
+        let pending = units + (begun - ended) as u32;
         if pending == 0 {
             self.finish_without_data(slot, now);
             return;
@@ -415,6 +437,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let state = &mut self.slots[slot as usize];
         state.pending = pending;
         state.flush_order = self.buffer.next_order();
+        state.log_pages = begun;
         state.waiting_for_flash_ns = now;
         state.stall_base = self.dies.busy;
         self.flushes.push(slot);
@@ -439,12 +462,24 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let command = self.slots[slot as usize].command;
         let sectors = u64::from(self.sectors_per_unit);
         let end = (command.lba + u64::from(command.sector_count)) / sectors;
-        for unit in command.lba.div_ceil(sectors)..end {
+        let first = command.lba.div_ceil(sectors);
+        for unit in first..end {
             let lpn = Lpn(unit as u32);
-            for (waiter, order) in self.buffer.trim(lpn) {
-                self.entry_done(waiter, order, now);
+            for dropped in self.buffer.trim(lpn) {
+                if let Some(durable) = &mut self.durable {
+                    durable.drop_buffered(lpn, dropped.word as u32);
+                }
+                self.entry_done(dropped.waiter, dropped.order, now);
             }
             self.mapping.trim(lpn);
+        }
+        if first < end
+            && let Some(durable) = &mut self.durable
+        {
+            durable.note_trim(&mut self.mapping, Lpn(first as u32), (end - first) as u32);
+            if durable.has_capacitor {
+                self.log_waiting(now);
+            }
         }
         self.finish_without_data(slot, now);
         self.admit(now);

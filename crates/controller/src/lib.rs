@@ -7,6 +7,7 @@ mod clusters;
 pub mod command;
 pub mod config;
 mod dies;
+mod durable;
 pub mod effects;
 mod governor;
 mod host;
@@ -14,6 +15,7 @@ mod host_queue;
 mod log_jobs;
 mod merging;
 pub mod meters;
+mod power_cycle;
 mod scheduled;
 pub mod ssd;
 mod unit_index;
@@ -22,8 +24,10 @@ pub use config::{
     BufferConfig, BufferEviction, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig,
     GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig,
 };
+pub use effects::{Effect, Effects};
 pub use host_queue::{HostQueue, HostSide};
 pub use meters::{HostMeters, Meters};
+pub use power_cycle::{FlashShape, MountReport};
 pub use scheduled::Scheduled;
 pub use ssd::SolidStateDrive;
 

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-use drivelab_ftl::{CleaningStep, LogMapping, Purpose, Stored, Urgency};
-use drivelab_nand::{DieIndex, Lpn};
+use drivelab_ftl::{CleaningStep, LogMapping, MetadataPage, Purpose, Stored, Urgency};
+use drivelab_nand::op::{FlashOp, PageKind};
+use drivelab_nand::{DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 
 use crate::buffer::NONE;
@@ -104,6 +105,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// A die has finished its job.
     #[inline]
     pub(crate) fn log_job_done(&mut self, die: u32, now: Nanos) {
+        if let Some(durable) = &mut self.durable {
+            durable.job_done(die);
+        }
         let job = &mut self.jobs.dies[die as usize];
         job.has_job = false;
         let had_token = std::mem::take(&mut job.has_token);
@@ -138,7 +142,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn pick_job(&mut self, die: u32, now: Nanos) {
         let job = &self.jobs.dies[die as usize];
-        if job.has_job || job.waits {
+        if job.has_job || job.waits || self.is_halted() {
             return;
         }
         let listed = !self.jobs.idle.is_empty();
@@ -266,6 +270,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     let pages = u64::from(self.layout.pages_per_unit);
                     ready = self.sense_and_transfer(index, u64::from(bytes), pages, now, true);
                 }
+                if let Some(durable) = &mut self.durable {
+                    durable.program(index, &self.mapping, to, PageKind::Moved);
+                }
                 self.transfer_and_program(index, self.layout.page_of(to), ready, now, true)
             }
             CleaningStep::ReadIntoBuffer { lpn } => {
@@ -288,15 +295,32 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 ready
             }
             CleaningStep::Parity { at } => {
+                if let Some(durable) = &mut self.durable {
+                    durable.program(index, &self.mapping, at, PageKind::Metadata);
+                }
                 self.transfer_and_program(index, self.layout.page_of(at), now, now, false)
             }
-            CleaningStep::Erase { .. } => self.erase_on(index, now, true),
+            CleaningStep::Erase { block, .. } => {
+                let from = self.erase_from(block, now);
+                if let Some(durable) = &mut self.durable {
+                    durable.begin(index, FlashOp::Erase { block }, |_| ());
+                }
+                self.erase_on(index, from, true)
+            }
         }
     }
 
     #[inline]
     fn idle_cleaning_wanted(&self) -> bool {
         self.is_idle() && self.idle_alarm_ns == NONE_NS
+    }
+
+    /// Every die looks for work.
+    pub(crate) fn resume_dies(&mut self, now: Nanos) {
+        for die in 0..self.layout.geometry.die_count() {
+            self.pick_job(die, now);
+        }
+        self.drain_log(now);
     }
 
     /// Idle-time cleaning begins.
@@ -317,9 +341,17 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             return true;
         }
         match self.mapping.program_metadata(DieIndex(die)) {
-            Ok((page, erased)) => {
+            Ok(MetadataPage { block, page, erased }) => {
                 let ready = if erased { self.erase_on(DieIndex(die), now, false) } else { now };
                 let end = self.transfer_and_program(DieIndex(die), page, ready, now, false);
+                if let Some(durable) = &mut self.durable {
+                    if erased {
+                        durable.begin(DieIndex(die), FlashOp::Erase { block }, |_| ());
+                    }
+                    let first = self.layout.first_ppn(block).0
+                        + page / self.layout.pages_per_unit * self.layout.units_per_page;
+                    durable.program(DieIndex(die), &self.mapping, Ppn(first), PageKind::Metadata);
+                }
                 self.start_job(die, end);
                 true
             }
@@ -409,6 +441,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             self.jobs.next_list = (self.jobs.next_list + 1) % self.jobs.idle.len();
         }
         let end = self.transfer_and_program(index, self.layout.page_of(place), ready, now, false);
+        if let Some(durable) = &mut self.durable {
+            durable.supersede(index, &mut self.mapping, end);
+            durable.program(index, &self.mapping, place, PageKind::Host);
+        }
         self.fetch_map_lines(now, false);
         self.start_job(die, end);
         true

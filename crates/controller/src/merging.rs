@@ -107,6 +107,9 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     /// Begins jobs on banks that have none, as long as something must leave the buffer.
     #[inline]
     fn begin_groups(&mut self, now: Nanos) {
+        if self.is_halted() {
+            return;
+        }
         // Looking for a group of an idle bank goes through all groups if there is no such bank.
         let banks = self.jobs.banks.len() as u32;
         while self.jobs.merging == 0

@@ -41,6 +41,11 @@ pub trait Scheduled: Mapping + Sized {
     /// The drive has been idle for its idle delay.
     fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos);
 
+    /// Dies may be given work again, after a halt.
+    fn resume(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+        Self::drain(drive, now);
+    }
+
     /// Whether the drive has work for idle time.
     fn works_when_idle(&self) -> bool {
         false
@@ -80,6 +85,10 @@ macro_rules! scheduled_as_logs {
 
             fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos) {
                 drive.clean_idle_dies(now);
+            }
+
+            fn resume(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+                drive.resume_dies(now);
             }
 
             fn works_when_idle(&self) -> bool {

@@ -17,6 +17,7 @@ use crate::calendar::Calendar;
 use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
 use crate::config::ControllerConfig;
 use crate::dies::{BusyTime, Dies};
+use crate::durable::Durable;
 use crate::governor::Governor;
 use crate::host_queue::{HostQueue, HostSide};
 use crate::meters::Meters;
@@ -24,6 +25,8 @@ use crate::scheduled::Scheduled;
 
 /// An event of the heap: a die's job is done, or a read's data is ready (the number of a command is added).
 pub(crate) const EVENT_READ_READY: u32 = 1 << 31;
+/// An event of the heap: a page of the map's log is in flash.
+pub(crate) const EVENT_LOGGED: u32 = 1 << 29;
 
 /// A command inside the drive.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +48,8 @@ pub(crate) struct Slot {
     pub admitted: bool,
     /// Flush: entries with a lower order number count.
     pub flush_order: u64,
+    /// Flush: so many pages of the log count, if any.
+    pub log_pages: u64,
     /// When everything but flash was done.
     pub waiting_for_flash_ns: Nanos,
 }
@@ -66,6 +71,7 @@ impl Slot {
             pending: 0,
             admitted: false,
             flush_order: 0,
+            log_pages: 0,
             waiting_for_flash_ns: NONE_NS,
         }
     }
@@ -103,6 +109,7 @@ pub struct SolidStateDrive<M: Scheduled> {
     /// When idle-time cleaning begins.
     pub(crate) idle_alarm_ns: Nanos,
     pub(crate) read_stamps: Vec<(u32, Vec<u64>)>,
+    pub(crate) durable: Option<Box<Durable>>,
     pub(crate) sectors_per_unit: u32,
     works_when_idle: bool,
     unit_shift: Option<u32>,
@@ -148,6 +155,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             hold_alarm_ns: NONE_NS,
             idle_alarm_ns: NONE_NS,
             read_stamps: Vec::new(),
+            durable: None,
             sectors_per_unit,
             unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
             capacity_sectors,
@@ -157,7 +165,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Keeps a 64-bit stamp per sector, so that an oracle can compare what it reads. Call it on a new drive.
     pub fn keep_stamps(&mut self) {
         self.mapping.keep_stamps();
-        self.buffer.keep_stamps();
+        self.buffer.keep_words(self.sectors_per_unit);
     }
 
     /// Tag and stamps of every read worked on since the last call, if stamps are kept.
@@ -227,6 +235,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.hold_alarm_ns = NONE_NS;
         self.idle_alarm_ns = NONE_NS;
         self.drain_due = false;
+        self.admission.clear();
+        self.flushes.clear();
+        if let Some(durable) = &mut self.durable {
+            durable.restart();
+        }
         done
     }
 
@@ -316,10 +329,12 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             && time == now
         {
             self.events.pop();
-            if event & EVENT_READ_READY == 0 {
-                M::job_done(self, event, now);
-            } else {
+            if event & EVENT_READ_READY != 0 {
                 self.read_ready(event & !EVENT_READ_READY, now);
+            } else if event == EVENT_LOGGED {
+                self.log_page_done(now);
+            } else {
+                M::job_done(self, event, now);
             }
         } else if let Some(slot) = self.queue.take_ready(now) {
             self.begin_command(slot, now);

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use drivelab_controller::{Command, CommandError, Completion, Device, SECTOR_BYTES};
+use drivelab_controller::{Command, CommandError, Completion, Device, Effects, MountReport, SECTOR_BYTES};
+use drivelab_nand::view::MediumView;
 use drivelab_sim::Nanos;
 use serde_json::{Value, json};
 
@@ -53,6 +54,45 @@ impl Drive {
     /// Erases everything: the new state, except for wear. Commands still inside are completed unheard.
     pub fn secure_erase(&mut self) {
         self.engine.device_mut().secure_erase();
+    }
+
+    /// Durable mode from now on: see [`Engine::record_effects`]. Call it on a new drive.
+    ///
+    /// # Errors
+    /// Why the drive forgets its data with its power.
+    pub fn record_effects(&mut self, log_records: u32) -> Result<(), &'static str> {
+        self.engine.device_mut().record_effects(log_records)
+    }
+
+    /// The effects since they were last taken, instead of what `out` held.
+    pub fn take_effects(&mut self, out: &mut Effects) {
+        self.engine.device_mut().take_effects(out);
+    }
+
+    /// Whether a checkpoint must be written ([`Self::standby`]).
+    #[must_use]
+    pub fn wants_checkpoint(&self) -> bool {
+        self.engine.device().wants_checkpoint()
+    }
+
+    /// Goes to rest: everything is in flash, and a checkpoint is written. Gives completions not heard of.
+    pub fn standby(&mut self) -> Vec<Completion> {
+        self.engine.device_mut().standby()
+    }
+
+    /// A drive of a model that becomes what its flash holds, in durable mode.
+    ///
+    /// # Errors
+    /// A model that makes no drive, or flash that can't be its own, in words.
+    pub fn mount(
+        model: Arc<Model>,
+        seed: u64,
+        medium: &dyn MediumView,
+        log_records: u32,
+    ) -> Result<(Self, MountReport), String> {
+        let mut drive = Self::new(model, seed).map_err(|error| error.to_string())?;
+        let report = drive.engine.device_mut().mount(medium, log_records)?;
+        Ok((drive, report))
     }
 
     /// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included.

@@ -53,6 +53,18 @@ impl FreePool {
         Some(BlockIndex(word as u32))
     }
 
+    /// The erased blocks of all dies are free, but for the first `reserved` of each die.
+    pub(crate) fn erased(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
+        let mut pool = Self { dies: vec![BinaryHeap::new(); layout.geometry.die_count() as usize] };
+        for block in (0..layout.block_count()).map(BlockIndex) {
+            let is_reserved = block.0 % layout.geometry.blocks_per_die() < reserved;
+            if !is_reserved && flash.write_pointer(block) == 0 {
+                pool.put(layout.die_of(block), block, flash.erase_count(block));
+            }
+        }
+        pool
+    }
+
     /// A block was erased and is free again.
     #[inline]
     pub(crate) fn put(&mut self, die: DieIndex, block: BlockIndex, erase_count: u32) {
@@ -82,6 +94,32 @@ impl Blocks {
             open: vec![[NO_BLOCK; STREAMS]; dies as usize],
             blocks_per_die,
         }
+    }
+
+    /// As flash was found: erased blocks are free, full ones closed. A block that is partly programmed goes on for the
+    /// stream of its last page, as long as that has none; further ones count as closed.
+    pub(crate) fn restore(
+        layout: &UnitLayout,
+        flash: &FlashArray,
+        reserved: u32,
+        stream_of: impl Fn(BlockIndex) -> Stream,
+    ) -> Self {
+        let mut blocks = Self::new(layout, flash, reserved);
+        blocks.free = FreePool::erased(layout, flash, reserved);
+        for block in (0..layout.block_count()).map(BlockIndex) {
+            let pages = flash.write_pointer(block);
+            if pages == 0 || block.0 % blocks.blocks_per_die < reserved {
+                continue;
+            }
+            let open = &mut blocks.open[layout.die_of(block).0 as usize];
+            let has_room = pages + layout.pages_per_unit <= layout.geometry.pages_per_block;
+            let mine = stream_of(block) as usize;
+            match [mine, 1 - mine].into_iter().find(|&stream| open[stream] == NO_BLOCK) {
+                Some(stream) if has_room => open[stream] = block.0,
+                _ => blocks.valid[block.0 as usize] = 0,
+            }
+        }
+        blocks
     }
 
     /// Free blocks of a die.

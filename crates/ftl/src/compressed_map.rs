@@ -102,6 +102,7 @@ pub struct CompressedMap {
     /// Per sector of the host. Equal identities mean equal bytes, but an oracle's stamps are unique, so they cannot
     /// lie with the fragments.
     stamps: Option<Vec<u64>>,
+    words_per_unit: u32,
 }
 
 impl CompressedMap {
@@ -160,6 +161,7 @@ impl CompressedMap {
             outdated: Vec::new(),
             die_limits,
             stamps: None,
+            words_per_unit: 0,
             logs: DieLogs::new(FlashArray::without_units(layout), ftl),
         })
     }

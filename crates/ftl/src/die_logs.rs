@@ -3,6 +3,8 @@
 //!
 //! Valid data is counted in a measure of the scheme: map units, or granules of compressed data.
 
+use drivelab_nand::op::PageKind;
+use drivelab_nand::view::BlockState;
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, UnitLayout};
 use drivelab_sim::Stream as RandomStream;
 
@@ -12,6 +14,7 @@ use crate::config::{CleaningMode, FtlConfig};
 use crate::counters::FtlCounters;
 use crate::error::FtlError;
 use crate::journal::Journal;
+use crate::recovery::Recovered;
 use crate::victim::{self, View};
 
 /// Purpose number of the victim selection's random stream.
@@ -25,6 +28,17 @@ const WORKING_BLOCKS: u32 = 3;
 /// Static wear levelling looks at a die once in (its blocks / this) erases of it: often enough to keep up, rarely
 /// enough that looking at all blocks costs nothing per page.
 const WEAR_CHECKS_PER_ROUND: u32 = 64;
+
+/// A page of metadata that was programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetadataPage {
+    /// Where.
+    pub block: BlockIndex,
+    /// Page within the block.
+    pub page: u32,
+    /// Whether the block had to be erased first.
+    pub erased: bool,
+}
 
 /// How much valid data a block and a page can hold, in the scheme's measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,9 +264,8 @@ impl DieLogs {
         }
     }
 
-    /// Programs the due page of the map journal on a die. Gives the page within its block, and whether the block had
-    /// to be erased first.
-    pub(crate) fn program_journal(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
+    /// Programs the due page of the map journal on a die. Gives the page, and whether its block had to be erased first.
+    pub(crate) fn program_journal(&mut self, die: DieIndex) -> Result<MetadataPage, FtlError> {
         let pages = self.layout.geometry.pages_per_block;
         let step = self.layout.pages_per_unit;
         let mut erased = false;
@@ -270,7 +283,45 @@ impl DieLogs {
         self.flash.program_page(block, page)?;
         self.counters.programs_map += 1;
         self.journal.take();
-        Ok((page, erased))
+        Ok(MetadataPage { block, page, erased })
+    }
+
+    /// Blocks become what was found in flash; what is on them follows. `Err`: flash of another geometry.
+    pub(crate) fn restore(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
+        let medium = recovered.medium;
+        let layout = self.layout;
+        if medium.block_count() != layout.block_count() {
+            let (found, wanted) = (medium.block_count(), layout.block_count());
+            return Err(format!("flash has {found} blocks, the model {wanted}"));
+        }
+        let pages = |block: BlockIndex| {
+            let end = medium.block(block).write_pointer;
+            (0..end).filter_map(move |page| medium.page(block, page))
+        };
+        for block in (0..layout.block_count()).map(BlockIndex) {
+            let found = medium.block(block);
+            // A block of nothing but torn pages has no sequence number yet.
+            let first = pages(block).next().map_or(recovered.last_sequence + 1, |page| page.sequence);
+            // A torn erase is done again before anything else.
+            let (pages, erases) = match found.state {
+                BlockState::TornErase => (0, found.erase_count + 1),
+                BlockState::Good | BlockState::Retired => (found.write_pointer, found.erase_count),
+            };
+            self.flash.restore_block(block, pages, erases, first);
+        }
+        self.flash.restore_sequence(recovered.last_sequence);
+        let last = |block: BlockIndex| {
+            (0..medium.block(block).write_pointer).rev().find_map(|page| medium.page(block, page))
+        };
+        self.blocks =
+            Blocks::restore(&layout, &self.flash, self.config.reserved_blocks(), |block| {
+                match last(block).map(|page| page.kind) {
+                    Some(PageKind::Moved) => Stream::Cleaning,
+                    _ => Stream::Host,
+                }
+            });
+        self.journal.restore(&layout, |block| last(block).map_or(0, |page| page.sequence));
+        Ok(())
     }
 
     /// Erases every block that is not erased and forgets all that was going on. Gives the most blocks erased on one

@@ -83,6 +83,18 @@ impl Journal {
         BlockIndex(die.0 * layout.geometry.blocks_per_die() + self.current[die.0 as usize])
     }
 
+    /// Goes on in the block of each die that was programmed last.
+    pub(crate) fn restore(&mut self, layout: &UnitLayout, last_sequence: impl Fn(BlockIndex) -> u64) {
+        if self.updates_per_page == 0 {
+            return;
+        }
+        for die in 0..self.current.len() as u32 {
+            let block = |index: u32| BlockIndex(die * layout.geometry.blocks_per_die() + index);
+            let newest = (0..JOURNAL_BLOCKS).max_by_key(|&index| last_sequence(block(index)));
+            self.current[die as usize] = newest.unwrap_or(0);
+        }
+    }
+
     /// Goes to the die's other block.
     pub(crate) fn turn(&mut self, die: DieIndex) {
         let current = &mut self.current[die.0 as usize];

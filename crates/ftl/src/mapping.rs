@@ -7,12 +7,14 @@
 
 use std::fmt::Debug;
 
-use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::{Content, Identity};
 use crate::counters::FtlCounters;
+use crate::die_logs::MetadataPage;
 use crate::error::FtlError;
+use crate::recovery::Recovered;
 
 /// What of a buffered unit's content matters to the scheme that stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,9 @@ pub struct MapFetch {
     /// Its size.
     pub bytes: u32,
 }
+
+/// Records that the log of a map has room for: a few hundred pages.
+const LOG_RECORDS: u32 = 1 << 16;
 
 /// A mapping scheme over its flash array.
 pub trait Mapping: Clone + Debug + Send {
@@ -126,14 +131,75 @@ pub trait Mapping: Clone + Debug + Send {
     /// The first contradiction, in words.
     fn check(&self) -> Result<(), String>;
 
+    /// Keeps so many words per unit from now on, which go where its data goes. Call it on a new drive.
+    fn keep_words(&mut self, words_per_unit: u32);
+
     /// Keeps a stamp per sector from now on. Call it on a new drive.
-    fn keep_stamps(&mut self);
+    fn keep_stamps(&mut self) {
+        self.keep_words(self.sectors_per_unit());
+    }
 
     /// Whether stamps are kept.
     fn keeps_stamps(&self) -> bool;
 
     /// Stamps of a unit as flash holds it now; `None` where it holds nothing of it (zeros).
     fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]>;
+
+    /// Why a drive of these parameters can't find its data again after a power cut, if it can't.
+    fn forgets(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What flash lost with the last operations, since this was last called. Only while a word per unit is kept: the
+    /// number of its cell. Call it after the words of these operations have been stored.
+    fn take_superseded(&mut self, out: &mut Vec<Superseded>);
+
+    /// Out-of-band data of the page that was programmed last at `first`: two words for each record.
+    fn page_records(&self, first: Ppn, out: &mut Vec<u64>);
+
+    /// Most records on the pages of a block.
+    fn records_per_block(&self) -> u32 {
+        self.layout().units_per_block
+    }
+
+    /// Records that the log of the map should have room for.
+    fn log_records(&self) -> u32 {
+        LOG_RECORDS
+    }
+
+    /// Records that a power cut would lose with the block that holds them now: they go to the log of the map.
+    fn take_log_records(&mut self, out: &mut Vec<u64>) {
+        let _ = out;
+    }
+
+    /// One more than the number of the page that holds a unit's newest record, or 0: its entry in a checkpoint.
+    fn checkpoint_entry(&self, lpn: Lpn) -> u32 {
+        let layout = self.layout();
+        self.lookup(lpn).map_or(0, |ppn| {
+            let block = layout.block_of(ppn);
+            block.0 * layout.geometry.pages_per_block + layout.page_of(ppn) + 1
+        })
+    }
+
+    /// Records that belong to a checkpoint beside its entries.
+    fn checkpoint_records(&self, out: &mut Vec<u64>) {
+        let _ = out;
+    }
+
+    /// A new scheme becomes what flash holds. [`Self::keep_words`] was called with one word.
+    ///
+    /// # Errors
+    /// What flash holds can't be of this scheme and these parameters, in words.
+    fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String>;
+}
+
+/// A unit that flash held and that is current no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Superseded {
+    /// Where it lay.
+    pub block: BlockIndex,
+    /// Its payload cell.
+    pub cell: u32,
 }
 
 /// A scheme that appends to an open block of every die and cleans die by die.
@@ -183,12 +249,11 @@ pub trait LogMapping: Mapping {
         false
     }
 
-    /// Programs the due page of metadata on a die. Gives the page within its block, and whether the block had to be
-    /// erased first.
+    /// Programs the due page of metadata on a die.
     ///
     /// # Errors
     /// [`FtlError::Flash`], which would be a defect of the scheme.
-    fn program_metadata(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError>;
+    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataPage, FtlError>;
 
     /// How much a die needs cleaning.
     fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency;

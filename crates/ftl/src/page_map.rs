@@ -3,15 +3,17 @@
 //! `map` gives the place of an LPN, out-of-band data in flash the LPN of a place, one bit per place says which of
 //! the two is current. All three are flat arrays; a unit costs 12 bytes and one bit.
 
-use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
+use drivelab_nand::op::{NO_CELL, Record};
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
 use crate::blocks::{Blocks, Stream, ValidBits};
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::config::{CleaningMode, FtlConfig};
 use crate::counters::FtlCounters;
-use crate::die_logs::{DieLogs, check_thresholds};
+use crate::die_logs::{DieLogs, MetadataPage, check_thresholds};
 use crate::error::FtlError;
-use crate::mapping::{LogMapping, Mapping, Stored};
+use crate::mapping::{LogMapping, Mapping, Stored, Superseded};
+use crate::recovery::Recovered;
 use crate::stamps::Stamps;
 
 /// A page-mapped FTL over its flash array.
@@ -24,6 +26,8 @@ pub struct PageMap {
     /// A die takes no host data beyond this many valid units, so that cleaning always finds something to free.
     die_limit: u32,
     pub(crate) stamps: Option<Stamps>,
+    /// Places that hold nothing current since these were last asked for; `None`: nobody asks.
+    pub(crate) superseded: Option<Vec<Ppn>>,
     /// Places that the last page of copies came from, and what lay there.
     pub(crate) copied_from: Vec<Ppn>,
     pub(crate) copied: Vec<Lpn>,
@@ -65,6 +69,7 @@ impl PageMap {
             valid: ValidBits::new(layout.unit_count()),
             die_limit,
             stamps: None,
+            superseded: None,
             copied_from: Vec::new(),
             copied: Vec::new(),
             logs: DieLogs::new(FlashArray::new(layout), config),
@@ -96,6 +101,9 @@ impl PageMap {
             let old = std::mem::replace(&mut self.map[lpn.0 as usize], place + 1);
             if old != 0 {
                 self.invalidate(Ppn(old - 1));
+                if stream == Stream::Host {
+                    self.note_superseded(Ppn(old - 1));
+                }
             }
             self.valid.set(Ppn(place));
         }
@@ -119,8 +127,59 @@ impl PageMap {
         let old = std::mem::replace(&mut self.map[lpn.0 as usize], 0);
         if old != 0 {
             self.invalidate(Ppn(old - 1));
+            self.note_superseded(Ppn(old - 1));
         }
         old != 0
+    }
+
+    #[inline]
+    fn note_superseded(&mut self, ppn: Ppn) {
+        if let Some(superseded) = &mut self.superseded {
+            superseded.push(ppn);
+        }
+    }
+}
+
+impl PageMap {
+    /// Goes through all pages once, in order, and maps the units whose newest version they hold.
+    fn restore_map(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
+        let layout = self.logs.layout;
+        let pages_per_block = layout.geometry.pages_per_block;
+        let mut records = Vec::new();
+        let mut mapped = 0;
+        for block in (0..layout.block_count()).map(BlockIndex) {
+            for page in (0..self.logs.flash.write_pointer(block)).step_by(layout.pages_per_unit as usize) {
+                let Some(head) = recovered.medium.page(block, page) else { continue };
+                records.clear();
+                recovered.medium.records(block, page, &mut records);
+                let place = layout.first_ppn(block).0 + page / layout.pages_per_unit * layout.units_per_page;
+                let number = block.0 * pages_per_block + page + 1;
+                for (offset, record) in records.iter().enumerate() {
+                    let ppn = Ppn(place + offset as u32);
+                    if record.lpn == Lpn::PADDING || offset as u32 >= layout.units_per_page {
+                        continue;
+                    }
+                    self.logs.flash.restore_unit(ppn, record.lpn, head.sequence);
+                    if let Some(cells) = &mut self.stamps {
+                        cells.store(ppn, &[u64::from(record.cell)]);
+                    }
+                    let is_last = records[offset + 1..].iter().all(|later| later.lpn != record.lpn);
+                    if is_last && recovered.page_of.get(record.lpn.0 as usize) == Some(&number) {
+                        self.map[record.lpn.0 as usize] = ppn.0 + 1;
+                        self.valid.set(ppn);
+                        self.logs.blocks.add_valid(block, 1);
+                        self.logs.die_valid[layout.die_of(block).0 as usize] += 1;
+                        mapped += 1;
+                    }
+                }
+            }
+        }
+        let wanted = recovered.page_of.iter().filter(|&&page| page != 0).count();
+        if mapped == wanted {
+            Ok(())
+        } else {
+            Err(format!("{wanted} units should be in flash, but only {mapped} are where they should be"))
+        }
     }
 }
 
@@ -181,8 +240,9 @@ impl Mapping for PageMap {
         self.logs.free_blocks()
     }
 
-    fn keep_stamps(&mut self) {
-        self.stamps = Some(Stamps::new(&self.logs.layout));
+    fn keep_words(&mut self, words_per_unit: u32) {
+        self.stamps = Some(Stamps::new(&self.logs.layout, words_per_unit));
+        self.superseded = (words_per_unit == 1).then(Vec::new);
     }
 
     fn user_units(&self) -> u32 {
@@ -205,6 +265,39 @@ impl Mapping for PageMap {
 
     fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
         Some(self.stamps.as_ref()?.unit(self.lookup(lpn)?))
+    }
+
+    fn forgets(&self) -> Option<&'static str> {
+        match self.logs.config.cleaning_mode {
+            CleaningMode::Relocate => None,
+            CleaningMode::RewriteInPlace => {
+                Some("it rewrites its block in place, from memory that a power cut empties")
+            }
+        }
+    }
+
+    fn take_superseded(&mut self, out: &mut Vec<Superseded>) {
+        let (Some(superseded), Some(cells)) = (&mut self.superseded, &self.stamps) else { return };
+        let layout = &self.logs.layout;
+        out.extend(
+            superseded
+                .drain(..)
+                .map(|ppn| Superseded { block: layout.block_of(ppn), cell: cells.unit(ppn)[0] as u32 }),
+        );
+    }
+
+    fn page_records(&self, first: Ppn, out: &mut Vec<u64>) {
+        let Some(cells) = &self.stamps else { return };
+        for place in (first.0..first.0 + self.logs.layout.units_per_page).map(Ppn) {
+            let lpn = self.logs.flash.peek(place);
+            let cell = if lpn.is_some() { cells.unit(place)[0] as u32 } else { NO_CELL };
+            out.extend(Record { lpn: lpn.unwrap_or(Lpn::PADDING), cell, info: 0 }.to_words());
+        }
+    }
+
+    fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
+        self.logs.restore(recovered)?;
+        self.restore_map(recovered)
     }
 }
 
@@ -241,7 +334,7 @@ impl LogMapping for PageMap {
         self.logs.journal.is_due()
     }
 
-    fn program_metadata(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
+    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataPage, FtlError> {
         self.logs.program_journal(die)
     }
 

@@ -130,6 +130,33 @@ impl FlashArray {
         Ok((Ppn(first), relative))
     }
 
+    /// A block of a new array becomes what was found of it: `write_pointer` pages are programmed, the first of them by
+    /// the program with this sequence number. Its places are padding until [`Self::restore_unit`].
+    pub fn restore_block(
+        &mut self,
+        block: BlockIndex,
+        write_pointer: u32,
+        erase_count: u32,
+        first_sequence: u64,
+    ) {
+        let index = block.0 as usize;
+        self.write_pointer[index] = write_pointer;
+        self.erase_count[index] = erase_count;
+        self.first_sequence[index] = first_sequence;
+    }
+
+    /// A place of a restored block holds a unit since the program with this sequence number.
+    pub fn restore_unit(&mut self, ppn: Ppn, lpn: Lpn, sequence: u64) {
+        let first = self.first_sequence[self.layout.block_of(ppn).0 as usize];
+        let relative = sequence.saturating_sub(first);
+        self.oob[ppn.0 as usize] = u64::from(lpn.0.wrapping_add(1)) << 32 | relative & 0xFFFF_FFFF;
+    }
+
+    /// Programs go on after this one.
+    pub fn restore_sequence(&mut self, last: u64) {
+        self.next_sequence = last + 1;
+    }
+
     /// Reads a place's out-of-band data, as a read of its page does.
     ///
     /// # Errors

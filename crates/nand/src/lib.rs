@@ -4,6 +4,7 @@ pub mod array;
 pub mod geometry;
 pub mod op;
 pub mod timing;
+pub mod view;
 
 pub use array::{FlashArray, FlashRule, Oob};
 pub use geometry::{BlockIndex, DieIndex, Geometry, GeometryError, Lpn, Ppn, SECTOR_BYTES, UnitLayout};

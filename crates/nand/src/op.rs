@@ -62,6 +62,8 @@ pub enum FlashOp {
         /// First unit.
         first_lpn: u32,
     },
+    /// Records that outlive the checkpoint were put into the log that will go with it.
+    CheckpointLog,
     /// The checkpoint is complete and counts from now on: programs up to `sequence` are in it, and so is the log.
     CheckpointEnd {
         /// Last program that it covers.

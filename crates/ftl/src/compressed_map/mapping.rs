@@ -10,8 +10,10 @@ use crate::blocks::Stream;
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::Content;
 use crate::counters::FtlCounters;
+use crate::die_logs::MetadataPage;
 use crate::error::FtlError;
-use crate::mapping::{LogMapping, MapFetch, Mapping, Stored};
+use crate::mapping::{LogMapping, MapFetch, Mapping, Stored, Superseded};
+use crate::recovery::Recovered;
 
 impl Mapping for CompressedMap {
     #[inline]
@@ -152,8 +154,9 @@ impl Mapping for CompressedMap {
         self.recount()
     }
 
-    fn keep_stamps(&mut self) {
-        self.stamps = Some(vec![0; self.map.len() * self.sectors_per_unit() as usize]);
+    fn keep_words(&mut self, words_per_unit: u32) {
+        self.stamps = Some(vec![0; self.map.len() * words_per_unit as usize]);
+        self.words_per_unit = words_per_unit;
     }
 
     fn keeps_stamps(&self) -> bool {
@@ -162,9 +165,17 @@ impl Mapping for CompressedMap {
 
     fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
         self.lookup(lpn)?;
-        let sectors = self.sectors_per_unit() as usize;
-        let first = lpn.0 as usize * sectors;
-        Some(&self.stamps.as_ref()?[first..first + sectors])
+        let words = self.words_per_unit as usize;
+        let first = lpn.0 as usize * words;
+        Some(&self.stamps.as_ref()?[first..first + words])
+    }
+
+    fn take_superseded(&mut self, _out: &mut Vec<Superseded>) {}
+
+    fn page_records(&self, _first: Ppn, _out: &mut Vec<u64>) {}
+
+    fn mount(&mut self, _recovered: &Recovered<'_>) -> Result<(), String> {
+        Err("a compressed map can't be mounted".to_owned())
     }
 }
 
@@ -245,7 +256,7 @@ impl LogMapping for CompressedMap {
         self.logs.journal.is_checkpointing()
     }
 
-    fn program_metadata(&mut self, die: DieIndex) -> Result<(u32, bool), FtlError> {
+    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataPage, FtlError> {
         self.logs.program_journal(die)
     }
 

@@ -7,7 +7,8 @@ use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 use super::{GroupPlan, GroupUnit, MERGING, MergeConfig, MergeCore, MergeStep, OPEN, Route, RowRead, Task};
 use crate::counters::FtlCounters;
 use crate::error::FtlError;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, Superseded};
+use crate::recovery::Recovered;
 use crate::stamps::Stamps;
 use crate::superblocks::Superblocks;
 
@@ -207,8 +208,8 @@ impl<S: MergeScheme> Mapping for MergeMap<S> {
         self.core.check()
     }
 
-    fn keep_stamps(&mut self) {
-        self.core.stamps = Some(Stamps::new(&self.core.layout));
+    fn keep_words(&mut self, words_per_unit: u32) {
+        self.core.stamps = Some(Stamps::new(&self.core.layout, words_per_unit));
     }
 
     fn keeps_stamps(&self) -> bool {
@@ -218,5 +219,13 @@ impl<S: MergeScheme> Mapping for MergeMap<S> {
     fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
         let ppn = self.core.lookup(lpn).filter(|_| self.core.written.get(Ppn(lpn.0)))?;
         Some(self.core.stamps.as_ref()?.unit(ppn))
+    }
+
+    fn take_superseded(&mut self, _out: &mut Vec<Superseded>) {}
+
+    fn page_records(&self, _first: Ppn, _out: &mut Vec<u64>) {}
+
+    fn mount(&mut self, _recovered: &Recovered<'_>) -> Result<(), String> {
+        Err("a merging map can't be mounted".to_owned())
     }
 }

@@ -1,0 +1,423 @@
+//! Durable mode: what a drive must keep in order so that a power cut at any moment loses nothing it has promised.
+//!
+//! Three rules. A cell is given back only when what supersedes it has reached flash. An erase begins only after the
+//! programs that superseded data of its block, on whatever die, have ended, and after every trim so far is in the log of
+//! the map: otherwise an older version could come back. A flush waits for the log too. A drive with a capacitor waits
+//! for none of this: it finishes what it has begun.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+use drivelab_ftl::recovery::{LOG_TRIM, log_info};
+use drivelab_ftl::{Mapping, Superseded};
+use drivelab_nand::op::{FlashOp, NO_CELL, PageKind, Record};
+use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
+use drivelab_sim::Nanos;
+
+use crate::command::Command;
+use crate::effects::{Effect, Effects};
+use crate::scheduled::Scheduled;
+use crate::ssd::{EVENT_LOGGED, SolidStateDrive};
+
+/// Numbers of payload cells.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cells {
+    free: Vec<u32>,
+    /// Cells up to this one have been used.
+    last: u32,
+}
+
+impl Cells {
+    /// Cells in use are those that `used` marks; index 0 is no cell.
+    pub fn restore(used: &[bool]) -> Self {
+        let last = used.iter().rposition(|&used| used).unwrap_or(0);
+        let free = (1..last).rev().filter(|&cell| !used[cell]).map(|cell| cell as u32).collect();
+        Self { free, last: last as u32 }
+    }
+
+    #[inline]
+    pub fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.last += 1;
+            self.last
+        })
+    }
+
+    #[inline]
+    pub fn give(&mut self, cell: u32) {
+        if cell != NO_CELL {
+            self.free.push(cell);
+        }
+    }
+}
+
+/// An operation that has begun on a die.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    number: u64,
+    op: FlashOp,
+    words: (u32, u32),
+}
+
+/// What a die's job is doing to flash.
+#[derive(Clone, Debug, Default)]
+struct DieWork {
+    pending: Vec<Pending>,
+    words: Vec<u64>,
+    /// Cells that are free when the job is done.
+    freed: Vec<u32>,
+}
+
+/// Records on their way to the log: as many pages as they fill, which count together.
+#[derive(Clone, Debug, Default)]
+struct LogPage {
+    number: u64,
+    words: Vec<u64>,
+    freed: Vec<u32>,
+    /// Units that the capacitor need not keep once the page is in flash.
+    unheld: Vec<(u32, u32)>,
+}
+
+/// State of durable mode.
+#[derive(Clone, Debug)]
+pub(crate) struct Durable {
+    pub effects: Effects,
+    pub cells: Cells,
+    /// Times of the programs that superseded data of each block.
+    fence_ns: Vec<Nanos>,
+    dies: Vec<DieWork>,
+    number: u64,
+    /// Records that wait for a page of the log, and cells that are free when they are there.
+    waiting: LogPage,
+    on_their_way: VecDeque<LogPage>,
+    log_end_ns: Nanos,
+    pub log_pages_begun: u64,
+    pub log_pages_ended: u64,
+    next_log_die: u32,
+    pub has_capacitor: bool,
+    superseded: Vec<Superseded>,
+    /// No new work for dies: a checkpoint is due.
+    pub is_halted: bool,
+    /// Records in the log since the last checkpoint.
+    pub logged: u64,
+    /// Pages programmed for the log and for checkpoints.
+    pub log_pages: u64,
+    /// Records that the log has room for.
+    log_records: u32,
+}
+
+impl Durable {
+    pub fn new(dies: u32, blocks: u32, has_capacitor: bool, log_records: u32) -> Self {
+        Self {
+            effects: Effects::default(),
+            cells: Cells::default(),
+            fence_ns: vec![0; blocks as usize],
+            dies: vec![DieWork::default(); dies as usize],
+            number: 0,
+            waiting: LogPage::default(),
+            on_their_way: VecDeque::new(),
+            log_end_ns: 0,
+            log_pages_begun: 0,
+            log_pages_ended: 0,
+            next_log_die: 0,
+            has_capacitor,
+            superseded: Vec::new(),
+            is_halted: false,
+            logged: 0,
+            log_pages: 0,
+            log_records,
+        }
+    }
+
+    /// After a secure erase: nothing is on its way, every cell is free.
+    pub fn restart(&mut self) {
+        let (dies, blocks) = (self.dies.len() as u32, self.fence_ns.len() as u32);
+        let mut fresh = Self::new(dies, blocks, self.has_capacitor, self.log_records);
+        fresh.effects = std::mem::take(&mut self.effects);
+        fresh.effects.list.push(Effect::SecureErase);
+        fresh.number = self.number;
+        fresh.log_pages = self.log_pages;
+        *self = fresh;
+    }
+
+    /// An operation begins on a die; `words` appends its words.
+    #[inline]
+    pub fn begin(&mut self, die: DieIndex, op: FlashOp, words: impl FnOnce(&mut Vec<u64>)) {
+        self.number += 1;
+        self.effects.list.push(Effect::Begin { number: self.number, op });
+        let work = &mut self.dies[die.0 as usize];
+        let first = work.words.len() as u32;
+        words(&mut work.words);
+        let words = (first, work.words.len() as u32 - first);
+        work.pending.push(Pending { number: self.number, op, words });
+    }
+
+    /// A page of host data begins, which ends at `end`: what it supersedes is free then.
+    #[inline]
+    pub fn supersede<M: Mapping>(&mut self, die: DieIndex, mapping: &mut M, end: Nanos) {
+        self.superseded.clear();
+        mapping.take_superseded(&mut self.superseded);
+        for &Superseded { block, cell } in &self.superseded {
+            let fence = &mut self.fence_ns[block.0 as usize];
+            *fence = end.max(*fence);
+            self.dies[die.0 as usize].freed.push(cell);
+        }
+    }
+
+    /// A page begins to be programmed.
+    #[inline]
+    pub fn program<M: Mapping>(&mut self, die: DieIndex, mapping: &M, first: Ppn, kind: PageKind) {
+        let layout = mapping.layout();
+        let op = FlashOp::Program {
+            block: layout.block_of(first),
+            page: layout.page_of(first),
+            kind,
+            sequence: mapping.flash().next_sequence() - 1,
+        };
+        self.begin(die, op, |words| {
+            if kind != PageKind::Metadata {
+                mapping.page_records(first, words);
+            }
+        });
+    }
+
+    /// The job of a die is done: flash has changed.
+    #[inline]
+    pub fn job_done(&mut self, die: u32) {
+        let work = &mut self.dies[die as usize];
+        for pending in work.pending.drain(..) {
+            let first = self.effects.words.len() as u32;
+            let (from, count) = pending.words;
+            self.effects.words.extend_from_slice(&work.words[from as usize..(from + count) as usize]);
+            let words = (first, count);
+            self.effects.list.push(Effect::End { number: pending.number, op: pending.op, words });
+            if self.has_capacitor && matches!(pending.op, FlashOp::Program { kind: PageKind::Host, .. }) {
+                let records = self.effects.words[first as usize..].chunks_exact(Record::WORDS);
+                for record in records.map(|words| Record::from_words([words[0], words[1]])) {
+                    self.effects.list.push(Effect::Unhold { lpn: record.lpn.0, cell: record.cell });
+                }
+            }
+        }
+        work.words.clear();
+        for cell in work.freed.drain(..) {
+            self.cells.give(cell);
+        }
+    }
+
+    /// Whether no operation has begun that has not ended.
+    pub fn is_quiet(&self) -> bool {
+        self.dies.iter().all(|die| die.pending.is_empty()) && self.on_their_way.is_empty()
+    }
+
+    /// The host has dropped units; `freed`: cells that no one will read once that is in the log.
+    pub fn note_trim<M: Mapping>(&mut self, mapping: &mut M, first: Lpn, count: u32) {
+        let sequence = mapping.flash().next_sequence();
+        let record = Record { lpn: first, cell: count, info: log_info(sequence, LOG_TRIM) };
+        self.waiting.words.extend(record.to_words());
+        self.superseded.clear();
+        mapping.take_superseded(&mut self.superseded);
+        self.waiting.freed.extend(self.superseded.iter().map(|superseded| superseded.cell));
+    }
+
+    /// A unit that waited in the buffer was dropped.
+    pub fn drop_buffered(&mut self, lpn: Lpn, cell: u32) {
+        if self.has_capacitor {
+            self.waiting.freed.push(cell);
+            self.waiting.unheld.push((lpn.0, cell));
+        } else {
+            self.cells.give(cell);
+        }
+    }
+
+    /// Takes what the mapping scheme wants in the log.
+    #[inline]
+    pub fn collect_log<M: Mapping>(&mut self, mapping: &mut M) {
+        mapping.take_log_records(&mut self.waiting.words);
+    }
+
+    /// Whether records wait for the log.
+    #[inline]
+    pub fn has_records(&self) -> bool {
+        !self.waiting.words.is_empty()
+    }
+
+    /// When everything in the log so far will be in flash, and what superseded data of this block.
+    #[inline]
+    pub fn erase_after_ns(&self, block: BlockIndex) -> Nanos {
+        self.log_end_ns.max(self.fence_ns[block.0 as usize])
+    }
+
+    /// What waits for the log goes to it.
+    fn begin_log_page(&mut self, end: Nanos) {
+        let mut page = std::mem::take(&mut self.waiting);
+        self.number += 1;
+        page.number = self.number;
+        self.effects.list.push(Effect::Begin { number: page.number, op: FlashOp::Log });
+        self.on_their_way.push_back(page);
+        self.log_pages_begun += 1;
+        self.log_end_ns = self.log_end_ns.max(end);
+    }
+
+    /// The oldest page of the log has reached flash.
+    fn end_log_page(&mut self) {
+        let Some(page) = self.on_their_way.pop_front() else { return };
+        self.log_pages_ended += 1;
+        self.logged += (page.words.len() / Record::WORDS) as u64;
+        let words = (self.effects.words.len() as u32, page.words.len() as u32);
+        self.effects.words.extend_from_slice(&page.words);
+        self.effects.list.push(Effect::End { number: page.number, op: FlashOp::Log, words });
+        let unheld = page.unheld.into_iter().map(|(lpn, cell)| Effect::Unhold { lpn, cell });
+        self.effects.list.extend(unheld);
+        self.free(page.freed);
+    }
+
+    /// Trimmed cells are free.
+    fn free(&mut self, mut cells: Vec<u32>) {
+        cells.sort_unstable();
+        let mut cells = cells.into_iter().filter(|&cell| cell != NO_CELL).peekable();
+        while let Some(first) = cells.next() {
+            let mut count = 1;
+            while cells.next_if_eq(&(first + count)).is_some() {
+                count += 1;
+            }
+            self.effects.list.push(Effect::Free { first, count });
+            (first..first + count).rev().for_each(|cell| self.cells.give(cell));
+        }
+    }
+
+    /// An operation that nothing else happens beside, begun and ended.
+    pub fn whole(&mut self, op: FlashOp, words: &[u64]) {
+        self.number += 1;
+        self.effects.list.push(Effect::Begin { number: self.number, op });
+        let range = (self.effects.words.len() as u32, words.len() as u32);
+        self.effects.words.extend_from_slice(words);
+        self.effects.list.push(Effect::End { number: self.number, op, words: range });
+    }
+
+    /// Whether the log is half full: what commands inside may add has room still.
+    pub fn wants_checkpoint(&self) -> bool {
+        self.logged >= u64::from(self.log_records / 2)
+    }
+
+    /// A checkpoint is complete: what waited for the log is in it.
+    pub fn checkpointed(&mut self, records: u64) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.free(waiting.freed);
+        self.logged = records;
+    }
+}
+
+impl<M: Scheduled> SolidStateDrive<M> {
+    /// Puts what waits for the log on its way, on the dies in turn.
+    pub(crate) fn log_waiting(&mut self, now: Nanos) {
+        let page_bytes = self.layout.geometry.program_bytes() as usize;
+        let Some(durable) = &mut self.durable else { return };
+        durable.collect_log(&mut self.mapping);
+        if !durable.has_records() {
+            return;
+        }
+        let pages = (durable.waiting.words.len() * size_of::<u64>()).div_ceil(page_bytes);
+        if durable.has_capacitor {
+            durable.begin_log_page(now);
+            durable.end_log_page();
+            return;
+        }
+        let mut end = durable.log_end_ns;
+        for _ in 0..pages {
+            let Some(durable) = &mut self.durable else { return };
+            let die = DieIndex(durable.next_log_die);
+            durable.next_log_die = (die.0 + 1) % self.layout.geometry.die_count();
+            end = end.max(self.transfer_and_program(die, 0, now, now, false));
+        }
+        if let Some(durable) = &mut self.durable {
+            durable.log_pages += pages as u64;
+            durable.begin_log_page(end);
+        }
+        self.events.push(Reverse((end, EVENT_LOGGED)));
+    }
+
+    /// A page of the log is in flash.
+    pub(crate) fn log_page_done(&mut self, now: Nanos) {
+        let Some(durable) = &mut self.durable else { return };
+        durable.end_log_page();
+        let ended = durable.log_pages_ended;
+        self.advance_flushes(now, |slot| ended <= slot.log_pages);
+    }
+
+    /// When an erase of a block may begin.
+    #[inline]
+    pub(crate) fn erase_from(&mut self, block: BlockIndex, now: Nanos) -> Nanos {
+        if self.durable.is_none() {
+            return now;
+        }
+        self.log_waiting(now);
+        self.durable.as_ref().map_or(now, |durable| durable.erase_after_ns(block).max(now))
+    }
+}
+
+impl<M: Scheduled> SolidStateDrive<M> {
+    /// The cell that holds a unit now.
+    fn cell_of(&self, lpn: Lpn) -> u32 {
+        let buffered = self.buffer.find(lpn).and_then(|id| self.buffer.stamps(id));
+        let words = buffered.or_else(|| self.mapping.stamps_of(lpn));
+        words.and_then(|words| words.first()).map_or(NO_CELL, |&word| word as u32)
+    }
+
+    /// Sectors of a unit go to the host as those of the command's data that begin with `lba`.
+    pub(crate) fn send(&mut self, lpn: Lpn, first: u32, sectors: u64, command: &Command, lba: u64) {
+        let cell = self.cell_of(lpn);
+        let (count, tag, offset) = (sectors as u32, command.tag, (lba - command.lba) as u32);
+        if let Some(durable) = &mut self.durable {
+            durable.effects.list.push(Effect::Send { cell, first, count, tag, offset });
+        }
+    }
+
+    /// A new entry of the buffer takes sectors of the host, from the command's sector `offset` on; the rest of a partial
+    /// one comes from an older entry, or from flash.
+    pub(crate) fn fill(
+        &mut self,
+        id: u32,
+        (older, is_partial): (Option<u32>, bool),
+        (first, count): (u32, u32),
+        command: &Command,
+        offset: u32,
+    ) {
+        let lpn = self.buffer.entry(id).lpn;
+        let base = if is_partial {
+            let words = older.and_then(|id| self.buffer.stamps(id)).or_else(|| self.mapping.stamps_of(lpn));
+            words.and_then(|words| words.first()).map_or(NO_CELL, |&word| word as u32)
+        } else {
+            NO_CELL
+        };
+        self.fill_cell(id, base, (first, count), command.tag, offset);
+    }
+
+    /// More sectors of the host for a unit that waits in the buffer. What a capacitor keeps is replaced as a whole: a
+    /// power cut must not find half of it.
+    pub(crate) fn fill_again(&mut self, id: u32, range: (u32, u32), command: &Command, offset: u32) {
+        let old = self.buffer.stamps(id).map_or(NO_CELL, |words| words[0] as u32);
+        let Some(durable) = &mut self.durable else { return };
+        if durable.has_capacitor {
+            self.fill_cell(id, old, range, command.tag, offset);
+            if let Some(durable) = &mut self.durable {
+                durable.cells.give(old);
+            }
+        } else {
+            let ((first, count), tag) = (range, command.tag);
+            durable.effects.list.push(Effect::Fill { cell: old, base: old, first, count, tag, offset });
+        }
+    }
+
+    fn fill_cell(&mut self, id: u32, base: u32, (first, count): (u32, u32), tag: u32, offset: u32) {
+        let lpn = self.buffer.entry(id).lpn.0;
+        let Some(durable) = &mut self.durable else { return };
+        let cell = durable.cells.take();
+        durable.effects.list.push(Effect::Fill { cell, base, first, count, tag, offset });
+        if durable.has_capacitor {
+            durable.effects.list.push(Effect::Hold { lpn, cell });
+        }
+        if let Some(words) = self.buffer.stamps_mut(id) {
+            words[0] = u64::from(cell);
+        }
+    }
+}
