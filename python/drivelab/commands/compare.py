@@ -16,6 +16,7 @@ from drivelab.commands import printing, recording
 from drivelab.compare import Comparison, Source
 from drivelab.compare.document import document as to_document
 from drivelab.compare.runs import as_review
+from drivelab.compare.sides import check_count
 from drivelab.errors import RequestError
 from drivelab.results import to_json
 
@@ -77,6 +78,7 @@ def compare_command(
     wanted = Wanted(chosen, wanted_states, quick, seed, sets or (), workers)
     kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
     asked = [text for text in sides if text not in kept]
+    check_count([name for text in sides for name in _names(text, kept.get(text))])
     if not asked:
         _check_stored(wanted, database_file)
     plan = _plan(sides, asked, list(kept.values()), wanted) if asked else None
@@ -176,6 +178,13 @@ def _kept(text: str, wanted: Wanted) -> Source:
         and (not wanted.states or test["state"] in wanted.states)
     ]
     return Source(text, {**document, "tests": kept})
+
+
+def _names(text: str, kept: Source | None) -> list[str]:
+    """The drives of a side: of stored results all their models, otherwise the one it names."""
+    if kept is None:
+        return [text]
+    return [f"{model['name']} of {text}" for model in kept.document["models"]]
 
 
 def _plan(

@@ -110,7 +110,8 @@ def _nothing_common(pairs: Sequence[Pair], singles: Sequence[Single]) -> Iterato
     if not pairs:
         states = dict.fromkeys(f"{s.side.letter} {s.title}, {s.state}" for s in singles)
         shown = "; ".join(list(states)[: 2 * SHOWN_MAX])
-        yield Problem(True, "states", f"No test was made in the same state on two sides ({shown}).")
+        sentence = f"No test was made in the same state on two sides ({shown})."
+        yield Problem(True, "states", sentence if states else "No side has a test to compare.")
 
 
 def _runs(sides: Sequence[Side]) -> Iterator[Problem]:

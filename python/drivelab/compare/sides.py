@@ -66,6 +66,15 @@ class Side:
         return next(found, None)
 
 
+def check_count(names: Sequence[str]) -> None:
+    """Raises RequestError for too few drives, or too many; `names` say which, and where from."""
+    if not 2 <= len(names) <= SIDES_MAX:
+        raise RequestError(
+            f"A comparison takes two drives at least, and {SIDES_MAX} at most; "
+            f"there are {len(names)}: {', '.join(names) or 'none'}"
+        )
+
+
 def sides_of(sources: Sequence[Source]) -> list[Side]:
     """A side for each model of each source; raises RequestError for fewer than two, or too many."""
     reviews = [(source, read(dict(source.document))) for source in sources]
@@ -75,12 +84,7 @@ def sides_of(sources: Sequence[Source]) -> list[Side]:
         for model in review.models
         if source.models is None or model.name in source.models
     ]
-    if not 2 <= len(found) <= SIDES_MAX:
-        names = ", ".join(f"{model.name} of {source.text}" for source, _, model in found) or "none"
-        raise RequestError(
-            f"A comparison takes two drives at least, and {SIDES_MAX} at most; "
-            f"there are {len(found)}: {names}"
-        )
+    check_count([f"{model.name} of {source.text}" for source, _, model in found])
     labels = _labels([(model, source.text) for source, _, model in found])
     return [
         Side(
