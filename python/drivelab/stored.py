@@ -13,7 +13,6 @@ from drivelab.errors import RequestError
 from drivelab.results import SCHEMA
 
 RESULTS_FILE = "results.json"
-DATABASE_SUFFIX = ".duckdb"
 
 RECORD_KEYS: dict[str, tuple[str, ...]] = {
     "models": ("name", "title", "hash", "parameters", "user_capacity_bytes"),
@@ -27,15 +26,20 @@ RECORD_KEYS: dict[str, tuple[str, ...]] = {
 def is_stored(text: str) -> bool:
     """Whether an argument names stored results, and not a model."""
     path, _ = split(text)
-    return path.is_dir() or path.suffix in (".json", DATABASE_SUFFIX)
+    return path.is_dir() or path.suffix in (".json", database.SUFFIX)
 
 
 def split(text: str) -> tuple[Path, int | None]:
-    """File or folder, and the number of the run of "FILE.duckdb:RUN"; None if there is none."""
+    """File or folder, and the number of the run of "FILE.duckdb:RUN"; None if there is none.
+
+    Raises RequestError for a run that is not a number.
+    """
     file, colon, number = text.rpartition(":")
-    if colon and number.isascii() and number.isdigit() and file.endswith(DATABASE_SUFFIX):
-        return Path(file), int(number)
-    return Path(text), None
+    if not colon or not file.endswith(database.SUFFIX):
+        return Path(text), None
+    if not number.isascii() or not number.isdigit():
+        raise RequestError(f'"{text}": "{number}" is no run; allowed: numbers that `runs` lists')
+    return Path(file), int(number)
 
 
 def file_of(path: Path) -> Path:
@@ -49,7 +53,7 @@ def read(path: Path, run_id: int | None, option: str) -> Recorded:
     `run_id` chooses a run of a database; there it may be left out if there is only one.
     """
     file = file_of(path)
-    if file.suffix == DATABASE_SUFFIX:
+    if file.suffix == database.SUFFIX:
         found = database.read(file, run_id, option)
     elif run_id is not None:
         raise RequestError(f'--run {run_id}: counts with a database only, and "{file}" is none')

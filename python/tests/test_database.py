@@ -123,6 +123,7 @@ def test_what_is_no_database_of_this_layout_is_refused_before_the_work(
         (old, "layout 1; allowed: 2"),
         (tmp_path / "missing" / "lab.duckdb", "can't write there"),
         (tmp_path, "is a folder"),
+        (tmp_path / "lab.duckdb:2", f"give the file alone: {tmp_path / 'lab.duckdb'}"),
     ):
         before = path.read_bytes() if path.is_file() else None
         out = tmp_path / "out"

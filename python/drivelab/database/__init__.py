@@ -23,6 +23,8 @@ from drivelab.errors import RequestError, WorkError
 
 __all__ = ["REPLAY", "REVIEW", "RUN", "Recorded", "Row", "append", "check", "read", "runs", "write"]
 
+SUFFIX = ".duckdb"
+
 Record = dict[str, Any]
 Connection = duckdb.DuckDBPyConnection
 
@@ -56,6 +58,12 @@ def write(run: Recorded, path: Path) -> None:
 
 def check(path: Path, option: str = "--database") -> None:
     """Raises RequestError if no run can be appended to this file: better before the work."""
+    file, run, _ = path.name.partition(f"{SUFFIX}:")
+    if run:
+        raise RequestError(
+            f'{option} "{path}": a run is added under the next free number; give the file alone: '
+            f"{path.with_name(file + SUFFIX)}"
+        )
     output.writable_file(path, option)
     if path.exists():
         with _opened(path, option, read_only=False):
