@@ -32,6 +32,10 @@ class _LatencyAxis(Axis):
         """A latency as text."""
         return q.latency(value, 1) if q.number(value) is not None else q.DASH
 
+    def tick(self, value: float) -> str:
+        """The unit stands at every mark, as it changes along the axis."""
+        return q.latency(value, 1)
+
 
 TIME = Axis("time_s", "Time", "s")
 THROUGHPUT = Drawing("", "lines", TIME, Axis("mib_per_s", "Throughput", "MiB/s"), None)

@@ -58,6 +58,10 @@ class Axis:
             return self.word(value)
         return q.exact(float(f"{amount:.4g}"))
 
+    def tick(self, value: float) -> str:
+        """A mark of a log axis: 1, 2 or 5 times a power of ten."""
+        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -209,7 +213,7 @@ def _upright(y: Axis, values: list[float], ends: list[float]) -> tuple[dict[str,
     """The vertical axis, and where labels of lines that end at these values stand."""
     if y.log:
         low, high = math.log10(min(values)) - 0.08, math.log10(max(values)) + 0.08
-        upright = log_axis(low, high, _tick)
+        upright = log_axis(low, high, y.tick)
         low, high = upright["range"]
         logs = [math.log10(end) if end > 0 else low for end in ends]
         return upright, _placed(logs, low, high)
@@ -227,11 +231,6 @@ def _placed(ends: list[float], low: float, high: float) -> list[float]:
     return below(spread(ends, gap), high, gap)
 
 
-def _tick(value: float) -> str:
-    """A place on a log axis: 1, 2 or 5 times a power of ten."""
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
-
-
 def _along(x: Axis, values: list[float]) -> dict[str, Any]:
     """The horizontal axis; sizes are marked where they were measured."""
     if not x.log:
@@ -239,7 +238,7 @@ def _along(x: Axis, values: list[float]) -> dict[str, Any]:
     places = sorted(set(values))
     low, high = math.log10(places[0]), math.log10(places[-1])
     if x.unit != "B":
-        return log_axis(low - 0.05, high + 0.05, _tick, showgrid=False)
+        return log_axis(low - 0.05, high + 0.05, x.tick, showgrid=False)
     shown = places[:: max(1, -(-len(places) // 7))]
     return axis(
         type="log",

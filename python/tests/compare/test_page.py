@@ -75,6 +75,17 @@ def test_findings_are_words_about_the_largest_difference() -> None:
     assert len(sentences) <= 12
 
 
+def test_marks_of_latency_axes_have_units(html: str) -> None:
+    axes = {
+        name: spec["layout"]["yaxis"]["ticktext"]
+        for name, spec in specs(html).items()
+        if name.startswith(("latency", "time-latency"))
+    }
+    assert axes
+    for marks in axes.values():
+        assert all(mark.endswith(("ns", "µs", "ms", f"{NBSP}s")) for mark in marks)
+
+
 def test_drives_that_do_not_differ_are_said_not_to() -> None:
     [finding] = found(1.0).findings
     assert "No test tells them apart" in finding.sentence
