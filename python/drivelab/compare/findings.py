@@ -9,8 +9,7 @@ from drivelab.compare.pairing import SAME_RATIO, Metric, Pair
 from drivelab.compare.sides import Side
 from drivelab.compare.specifications import Difference
 from drivelab.report import quantities as q
-from drivelab.report.findings import Finding, circumstances, work
-from drivelab.report.measurements import Measurement
+from drivelab.report.findings import Finding, circumstances, does, work
 
 FINDINGS_MAX = 12
 """What fits on a screen."""
@@ -91,17 +90,6 @@ def _faster(ratio: float) -> str:
     return f"{times(ratio)} times as fast as"
 
 
-def _does(test: Measurement) -> str:
-    """ "writes random 4 KiB blocks" """
-    verb = "writes" if test.writes else "reads"
-    block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
-    if test.pattern == "pass":
-        return f"{verb} all its blocks in a row"
-    if test.pattern == "sequential":
-        return f"{verb} sequentially"
-    return f"{verb} random{block} blocks"
-
-
 def _values(sides: Sequence[Side], metric: Metric) -> str:
     """Every side's value, the best first."""
     known = [i for i, value in enumerate(metric.values) if value is not None]
@@ -137,7 +125,7 @@ def _work(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Ranked]:
             what = pair.title.removeprefix("Power, ")
             sentence = f"{b} draws {times(ratio)} times the power of {a} ({what}, {pair.state})."
         else:
-            sentence = f"{a} {_does(test)} {_faster(ratio)} {b} ({pair.state})."
+            sentence = f"{a} {does(test)} {_faster(ratio)} {b} ({pair.state})."
         where = circumstances(test) if test.pattern != "power" else ""
         detail = _values(sides, metric)
         yield ratio, Finding(_figure(ratio), sentence, f"{detail}; {where}" if where else detail)

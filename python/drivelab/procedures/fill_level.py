@@ -13,7 +13,6 @@ from typing import Any
 
 from drivelab.procedures import steady_writes
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
-from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, SECTOR_BYTES, derive_seed
 from drivelab.states.steps import TRIM_BYTES
@@ -38,7 +37,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class FillLevel(Procedure):
+class FillLevel(steady_writes.SteadyStudy):
     """Steady random writes within the first part of the drive."""
 
     def fits(self, capacity_bytes: int) -> bool:
@@ -100,16 +99,6 @@ class FillLevel(Procedure):
             charts=charts,
             notes=(*notes, *steady_writes.notes(rows)),
         )
-
-    @property
-    def time_text(self) -> str:
-        """How long it measures."""
-        return "to steady state at each point"
-
-    @property
-    def data_text(self) -> str:
-        """What is written or read."""
-        return "random"
 
 
 def _span_bytes(user_bytes: int, level: float) -> int:

@@ -16,7 +16,6 @@ from typing import Any
 from drivelab.errors import RequestError
 from drivelab.procedures import steady_writes
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
-from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress
 from drivelab.quantities import derive_seed
 from drivelab.targets import Target
@@ -44,7 +43,7 @@ AS_SOLD = "as sold"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpareArea(Procedure):
+class SpareArea(steady_writes.SteadyStudy):
     """Steady random writes on drives with other spare areas."""
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
@@ -119,16 +118,6 @@ class SpareArea(Procedure):
         return {"fifo_write_amplification": fifo_write_amplification(ratio)} | steady_writes.row(
             found
         )
-
-    @property
-    def time_text(self) -> str:
-        """How long it measures."""
-        return "to steady state at each point"
-
-    @property
-    def data_text(self) -> str:
-        """What is written or read."""
-        return "random"
 
 
 def _beside_theory(rows: Sequence[dict[str, Any]]) -> Table:

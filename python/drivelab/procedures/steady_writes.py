@@ -17,6 +17,7 @@ from drivelab.counters import write_amplification_of
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.procedures.flow import flow
+from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, NS_PER_S, derive_seed
@@ -40,6 +41,20 @@ needs no more writes than that to be steady."""
 WARM_UP_S = 4 * 3600
 """Longest time before the first round, for the same drives."""
 WARM_UP_MARGIN = 1.1
+
+
+class SteadyStudy(Procedure):
+    """A test whose points are steady random writes, each on a drive of its own."""
+
+    @property
+    def time_text(self) -> str:
+        """How long it measures."""
+        return "to steady state at each point"
+
+    @property
+    def data_text(self) -> str:
+        """What is written or read."""
+        return RANDOM
 
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:

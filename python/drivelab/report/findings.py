@@ -82,7 +82,8 @@ def work(test: Measurement) -> str:
     return f"{pattern.get(test.pattern, '')}{block}{kind}"
 
 
-def _does(test: Measurement) -> str:
+def does(test: Measurement) -> str:
+    """What a drive does in a test: "writes random 4 KiB blocks"."""
     verb = "writes" if test.writes else "reads"
     block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
     if test.pattern == "sequential":
@@ -139,7 +140,7 @@ def _slowing(review: Review, model: Model, subject: str) -> Iterator[Finding]:
             largest[kind] = (ratio, new, later)
     for ratio, new, later in sorted(largest.values(), key=lambda item: item[0]):
         figure, words = comparison(ratio)
-        sentence = f"{later.state.capitalize()}, {subject} {_does(new)} {words} new."
+        sentence = f"{later.state.capitalize()}, {subject} {does(new)} {words} new."
         where = circumstances(new)
         detail = f"{_rates(new)} new, {_rates(later)} {later.state}"
         yield Finding(figure, sentence, f"{detail}; {where}" if where else detail)
@@ -342,7 +343,7 @@ def _rivals(review: Review) -> Iterator[Finding]:
         word = "faster" if ratio >= 0 else "slower"
         yield Finding(
             q.percent(ratio, signed=True),
-            f"{other.title} {_does(mine)} {q.percent(abs(ratio))} {word} than "
+            f"{other.title} {does(mine)} {q.percent(abs(ratio))} {word} than "
             f"{review.models[0].title}, both {mine.state}.",
             f"{_rates(theirs)} against {_rates(mine)}; {circumstances(mine)}",
         )
