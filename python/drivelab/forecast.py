@@ -88,7 +88,7 @@ def _measured(
     item.procedure.measure(target, seed, quick, progress)
 
 
-def plan_text(drive: RealDrive, parts: Sequence[Part]) -> str:
+def plan_text(drive: RealDrive, parts: Sequence[Part], quick: bool = False) -> str:
     """The plan as people read it."""
     speed, command_ns = assumed_speed(drive.place.rotating)
     facts = drive.real
@@ -106,6 +106,10 @@ def plan_text(drive: RealDrive, parts: Sequence[Part]) -> str:
         f"  counted for a drive of {speed / 1e6:.0f} MB/s and {command_ns / NS_PER_MS:g} ms a "
         "command; parts that last for a time write more on a faster one",
     ]
+    if quick:
+        lines.append(
+            "  --quick shortens the tests; bringing the drive into their states takes as long"
+        )
     return "\n".join(lines)
 
 

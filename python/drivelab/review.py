@@ -279,9 +279,8 @@ class _Bench:
         return measuring
 
     def _note(self, state: State, target: Target, seconds: float) -> None:
-        record = results.state_result(
-            self._model.name, state.name, state.description, target.counters()
-        )
+        description = state.described(target.erase_method)
+        record = results.state_result(self._model.name, state.name, description, target.counters())
         self._prepared[state] = record | {"wall_s": round(seconds, 3)}
 
     def _measure(self, item: Measurement, drive: Drive | None, progress: TaskProgress) -> None:

@@ -63,6 +63,12 @@ def test_descriptions_say_what_the_constants_are() -> None:
     assert "35 % in 8 MiB" in text
 
 
+def test_descriptions_say_what_was_done_in_place_of_a_secure_erase() -> None:
+    for name, start in (("new", "trim of the whole export"), ("used", "new state (trim of")):
+        assert STATES[name].described("trim of the whole export").startswith(start)
+        assert STATES[name].described("secure erase of every block") == STATES[name].description
+
+
 def seeds(name: str) -> int:
     return derive_seed(1, name)
 

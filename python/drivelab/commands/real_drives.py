@@ -30,7 +30,7 @@ def with_forecasts(plan: Plan, by_name: bool, plan_only: bool) -> Plan:
             if by_name or not possible:
                 raise error
             printing.message(f"left out: {item.procedure.id}, {item.state.name}: {error}")
-        _show(drive, list(possible.values()), plan_only)
+        _show(drive, list(possible.values()), plan_only, plan.quick)
         measurements[drive.name] = list(possible)
         weights[drive.name] = {item: part.weight for item, part in possible.items()}
     return replace(plan, measurements=measurements, weights=weights)
@@ -60,9 +60,11 @@ def wish_words(size: str | None, buffered: bool) -> list[str]:
     return [*(["--size", size] if size else []), *(["--buffered"] if buffered else [])]
 
 
-def _show(drive: RealDrive, parts: Sequence[forecast.Part], plan_only: bool) -> None:
+def _show(
+    drive: RealDrive, parts: Sequence[forecast.Part], plan_only: bool, quick: bool = False
+) -> None:
     """To standard output if that is all that was asked for."""
-    text = forecast.plan_text(drive, parts)
+    text = forecast.plan_text(drive, parts, quick)
     if plan_only:
         printing.plain(text + "\n")
     else:

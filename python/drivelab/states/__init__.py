@@ -19,6 +19,9 @@ from drivelab.targets import Target
 
 __all__ = ["STATES", "ImageCopy", "State", "find", "image_requests", "select"]
 
+SECURE_ERASE = "secure erase"
+"""What most states begin with, in their descriptions."""
+
 Seeds = Callable[[str], int]
 """The seed of a state's own step, by the state's name."""
 
@@ -49,6 +52,14 @@ class State:
     def lineage(self) -> tuple[State, ...]:
         """This state's ancestors, the oldest first, and itself."""
         return (*(self.parent.lineage if self.parent is not None else ()), self)
+
+    def described(self, erase_method: str) -> str:
+        """The description for a drive that was erased like this, in a target's own words."""
+        if erase_method.startswith(SECURE_ERASE):
+            return self.description
+        if self.step is _erased:
+            return erase_method
+        return self.description.replace(SECURE_ERASE, f"new state ({erase_method})", 1)
 
     def prepare(self, target: Target, seeds: Seeds, progress: TaskProgress) -> None:
         """Brings a drive in any condition into this state."""
@@ -123,7 +134,7 @@ _REST_TEXT = f"flush and {REST_NS // NS_PER_S} s of idle time"
 def _used_text() -> str:
     image = ImageCopy()
     return (
-        f"secure erase, {_pass_text(REPEATING)}, then the sector-by-sector copy of a file-system "
+        f"{SECURE_ERASE}, {_pass_text(REPEATING)}, then the sector-by-sector copy of a file-system "
         f"image of {bytes_text(image.image_bytes)} (synthetic; ascending extents, by bytes: "
         f"{mix_text(image)}; packed from the start of the drive, {image.density * 100:.0f} % used "
         f"there, with free gaps between extents; writes of at most "
@@ -136,8 +147,8 @@ def _family(name: str, minutes: int, data: str, written: State) -> tuple[State, 
     torture = Torture(data, minutes)
     tortured = State(
         name,
-        f"secure erase, {_pass_text(data)}, then {torture.write_bytes // KIB} KiB random writes of "
-        f"{data} data over all of them at queue depth {torture.queue_depth} for {minutes} minutes, "
+        f"{SECURE_ERASE}, {_pass_text(data)}, then {torture.write_bytes // KIB} KiB random writes "
+        f"of {data} data over all of them at queue depth {torture.queue_depth} for {minutes} minutes, "
         f"{_REST_TEXT}",
         _tortured(minutes, data),
         minutes / 5,
@@ -173,17 +184,17 @@ _USED = State("used", _used_text(), _copied, 2.0, _WRITTEN)
 STATES = {
     state.name: state
     for state in (
-        State("new", "secure erase: no logical block written", _erased, 0.05),
+        State("new", f"{SECURE_ERASE}: no logical block written", _erased, 0.05),
         State(
             "filled",
-            f"secure erase, {_pass_text(REPEATING)}, {_REST_TEXT}",
+            f"{SECURE_ERASE}, {_pass_text(REPEATING)}, {_REST_TEXT}",
             _settled,
             1.0,
             _WRITTEN,
         ),
         State(
             "filled-random",
-            f"secure erase, {_pass_text(RANDOM)}, {_REST_TEXT}",
+            f"{SECURE_ERASE}, {_pass_text(RANDOM)}, {_REST_TEXT}",
             _settled,
             1.0,
             _WRITTEN_RANDOM,

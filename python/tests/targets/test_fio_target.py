@@ -137,6 +137,7 @@ def test_a_review_of_a_file_says_how_it_was_measured(
     assert cli.run([*words, "--plan"]) == 0
     plan = capsys.readouterr().out
     assert "as-ssd-write, new: 33.6 MB written" in plan
+    assert "--quick shortens the tests; bringing the drive into their states takes as long" in plan
     assert not path.exists()
     assert not out.exists()
     assert cli.run(words) == 0
@@ -147,6 +148,7 @@ def test_a_review_of_a_file_says_how_it_was_measured(
     assert model["parameters"] == []
     assert model["real"]["fio_version"].startswith("fio-")
     assert model["real"]["new_state"].startswith("the file is cut to nothing")
+    assert results["states"][0]["description"] == model["real"]["new_state"]
     assert [test["id"] for test in tests] == ["as-ssd-read", "as-ssd-write"]
     assert tests[1]["bytes"] == SIZE
     assert tests[1]["write_amplification"] is None
