@@ -171,3 +171,19 @@ def test_the_data_of_a_replay_can_be_chosen(
     assert half["drivelab"]["data"]["compressed_percent"] == 50
     assert " --data compressible:50 " in half["drivelab"]["command_line"]
     assert half["replay"] == random["replay"]
+
+
+def test_a_state_after_trim_is_remarked_on_a_drive_that_ignores_trim(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "recorded"
+    path.write_text(MQSIM, encoding="utf-8")
+    job = tmp_path / "job.fio"
+    job.write_text("[a]\nrw=read\nio_size=1m\n", encoding="utf-8")
+    remark = f"{MODEL_NAME} ignores TRIM: state tortured-trimmed is the same as tortured there"
+    for command in ("replay", path), ("run", job):
+        words = [*map(str, command), "--drive", MODEL_NAME, *SETS]
+        assert cli.run([*words, "--state", "tortured-trimmed"]) == 0
+        assert remark in capsys.readouterr().err
+        assert cli.run(words) == 0
+        assert "ignores TRIM" not in capsys.readouterr().err

@@ -12,7 +12,7 @@ from drivelab import _engine, arguments, states, subject
 from drivelab import fio as fio_format
 from drivelab import model as models
 from drivelab.commands import printing, real_drives, recording
-from drivelab.commands.preparation import prepared_drive, set_words
+from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import data_pattern_text, parse_data_pattern
 from drivelab.database import RUN, Recorded
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
@@ -46,6 +46,7 @@ def run(
     wanted = states.find(state)
     pattern = parse_data_pattern(data)
     workload = fio_format.read_workload(job_file, found.user_capacity_bytes, seed, data=pattern)
+    remark_trim(found, wanted)
     real_drives.show_plan(found, wanted, job_file.name, partial(_run_groups, workload), plan_only)
     if plan_only:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drivelab.commands import printing
 from drivelab.progress import TaskProgress
 from drivelab.quantities import derive_seed
 from drivelab.states import State
@@ -22,6 +23,15 @@ def prepared_drive(
     target = open_target(subject, derive_seed(seed, subject.name, "drive"), progress)
     state.prepare(target, lambda name: derive_seed(seed, subject.name, name), preparation)
     return target, 1 - share
+
+
+def remark_trim(subject: Subject, state: State) -> None:
+    """Says of a state after TRIM what it is on a drive that ignores TRIM."""
+    if state.needs_trim and not subject.takes_trim:
+        before = [part.name for part in state.lineage if not part.needs_trim]
+        printing.message(
+            f"{subject.name} ignores TRIM: state {state.name} is the same as {before[-1]} there"
+        )
 
 
 def set_words(sets: list[str] | None) -> list[str]:

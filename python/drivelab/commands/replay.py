@@ -11,7 +11,7 @@ from drivelab import _engine, arguments, states, subject, traces, workload
 from drivelab import model as models
 from drivelab import replay as laboratory
 from drivelab.commands import printing, real_drives, recording
-from drivelab.commands.preparation import prepared_drive, set_words
+from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
 from drivelab.errors import RequestError
@@ -81,6 +81,7 @@ def replay(
         parse_data_pattern(data),
     )
     wanted = states.find(state)
+    remark_trim(found, wanted)
     trace = _read(file, found, beyond)
     real_drives.show_plan(found, wanted, trace_file.name, partial(_replayed, job, trace), plan_only)
     if plan_only:

@@ -148,8 +148,8 @@ def _family(name: str, minutes: int, data: str, written: State) -> tuple[State, 
     tortured = State(
         name,
         f"{SECURE_ERASE}, {_pass_text(data)}, then {torture.write_bytes // KIB} KiB random writes "
-        f"of {data} data over all of them at queue depth {torture.queue_depth} for {minutes} minutes, "
-        f"{_REST_TEXT}",
+        f"of {data} data over all of them at queue depth {torture.queue_depth} for {minutes} "
+        f"minutes, {_REST_TEXT}",
         _tortured(minutes, data),
         minutes / 5,
         written,
