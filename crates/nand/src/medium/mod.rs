@@ -1,0 +1,285 @@
+//! What flash physically holds across power cycles, in bytes of a defined layout that may belong to a file.
+//!
+//! | part | bytes | words (little-endian, 64 bits) |
+//! |---|---|---|
+//! | head | 64 | 1 while a secure erase is under way |
+//! | blocks | 32 a block | erase count (32 bits), state (8 bits); the rest is zero |
+//! | pages | 16 a page | sequence number; first record within the block (32 bits), records (16), kind (8), status (8) |
+//! | records | 16 a record | two words of [`Record`](crate::op::Record), packed in the order of a block's pages |
+//! | area 0, area 1 | 64 + 4 a user unit + 24 a log record | `area.rs` |
+//! | held units | 16 an entry | unit and cell; order in which it was held, 0 of a free entry |
+//!
+//! Every part begins at a multiple of 64 bytes; all zeros is a new medium. Within an operation contents are stored
+//! first and the one word that makes them count last (a page's second word, an area's state or log count, a held unit's
+//! order), so that a process that is killed between any two stores leaves an operation that has happened or has not.
+
+mod area;
+mod block;
+mod check;
+mod found;
+mod hold;
+mod shape;
+mod words;
+
+use self::area::AreaState;
+use self::hold::Holds;
+use self::shape::Layout;
+use crate::op::{FlashOp, Record};
+use crate::view::BlockState;
+
+pub use self::shape::MediumShape;
+
+/// What a medium refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MediumError {
+    /// Sizes that can't be.
+    #[error("a medium of {value} {what}: must be {least} to {most}")]
+    Shape {
+        /// Which size.
+        what: &'static str,
+        /// Its value.
+        value: u32,
+        /// The least that is allowed.
+        least: u32,
+        /// The most that is allowed.
+        most: u32,
+    },
+    /// Too many bytes or too few.
+    #[error("the medium has {bytes} bytes, its shape needs {needed}")]
+    Size {
+        /// Bytes given.
+        bytes: u64,
+        /// Bytes needed.
+        needed: u64,
+    },
+    /// A block that isn't there.
+    #[error("block {block}: there are {blocks}")]
+    NoBlock {
+        /// Which.
+        block: u32,
+        /// How many there are.
+        blocks: u32,
+    },
+    /// The block has failed.
+    #[error("block {block} has failed and can be neither programmed nor erased")]
+    Retired {
+        /// Which.
+        block: u32,
+    },
+    /// The power failed while the block was erased.
+    #[error("block {block} was not erased to the end and must be erased before it is programmed")]
+    TornErase {
+        /// Which.
+        block: u32,
+    },
+    /// Programming a page out of order, or one that is not erased.
+    #[error("block {block}: page {page} cannot be programmed, the next erased page is {next}")]
+    ProgramOrder {
+        /// The block.
+        block: u32,
+        /// The page asked for.
+        page: u32,
+        /// The only page that may be programmed now; the block's page count when it is full.
+        next: u32,
+    },
+    /// A program whose number is not greater than that of the page before it.
+    #[error("block {block}, page {page}: program {sequence} comes after program {last}")]
+    Sequence {
+        /// The block.
+        block: u32,
+        /// The page.
+        page: u32,
+        /// Number of the program.
+        sequence: u64,
+        /// Number of the program of the page before it.
+        last: u64,
+    },
+    /// More records than the block has room for.
+    #[error("block {block}, page {page}: {records} records, room for {room}")]
+    Records {
+        /// The block.
+        block: u32,
+        /// The page.
+        page: u32,
+        /// Records of the program.
+        records: usize,
+        /// Records that the block still has room for.
+        room: u32,
+    },
+    /// Half a record.
+    #[error("{words} words are no whole number of records")]
+    HalfRecord {
+        /// Words given.
+        words: usize,
+    },
+    /// More log records than there is room for.
+    #[error("{records} log records, room for {room}")]
+    LogFull {
+        /// Records to be logged.
+        records: usize,
+        /// Records that there is room for.
+        room: u32,
+    },
+    /// A page of a checkpoint, or its end, without its beginning.
+    #[error("a page or the end of a checkpoint that was not begun")]
+    NoCheckpoint,
+    /// Entries beyond the last unit.
+    #[error("checkpoint entries of units {first} to {end}, but there are {user_units} units")]
+    CheckpointRange {
+        /// First unit.
+        first: u32,
+        /// One past the last unit.
+        end: u64,
+        /// Units of the host.
+        user_units: u32,
+    },
+    /// The end of a checkpoint that doesn't have every unit once.
+    #[error("the checkpoint ends with {entries} entries, but there are {user_units} units")]
+    CheckpointShort {
+        /// Entries that were stored.
+        entries: u64,
+        /// Units of the host.
+        user_units: u32,
+    },
+    /// The end of a checkpoint that has a unit twice.
+    #[error("the checkpoint ends, but it has a unit twice")]
+    CheckpointTwice,
+    /// A capacitor holds no more units.
+    #[error("a capacitor holds {held_units} units and not one more")]
+    HoldFull {
+        /// Units that it holds.
+        held_units: u32,
+    },
+}
+
+/// Flash, in bytes that may belong to a file.
+#[derive(Clone, Debug)]
+pub struct Medium<B> {
+    bytes: B,
+    shape: MediumShape,
+    layout: Layout,
+    /// The area whose log is appended to.
+    active: usize,
+    holds: Holds,
+}
+
+impl Medium<Vec<u8>> {
+    /// A new medium in memory.
+    ///
+    /// # Errors
+    /// [`MediumError::Shape`].
+    pub fn in_memory(shape: MediumShape) -> Result<Self, MediumError> {
+        let bytes = shape.layout()?.end;
+        Self::new(shape, vec![0; bytes])
+    }
+}
+
+impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
+    /// Takes bytes for a medium; all zeros is a new one. Whatever they hold, no method panics because of it; what can't
+    /// be right about them is said by [`Self::check`]. A secure erase that was cut is finished first.
+    ///
+    /// # Errors
+    /// [`MediumError::Shape`], or [`MediumError::Size`] if these are not as many bytes as the shape needs.
+    pub fn new(shape: MediumShape, bytes: B) -> Result<Self, MediumError> {
+        let layout = shape.layout()?;
+        let given = bytes.as_ref().len();
+        if given != layout.end {
+            return Err(MediumError::Size { bytes: given as u64, needed: layout.end as u64 });
+        }
+        let mut medium = Self { bytes, shape, layout, active: 0, holds: Holds::default() };
+        if words::load(medium.bytes.as_ref(), 0) != 0 {
+            medium.secure_erase();
+        }
+        medium.find_active();
+        medium.find_held();
+        Ok(medium)
+    }
+
+    /// Its sizes.
+    #[must_use]
+    pub fn shape(&self) -> &MediumShape {
+        &self.shape
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// Gives the bytes back.
+    pub fn into_bytes(self) -> B {
+        self.bytes
+    }
+
+    /// Carries out an operation. Words: two for each [`Record`] of a program or of the log, one for each entry of a
+    /// checkpoint page.
+    ///
+    /// # Errors
+    /// What flash can't do; nothing has changed then.
+    pub fn apply(&mut self, op: FlashOp, words: &[u64]) -> Result<(), MediumError> {
+        match op {
+            FlashOp::Program { block, page, kind, sequence } => {
+                self.program(block.0, page, kind as u8, sequence, whole_records(words)?)
+            }
+            FlashOp::Erase { block } => self.erase(block.0),
+            FlashOp::Retire { block } => self.set_state(block.0, BlockState::Retired),
+            FlashOp::Log => self.append_log(self.active, whole_records(words)?),
+            FlashOp::CheckpointBegin => {
+                self.begin_checkpoint();
+                Ok(())
+            }
+            FlashOp::Checkpoint { first_lpn } => self.store_checkpoint(first_lpn, words),
+            FlashOp::CheckpointLog => {
+                let area = self.area_under_construction()?;
+                self.append_log(area, whole_records(words)?)
+            }
+            FlashOp::CheckpointEnd { sequence } => self.end_checkpoint(sequence),
+        }
+    }
+
+    /// The power fails during an operation. The page of a program is consumed and can't be read, of an erase nothing of
+    /// the block can be read until it is erased again, a checkpoint under construction never becomes complete; log
+    /// records are not there, as their check word doesn't fit, and a block is not retired.
+    ///
+    /// # Errors
+    /// What flash can't do; nothing has changed then.
+    pub fn tear(&mut self, op: FlashOp) -> Result<(), MediumError> {
+        match op {
+            FlashOp::Program { block, page, .. } => self.tear_program(block.0, page),
+            FlashOp::Erase { block } => self.tear_erase(block.0),
+            FlashOp::CheckpointBegin
+            | FlashOp::Checkpoint { .. }
+            | FlashOp::CheckpointLog
+            | FlashOp::CheckpointEnd { .. } => {
+                let area = 1 - self.active;
+                if self.area_state(area) == Some(AreaState::Building) || op == FlashOp::CheckpointBegin {
+                    self.set_area_state(area, AreaState::Torn);
+                }
+                Ok(())
+            }
+            FlashOp::Retire { .. } | FlashOp::Log => Ok(()),
+        }
+    }
+
+    /// Erases every block that is not erased (failed ones too lose what they hold), and forgets checkpoints, log and
+    /// held units. Cut anywhere, it is finished by [`Self::new`].
+    pub fn secure_erase(&mut self) {
+        words::commit(self.bytes.as_mut(), 0, 1);
+        for block in 0..self.shape.blocks {
+            self.wipe_block(block);
+        }
+        self.wipe_areas();
+        self.wipe_holds();
+        words::commit(self.bytes.as_mut(), 0, 0);
+        self.active = 0;
+    }
+}
+
+/// Words that are whole records.
+fn whole_records(words: &[u64]) -> Result<&[[u64; Record::WORDS]], MediumError> {
+    match words.as_chunks() {
+        (records, []) => Ok(records),
+        _ => Err(MediumError::HalfRecord { words: words.len() }),
+    }
+}
