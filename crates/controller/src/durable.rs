@@ -14,49 +14,23 @@ use drivelab_nand::op::{FlashOp, NO_CELL, PageKind, Record};
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 
+use crate::cells::Cells;
 use crate::command::Command;
 use crate::effects::{Effect, Effects};
 use crate::scheduled::Scheduled;
 use crate::ssd::{EVENT_LOGGED, SolidStateDrive};
 
-/// Numbers of payload cells.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Cells {
-    free: Vec<u32>,
-    /// Cells up to this one have been used.
-    last: u32,
-}
+/// Cells of trimmed units that may wait for the log: beyond that they would take room that none has reckoned with.
+const TRIMMED_CELLS: usize = 256;
 
-impl Cells {
-    /// Cells in use are those that `used` marks; index 0 is no cell.
-    pub fn restore(used: &[bool]) -> Self {
-        let last = used.iter().rposition(|&used| used).unwrap_or(0);
-        let free = (1..last).rev().filter(|&cell| !used[cell]).map(|cell| cell as u32).collect();
-        Self { free, last: last as u32 }
-    }
-
-    #[inline]
-    pub fn take(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            self.last += 1;
-            self.last
-        })
-    }
-
-    #[inline]
-    pub fn give(&mut self, cell: u32) {
-        if cell != NO_CELL {
-            self.free.push(cell);
-        }
-    }
-}
-
-/// An operation that has begun on a die.
+/// An operation of a die's job.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     number: u64,
     op: FlashOp,
     words: (u32, u32),
+    /// Its beginning has not been told: it waits for something else, if only for the operation before it.
+    waits: bool,
 }
 
 /// What a die's job is doing to flash.
@@ -140,16 +114,25 @@ impl Durable {
         *self = fresh;
     }
 
-    /// An operation begins on a die; `words` appends its words.
+    /// An operation of a die's job. `waits`: it begins later than now.
     #[inline]
-    pub fn begin(&mut self, die: DieIndex, op: FlashOp, words: impl FnOnce(&mut Vec<u64>)) {
+    fn begin(&mut self, die: DieIndex, op: FlashOp, waits: bool, words: impl FnOnce(&mut Vec<u64>)) {
         self.number += 1;
-        self.effects.list.push(Effect::Begin { number: self.number, op });
         let work = &mut self.dies[die.0 as usize];
+        let waits = waits || !work.pending.is_empty();
+        if !waits {
+            self.effects.list.push(Effect::Begin { number: self.number, op });
+        }
         let first = work.words.len() as u32;
         words(&mut work.words);
         let words = (first, work.words.len() as u32 - first);
-        work.pending.push(Pending { number: self.number, op, words });
+        work.pending.push(Pending { number: self.number, op, words, waits });
+    }
+
+    /// A block is to be erased, at `from` at the earliest.
+    #[inline]
+    pub fn erase(&mut self, die: DieIndex, block: BlockIndex, from: Nanos, now: Nanos) {
+        self.begin(die, FlashOp::Erase { block }, from > now, |_| ());
     }
 
     /// A page of host data begins, which ends at `end`: what it supersedes is free then.
@@ -174,7 +157,7 @@ impl Durable {
             kind,
             sequence: mapping.flash().next_sequence() - 1,
         };
-        self.begin(die, op, |words| {
+        self.begin(die, op, false, |words| {
             if kind != PageKind::Metadata {
                 mapping.page_records(first, words);
             }
@@ -190,6 +173,9 @@ impl Durable {
             let (from, count) = pending.words;
             self.effects.words.extend_from_slice(&work.words[from as usize..(from + count) as usize]);
             let words = (first, count);
+            if pending.waits {
+                self.effects.list.push(Effect::Begin { number: pending.number, op: pending.op });
+            }
             self.effects.list.push(Effect::End { number: pending.number, op: pending.op, words });
             if self.has_capacitor && matches!(pending.op, FlashOp::Program { kind: PageKind::Host, .. }) {
                 let records = self.effects.words[first as usize..].chunks_exact(Record::WORDS);
@@ -233,6 +219,12 @@ impl Durable {
     #[inline]
     pub fn collect_log<M: Mapping>(&mut self, mapping: &mut M) {
         mapping.take_log_records(&mut self.waiting.words);
+    }
+
+    /// Whether so much waits for the log that it should be written without being asked for.
+    #[inline]
+    pub fn wants_log_page(&self) -> bool {
+        self.has_capacitor || self.waiting.freed.len() >= TRIMMED_CELLS
     }
 
     /// Whether records wait for the log.

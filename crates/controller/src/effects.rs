@@ -52,6 +52,15 @@ pub enum Effect {
         /// The container that was held; a newer one of the same unit stays.
         cell: u32,
     },
+    /// A disk has written sectors to the platter: each of so many containers from `from` on is copied to one from `to` on.
+    Copy {
+        /// First source.
+        from: u32,
+        /// First destination.
+        to: u32,
+        /// How many.
+        count: u32,
+    },
     /// The bytes of containers will not be wanted again: the host has trimmed what they held. (Containers of what was
     /// overwritten are used again without being mentioned.)
     Free {

@@ -477,7 +477,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             && let Some(durable) = &mut self.durable
         {
             durable.note_trim(&mut self.mapping, Lpn(first as u32), (end - first) as u32);
-            if durable.has_capacitor {
+            if durable.wants_log_page() {
                 self.log_waiting(now);
             }
         }

@@ -3,6 +3,7 @@
 mod allocation;
 pub mod buffer;
 pub mod calendar;
+mod cells;
 mod clusters;
 pub mod command;
 pub mod config;
@@ -20,6 +21,7 @@ mod scheduled;
 pub mod ssd;
 mod unit_index;
 
+pub use cells::Cells;
 pub use config::{
     BufferConfig, BufferEviction, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig,
     GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig,

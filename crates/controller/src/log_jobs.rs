@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use drivelab_ftl::{CleaningStep, LogMapping, MetadataPage, Purpose, Stored, Urgency};
-use drivelab_nand::op::{FlashOp, PageKind};
+use drivelab_nand::op::PageKind;
 use drivelab_nand::{DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 
@@ -303,7 +303,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             CleaningStep::Erase { block, .. } => {
                 let from = self.erase_from(block, now);
                 if let Some(durable) = &mut self.durable {
-                    durable.begin(index, FlashOp::Erase { block }, |_| ());
+                    durable.erase(index, block, from, now);
                 }
                 self.erase_on(index, from, true)
             }
@@ -346,7 +346,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 let end = self.transfer_and_program(DieIndex(die), page, ready, now, false);
                 if let Some(durable) = &mut self.durable {
                     if erased {
-                        durable.begin(DieIndex(die), FlashOp::Erase { block }, |_| ());
+                        durable.erase(DieIndex(die), block, now, now);
                     }
                     let first = self.layout.first_ppn(block).0
                         + page / self.layout.pages_per_unit * self.layout.units_per_page;

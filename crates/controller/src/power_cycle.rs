@@ -8,8 +8,9 @@ use drivelab_nand::{BlockIndex, Lpn};
 use drivelab_sim::Nanos;
 
 use crate::buffer::NONE;
+use crate::cells::Cells;
 use crate::command::{Completion, SECTOR_BYTES};
-use crate::durable::{Cells, Durable};
+use crate::durable::Durable;
 use crate::effects::Effects;
 use crate::host_queue::HostSide;
 use crate::scheduled::Scheduled;
@@ -35,6 +36,19 @@ pub struct MountReport {
     pub torn_erases: u32,
     /// Units that the capacitor had kept.
     pub held_units: u64,
+}
+
+impl MountReport {
+    /// Adds what another drive did at the same time.
+    pub fn join(&mut self, other: &Self) {
+        self.duration_ns = self.duration_ns.max(other.duration_ns);
+        self.pages_read += other.pages_read;
+        self.blocks_skipped += other.blocks_skipped;
+        self.had_checkpoint |= other.had_checkpoint;
+        self.log_records += other.log_records;
+        self.torn_erases += other.torn_erases;
+        self.held_units += other.held_units;
+    }
 }
 
 /// What must be known to lay out a drive's flash on a medium.
@@ -78,6 +92,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
             held_units: if self.config.buffer.capacitor { 2 * buffered } else { 0 },
             log_records: self.mapping.log_records(),
         }
+    }
+
+    /// Why the drive forgets its data with its power, if it does.
+    #[must_use]
+    pub fn forgets(&self) -> Option<&'static str> {
+        self.mapping.forgets()
     }
 
     /// Durable mode from now on: effects are recorded, and flash operations wait for one another so that a power cut

@@ -60,19 +60,13 @@ impl Drive {
     ///
     /// # Errors
     /// Why the drive forgets its data with its power.
-    pub fn record_effects(&mut self, log_records: u32) -> Result<(), &'static str> {
-        self.engine.device_mut().record_effects(log_records)
+    pub fn record_effects(&mut self) -> Result<(), &'static str> {
+        self.engine.device_mut().record_effects()
     }
 
-    /// The effects since they were last taken, instead of what `out` held.
-    pub fn take_effects(&mut self, out: &mut Effects) {
-        self.engine.device_mut().take_effects(out);
-    }
-
-    /// Whether a checkpoint must be written ([`Self::standby`]).
-    #[must_use]
-    pub fn wants_checkpoint(&self) -> bool {
-        self.engine.device().wants_checkpoint()
+    /// The effects on one medium since they were last taken, instead of what `out` held. Tags are the host's.
+    pub fn take_effects(&mut self, medium: usize, out: &mut Effects) {
+        self.engine.device_mut().take_effects(medium, out);
     }
 
     /// Goes to rest: everything is in flash, and a checkpoint is written. Gives completions not heard of.
@@ -80,18 +74,17 @@ impl Drive {
         self.engine.device_mut().standby()
     }
 
-    /// A drive of a model that becomes what its flash holds, in durable mode.
+    /// A drive of a model that becomes what its media hold, in durable mode.
     ///
     /// # Errors
-    /// A model that makes no drive, or flash that can't be its own, in words.
+    /// A model that makes no drive, or media that can't be its own, in words.
     pub fn mount(
         model: Arc<Model>,
         seed: u64,
-        medium: &dyn MediumView,
-        log_records: u32,
+        media: &[&dyn MediumView],
     ) -> Result<(Self, MountReport), String> {
         let mut drive = Self::new(model, seed).map_err(|error| error.to_string())?;
-        let report = drive.engine.device_mut().mount(medium, log_records)?;
+        let report = drive.engine.device_mut().mount(media)?;
         Ok((drive, report))
     }
 

@@ -1,10 +1,7 @@
 //! One drive of any family, behind one interface.
 
-use drivelab_controller::{
-    Command, CommandError, Completion, Device, Effects, FlashShape, MountReport, SolidStateDrive,
-};
+use drivelab_controller::{Command, CommandError, Completion, Device, SolidStateDrive};
 use drivelab_ftl::{CompressedMap, LogBlockMap, PageMap, SuperblockMap};
-use drivelab_nand::view::MediumView;
 use drivelab_sim::Nanos;
 use serde_json::Value;
 
@@ -57,95 +54,6 @@ impl Engine {
     /// Tag and stamps of every read worked on since the last call, if stamps are kept.
     pub fn take_read_stamps(&mut self) -> Vec<(u32, Vec<u64>)> {
         each!(self, drive => drive.take_read_stamps())
-    }
-
-    /// Durable mode from now on ([`SolidStateDrive::record_effects`]). Call it on a new drive.
-    ///
-    /// # Errors
-    /// Why the drive forgets its data with its power.
-    pub fn record_effects(&mut self, log_records: u32) -> Result<(), &'static str> {
-        match self {
-            Self::PageMap(drive) => drive.record_effects(log_records),
-            Self::CompressedMap(drive) => drive.record_effects(log_records),
-            Self::SuperblockMap(drive) => drive.record_effects(log_records),
-            Self::LogBlockMap(drive) => drive.record_effects(log_records),
-            Self::HardDisk(_) => Err("hard disks can't be kept in an image"),
-            Self::Raid0(_) => Err("arrays can't be kept in an image"),
-        }
-    }
-
-    /// The effects since they were last taken, instead of what `out` held.
-    pub fn take_effects(&mut self, out: &mut Effects) {
-        match self {
-            Self::PageMap(drive) => drive.take_effects(out),
-            Self::CompressedMap(drive) => drive.take_effects(out),
-            Self::SuperblockMap(drive) => drive.take_effects(out),
-            Self::LogBlockMap(drive) => drive.take_effects(out),
-            Self::HardDisk(_) | Self::Raid0(_) => out.clear(),
-        }
-    }
-
-    /// Whether a checkpoint must be written ([`Self::standby`]).
-    #[must_use]
-    pub fn wants_checkpoint(&self) -> bool {
-        match self {
-            Self::PageMap(drive) => drive.wants_checkpoint(),
-            Self::CompressedMap(drive) => drive.wants_checkpoint(),
-            Self::SuperblockMap(drive) => drive.wants_checkpoint(),
-            Self::LogBlockMap(drive) => drive.wants_checkpoint(),
-            Self::HardDisk(_) | Self::Raid0(_) => false,
-        }
-    }
-
-    /// Goes to rest: everything is in flash, and a checkpoint is written. Gives completions not heard of.
-    pub fn standby(&mut self) -> Vec<Completion> {
-        match self {
-            Self::PageMap(drive) => drive.standby(),
-            Self::CompressedMap(drive) => drive.standby(),
-            Self::SuperblockMap(drive) => drive.standby(),
-            Self::LogBlockMap(drive) => drive.standby(),
-            Self::HardDisk(_) | Self::Raid0(_) => Vec::new(),
-        }
-    }
-
-    /// A new drive becomes what its flash holds, in durable mode.
-    ///
-    /// # Errors
-    /// Flash that can't be this drive's, in words.
-    pub fn mount(&mut self, medium: &dyn MediumView, log_records: u32) -> Result<MountReport, String> {
-        match self {
-            Self::PageMap(drive) => drive.mount(medium, log_records),
-            Self::CompressedMap(drive) => drive.mount(medium, log_records),
-            Self::SuperblockMap(drive) => drive.mount(medium, log_records),
-            Self::LogBlockMap(drive) => drive.mount(medium, log_records),
-            Self::HardDisk(_) => Err("hard disks can't be kept in an image".to_owned()),
-            Self::Raid0(_) => Err("arrays can't be kept in an image".to_owned()),
-        }
-    }
-
-    /// Whether a range that begins with this sector holds anything, and for how many of `sector_count` sectors that
-    /// goes on. In durable mode.
-    #[must_use]
-    pub fn allocation(&self, lba: u64, sector_count: u64) -> (bool, u64) {
-        match self {
-            Self::PageMap(drive) => drive.allocation(lba, sector_count),
-            Self::CompressedMap(drive) => drive.allocation(lba, sector_count),
-            Self::SuperblockMap(drive) => drive.allocation(lba, sector_count),
-            Self::LogBlockMap(drive) => drive.allocation(lba, sector_count),
-            Self::HardDisk(_) | Self::Raid0(_) => (true, sector_count),
-        }
-    }
-
-    /// What must be known to lay out the drive's flash on a medium; `None`: it has none.
-    #[must_use]
-    pub fn flash_shape(&self) -> Option<FlashShape> {
-        match self {
-            Self::PageMap(drive) => Some(drive.flash_shape()),
-            Self::CompressedMap(drive) => Some(drive.flash_shape()),
-            Self::SuperblockMap(drive) => Some(drive.flash_shape()),
-            Self::LogBlockMap(drive) => Some(drive.flash_shape()),
-            Self::HardDisk(_) | Self::Raid0(_) => None,
-        }
     }
 
     /// Recounts all books; for tests and `check`.

@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod drive;
+mod durable;
 pub mod engine;
 pub mod error;
 mod flash_report;

@@ -64,7 +64,8 @@ impl HardDisk {
     pub(super) fn send(&mut self, slot: u32, sectors: u32, begin: Nanos, now: Nanos) {
         let state = &mut self.slots[slot as usize];
         let total = state.command.sector_count;
-        let before = share(state.link_ns, u64::from(state.sectors_done), u64::from(total));
+        let offset = state.sectors_done;
+        let before = share(state.link_ns, u64::from(offset), u64::from(total));
         state.sectors_done += sectors;
         let done = state.sectors_done == total;
         let on_link = share(state.link_ns, u64::from(state.sectors_done), u64::from(total)) - before;
@@ -74,6 +75,7 @@ impl HardDisk {
         let start = self.link_free_ns.max(begin);
         self.link_free_ns = (start + on_link).max(now + on_link.min(frame_ns));
         self.meters.link_busy_ns += on_link;
+        self.send_cells(slot, offset, sectors);
         if done {
             if self.media.is_some() {
                 let stamps = std::mem::take(&mut self.partial_stamps[slot as usize]);
@@ -137,6 +139,8 @@ impl HardDisk {
                 lba,
                 sectors,
                 stamp: command.stamp + u64::from(done),
+                tag: command.tag,
+                offset: done,
                 alone,
                 claimed: needs_extent,
             });
@@ -157,8 +161,11 @@ impl HardDisk {
         }
         self.read_cache.invalidate(lba, end);
         self.write_cache.arrived(arrival.claimed);
-        let keep = self.media.is_some();
-        let stamps = (stamp..stamp + u64::from(sectors)).take_while(|_| keep);
+        let stamps: Vec<u64> = match &mut self.durable {
+            Some(durable) => durable.fill(sectors, arrival.tag, arrival.offset),
+            None if self.media.is_some() => (stamp..stamp + u64::from(sectors)).collect(),
+            None => Vec::new(),
+        };
         match self.write_cache.fit(lba, end, alone) {
             Fit::Join(index) => {
                 let extent = self.write_cache.extent_mut(index);
@@ -170,8 +177,13 @@ impl HardDisk {
                 self.meters.coalesced_bytes += u64::from(sectors) * SECTOR_BYTES;
                 let extent = self.write_cache.extent_mut(index);
                 let first = (lba - extent.lba) as usize;
-                for (place, stamp) in extent.stamps.iter_mut().skip(first).zip(stamps) {
-                    *place = stamp;
+                let places = first..first + stamps.len();
+                if !stamps.is_empty() {
+                    let old = extent.stamps.splice(places, stamps);
+                    match &mut self.durable {
+                        Some(durable) => durable.give(old),
+                        None => drop(old),
+                    }
                 }
                 self.admit(now);
             }
@@ -186,7 +198,7 @@ impl HardDisk {
                     sealed: false,
                     active: false,
                     place: self.geometry.place(lba),
-                    stamps: stamps.collect(),
+                    stamps,
                 });
             }
         }

@@ -188,7 +188,9 @@ impl HardDisk {
         extent.active = false;
         extent.lba += u64::from(job.sectors);
         extent.sectors -= job.sectors;
-        if let Some(media) = &mut self.media {
+        if let Some(durable) = &mut self.durable {
+            durable.store(job.lba, extent.stamps.drain(..job.sectors as usize));
+        } else if let Some(media) = &mut self.media {
             let first = job.lba as usize;
             let written = extent.stamps.drain(..job.sectors as usize);
             for (place, stamp) in media[first..].iter_mut().zip(written) {

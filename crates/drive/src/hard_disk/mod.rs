@@ -7,6 +7,7 @@
 pub mod arm;
 mod commands;
 pub mod config;
+mod durable;
 pub mod geometry;
 mod media;
 pub mod meters;
@@ -18,7 +19,7 @@ mod write_cache;
 use std::collections::VecDeque;
 
 use drivelab_controller::{
-    Command, CommandError, Completion, Device, HostQueue, HostSide, LatencySplit, Op, SECTOR_BYTES,
+    Command, CommandError, Completion, Device, Effect, HostQueue, HostSide, LatencySplit, Op, SECTOR_BYTES,
 };
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
@@ -27,6 +28,7 @@ use arm::Arm;
 pub use config::{
     ArmConfig, DiskPowerConfig, HardDiskConfig, PlatterConfig, ReadCacheConfig, Scheduling, WriteCacheConfig,
 };
+use durable::Durable;
 use geometry::{Geometry, Place};
 pub use meters::DiskMeters;
 use read_cache::ReadCache;
@@ -74,6 +76,9 @@ struct Arrival {
     lba: u64,
     sectors: u32,
     stamp: u64,
+    /// The command, and the first of its sectors that this is.
+    tag: u32,
+    offset: u32,
     /// The command waits for the media.
     alone: bool,
     /// An extent of the write cache was claimed for it.
@@ -136,6 +141,7 @@ pub struct HardDisk {
     /// By slot: what has been read so far.
     partial_stamps: Vec<Vec<u64>>,
     read_stamps: Vec<(u32, Vec<u64>)>,
+    durable: Option<Box<Durable>>,
 }
 
 impl HardDisk {
@@ -183,6 +189,7 @@ impl HardDisk {
             media: None,
             partial_stamps: Vec::new(),
             read_stamps: Vec::new(),
+            durable: None,
         })
     }
 
@@ -265,6 +272,15 @@ impl HardDisk {
         self.dispatch_due = false;
         if let Some(media) = &mut self.media {
             media.fill(0);
+        }
+        if let Some(durable) = self.durable.take() {
+            let effects = durable.effects;
+            if self.record_effects().is_ok()
+                && let Some(durable) = &mut self.durable
+            {
+                durable.effects = effects;
+                durable.effects.list.push(Effect::SecureErase);
+            }
         }
         let pass_ns = self.geometry.pass_ns();
         self.meters.write_busy_ns += pass_ns;

@@ -1,8 +1,11 @@
 //! An array of drives of any family, as the other drives are used.
 
-use drivelab_controller::Completion;
+use drivelab_controller::{Completion, Device, Effects, FlashShape, HostSide, MountReport};
+use drivelab_nand::view::MediumView;
 
 use super::Raid0;
+use super::durable::Pieces;
+use super::port::NEVER;
 use crate::engine::Engine;
 use crate::partition::Partition;
 
@@ -39,5 +42,110 @@ impl Array {
     pub fn trim_unit_sectors(&self) -> Option<u32> {
         let units = self.members().map(|member| member.device().trim_unit_sectors());
         if self.config().pass_trim { units.max()? } else { None }
+    }
+
+    /// Why a member forgets its data with its power, if one does.
+    #[must_use]
+    pub fn forgets(&self) -> Option<&'static str> {
+        self.members().find_map(|member| member.device().forgets())
+    }
+
+    /// Durable mode of all members. Call it on a new array.
+    ///
+    /// # Errors
+    /// Why a member forgets its data with its power.
+    pub fn record_effects(&mut self) -> Result<(), &'static str> {
+        if let Some(reason) = self.forgets() {
+            return Err(reason);
+        }
+        for port in &mut self.ports {
+            port.device.device_mut().record_effects()?;
+        }
+        self.durable = Some(Pieces::default());
+        Ok(())
+    }
+
+    /// One shape for each medium of each member, in order.
+    #[must_use]
+    pub fn flash_shapes(&self) -> Vec<FlashShape> {
+        self.members().flat_map(|member| member.device().flash_shapes()).collect()
+    }
+
+    /// The effects on one medium since they were last taken, instead of what `out` held.
+    pub fn take_effects(&mut self, medium: usize, out: &mut Effects) {
+        let mut first = 0;
+        for (port, member) in self.ports.iter_mut().zip(0..) {
+            let engine = port.device.device_mut();
+            let count = engine.media_count();
+            if medium < first + count {
+                engine.take_effects(medium - first, out);
+                if let Some(durable) = &mut self.durable {
+                    durable.translate(&self.stripes, member, out, medium + 1 == first + count);
+                }
+                return;
+            }
+            first += count;
+        }
+        out.clear();
+    }
+
+    /// Whether a member must write a checkpoint.
+    #[must_use]
+    pub fn wants_checkpoint(&self) -> bool {
+        self.members().any(|member| member.device().wants_checkpoint())
+    }
+
+    /// All members go to rest. Gives completions not heard of.
+    pub fn standby(&mut self) -> Vec<Completion> {
+        let done = self.finish_all();
+        self.each_member(|engine| {
+            engine.standby();
+        });
+        done
+    }
+
+    /// Members of a new array become what their media hold.
+    ///
+    /// # Errors
+    /// A medium that can't be its member's, in words.
+    pub fn mount(&mut self, media: &[&dyn MediumView]) -> Result<MountReport, String> {
+        let mut report = MountReport::default();
+        let mut left = media;
+        let mut result = Ok(());
+        self.each_member(|engine| {
+            let (mine, others) = left.split_at(engine.media_count().min(left.len()));
+            left = others;
+            match engine.mount(mine) {
+                Ok(member) => report.join(&member),
+                Err(error) if result.is_ok() => result = Err(error),
+                Err(_) => {}
+            }
+        });
+        self.durable = Some(Pieces::default());
+        result.map(|()| report)
+    }
+
+    /// Whether a range that begins with this sector holds anything, and for how many sectors of its strip.
+    #[must_use]
+    pub fn allocation(&self, lba: u64, sector_count: u64) -> (bool, u64) {
+        let (member, there) = self.stripes.place(lba);
+        let strip = self.stripes.next_strip(there) - there;
+        let port = &self.ports[member as usize];
+        port.device.device().allocation(there, sector_count.min(strip))
+    }
+
+    /// Does something to every member that takes time, side by side.
+    fn each_member(&mut self, mut work: impl FnMut(&mut Engine)) {
+        for port in &mut self.ports {
+            work(port.device.device_mut());
+            self.now_ns = self.now_ns.max(port.device.now_ns());
+        }
+        for port in &mut self.ports {
+            port.device.advance(self.now_ns, &mut self.scratch);
+            port.next_ns = port.device.next_event().unwrap_or(NEVER);
+        }
+        self.scratch.clear();
+        self.queue.restart(self.now_ns);
+        self.link_free_ns = self.link_free_ns.max(self.now_ns);
     }
 }

@@ -13,6 +13,7 @@
 
 mod array;
 mod config;
+mod durable;
 mod pieces;
 mod port;
 mod stamps;
@@ -25,6 +26,7 @@ use drivelab_sim::Nanos;
 
 pub use array::Array;
 pub use config::{Raid0Config, Raid0Meters};
+use durable::Pieces;
 use port::{NEVER, Port};
 use stamps::Stamps;
 pub use stripes::{Share, Stripes};
@@ -61,6 +63,7 @@ pub struct Raid0<D> {
     scratch: Vec<Completion>,
     meters: Raid0Meters,
     stamps: Option<Stamps>,
+    durable: Option<Pieces>,
 }
 
 impl<D: Device> Raid0<D> {
@@ -90,6 +93,7 @@ impl<D: Device> Raid0<D> {
             scratch: Vec::new(),
             meters: Raid0Meters::default(),
             stamps: None,
+            durable: None,
             config,
         })
     }
@@ -182,6 +186,9 @@ impl<D: Device> Raid0<D> {
         port.next_ns = port.device.next_event().unwrap_or(NEVER);
         self.now_ns = self.now_ns.max(port.device.now_ns());
         for piece in &pieces {
+            if let Some(durable) = &mut self.durable {
+                durable.done(member as u32, piece.tag);
+            }
             self.piece_done(piece);
         }
         if !pieces.is_empty() {

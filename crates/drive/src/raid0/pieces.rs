@@ -83,6 +83,9 @@ impl<D: Device> Raid0<D> {
             if let Some(stamps) = &mut self.stamps {
                 stamps.issued(member, &mut piece);
             }
+            if let Some(durable) = &mut self.durable {
+                durable.issued(member, &mut piece, self.slots[slot as usize].command);
+            }
             let place = self.share_index(slot, member);
             let share = &mut self.shares[place];
             share.lba += u64::from(piece.sector_count);

@@ -4,6 +4,7 @@ use drivelab_controller::{Command, Completion, Content, Device, Op};
 use drivelab_drive::{Engine, Model, Partition, build};
 use drivelab_sim::Stream;
 
+use crate::bytes::Bytes;
 use crate::values::Random;
 
 /// Steps without a completion after which a drive counts as stuck.
@@ -16,6 +17,8 @@ struct Bench {
     depth: u32,
     /// Asks for completions instead of events.
     hurries: bool,
+    /// Keeps the bytes of a drive in durable mode; otherwise the drive keeps stamps itself.
+    bytes: Option<Bytes>,
 }
 
 impl Bench {
@@ -28,8 +31,15 @@ impl Bench {
         } else {
             self.drive.advance(next, &mut self.done);
         }
+        self.carry_out();
         assert!(self.drive.now_ns() >= before, "time goes backwards");
         true
+    }
+
+    fn carry_out(&mut self) {
+        if let Some(bytes) = &mut self.bytes {
+            bytes.carry_out(&mut self.drive);
+        }
     }
 
     fn drain(&mut self, outstanding: u32) {
@@ -46,7 +56,12 @@ impl Bench {
     fn submit_later(&mut self, command: Command, later_ns: u64) {
         self.drain(self.depth - 1);
         let now = self.drive.now_ns() + later_ns;
-        self.drive.submit(now, Command { tag: self.submitted, ..command }).unwrap();
+        let command = Command { tag: self.submitted, ..command };
+        if let Some(bytes) = &mut self.bytes {
+            bytes.submitted(&command);
+        }
+        self.drive.submit(now, command).unwrap();
+        self.carry_out();
         self.submitted += 1;
     }
 
@@ -60,7 +75,10 @@ impl Bench {
         drop(self.drive.device_mut().take_read_stamps());
         self.submit(Command::new(0, Op::Read, lba, sectors));
         self.drain(0);
-        self.drive.device_mut().take_read_stamps().pop().unwrap().1
+        match &mut self.bytes {
+            Some(bytes) => bytes.take_read(self.submitted - 1),
+            None => self.drive.device_mut().take_read_stamps().pop().unwrap().1,
+        }
     }
 
     fn finish(&mut self) {
@@ -102,11 +120,16 @@ fn content(random: &mut Random) -> Content {
 pub fn exercise(seed: u64, model: &Model) {
     let random = &mut Random(Stream::new(seed, 2));
     let mut drive = build::partitioned(model, seed).unwrap();
-    drive.device_mut().keep_stamps();
+    let is_durable = random.chance(0.5) && drive.device_mut().record_effects().is_ok();
+    if !is_durable {
+        drive.device_mut().keep_stamps();
+    }
+    let bytes = is_durable.then(|| Bytes::of(&drive));
     let capacity = drive.capacity_sectors();
     let unit = drive.device().trim_unit_sectors().map_or(u64::MAX, u64::from);
     let depth = random.between(1, u64::from(drive.queue_depth())) as u32;
-    let mut bench = Bench { drive, done: Vec::new(), submitted: 0, depth, hurries: random.chance(0.3) };
+    let mut bench =
+        Bench { drive, done: Vec::new(), submitted: 0, depth, hurries: random.chance(0.3), bytes };
     let mut oracle = vec![0u64; capacity as usize];
     let mut stamp = 1;
     let longest = random.one(&[4, 20, 100]);
@@ -143,11 +166,13 @@ pub fn exercise(seed: u64, model: &Model) {
             89..=96 => {
                 let until = bench.drive.now_ns() + random.between(0, 4_000_000);
                 bench.drive.advance(until, &mut bench.done);
+                bench.carry_out();
             }
             97 => bench.drive = bench.drive.clone(),
             98 => {
                 bench.drain(0);
                 bench.drive.device_mut().secure_erase();
+                bench.carry_out();
                 oracle.fill(0);
             }
             _ => bench.drive.device().check().unwrap(),

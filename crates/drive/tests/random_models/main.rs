@@ -3,6 +3,7 @@
 //!
 //! A failure prints the seed. `DRIVELAB_SEEDS=100000` tries more than the default.
 
+mod bytes;
 mod exercise;
 mod extremes;
 mod values;

@@ -1,0 +1,102 @@
+//! Durable mode of drives of every family: effects, media, power cycles.
+
+use drivelab_controller::{Completion, Effects, FlashShape, MountReport};
+use drivelab_nand::view::MediumView;
+
+use crate::engine::Engine;
+
+/// The same expression for the flash drive of whatever scheme, another for the disk and for the array.
+macro_rules! each {
+    ($engine:expr, $flash:ident => $work:expr, $disk:ident => $disk_work:expr, $array:ident => $array_work:expr) => {
+        match $engine {
+            Engine::PageMap($flash) => $work,
+            Engine::CompressedMap($flash) => $work,
+            Engine::SuperblockMap($flash) => $work,
+            Engine::LogBlockMap($flash) => $work,
+            Engine::HardDisk($disk) => $disk_work,
+            Engine::Raid0($array) => $array_work,
+        }
+    };
+}
+
+impl Engine {
+    /// Why the drive forgets its data with its power, if it does.
+    #[must_use]
+    pub fn forgets(&self) -> Option<&'static str> {
+        each!(self, flash => flash.forgets(), disk => disk.forgets(), array => array.forgets())
+    }
+
+    /// Durable mode from now on: effects are recorded, and flash operations wait for one another so that a power cut
+    /// loses nothing that was promised. Call it on a new drive.
+    ///
+    /// # Errors
+    /// Why the drive forgets its data with its power.
+    pub fn record_effects(&mut self) -> Result<(), &'static str> {
+        each!(self,
+            flash => flash.record_effects(flash.flash_shape().log_records),
+            disk => disk.record_effects(),
+            array => array.record_effects())
+    }
+
+    /// How each medium of the drive is laid out: one, but for arrays.
+    #[must_use]
+    pub fn flash_shapes(&self) -> Vec<FlashShape> {
+        each!(self,
+            flash => vec![flash.flash_shape()],
+            disk => vec![disk.flash_shape()],
+            array => array.flash_shapes())
+    }
+
+    /// How many media the drive has.
+    #[must_use]
+    pub fn media_count(&self) -> usize {
+        match self {
+            Self::Raid0(array) => array.members().map(|member| member.device().media_count()).sum(),
+            _ => 1,
+        }
+    }
+
+    /// The effects on one medium since they were last taken, instead of what `out` held. Tags are the host's.
+    pub fn take_effects(&mut self, medium: usize, out: &mut Effects) {
+        each!(self,
+            flash => flash.take_effects(out),
+            disk => disk.take_effects(out),
+            array => array.take_effects(medium, out));
+    }
+
+    /// Whether a checkpoint must be written ([`Self::standby`]).
+    #[must_use]
+    pub fn wants_checkpoint(&self) -> bool {
+        each!(self, flash => flash.wants_checkpoint(), _disk => false, array => array.wants_checkpoint())
+    }
+
+    /// Goes to rest: everything is in flash, and a checkpoint is written. Gives completions not heard of.
+    pub fn standby(&mut self) -> Vec<Completion> {
+        each!(self, flash => flash.standby(), disk => disk.standby(), array => array.standby())
+    }
+
+    /// A new drive becomes what its media hold, in durable mode.
+    ///
+    /// # Errors
+    /// Media that can't be this drive's, in words.
+    pub fn mount(&mut self, media: &[&dyn MediumView]) -> Result<MountReport, String> {
+        let wanted = self.media_count();
+        let ([first, ..], true) = (media, media.len() == wanted) else {
+            return Err(format!("the drive has {wanted} media, but {} were found", media.len()));
+        };
+        Ok(each!(self,
+            flash => flash.mount(*first, flash.flash_shape().log_records)?,
+            disk => disk.record_effects().map(|()| MountReport::default())?,
+            array => array.mount(media)?))
+    }
+
+    /// Whether a range that begins with this sector holds anything (otherwise it reads as zeros), and for how many of
+    /// `sector_count` sectors at least that goes on. In durable mode.
+    #[must_use]
+    pub fn allocation(&self, lba: u64, sector_count: u64) -> (bool, u64) {
+        each!(self,
+            flash => flash.allocation(lba, sector_count),
+            _disk => (true, sector_count),
+            array => array.allocation(lba, sector_count))
+    }
+}
