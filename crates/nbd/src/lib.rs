@@ -2,10 +2,35 @@
 //!
 //! [`export`] is the seam: what a server asks of whatever it serves. [`MemoryExport`] is one without a drive behind it.
 
+mod client;
+mod clock;
+mod connection;
+mod connections;
 pub mod control;
+mod control_socket;
+mod error;
 pub mod export;
+mod handshake;
+mod limits;
+mod listener;
 pub mod memory;
+mod pending;
+mod poller;
+pub mod protocol;
+mod reply;
+mod server;
+mod service;
+mod session;
+mod statistics;
+mod stop;
+mod table;
 
+pub use clock::Clock;
 pub use control::Control;
+pub use error::Error;
 pub use export::{Errno, Export, ExportInfo, Extent, Reply, Request, RequestKind, Ticket};
+pub use limits::Limits;
+pub use listener::{Listen, PORT};
 pub use memory::MemoryExport;
+pub use server::{Options, Server};
+pub use stop::StopHandle;
