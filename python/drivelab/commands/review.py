@@ -35,7 +35,7 @@ def review(
     quick: arguments.Quick = False,
     unabridged: Annotated[
         bool,
-        typer.Option("--unabridged", help="Standard tests at their full length, not cut short."),
+        typer.Option("--unabridged", help="Standard tests at their full length, studies of large drives at all points."),
     ] = False,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,

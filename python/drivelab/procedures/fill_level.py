@@ -46,12 +46,13 @@ class FillLevel(steady_writes.SteadyStudy):
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a stream of 3 minutes."""
-        return (2 * len(QUICK_LEVELS if quick else LEVELS) - 1) * capacity_bytes / 20e9
+        levels = self.points(LEVELS, QUICK_LEVELS, capacity_bytes, quick)
+        return (2 * len(levels) - 1) * capacity_bytes / 20e9
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Runs every level on a copy of a new drive, and of one that was full."""
         raw, user = steady_writes.raw_bytes(target), target.capacity_bytes
-        levels = QUICK_LEVELS if quick else LEVELS
+        levels = self.points(LEVELS, QUICK_LEVELS, user, quick)
         share = 1 / (2 * len(levels) - 1)
         rows: list[dict[str, Any]] = []
 
@@ -97,7 +98,7 @@ class FillLevel(steady_writes.SteadyStudy):
             values=_values(rows),
             tables=(Table("levels", "Steady random writes by fill level", COLUMNS, tuple(rows)),),
             charts=charts,
-            notes=(*notes, *steady_writes.notes(rows)),
+            notes=(*notes, *steady_writes.notes(rows), *self.cut_notes(user, quick)),
         )
 
 

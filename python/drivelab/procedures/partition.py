@@ -18,9 +18,9 @@ from drivelab.errors import RequestError
 from drivelab.procedures import hdtach
 from drivelab.procedures.flow import flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
-from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.steady_writes import raw_bytes
 from drivelab.procedures.stream import QUICK_DURATION_S, REPEATING
+from drivelab.procedures.study import Study
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S, derive_seed
 from drivelab.states import steps
@@ -49,7 +49,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Partition(Procedure):
+class Partition(Study):
     """The same history on partitions of several sizes."""
 
     def fits(self, capacity_bytes: int) -> bool:
@@ -58,11 +58,12 @@ class Partition(Procedure):
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a stream of 3 minutes."""
-        return 2 * (2 if quick else 4 * len(SHARES)) * capacity_bytes / 100e9
+        shares = self.points(SHARES, QUICK_SHARES, capacity_bytes, quick)
+        return 2 * (2 if quick else 4 * len(shares)) * capacity_bytes / 100e9
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Makes a new drive for each share; the given one stays as it is."""
-        shares = QUICK_SHARES if quick else SHARES
+        shares = self.points(SHARES, QUICK_SHARES, target.capacity_bytes, quick)
         rows = [
             self._point(target, share, seed, quick, progress, 1 / len(shares)) for share in shares
         ]
@@ -75,7 +76,13 @@ class Partition(Procedure):
                 ("Random write after torture", "random_mib_per_s"),
             )
         )
-        return Measured(target.capacity_bytes, values=_values(rows), tables=(table,), charts=charts)
+        return Measured(
+            target.capacity_bytes,
+            values=_values(rows),
+            tables=(table,),
+            charts=charts,
+            notes=self.cut_notes(target.capacity_bytes, quick),
+        )
 
     def _point(
         self,

@@ -48,13 +48,14 @@ class SpareArea(steady_writes.SteadyStudy):
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a stream of 3 minutes."""
-        return (3 if quick else len(SPARE_RATIOS)) * capacity_bytes / 20e9
+        others = self.points(SPARE_RATIOS, QUICK_SPARE_RATIOS, capacity_bytes, quick)
+        return (len(others) + 1) * capacity_bytes / 20e9
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Makes a new drive for each point; the given one stays as it is."""
         raw = steady_writes.raw_bytes(target)
         own = raw / target.capacity_bytes - 1
-        others = QUICK_SPARE_RATIOS if quick else SPARE_RATIOS
+        others = self.points(SPARE_RATIOS, QUICK_SPARE_RATIOS, target.capacity_bytes, quick)
         ratios = sorted([own, *(item for item in others if abs(item - own) > SAME_RATIO)])
         rows: list[dict[str, Any]] = []
         notes: list[str] = []
@@ -73,6 +74,7 @@ class SpareArea(steady_writes.SteadyStudy):
             del variant
         rows.sort(key=lambda item: float(item["spare_percent"]))
         notes += steady_writes.notes(rows)
+        notes += self.cut_notes(target.capacity_bytes, quick)
         charts = (
             Chart(
                 *("amplification", "Write amplification by spare area", "lines"),

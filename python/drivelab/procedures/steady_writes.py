@@ -17,8 +17,8 @@ from drivelab.counters import write_amplification_of
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.procedures.flow import flow
-from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
+from drivelab.procedures.study import Study
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, NS_PER_S, derive_seed
 from drivelab.targets import Report, Target
@@ -43,7 +43,8 @@ WARM_UP_S = 4 * 3600
 WARM_UP_MARGIN = 1.1
 
 
-class SteadyStudy(Procedure):
+@dataclass(frozen=True, kw_only=True)
+class SteadyStudy(Study):
     """A test whose points are steady random writes, each on a drive of its own."""
 
     @property
