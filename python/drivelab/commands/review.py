@@ -35,7 +35,10 @@ def review(
     quick: arguments.Quick = False,
     unabridged: Annotated[
         bool,
-        typer.Option("--unabridged", help="Standard tests at their full length, studies of large drives at all points."),
+        typer.Option(
+            "--unabridged",
+            help="Standard tests at full length, studies of large drives at all points.",
+        ),
     ] = False,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
