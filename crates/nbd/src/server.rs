@@ -119,6 +119,11 @@ impl<E: Export + Control> Server<E> {
         self.stop.clone()
     }
 
+    /// What was done, as the control socket's `stats` tells it, without time.
+    pub fn statistics(&self) -> Value {
+        self.service.statistics_json(self.connections.count())
+    }
+
     /// The export, when the server has stopped.
     pub fn into_export(self) -> E {
         self.service.export
@@ -229,7 +234,12 @@ impl<E: Export + Control> Server<E> {
                 stop.stop();
                 control::done(json!({}))
             }
-            Some("stats") => control::done(statistics(service, count, time)),
+            Some("stats") => {
+                let mut told = service.statistics_json(count);
+                told["time_ns"] = json!(time.now_ns());
+                told["wall_s"] = json!(time.wall().as_secs_f64());
+                control::done(told)
+            }
             _ => service.export.handle(request),
         });
     }
@@ -285,17 +295,6 @@ impl<E: Export + Control> Server<E> {
         }
         Ok(())
     }
-}
-
-/// What `stats` answers.
-fn statistics<E: Export>(service: &Service<E>, connections: usize, time: &Timekeeper) -> Value {
-    let mut told = service.statistics.to_json();
-    told.insert("connections".to_owned(), json!(connections));
-    told.insert("requests_pending".to_owned(), json!(service.pending()));
-    told.insert("shared_bytes".to_owned(), json!(service.budget.used_bytes()));
-    told.insert("time_ns".to_owned(), json!(time.now_ns()));
-    told.insert("wall_s".to_owned(), json!(time.wall().as_secs_f64()));
-    Value::Object(told)
 }
 
 /// Raises the process's limit of open files as far as wanted and allowed; returns how many connections fit.

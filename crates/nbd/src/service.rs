@@ -1,5 +1,7 @@
 //! The export and the requests that it has: between sessions and the passing of time, without sockets.
 
+use serde_json::{Value, json};
+
 use crate::client::Client;
 use crate::export::{Errno, Export, Extent, Request, RequestKind};
 use crate::limits::{Budget, Limits};
@@ -138,6 +140,15 @@ impl<E: Export> Service<E> {
             self.extents.push(Extent { length: command.length, hole: false, zero: false });
         }
         reply::block_status(&mut client.out, command.cookie, &self.extents);
+    }
+
+    /// What was done, and what is under way.
+    pub fn statistics_json(&self, connections: usize) -> Value {
+        let mut told = self.statistics.to_json();
+        told.insert("connections".to_owned(), json!(connections));
+        told.insert("requests_pending".to_owned(), json!(self.pending()));
+        told.insert("shared_bytes".to_owned(), json!(self.budget.used_bytes()));
+        Value::Object(told)
     }
 
     /// Lets time pass, and hands over what is done.
