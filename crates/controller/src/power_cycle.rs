@@ -242,11 +242,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let units = self.mapping.user_units();
         let recovered = recover(medium, units, geometry.pages_per_block)?;
         self.mapping.mount(&recovered)?;
+        let cells = self.flash_shape().cells;
         let torn = |&block: &BlockIndex| medium.block(block).state == BlockState::TornErase;
         let torn: Vec<BlockIndex> = (0..medium.block_count()).map(BlockIndex).filter(torn).collect();
         let mut held = Vec::new();
         medium.held(&mut held);
-        self.restore_cells(&held);
+        self.restore_cells(&held, cells)?;
         let Some(durable) = &mut self.durable else { return Ok(MountReport::default()) };
         for &block in &torn {
             durable.whole(FlashOp::Erase { block }, &[]);
@@ -277,12 +278,23 @@ impl<M: Scheduled> SolidStateDrive<M> {
         })
     }
 
+    /// Units that hold something, each with its payload cell. In durable mode.
+    pub fn live_cells(&self) -> impl Iterator<Item = (Lpn, u32)> {
+        let cell = |words: Option<&[u64]>| words.and_then(|words| words.first()).map(|&word| word as u32);
+        (0..self.mapping.user_units()).map(Lpn).flat_map(move |lpn| {
+            let buffered = self.buffer.find(lpn).and_then(|id| self.buffer.stamps(id));
+            let cells = [cell(self.mapping.stamps_of(lpn)), cell(buffered)];
+            cells.into_iter().flatten().map(move |cell| (lpn, cell))
+        })
+    }
+
     /// Cells that nothing current refers to are free.
-    fn restore_cells(&mut self, held: &[(u32, u32)]) {
+    fn restore_cells(&mut self, held: &[(u32, u32)], cells: u32) -> Result<(), String> {
         let mut used = vec![true];
-        let units = (0..self.mapping.user_units()).map(Lpn);
-        let words = units.filter_map(|lpn| self.mapping.stamps_of(lpn)?.first().map(|&word| word as u32));
-        for cell in words.chain(held.iter().map(|&(_, cell)| cell)) {
+        for (lpn, cell) in self.live_cells().chain(held.iter().map(|&(lpn, cell)| (Lpn(lpn), cell))) {
+            if cell > cells {
+                return Err(format!("unit {} is in cell {cell}, but there are {cells}", lpn.0));
+            }
             if cell as usize >= used.len() {
                 used.resize(cell as usize + 1, false);
             }
@@ -291,6 +303,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if let Some(durable) = &mut self.durable {
             durable.cells = Cells::restore(&used);
         }
+        Ok(())
     }
 
     /// What the capacitor kept goes into the buffer again.

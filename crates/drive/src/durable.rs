@@ -90,6 +90,15 @@ impl Engine {
             array => array.mount(media)?))
     }
 
+    /// Units of a medium that hold something, each with its payload cell. In durable mode.
+    #[must_use]
+    pub fn live_cells(&self, medium: usize) -> Vec<(u32, u32)> {
+        each!(self,
+            flash => flash.live_cells().map(|(lpn, cell)| (lpn.0, cell)).collect(),
+            _disk => Vec::new(),
+            array => array.live_cells(medium))
+    }
+
     /// Whether a range that begins with this sector holds anything (otherwise it reads as zeros), and for how many of
     /// `sector_count` sectors at least that goes on. In durable mode.
     #[must_use]

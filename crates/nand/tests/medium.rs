@@ -417,7 +417,12 @@ proptest! {
                 medium = Medium::new(SHAPE, medium.into_bytes()).unwrap();
             } else {
                 let before = medium.bytes().to_vec();
-                if medium.apply(op, &words).is_err() {
+                let touched = medium.touched_by(op, words.len());
+                let is_refused = medium.apply(op, &words).is_err();
+                for at in changed_words(&before, medium.bytes()) {
+                    prop_assert!(touched.iter().any(|range| range.start < at + 8 && at < range.end), "{:?} touches {}", op, at);
+                }
+                if is_refused {
                     prop_assert_eq!(medium.bytes(), &before, "a refusal changes nothing");
                 }
             }

@@ -71,6 +71,21 @@ impl Array {
         self.members().flat_map(|member| member.device().flash_shapes()).collect()
     }
 
+    /// Units of a medium that hold something, each with its payload cell.
+    #[must_use]
+    pub fn live_cells(&self, medium: usize) -> Vec<(u32, u32)> {
+        let mut first = 0;
+        for member in self.members() {
+            let engine = member.device();
+            let count = engine.media_count();
+            if medium < first + count {
+                return engine.live_cells(medium - first);
+            }
+            first += count;
+        }
+        Vec::new()
+    }
+
     /// The effects on one medium since they were last taken, instead of what `out` held.
     pub fn take_effects(&mut self, medium: usize, out: &mut Effects) {
         let mut first = 0;

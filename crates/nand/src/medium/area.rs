@@ -7,6 +7,8 @@
 //! The area of the newest complete checkpoint is active: its log is appended to. Before there is one, the log of area 0
 //! is. A new checkpoint goes to the other area and counts from its end on.
 
+use std::ops::Range;
+
 use super::check::Findings;
 use super::shape::LOG_ENTRY_BYTES;
 use super::words::{commit, load, load_half, mix, store, store_half, wipe};
@@ -115,6 +117,21 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         }
         commit(bytes, place.head + LOG_COUNT, u64::from(count) + records.len() as u64);
         Ok(())
+    }
+
+    /// Where so many more log records of an area are stored.
+    pub(super) fn touched_log(&self, area: usize, records: usize) -> [Range<usize>; 3] {
+        let place = self.layout.areas[area];
+        let count = self.log_count(area) as usize;
+        let at = |index: usize| place.log + index.min(self.shape.log_records as usize) * LOG_ENTRY_BYTES;
+        [place.head..place.table, at(count)..at(count.saturating_add(records)), 0..0]
+    }
+
+    /// Where entries of the checkpoint under construction are stored.
+    pub(super) fn touched_table(&self, first: u32, entries: usize) -> [Range<usize>; 3] {
+        let place = self.layout.areas[1 - self.active];
+        let at = |entry: usize| place.table + entry.min(self.shape.user_units as usize) * 4;
+        [place.head..place.table, at(first as usize)..at((first as usize).saturating_add(entries)), 0..0]
     }
 
     pub(super) fn area_under_construction(&self) -> Result<usize, MediumError> {

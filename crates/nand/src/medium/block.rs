@@ -1,5 +1,7 @@
 //! Blocks and pages: programs and erases.
 
+use std::ops::Range;
+
 use super::shape::{BLOCK_BYTES, PAGE_BYTES, RECORD_BYTES};
 use super::words::{commit, load, store, wipe};
 use super::{Medium, MediumError};
@@ -152,6 +154,20 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
             }
         }
         Err(MediumError::ProgramOrder { block, page, next: self.programs_done(block) * step })
+    }
+
+    /// Where an operation on a block stores something.
+    pub(super) fn touched_block(&self, block: u32, with_records: bool) -> [Range<usize>; 3] {
+        if block >= self.shape.blocks {
+            return [0..0, 0..0, 0..0];
+        }
+        let entry = self.layout.blocks + block as usize * BLOCK_BYTES;
+        let end = if with_records { self.shape.records_per_block } else { 0 };
+        [
+            entry..entry + BLOCK_BYTES,
+            self.page_at(block, 0)..self.page_at(block, self.shape.pages_per_block),
+            self.record_at(block, 0)..self.record_at(block, end),
+        ]
     }
 
     pub(super) fn program(

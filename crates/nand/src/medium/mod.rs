@@ -21,6 +21,8 @@ mod hold;
 mod shape;
 mod words;
 
+use std::ops::Range;
+
 use self::area::AreaState;
 use self::hold::Holds;
 use self::shape::Layout;
@@ -262,10 +264,56 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         }
     }
 
+    /// Where an operation with so many words may store something: byte ranges, some of them empty. Whoever keeps the
+    /// bytes in a sparse file makes sure of their space first.
+    #[inline]
+    #[must_use]
+    pub fn touched_by(&self, op: FlashOp, words: usize) -> [Range<usize>; 3] {
+        match op {
+            FlashOp::Program { block, .. } => self.touched_block(block.0, true),
+            FlashOp::Erase { block } | FlashOp::Retire { block } => self.touched_block(block.0, false),
+            FlashOp::Log => self.touched_log(self.active, words / Record::WORDS),
+            FlashOp::CheckpointLog => self.touched_log(1 - self.active, words / Record::WORDS),
+            FlashOp::Checkpoint { first_lpn } => self.touched_table(first_lpn, words),
+            FlashOp::CheckpointBegin | FlashOp::CheckpointEnd { .. } => self.touched_log(1 - self.active, 0),
+        }
+    }
+
+    /// Where a secure erase stores something that was zero before.
+    #[must_use]
+    pub fn touched_by_secure_erase(&self) -> Range<usize> {
+        0..self.layout.pages
+    }
+
+    /// Where holding a unit stores something.
+    #[must_use]
+    pub fn touched_by_hold(&self) -> Range<usize> {
+        self.layout.holds..self.layout.end
+    }
+
+    /// Where a whole checkpoint and a full log would store something.
+    #[must_use]
+    pub fn touched_by_checkpoint(&self) -> Range<usize> {
+        let end = if self.active == 0 { self.layout.holds } else { self.layout.areas[1].head };
+        self.layout.areas[1 - self.active].head..end
+    }
+
+    /// Whether bytes are those of a medium whose secure erase was begun and not finished.
+    #[must_use]
+    pub fn is_erasing(bytes: &[u8]) -> bool {
+        bytes.len() >= 8 && words::load(bytes, 0) != 0
+    }
+
+    /// A secure erase begins: from now on [`Self::new`] finishes it, and [`Self::is_erasing`] says that cells' bytes
+    /// must go too.
+    pub fn begin_secure_erase(&mut self) {
+        words::commit(self.bytes.as_mut(), 0, 1);
+    }
+
     /// Erases every block that is not erased (failed ones too lose what they hold), and forgets checkpoints, log and
     /// held units. Cut anywhere, it is finished by [`Self::new`].
     pub fn secure_erase(&mut self) {
-        words::commit(self.bytes.as_mut(), 0, 1);
+        self.begin_secure_erase();
         for block in 0..self.shape.blocks {
             self.wipe_block(block);
         }

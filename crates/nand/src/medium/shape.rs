@@ -76,14 +76,22 @@ impl MediumShape {
         begins
     }
 
+    /// Whether a medium of this shape can be.
+    ///
+    /// # Errors
+    /// [`MediumError::Shape`].
+    pub fn validate(&self) -> Result<(), MediumError> {
+        self.layout().map(drop)
+    }
+
     /// Where everything lies.
     pub(super) fn layout(&self) -> Result<Layout, MediumError> {
         let counts = [
-            ("blocks", self.blocks, 1, 1 << 24),
+            ("blocks", self.blocks, 0, 1 << 24),
             ("pages per block", self.pages_per_block, 1, 1 << 14),
             ("pages per unit", self.pages_per_unit, 1, self.pages_per_block),
             ("records per block", self.records_per_block, 0, 1 << 20),
-            ("user units", self.user_units, 1, u32::MAX - 1),
+            ("user units", self.user_units, 0, u32::MAX - 1),
             ("log records", self.log_records, 0, 1 << 30),
             ("held units", self.held_units, 0, 1 << 30),
         ];

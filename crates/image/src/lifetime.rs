@@ -1,0 +1,76 @@
+//! Counters over a drive's life: the engine counts from power-on, the image keeps what came before.
+
+use drivelab_drive::{Drive, Model};
+use serde_json::{Map, Value, json};
+
+use crate::image::Image;
+use crate::manifest::FORMAT_VERSION;
+use crate::state::State;
+
+/// Counters that say how things are, and so replace what was before.
+fn is_level(key: &str) -> bool {
+    const LEVELS: [&str; 4] = ["valid_units", "free_blocks", "retired_blocks", "spare_blocks"];
+    LEVELS.contains(&key) || key.starts_with("erase_count_")
+}
+
+/// Counters of before and those since power-on, together.
+pub(crate) fn add_counters(before: &Map<String, Value>, since: &Value) -> Map<String, Value> {
+    let mut sum = before.clone();
+    for (key, value) in since.as_object().into_iter().flatten() {
+        let added = match (sum.get(key), value) {
+            _ if is_level(key) => None,
+            (Some(Value::Number(old)), Value::Number(new)) => match (old.as_u64(), new.as_u64()) {
+                (Some(old), Some(new)) => Some(Value::from(old.saturating_add(new))),
+                _ => Some(json!(old.as_f64().unwrap_or(0.0) + new.as_f64().unwrap_or(0.0))),
+            },
+            (Some(Value::Object(old)), Value::Object(_)) => Some(add_counters(old, value).into()),
+            _ => None,
+        };
+        sum.insert(key.clone(), added.unwrap_or_else(|| value.clone()));
+    }
+    sum
+}
+
+/// What SMART tells, as a flat JSON object.
+pub(crate) fn facts(image: &Image, model: &Model, state: &State) -> Value {
+    let manifest = image.manifest();
+    let derived = &Drive::describe(model)["derived"];
+    let mut facts = state.counters.clone();
+    let blocks: u64 = manifest.media.iter().map(|shape| u64::from(shape.blocks)).sum();
+    let more = json!({
+        "model": manifest.model_name,
+        "title": model.text("title"),
+        "firmware": manifest.model_name.split_once('@').map(|(_, firmware)| firmware),
+        "model_hash": manifest.model_hash,
+        "seed": manifest.seed,
+        "serial": manifest.identity.serial,
+        "uuid": manifest.identity.uuid,
+        "engine_version": manifest.engine_version,
+        "image_format": FORMAT_VERSION,
+        "image_bytes_on_disk": image.bytes_on_disk().ok(),
+        "user_capacity_bytes": derived["user_capacity_bytes"],
+        "raw_capacity_bytes": derived["raw_capacity_bytes"],
+        "block_count": blocks,
+        "power_on_ns": state.power_on_ns,
+        "power_cycles": state.power_cycles,
+        "unsafe_shutdowns": state.unsafe_shutdowns,
+        "clean": state.is_clean,
+    });
+    facts.extend(more.as_object().cloned().unwrap_or_default());
+    facts.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_add_up_and_levels_are_replaced() {
+        let before = json!({"a": 3, "energy": 0.5, "valid_units": 9, "members": {"b": 1}, "gone": 7});
+        let since = json!({"a": 4, "energy": 0.25, "valid_units": 2, "members": {"b": 2}, "new": 1});
+        let sum = add_counters(before.as_object().unwrap(), &since);
+        let expected =
+            json!({"a": 7, "energy": 0.75, "valid_units": 2, "members": {"b": 3}, "new": 1, "gone": 7});
+        assert_eq!(Value::from(sum), expected);
+    }
+}

@@ -1,0 +1,32 @@
+//! Files in memory: the one place of the project that needs `unsafe`.
+#![allow(unsafe_code, reason = "memory that others can change is unsafe by nature; see below")]
+
+use std::fs::File;
+use std::io;
+
+use memmap2::{MmapMut, MmapOptions};
+
+/// Whether stores reach the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// They do.
+    Shared,
+    /// They stay in this process.
+    Private,
+}
+
+/// Maps bytes of a file, which must be there.
+pub(crate) fn map(file: &File, begin: u64, bytes: u64, sharing: Sharing) -> io::Result<MmapMut> {
+    let length =
+        usize::try_from(bytes).map_err(|_| io::Error::other("too long for this machine's memory"))?;
+    let mut options = MmapOptions::new();
+    options.offset(begin).len(length);
+    // SAFETY: A mapping is undefined behaviour if its bytes change under a reference to them, and a signal if they are
+    // not there. Both need another process that changes or shortens the file: an image is locked while it is mapped
+    // (`lock.rs`), and no two mappings of it overlap. Nothing is read as anything but plain bytes. Space behind bytes is
+    // made sure of before they are stored (`room.rs`), so that a full disk is an error and no signal.
+    match sharing {
+        Sharing::Shared => unsafe { options.map_mut(file) },
+        Sharing::Private => unsafe { options.map_copy(file) },
+    }
+}

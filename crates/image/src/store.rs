@@ -1,0 +1,214 @@
+//! Effects carried out: flash operations against a medium, the host's bytes against cells.
+
+use drivelab_controller::{Effect, Effects};
+use drivelab_nand::op::FlashOp;
+use drivelab_nand::{Medium, MediumError};
+
+use crate::cells::Cells;
+use crate::manifest::MediaShape;
+use crate::room::{NoRoom, Room, Unlimited};
+
+/// Why an effect can't be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// What flash can't do.
+    #[error(transparent)]
+    Medium(#[from] MediumError),
+    /// Cells that aren't there.
+    #[error("cells {first} to {end}, but there are {count}")]
+    Cell {
+        /// The first.
+        first: u32,
+        /// One past the last.
+        end: u64,
+        /// How many there are.
+        count: u32,
+    },
+    /// Sectors that a cell doesn't have.
+    #[error("sectors {first} to {} of a cell of {sectors}", u64::from(*first) + u64::from(*count))]
+    Sectors {
+        /// The first.
+        first: u32,
+        /// How many.
+        count: u32,
+        /// How many a cell has.
+        sectors: u32,
+    },
+    /// Data of a command that nobody knows.
+    #[error("command {tag} has no sectors {offset} to {}", u64::from(*offset) + u64::from(*count))]
+    Host {
+        /// Its tag.
+        tag: u32,
+        /// First sector of its data.
+        offset: u32,
+        /// Sectors.
+        count: u32,
+    },
+    /// No space for what is to be stored.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
+}
+
+/// Bytes of the host's commands, from their submission to their completion.
+pub trait HostData {
+    /// Sectors of a write's data.
+    fn written(&self, tag: u32, offset: u32, count: u32) -> Option<&[u8]>;
+
+    /// Where sectors of a read's data go.
+    fn to_read(&mut self, tag: u32, offset: u32, count: u32) -> Option<&mut [u8]>;
+}
+
+/// A medium and the payload of its cells.
+#[derive(Clone, Debug)]
+pub struct Store<B, R> {
+    medium: Medium<B>,
+    cells: Cells<B>,
+    room: R,
+    /// Operations that have begun and not ended.
+    begun: Vec<(u64, FlashOp)>,
+}
+
+impl Store<Vec<u8>, Unlimited> {
+    /// A new one in memory.
+    ///
+    /// # Errors
+    /// A shape that can't be.
+    pub fn in_memory(shape: &MediaShape) -> Result<Self, MediumError> {
+        let medium = Medium::in_memory(shape.medium())?;
+        let cells = Cells::new(vec![0; shape.payload_bytes() as usize], shape.cell_bytes);
+        Ok(Self::new(medium, cells, Unlimited))
+    }
+}
+
+impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
+    pub(crate) fn new(medium: Medium<B>, cells: Cells<B>, room: R) -> Self {
+        Self { medium, cells, room, begun: Vec::new() }
+    }
+
+    /// The medium.
+    #[must_use]
+    pub fn medium(&self) -> &Medium<B> {
+        &self.medium
+    }
+
+    /// The cells.
+    #[must_use]
+    pub fn cells(&self) -> &Cells<B> {
+        &self.cells
+    }
+
+    pub(crate) fn room(&self) -> &R {
+        &self.room
+    }
+
+    pub(crate) fn room_mut(&mut self) -> &mut R {
+        &mut self.room
+    }
+
+    /// Carries out effects, in order.
+    ///
+    /// # Errors
+    /// At the first that can't be: those before it are carried out, it and those behind it are not.
+    pub fn carry_out(&mut self, effects: &Effects, host: &mut impl HostData) -> Result<(), StoreError> {
+        effects.list.iter().try_for_each(|&effect| self.carry_out_one(effect, effects, host))
+    }
+
+    /// Carries out one effect of a list.
+    ///
+    /// # Errors
+    /// Nothing has changed then.
+    #[inline]
+    pub fn carry_out_one(
+        &mut self,
+        effect: Effect,
+        effects: &Effects,
+        host: &mut impl HostData,
+    ) -> Result<(), StoreError> {
+        match effect {
+            Effect::Fill { cell, base, first, count, tag, offset } => {
+                let data = host.written(tag, offset, count).ok_or(StoreError::Host { tag, offset, count })?;
+                self.room.make_for_cells(self.cells.place(cell, 1)?)?;
+                self.cells.fill(cell, base, first, data)
+            }
+            Effect::Send { cell, first, count, tag, offset } => {
+                let data = host.to_read(tag, offset, count).ok_or(StoreError::Host { tag, offset, count })?;
+                self.cells.send(cell, first, data)
+            }
+            Effect::Hold { lpn, cell } => {
+                self.room.make_for_medium(self.medium.touched_by_hold())?;
+                Ok(self.medium.hold(lpn, cell)?)
+            }
+            Effect::Unhold { lpn, cell } => {
+                self.medium.unhold(lpn, cell);
+                Ok(())
+            }
+            Effect::Copy { from, to, count } => {
+                self.room.make_for_cells(self.cells.place(to, count)?)?;
+                self.cells.copy(from, to, count)
+            }
+            Effect::Free { first, count } => {
+                let place = self.cells.place(first, count)?;
+                self.room.release_cells(place);
+                Ok(())
+            }
+            Effect::Begin { number, op } => {
+                self.begun.push((number, op));
+                Ok(())
+            }
+            Effect::End { number, op, words } => {
+                let words = effects.words_of(words);
+                for place in self.medium.touched_by(op, words.len()) {
+                    self.room.make_for_medium(place)?;
+                }
+                self.medium.apply(op, words)?;
+                self.begun.retain(|&(begun, _)| begun != number);
+                Ok(())
+            }
+            Effect::SecureErase => self.secure_erase(),
+        }
+    }
+
+    /// The power fails: what has begun is torn.
+    pub fn cut(&mut self) {
+        for (_, op) in std::mem::take(&mut self.begun) {
+            let has_room = self
+                .medium
+                .touched_by(op, 0)
+                .into_iter()
+                .all(|place| self.room.make_for_medium(place).is_ok());
+            // An operation may not be possible because the one before it was torn too: then it has not happened.
+            if has_room {
+                let _ = self.medium.tear(op);
+            }
+        }
+    }
+
+    /// Every block is erased, and every byte of every cell is gone.
+    pub(crate) fn secure_erase(&mut self) -> Result<(), StoreError> {
+        self.begun.clear();
+        self.room.make_for_medium(self.medium.touched_by_secure_erase())?;
+        self.medium.begin_secure_erase();
+        wipe(&mut self.cells, &mut self.room)?;
+        self.medium.secure_erase();
+        Ok(())
+    }
+}
+
+/// The bytes of all cells become zeros.
+pub(crate) fn wipe<B: AsRef<[u8]> + AsMut<[u8]>, R: Room>(
+    cells: &mut Cells<B>,
+    room: &mut R,
+) -> Result<(), StoreError> {
+    let all = 0..cells.bytes().len();
+    if !room.release_cells(all.clone()) {
+        // In pieces: those that were never used need no room to stay zeros.
+        for begin in all.clone().step_by(1 << 20) {
+            let piece = begin..(begin + (1 << 20)).min(all.end);
+            if cells.bytes()[piece.clone()].iter().any(|&byte| byte != 0) {
+                room.make_for_cells(piece.clone())?;
+                cells.clear(piece);
+            }
+        }
+    }
+    Ok(())
+}
