@@ -12,6 +12,9 @@ const REQUEST_BYTES: u64 = 512;
 /// Least room for a read into the client's own buffer.
 const ROOM_BYTES_MIN: usize = 4 << 10;
 
+/// Room that is made at once for what a client has announced.
+const ROOM_BYTES_MAX: usize = 2 << 20;
+
 /// Replies that wait may occupy so much without being looked at.
 const OUT_BYTES_KEPT: usize = 16 << 10;
 
@@ -29,6 +32,8 @@ pub struct Client {
     pub taken: usize,
     /// Bytes of input without which nothing can be done.
     pub need: usize,
+    /// Bytes of input that it will be able to collect, whatever others do.
+    pub reserved: usize,
     /// Its requests that the export has.
     pub requests: u32,
     /// Bytes of those.
@@ -51,6 +56,7 @@ impl Client {
             input: Vec::new(),
             taken: 0,
             need: 1,
+            reserved: 0,
             requests: 0,
             request_bytes: 0,
             share: Share::default(),
@@ -70,20 +76,19 @@ impl Client {
         self.request_bytes + self.unsent().len() as u64
     }
 
-    /// Bytes held for it in all. Input that is being collected counts as a whole from the start, so that it can be
-    /// completed.
+    /// Bytes held for it in all.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         let input = self.input.len() - self.taken;
-        self.busy_bytes() + if input > 0 { input.max(self.need) as u64 + REQUEST_BYTES } else { 0 }
+        self.busy_bytes() + if input > 0 { input.max(self.reserved) as u64 + REQUEST_BYTES } else { 0 }
     }
 
-    /// Room for the input that is needed, after what is there.
-    pub fn collect(&mut self, buffer: impl FnOnce(usize) -> Vec<u8>) -> &mut Vec<u8> {
+    /// Room for input that is needed, after what is there. Much of it is not made before some of it has come.
+    pub fn collect(&mut self, buffer: impl FnOnce(usize, usize) -> Vec<u8>) -> &mut Vec<u8> {
         let left = self.input.len() - self.taken;
-        let wanted = self.need.max(left + ROOM_BYTES_MIN);
+        let wanted = self.need.min(ROOM_BYTES_MAX.max(2 * left)).max(left + ROOM_BYTES_MIN);
         if self.input.capacity() < wanted {
-            let mut larger = buffer(wanted);
+            let mut larger = buffer(left, wanted);
             larger.extend_from_slice(&self.input[self.taken..]);
             self.input = larger;
         } else {

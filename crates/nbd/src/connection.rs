@@ -36,11 +36,11 @@ impl Buffers {
         self.0.pop().unwrap_or_default()
     }
 
-    /// A buffer for input: not much larger than needed, because it may be held for long.
-    fn take_for(&mut self, bytes: usize) -> Vec<u8> {
-        match self.0.pop_if(|buffer| (bytes..=4 * bytes).contains(&buffer.capacity())) {
+    /// A buffer for input that has to wait: not much larger than what is there, which is all that is counted.
+    fn take_for(&mut self, there: usize, wanted: usize) -> Vec<u8> {
+        match self.0.pop_if(|buffer| (wanted..=4 * there).contains(&buffer.capacity())) {
             Some(buffer) => buffer,
-            None => Vec::with_capacity(bytes),
+            None => Vec::with_capacity(wanted),
         }
     }
 
@@ -136,7 +136,7 @@ impl Connection {
         let left = client.input.len() - client.taken;
         let is_own = left > MOVED_BYTES_MAX || client.need > shared.capacity();
         let received = if is_own {
-            let into = client.collect(|bytes| buffers.take_for(bytes));
+            let into = client.collect(|there, wanted| buffers.take_for(there, wanted));
             rustix::net::recv(socket, spare_capacity(into), RecvFlags::empty())
         } else {
             shared.clear();
@@ -170,7 +170,7 @@ impl Connection {
     /// Makes room for input that has to wait.
     pub(crate) fn keep_input(&mut self, input: &[u8], buffers: &mut Buffers) {
         if self.client.input.capacity() < input.len() && input.len() > Buffers::BYTES_MIN {
-            self.client.input = buffers.take_for(input.len());
+            self.client.input = buffers.take_for(input.len(), input.len());
         }
         self.client.input.extend_from_slice(input);
     }

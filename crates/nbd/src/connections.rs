@@ -183,19 +183,24 @@ impl Connections {
         match wait {
             Wait::Input(bytes) => {
                 client.need = bytes;
-                // Only what fits the budget as a whole is collected.
-                if bytes as u64 > self.limits.connection_bytes_free
-                    && !service.budget.allows(&client.share, client.busy_bytes() + bytes as u64)
-                {
+                // Payload is collected as long as there is room for the next piece, or else for all of it.
+                let busy_bytes = client.busy_bytes();
+                let piece_bytes = (client.input.len() - client.taken + SHARED_BYTES).min(bytes) as u64;
+                let is_small = bytes as u64 <= self.limits.connection_bytes_free;
+                if is_small || service.budget.allows(&client.share, busy_bytes + piece_bytes) {
+                    client.reserved = 0;
+                } else if service.budget.allows_completing(&client.share, busy_bytes + bytes as u64) {
+                    client.reserved = bytes;
+                } else {
                     connection.wait = Wait::Others;
                 }
             }
             Wait::Close => self.leaving.push_back((now + self.limits.stall, id)),
-            Wait::Client | Wait::Others => client.need = 1,
+            Wait::Client | Wait::Others => {}
         }
-        // Input that waits for its share does not hold it yet.
-        if connection.wait == Wait::Others {
+        if !matches!(connection.wait, Wait::Input(_)) {
             client.need = 1;
+            client.reserved = 0;
         }
         let had_share = client.share.is_taken();
         let held_bytes = client.held_bytes();

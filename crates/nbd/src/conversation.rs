@@ -26,7 +26,7 @@ impl<E: Export> Conversation<E> {
 
     /// Where more input goes: read into its spare room, then call [`Conversation::proceed`].
     pub fn input(&mut self) -> &mut Vec<u8> {
-        self.client.collect(Vec::with_capacity)
+        self.client.collect(|_, wanted| Vec::with_capacity(wanted))
     }
 
     /// Takes input and handles it, as far as limits allow.
@@ -46,6 +46,7 @@ impl<E: Export> Conversation<E> {
             client.input.clear();
             client.taken = 0;
         }
+        client.reserved = 0;
         client.need = if let Wait::Input(bytes) = wait { bytes } else { 1 };
         self.wait = wait;
         let held_bytes = client.held_bytes();

@@ -48,8 +48,8 @@ impl Limits {
     /// # Errors
     /// A limit below which not even one client could be served.
     pub fn validate(&self, maximum_payload_bytes: u32) -> Result<(), String> {
-        // Twice, because input that waits may take half of it.
-        let least_bytes = 2 * (u64::from(maximum_payload_bytes) + (1 << 20));
+        // One to be begun, and one to be completed.
+        let least_bytes = 2 * whole_bytes(maximum_payload_bytes);
         if self.total_bytes_max < least_bytes {
             return Err(format!("total_bytes_max: {}; at least {least_bytes}", self.total_bytes_max));
         }
@@ -60,22 +60,30 @@ impl Limits {
     }
 }
 
+/// The largest request, with all that comes with it.
+fn whole_bytes(maximum_payload_bytes: u32) -> u64 {
+    u64::from(maximum_payload_bytes) + (1 << 20)
+}
+
 /// The bytes that all connections share.
 #[derive(Debug)]
 pub struct Budget {
     used_bytes: u64,
     total_bytes_max: u64,
     free_bytes: u64,
+    /// Kept for completing what has begun.
+    reserve_bytes: u64,
 }
 
 impl Budget {
     /// Nothing is used yet.
     #[must_use]
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &Limits, maximum_payload_bytes: u32) -> Self {
         Self {
             used_bytes: 0,
             total_bytes_max: limits.total_bytes_max,
             free_bytes: limits.connection_bytes_free,
+            reserve_bytes: whole_bytes(maximum_payload_bytes),
         }
     }
 
@@ -85,17 +93,28 @@ impl Budget {
         self.used_bytes
     }
 
-    /// More than half of it is in use.
+    /// So much of it is in use that the rest should go to many.
     #[must_use]
     pub fn is_tight(&self) -> bool {
-        self.used_bytes > self.total_bytes_max / 2
+        self.used_bytes > (self.total_bytes_max - self.reserve_bytes) / 4
     }
 
     /// Whether a connection that has `share` of it may come to hold `held_bytes`.
     #[must_use]
     pub fn allows(&self, share: &Share, held_bytes: u64) -> bool {
+        self.allows_up_to(self.total_bytes_max - self.reserve_bytes, share, held_bytes)
+    }
+
+    /// Likewise, for whoever has begun and will hold no more than that: without its reserve, clients that each wait for
+    /// room for the rest of a write would wait for ever.
+    #[must_use]
+    pub fn allows_completing(&self, share: &Share, held_bytes: u64) -> bool {
+        self.allows_up_to(self.total_bytes_max, share, held_bytes)
+    }
+
+    fn allows_up_to(&self, limit_bytes: u64, share: &Share, held_bytes: u64) -> bool {
         let wanted = held_bytes.saturating_sub(self.free_bytes);
-        wanted <= share.0 || self.used_bytes - share.0 + wanted <= self.total_bytes_max
+        wanted <= share.0 || self.used_bytes - share.0 + wanted <= limit_bytes
     }
 
     /// Counts what a connection holds now.
@@ -124,12 +143,13 @@ mod tests {
 
     #[test]
     fn small_holdings_are_free_and_large_ones_share_the_total() {
-        let limits = Limits { connection_bytes_free: 10, total_bytes_max: 100, ..Limits::default() };
-        let mut budget = Budget::new(&limits);
+        let limits =
+            Limits { connection_bytes_free: 10, total_bytes_max: (1 << 20) + 100, ..Limits::default() };
+        let mut budget = Budget::new(&limits, 0);
         let (mut greedy, mut modest) = (Share::default(), Share::default());
         assert!(budget.allows(&greedy, 110) && !budget.allows(&greedy, 111));
         budget.settle(&mut greedy, 110);
-        assert!(budget.is_tight());
+        assert!(!budget.allows(&modest, 11) && budget.allows_completing(&modest, 1000));
         assert!(budget.allows(&modest, 10) && !budget.allows(&modest, 11));
         budget.settle(&mut modest, 10);
         assert!(!modest.is_taken());

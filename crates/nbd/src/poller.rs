@@ -1,6 +1,7 @@
 //! Which sockets have something to do (epoll, level-triggered, waits to the nanosecond).
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
@@ -79,12 +80,11 @@ pub(crate) struct Ready {
 /// Waits for events.
 pub(crate) struct Poller {
     epoll: OwnedFd,
-    events: Vec<epoll::Event>,
 }
 
 impl Poller {
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { epoll: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(EVENTS_MAX) })
+        Ok(Self { epoll: epoll::create(CreateFlags::CLOEXEC)? })
     }
 
     pub(crate) fn add(&self, fd: impl AsFd, token: Token, interest: Interest) -> io::Result<()> {
@@ -100,18 +100,19 @@ impl Poller {
     }
 
     /// Waits at most so long (`None`: until something happens) and takes what happened. A signal ends the wait early.
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    pub(crate) fn wait(&self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let timeout = timeout.map(|left| Timespec {
             tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: i64::from(left.subsec_nanos()),
         });
-        self.events.clear();
         ready.clear();
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), timeout.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        let mut room = [MaybeUninit::<epoll::Event>::uninit(); EVENTS_MAX];
+        let events = match epoll::wait(&self.epoll, &mut room, timeout.as_ref()) {
+            Ok((events, _)) => events,
+            Err(rustix::io::Errno::INTR) => return Ok(()),
             Err(error) => return Err(error.into()),
-        }
-        ready.extend(self.events.iter().map(|event| {
+        };
+        ready.extend(events.iter().map(|event| {
             let (flags, data) = (event.flags, event.data);
             Ready {
                 token: Token::unpack(data.u64()),

@@ -271,14 +271,17 @@ impl<E: Export + Control> Server<E> {
     fn accept(&mut self, index: usize, time: &Timekeeper) -> Result<(), Error> {
         let now = time.wall();
         let is_control = index >= self.options.listen.len();
-        for _ in 0..ACCEPTS_MAX {
+        for count in 0..ACCEPTS_MAX {
             // It may have been closed by an event of the same wake-up.
             let Some(listener) = self.listeners.get(index).filter(|_| self.is_accepting) else { break };
-            if !is_control
-                && self.connections.count() >= self.options.limits.connections_max
-                && !self.connections.drop_oldest_handshake(&mut self.service)
-            {
-                return self.rest(now);
+            if !is_control && self.connections.count() >= self.options.limits.connections_max {
+                // Only of the first it is known that it is there.
+                if count > 0 {
+                    break;
+                }
+                if !self.connections.drop_oldest_handshake(&mut self.service) {
+                    return self.rest(now);
+                }
             }
             match listener.accept() {
                 Ok(socket) if is_control => self.control_clients.insert(socket, &self.poller),

@@ -45,10 +45,11 @@ pub struct Service<E> {
 impl<E: Export> Service<E> {
     /// Nothing is under way.
     pub fn new(export: E, limits: &Limits) -> Self {
+        let budget = Budget::new(limits, export.info().maximum_payload_bytes);
         Self {
             export,
             statistics: Statistics::default(),
-            budget: Budget::new(limits),
+            budget,
             limits: limits.clone(),
             pending: Pending::default(),
             extents: Vec::new(),
@@ -102,11 +103,18 @@ impl<E: Export> Service<E> {
     /// What has to become less before this request can be let in.
     fn refuses(&self, client: &Client, kind: RequestKind, length: u32) -> Option<Wait> {
         let held_bytes = client.busy_bytes() + Client::cost(kind, length);
-        let is_crowded =
-            client.requests >= self.limits.requests_max || held_bytes > self.limits.connection_bytes_max;
+        // The fewer bytes are left, the less one client may have of them.
+        let bytes_max = if self.budget.is_tight() {
+            self.limits.connection_bytes_max.min(self.limits.total_bytes_max / 64)
+        } else {
+            self.limits.connection_bytes_max
+        };
+        let is_crowded = client.requests >= self.limits.requests_max || held_bytes > bytes_max;
         if is_crowded && !client.is_idle() {
             Some(Wait::Client)
-        } else if self.budget.allows(&client.share, held_bytes) {
+        } else if kind == RequestKind::Write && self.budget.allows_completing(&client.share, held_bytes)
+            || self.budget.allows(&client.share, held_bytes)
+        {
             None
         } else {
             Some(Wait::Others)
