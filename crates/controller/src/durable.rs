@@ -6,10 +6,10 @@
 //! for none of this: it finishes what it has begun.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use drivelab_ftl::recovery::{LOG_TRIM, log_info};
-use drivelab_ftl::{Mapping, Superseded};
+use drivelab_ftl::{Mapping, Stored, Superseded, UnitContent};
 use drivelab_nand::op::{FlashOp, NO_CELL, PageKind, Record};
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
@@ -40,6 +40,8 @@ struct DieWork {
     words: Vec<u64>,
     /// Cells that are free when the job is done.
     freed: Vec<u32>,
+    /// When the last page of host data ends, or ended.
+    host_end_ns: Nanos,
 }
 
 /// Records on their way to the log: as many pages as they fill, which count together.
@@ -59,6 +61,8 @@ pub(crate) struct Durable {
     pub cells: Cells,
     /// Times of the programs that superseded data of each block.
     fence_ns: Vec<Nanos>,
+    /// Time of the programs that superseded what may need data of any block.
+    fence_all_ns: Nanos,
     dies: Vec<DieWork>,
     number: u64,
     /// Records that wait for a page of the log, and cells that are free when they are there.
@@ -70,6 +74,9 @@ pub(crate) struct Durable {
     next_log_die: u32,
     pub has_capacitor: bool,
     superseded: Vec<Superseded>,
+    needed: Vec<Ppn>,
+    /// What the data of writes is like, by tag, unit by unit, until they are in the buffer.
+    contents: BTreeMap<u32, Vec<UnitContent>>,
     /// No new work for dies: a checkpoint is due.
     pub is_halted: bool,
     /// Records in the log since the last checkpoint.
@@ -86,6 +93,7 @@ impl Durable {
             effects: Effects::default(),
             cells: Cells::default(),
             fence_ns: vec![0; blocks as usize],
+            fence_all_ns: 0,
             dies: vec![DieWork::default(); dies as usize],
             number: 0,
             waiting: LogPage::default(),
@@ -96,6 +104,8 @@ impl Durable {
             next_log_die: 0,
             has_capacitor,
             superseded: Vec::new(),
+            needed: Vec::new(),
+            contents: BTreeMap::new(),
             is_halted: false,
             logged: 0,
             log_pages: 0,
@@ -140,11 +150,34 @@ impl Durable {
     pub fn supersede<M: Mapping>(&mut self, die: DieIndex, mapping: &mut M, end: Nanos) {
         self.superseded.clear();
         mapping.take_superseded(&mut self.superseded);
+        self.dies[die.0 as usize].host_end_ns = end;
         for &Superseded { block, cell } in &self.superseded {
-            let fence = &mut self.fence_ns[block.0 as usize];
+            let fence = self.fence_ns.get_mut(block.0 as usize).unwrap_or(&mut self.fence_all_ns);
             *fence = end.max(*fence);
             self.dies[die.0 as usize].freed.push(cell);
         }
+    }
+
+    /// When the page of host data that the mapping scheme has just programmed may begin: not before what it needs on
+    /// other dies is there.
+    #[inline]
+    pub fn ready_after_needed<M: Mapping>(&mut self, mapping: &mut M, ready: Nanos) -> Nanos {
+        self.needed.clear();
+        mapping.take_needed(&mut self.needed);
+        let layout = mapping.layout();
+        let mut ready = ready;
+        for &place in &self.needed {
+            let (in_block, on_page) = (layout.block_of(place), layout.page_of(place));
+            let work = &self.dies[layout.die_of(in_block).0 as usize];
+            let is_pending = work.pending.iter().any(|pending| {
+                matches!(pending.op, FlashOp::Program { block, page, kind: PageKind::Host, .. }
+                    if block == in_block && page == on_page)
+            });
+            if is_pending {
+                ready = ready.max(work.host_end_ns);
+            }
+        }
+        ready
     }
 
     /// A page begins to be programmed.
@@ -179,7 +212,8 @@ impl Durable {
             self.effects.list.push(Effect::End { number: pending.number, op: pending.op, words });
             if self.has_capacitor && matches!(pending.op, FlashOp::Program { kind: PageKind::Host, .. }) {
                 let records = self.effects.words[first as usize..].chunks_exact(Record::WORDS);
-                for record in records.map(|words| Record::from_words([words[0], words[1]])) {
+                let records = records.map(|words| Record::from_words([words[0], words[1]]));
+                for record in records.filter(|record| record.lpn != Lpn::PADDING) {
                     self.effects.list.push(Effect::Unhold { lpn: record.lpn.0, cell: record.cell });
                 }
             }
@@ -236,7 +270,7 @@ impl Durable {
     /// When everything in the log so far will be in flash, and what superseded data of this block.
     #[inline]
     pub fn erase_after_ns(&self, block: BlockIndex) -> Nanos {
-        self.log_end_ns.max(self.fence_ns[block.0 as usize])
+        self.log_end_ns.max(self.fence_ns[block.0 as usize]).max(self.fence_all_ns)
     }
 
     /// What waits for the log goes to it.
@@ -348,6 +382,45 @@ impl<M: Scheduled> SolidStateDrive<M> {
 }
 
 impl<M: Scheduled> SolidStateDrive<M> {
+    /// Bytes of a map unit, if the drive looks at content and so wants to be told of it.
+    #[must_use]
+    pub fn content_unit_bytes(&self) -> Option<u32> {
+        self.mapping.looks_at_content().then(|| self.sectors_per_unit * drivelab_nand::SECTOR_BYTES)
+    }
+
+    /// What the data of the write is like that will be submitted next with this tag: unit by unit, from the first that
+    /// it touches on. It takes precedence over [`Command::content`]. In durable mode.
+    pub fn set_unit_contents(&mut self, tag: u32, units: Vec<UnitContent>) {
+        if let Some(durable) = &mut self.durable {
+            durable.contents.insert(tag, units);
+        }
+    }
+
+    /// What the `index`-th unit of a write takes in flash; `is_whole`: the write covers all of it.
+    #[inline]
+    pub(crate) fn stored_of(&mut self, command: &Command, index: u32, is_whole: bool) -> Stored {
+        if let Some(durable) = &self.durable
+            && let Some(&content) =
+                durable.contents.get(&command.tag).and_then(|units| units.get(index as usize))
+        {
+            return self.mapping.stored_bytes(content, is_whole);
+        }
+        let mut stored = self.mapping.stored(&command.content, index);
+        if !is_whole {
+            // Mixed with what was there before, it is a copy of nothing.
+            stored.identity = None;
+        }
+        stored
+    }
+
+    /// A write is in the buffer.
+    #[inline]
+    pub(crate) fn forget_contents(&mut self, tag: u32) {
+        if let Some(durable) = &mut self.durable {
+            durable.contents.remove(&tag);
+        }
+    }
+
     /// The cell that holds a unit now.
     fn cell_of(&self, lpn: Lpn) -> u32 {
         let buffered = self.buffer.find(lpn).and_then(|id| self.buffer.stamps(id));

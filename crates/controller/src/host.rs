@@ -218,6 +218,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
             self.admission.pop_front();
             self.end_stall(slot, now);
+            self.forget_contents(self.slots[slot as usize].command.tag);
             let waits = self.waits_for_flash(slot);
             let state = &mut self.slots[slot as usize];
             state.admitted = true;
@@ -260,11 +261,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.slots[slot as usize].sectors_done = done;
                 return false;
             }
-            let mut stored = self.mapping.stored(&command.content, unit - first_unit);
-            if partial {
-                // Mixed with what was there before, it is a copy of nothing.
-                stored.identity = None;
-            }
+            let stored = self.stored_of(&command, unit - first_unit, !partial);
             let link_after = share(link_ns, u64::from(done + sectors), u64::from(total));
             let on_link = link_after - link_done;
             link_done = link_after;

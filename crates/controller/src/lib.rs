@@ -33,6 +33,6 @@ pub use power_cycle::{FlashShape, MountReport};
 pub use scheduled::Scheduled;
 pub use ssd::SolidStateDrive;
 
-pub use drivelab_ftl::Content;
+pub use drivelab_ftl::{Content, UnitContent};
 
 pub use command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};

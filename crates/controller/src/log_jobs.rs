@@ -440,6 +440,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if self.jobs.idle.len() > 1 {
             self.jobs.next_list = (self.jobs.next_list + 1) % self.jobs.idle.len();
         }
+        if let Some(durable) = &mut self.durable {
+            ready = durable.ready_after_needed(&mut self.mapping, ready);
+        }
         let end = self.transfer_and_program(index, self.layout.page_of(place), ready, now, false);
         if let Some(durable) = &mut self.durable {
             durable.supersede(index, &mut self.mapping, end);

@@ -6,9 +6,11 @@
 //! those of every scheme with a log on each die (`die_logs`); valid data is measured in granules here.
 
 mod duplicates;
+mod durable;
 mod fragments;
 mod map_cache;
 mod mapping;
+mod mount;
 mod moving;
 mod parity;
 mod recount;
@@ -25,6 +27,7 @@ use crate::die_logs::{DieLogs, Measure, check_thresholds};
 use crate::error::FtlError;
 use crate::mapping::Stored;
 use duplicates::Duplicates;
+use durable::Durable;
 use fragments::{Fragments, KEY_LIMIT, Key};
 use map_cache::{MAP_ENTRY_BYTES, MapCache};
 use parity::Parity;
@@ -103,6 +106,7 @@ pub struct CompressedMap {
     /// lie with the fragments.
     stamps: Option<Vec<u64>>,
     words_per_unit: u32,
+    durable: Option<Box<Durable>>,
 }
 
 impl CompressedMap {
@@ -162,6 +166,7 @@ impl CompressedMap {
             die_limits,
             stamps: None,
             words_per_unit: 0,
+            durable: None,
             logs: DieLogs::new(FlashArray::without_units(layout), ftl),
         })
     }
@@ -219,6 +224,9 @@ impl CompressedMap {
     #[inline]
     fn place(&mut self, die: DieIndex, page: &mut OpenPage, key: Key, size: u8) {
         self.fragments.push(page.block, key);
+        if let Some(durable) = &mut self.durable {
+            durable.hold(key);
+        }
         self.logs.blocks.add_valid(page.block, u32::from(size));
         self.logs.die_valid[die.0 as usize] += 1;
         page.used += u32::from(size);
@@ -265,11 +273,15 @@ impl CompressedMap {
             };
             self.duplicates.refer(id);
             self.map[index] = SHARED | id;
+            if let Some(durable) = &mut self.durable {
+                durable.refer(page.block, page.place, lpn, self.duplicates.get(id).page);
+            }
         } else {
             self.map[index] = page.place.0 + 1;
             self.extents[index] = Extent { size, charge: size };
             self.place(die, page, Key::Unit(lpn), size);
         }
+        self.note_superseded(old);
         self.outdated.push((old, old_extent));
     }
 

@@ -30,7 +30,7 @@ pub use blocks::Stream;
 pub use cleaning::{CleaningStep, Purpose, Urgency};
 pub use compressed_map::{CompressedMap, CompressionConfig};
 pub use config::{CleaningMode, FtlConfig};
-pub use content::{Content, Identity};
+pub use content::{Content, Identity, UnitContent};
 pub use counters::FtlCounters;
 pub use die_logs::MetadataPage;
 pub use error::FtlError;

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
 use crate::cleaning::{CleaningStep, Urgency};
-use crate::content::{Content, Identity};
+use crate::content::{Content, Identity, UnitContent};
 use crate::counters::FtlCounters;
 use crate::die_logs::MetadataPage;
 use crate::error::FtlError;
@@ -40,7 +40,7 @@ pub struct MapFetch {
 }
 
 /// Records that the log of a map has room for: a few hundred pages.
-const LOG_RECORDS: u32 = 1 << 16;
+pub(crate) const LOG_RECORDS: u32 = 1 << 16;
 
 /// A mapping scheme over its flash array.
 pub trait Mapping: Clone + Debug + Send {
@@ -88,6 +88,18 @@ pub trait Mapping: Clone + Debug + Send {
     #[inline]
     fn stored(&self, content: &Content, index: u32) -> Stored {
         let _ = (content, index);
+        Stored::PLAIN
+    }
+
+    /// Whether the content of writes matters at all.
+    fn looks_at_content(&self) -> bool {
+        false
+    }
+
+    /// What a unit of these bytes takes in flash. `is_whole`: they are all of the unit's; what is mixed with older bytes
+    /// is a copy of nothing.
+    fn stored_bytes(&mut self, content: UnitContent, is_whole: bool) -> Stored {
+        let _ = (content, is_whole);
         Stored::PLAIN
     }
 
@@ -154,6 +166,12 @@ pub trait Mapping: Clone + Debug + Send {
     /// number of its cell. Call it after the words of these operations have been stored.
     fn take_superseded(&mut self, out: &mut Vec<Superseded>);
 
+    /// Places that what was programmed last can't be read without, but does not hold itself: it may count only when they
+    /// do.
+    fn take_needed(&mut self, out: &mut Vec<Ppn>) {
+        let _ = out;
+    }
+
     /// Out-of-band data of the page that was programmed last at `first`: two words for each record.
     fn page_records(&self, first: Ppn, out: &mut Vec<u64>);
 
@@ -196,10 +214,15 @@ pub trait Mapping: Clone + Debug + Send {
 /// A unit that flash held and that is current no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superseded {
-    /// Where it lay.
+    /// Where it lay. [`Self::ANYWHERE`]: what it needs may be in any block, so none may be erased before.
     pub block: BlockIndex,
     /// Its payload cell.
     pub cell: u32,
+}
+
+impl Superseded {
+    /// No block in particular.
+    pub const ANYWHERE: BlockIndex = BlockIndex(u32::MAX);
 }
 
 /// A scheme that appends to an open block of every die and cleans die by die.

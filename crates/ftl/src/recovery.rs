@@ -1,8 +1,8 @@
 //! What a drive finds out after the power comes back: where the newest version of every unit lies.
 //!
 //! The newest complete checkpoint says what was true when it was written; pages programmed later say what has changed
-//! since, the program with the highest sequence number counts; logged trims drop what is older than they are. Torn
-//! pages hold nothing. Each mapping scheme then builds its own state from that.
+//! since, the program with the highest sequence number counts; logged trims drop what is older than they are. Versions
+//! whose page may be erased are in the log themselves. Torn pages hold nothing. Each mapping scheme then builds its own state from that.
 
 use drivelab_nand::op::Record;
 use drivelab_nand::view::MediumView;
@@ -10,6 +10,9 @@ use drivelab_nand::{BlockIndex, Lpn};
 
 /// Kind of a log record: units that the host has trimmed.
 pub const LOG_TRIM: u64 = 0;
+/// Kind of a log record: as many records as it counts follow, each a version of its unit that was current after the
+/// program before this sequence number, and whose page may have been erased since.
+pub const LOG_VERSIONS: u64 = 1;
 
 /// The information word of a log record: what happened to data older than this sequence number.
 #[must_use]
@@ -34,6 +37,9 @@ pub struct Recovered<'a> {
     pub last_sequence: u64,
     /// Records of the log, in order.
     pub log: Vec<Record>,
+    /// One more than the index of the log's record that is the newest version of each unit; 0: none is. Empty: none is
+    /// of any unit.
+    logged: Vec<u32>,
     /// Pages whose out-of-band data was read.
     pub pages_read: u64,
     /// Blocks that the checkpoint covered whole, so that only their first and last pages were looked at.
@@ -55,6 +61,7 @@ pub fn recover(
         page_of: vec![0; user_units as usize],
         last_sequence: covered.unwrap_or(0),
         log: Vec::new(),
+        logged: Vec::new(),
         pages_read: 0,
         blocks_skipped: 0,
     };
@@ -101,15 +108,64 @@ pub fn recover(
         }
     }
     medium.log(&mut found.log);
+    found.take_logged(&mut newest)?;
     found.drop_trimmed(&newest)?;
     Ok(found)
 }
 
 impl Recovered<'_> {
+    /// The record of the log, if the newest version of a unit is there.
+    #[must_use]
+    pub fn logged(&self, lpn: u32) -> Option<Record> {
+        let index = self.logged.get(lpn as usize)?.checked_sub(1)?;
+        self.log.get(index as usize).copied()
+    }
+
+    /// The record that heads an entry of the log, and the index of the next entry's.
+    fn entry(&self, index: usize) -> Result<(Record, usize), String> {
+        let head = self.log[index];
+        let more = if log_parts(head.info).1 == LOG_VERSIONS { head.cell as usize } else { 0 };
+        let next = index + 1 + more;
+        if next > self.log.len() {
+            let left = self.log.len() - index - 1;
+            return Err(format!("the log should go on with {more} records, but {left} are left"));
+        }
+        Ok((head, next))
+    }
+
+    /// Takes the versions of units that the log holds.
+    fn take_logged(&mut self, newest: &mut [u64]) -> Result<(), String> {
+        let mut index = 0;
+        while index < self.log.len() {
+            let (head, next) = self.entry(index)?;
+            let (sequence, kind) = log_parts(head.info);
+            if kind == LOG_VERSIONS {
+                self.logged.resize(newest.len(), 0);
+                let programmed = sequence.saturating_sub(1);
+                for at in index + 1..next {
+                    let lpn = self.log[at].lpn.0;
+                    let Some(known) = newest.get_mut(lpn as usize) else {
+                        return Err(format!("the log has unit {lpn}, but there are {} units", newest.len()));
+                    };
+                    if programmed > *known {
+                        *known = programmed;
+                        self.page_of[lpn as usize] = 0;
+                        self.logged[lpn as usize] = at as u32 + 1;
+                    }
+                }
+            }
+            index = next;
+        }
+        Ok(())
+    }
+
     /// Applies the logged trims.
     fn drop_trimmed(&mut self, newest: &[u64]) -> Result<(), String> {
         let units = self.page_of.len() as u64;
-        for record in &self.log {
+        let mut index = 0;
+        while index < self.log.len() {
+            let (record, next) = self.entry(index)?;
+            index = next;
             let (sequence, kind) = log_parts(record.info);
             self.last_sequence = self.last_sequence.max(sequence.saturating_sub(1));
             if kind != LOG_TRIM {
@@ -119,10 +175,12 @@ impl Recovered<'_> {
             if end > units {
                 return Err(format!("the log has a trim up to unit {end}, but there are {units} units"));
             }
-            let units = record.lpn.0 as usize..end as usize;
-            for (page, &programmed) in self.page_of[units.clone()].iter_mut().zip(&newest[units]) {
-                if programmed < sequence {
-                    *page = 0;
+            for lpn in record.lpn.0 as usize..end as usize {
+                if newest[lpn] < sequence {
+                    self.page_of[lpn] = 0;
+                    if let Some(logged) = self.logged.get_mut(lpn) {
+                        *logged = 0;
+                    }
                 }
             }
         }

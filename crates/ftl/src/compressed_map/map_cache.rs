@@ -112,6 +112,18 @@ impl MapCache {
         std::mem::take(&mut self.written_back)
     }
 
+    /// As after power-on: nothing is in memory, and what of the map says anything is in flash.
+    pub fn restore(&mut self, map: &[u32]) {
+        self.clear();
+        if self.is_partial() {
+            for (line, entries) in map.chunks(self.units_per_line as usize).enumerate() {
+                if entries.iter().any(|&entry| entry != 0) {
+                    self.in_flash[line / 64] |= 1 << (line % 64);
+                }
+            }
+        }
+    }
+
     /// Nothing is mapped any more.
     pub fn clear(&mut self) {
         self.places.fill(0);
@@ -141,6 +153,11 @@ mod tests {
         cache.change(Lpn(0));
         assert!(cache.take_due().is_some() && cache.take_due().is_none());
         assert_eq!(cache.take_written_back(), 1, "unchanged lines need not be written");
+        let mut map = [0; 64 * 100];
+        map[64 * 7] = 1;
+        cache.restore(&map);
+        assert_eq!(cache.look_up(Lpn(0)), None, "nothing is mapped there");
+        assert!(cache.look_up(Lpn(64 * 7 + 5)).is_some(), "after power-on it is in flash only");
         let mut whole = MapCache::new(0, 512, 1000, 4);
         whole.change(Lpn(9));
         assert!(whole.look_up(Lpn(9)).is_none() && whole.take_due().is_none());

@@ -1,18 +1,20 @@
 //! The compressed map as the controller drives it.
 
+use drivelab_nand::op::NO_CELL;
 use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
 use super::duplicates::Duplicates;
+use super::durable::Durable;
 use super::fragments::Fragments;
 use super::moving::Moving;
 use super::{CompressedMap, Extent, OpenPage, SHARED, TRIMMED};
 use crate::blocks::Stream;
 use crate::cleaning::{CleaningStep, Urgency};
-use crate::content::Content;
+use crate::content::{Content, UnitContent};
 use crate::counters::FtlCounters;
 use crate::die_logs::MetadataPage;
 use crate::error::FtlError;
-use crate::mapping::{LogMapping, MapFetch, Mapping, Stored, Superseded};
+use crate::mapping::{LOG_RECORDS, LogMapping, MapFetch, Mapping, Stored, Superseded};
 use crate::recovery::Recovered;
 
 impl Mapping for CompressedMap {
@@ -88,6 +90,14 @@ impl Mapping for CompressedMap {
         }
     }
 
+    fn looks_at_content(&self) -> bool {
+        true
+    }
+
+    fn stored_bytes(&mut self, content: UnitContent, is_whole: bool) -> Stored {
+        self.stored_of(content, is_whole)
+    }
+
     fn takes_trims(&self) -> bool {
         self.logs.config.trim_supported
     }
@@ -104,6 +114,7 @@ impl Mapping for CompressedMap {
         } else {
             self.map[index] |= TRIMMED;
         }
+        self.replace_cell(Ppn(0), lpn, u64::from(NO_CELL));
         self.logs.counters.units_trimmed += 1;
         self.map_cache.remove(lpn);
         self.note_map_written();
@@ -120,6 +131,9 @@ impl Mapping for CompressedMap {
         self.moving = Moving::new(self.logs.layout.geometry.die_count());
         if let Some(stamps) = &mut self.stamps {
             stamps.fill(0);
+        }
+        if let Some(durable) = &mut self.durable {
+            **durable = Durable::new(self.map.len(), self.logs.layout.block_count());
         }
         erased
     }
@@ -157,6 +171,8 @@ impl Mapping for CompressedMap {
     fn keep_words(&mut self, words_per_unit: u32) {
         self.stamps = Some(vec![0; self.map.len() * words_per_unit as usize]);
         self.words_per_unit = words_per_unit;
+        let blocks = self.logs.layout.block_count();
+        self.durable = (words_per_unit == 1).then(|| Box::new(Durable::new(self.map.len(), blocks)));
     }
 
     fn keeps_stamps(&self) -> bool {
@@ -170,12 +186,55 @@ impl Mapping for CompressedMap {
         Some(&self.stamps.as_ref()?[first..first + words])
     }
 
-    fn take_superseded(&mut self, _out: &mut Vec<Superseded>) {}
+    fn take_superseded(&mut self, out: &mut Vec<Superseded>) {
+        if let Some(durable) = &mut self.durable {
+            durable.take_superseded(out);
+        }
+    }
 
-    fn page_records(&self, _first: Ppn, _out: &mut Vec<u64>) {}
+    fn take_needed(&mut self, out: &mut Vec<Ppn>) {
+        if let Some(durable) = &mut self.durable {
+            durable.take_needed(out);
+        }
+    }
 
-    fn mount(&mut self, _recovered: &Recovered<'_>) -> Result<(), String> {
-        Err("a compressed map can't be mounted".to_owned())
+    fn page_records(&self, _first: Ppn, out: &mut Vec<u64>) {
+        self.records_of_page(out);
+    }
+
+    fn records_per_block(&self) -> u32 {
+        // A content that comes for the first time is a fragment and a reference to it.
+        2 * self.shape.page_granules * self.shape.pages_per_block
+    }
+
+    fn log_records(&self) -> u32 {
+        // All units may be references that have lost their page. When they are, the log must still have room for some
+        // time until the next checkpoint.
+        self.user_units().saturating_mul(3).saturating_add(LOG_RECORDS)
+    }
+
+    fn take_log_records(&mut self, out: &mut Vec<u64>) {
+        self.log_homeless(out);
+    }
+
+    fn checkpoint_entry(&self, lpn: Lpn) -> u32 {
+        let entry = self.map[lpn.0 as usize];
+        let Some(durable) = &self.durable else { return 0 };
+        if entry & TRIMMED != 0 {
+            0
+        } else if entry & SHARED != 0 {
+            durable.reference_at(lpn)
+        } else {
+            entry
+        }
+    }
+
+    fn checkpoint_records(&self, out: &mut Vec<u64>) {
+        self.log_all(out);
+    }
+
+    fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
+        self.restore(recovered)
     }
 }
 
@@ -210,6 +269,9 @@ impl LogMapping for CompressedMap {
         let (block, place) = self.program_page(die, Stream::Host)?;
         self.fragments.begin_page(block, place.0 % self.shape.pages_per_block);
         self.duplicates.begin_page();
+        if let Some(durable) = &mut self.durable {
+            durable.begin_page();
+        }
         let mut page = OpenPage { block, place, used: 0, last: None };
         for (index, (&lpn, &stored)) in lpns.iter().zip(stored).enumerate() {
             if lpns[index + 1..].contains(&lpn) {
@@ -236,8 +298,10 @@ impl LogMapping for CompressedMap {
         Ok(place)
     }
 
-    fn store_stamps(&mut self, _first: Ppn, _offset: u32, lpn: Lpn, stamps: &[u64]) {
-        if let Some(kept) = &mut self.stamps {
+    fn store_stamps(&mut self, first: Ppn, _offset: u32, lpn: Lpn, stamps: &[u64]) {
+        if self.durable.is_some() {
+            self.replace_cell(first, lpn, stamps[0]);
+        } else if let Some(kept) = &mut self.stamps {
             let first = lpn.0 as usize * stamps.len();
             kept[first..first + stamps.len()].copy_from_slice(stamps);
         }

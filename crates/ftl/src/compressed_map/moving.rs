@@ -47,6 +47,10 @@ impl CompressedMap {
         self.gather(die, &mut job);
         if self.moving.keys.is_empty() {
             self.fragments.clear(job.victim);
+            if let Some(durable) = &mut self.durable {
+                let first = self.logs.layout.first_ppn(job.victim).0;
+                durable.erase(&self.map, job.victim, first..first + self.shape.pages_per_block);
+            }
             return Ok(Some(self.logs.erase_victim(die, job)));
         }
         self.logs.cleaning.jobs[die.0 as usize] = Some(job);
@@ -91,6 +95,9 @@ impl CompressedMap {
     fn copy(&mut self, die: DieIndex, job: Job) -> Result<Ppn, FtlError> {
         let (block, place) = self.program_page(die, Stream::Cleaning)?;
         self.fragments.begin_page(block, place.0 % self.shape.pages_per_block);
+        if let Some(durable) = &mut self.durable {
+            durable.begin_page();
+        }
         let mut page = OpenPage { block, place, used: 0, last: None };
         let keys = std::mem::take(&mut self.moving.keys);
         for &(key, size) in &keys {

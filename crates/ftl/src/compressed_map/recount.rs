@@ -9,6 +9,9 @@ impl CompressedMap {
     /// Recounts everything from the map and from out-of-band data.
     pub(super) fn recount(&self) -> Result<(), String> {
         self.recount_references()?;
+        if let Some(durable) = &self.durable {
+            durable.check(&self.map, self.shape.pages_per_block)?;
+        }
         let mut units_found = 0;
         let mut shared_found = 0;
         let dies = self.logs.layout.geometry.die_count();
