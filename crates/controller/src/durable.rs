@@ -212,8 +212,7 @@ impl Durable {
             self.effects.list.push(Effect::End { number: pending.number, op: pending.op, words });
             if self.has_capacitor && matches!(pending.op, FlashOp::Program { kind: PageKind::Host, .. }) {
                 let records = self.effects.words[first as usize..].chunks_exact(Record::WORDS);
-                let records = records.map(|words| Record::from_words([words[0], words[1]]));
-                for record in records.filter(|record| record.lpn != Lpn::PADDING) {
+                for record in records.map(|words| Record::from_words([words[0], words[1]])) {
                     self.effects.list.push(Effect::Unhold { lpn: record.lpn.0, cell: record.cell });
                 }
             }

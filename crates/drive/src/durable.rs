@@ -1,6 +1,6 @@
 //! Durable mode of drives of every family: effects, media, power cycles.
 
-use drivelab_controller::{Completion, Effects, FlashShape, MountReport};
+use drivelab_controller::{Completion, Effects, FlashShape, MountReport, UnitContent};
 use drivelab_nand::view::MediumView;
 
 use crate::engine::Engine;
@@ -68,6 +68,19 @@ impl Engine {
     #[must_use]
     pub fn wants_checkpoint(&self) -> bool {
         each!(self, flash => flash.wants_checkpoint(), _disk => false, array => array.wants_checkpoint())
+    }
+
+    /// Bytes of a map unit, if the drive wants to know what the data of writes is like
+    /// ([`Self::set_unit_contents`]). Arrays don't: they cut commands.
+    #[must_use]
+    pub fn content_unit_bytes(&self) -> Option<u32> {
+        each!(self, flash => flash.content_unit_bytes(), _disk => None, _array => None)
+    }
+
+    /// What the data of the write is like that will be submitted next with this tag: unit by unit, from the first that
+    /// it touches on. It takes precedence over the command's own `content`. In durable mode.
+    pub fn set_unit_contents(&mut self, tag: u32, units: Vec<UnitContent>) {
+        each!(self, flash => flash.set_unit_contents(tag, units), _disk => drop(units), _array => drop(units));
     }
 
     /// Goes to rest: everything is in flash, and a checkpoint is written. Gives completions not heard of.

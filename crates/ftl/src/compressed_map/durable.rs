@@ -147,17 +147,18 @@ fn is_reference(entry: u32) -> bool {
     entry & SHARED != 0 && entry & TRIMMED == 0
 }
 
-/// The information word of a fragment that a unit has for itself.
+/// The information word of a fragment.
 fn info_of_extent(extent: Extent) -> u64 {
     u64::from(extent.charge) << 16 | u64::from(extent.size) << 8
 }
 
-/// The information word of a shared fragment, or of a reference to one.
+/// The information word of what names a content.
 fn info_of_identity(identity: Identity) -> u64 {
     identity.number() << 1 | NAMES_CONTENT
 }
 
-/// What a record says.
+/// What a record of a unit says, or two records of a shared fragment, which is of no unit: first its size, then its
+/// content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// A unit has this fragment for itself.
@@ -168,17 +169,23 @@ pub(super) enum Meaning {
     Reference(Identity),
 }
 
-/// What a record of a page, or of a version in the log, says; `None`: nothing that this map writes.
-pub(super) fn meaning(record: &Record) -> Option<Meaning> {
-    if record.info & NAMES_CONTENT == 0 {
-        let extent = Extent { size: (record.info >> 8) as u8, charge: (record.info >> 16) as u8 };
-        return (record.lpn != Lpn::PADDING).then_some(Meaning::Unit(extent));
-    }
-    let identity = Identity::from_number(record.info >> 1)?;
-    Some(if record.lpn == Lpn::PADDING {
-        Meaning::Shared(identity, Extent { size: record.cell as u8, charge: (record.cell >> 8) as u8 })
-    } else {
-        Meaning::Reference(identity)
+/// What the records of a page, or of versions in the log, say. What this map doesn't write is passed over.
+pub(super) fn meanings(records: &[Record]) -> impl Iterator<Item = (&Record, Meaning)> {
+    let mut size = None;
+    records.iter().filter_map(move |record| {
+        let is_of_unit = record.lpn != Lpn::PADDING;
+        let meaning = if record.info & NAMES_CONTENT != 0 {
+            let identity = Identity::from_number(record.info >> 1)?;
+            if is_of_unit { Meaning::Reference(identity) } else { Meaning::Shared(identity, size.take()?) }
+        } else {
+            let extent = Extent { size: (record.info >> 8) as u8, charge: (record.info >> 16) as u8 };
+            if !is_of_unit {
+                size = Some(extent);
+                return None;
+            }
+            Meaning::Unit(extent)
+        };
+        Some((record, meaning))
     })
 }
 
@@ -209,8 +216,9 @@ impl CompressedMap {
                 }
                 Held::Fragment(Key::Shared(id)) => {
                     let shared = self.duplicates.get(id);
-                    let size = u32::from(shared.extent.size) | u32::from(shared.extent.charge) << 8;
-                    Record { lpn: Lpn::PADDING, cell: size, info: info_of_identity(shared.identity) }
+                    let of_none = |info| Record { lpn: Lpn::PADDING, cell: NO_CELL, info };
+                    out.extend(of_none(info_of_extent(shared.extent)).to_words());
+                    of_none(info_of_identity(shared.identity))
                 }
             };
             out.extend(record.to_words());

@@ -203,8 +203,8 @@ impl Mapping for CompressedMap {
     }
 
     fn records_per_block(&self) -> u32 {
-        // A content that comes for the first time is a fragment and a reference to it.
-        2 * self.shape.page_granules * self.shape.pages_per_block
+        // A content that comes for the first time is a fragment, in two records, and a reference to it.
+        3 * self.shape.page_granules * self.shape.pages_per_block
     }
 
     fn log_records(&self) -> u32 {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use drivelab_nand::op::Record;
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
 
-use super::durable::{Meaning, meaning};
+use super::durable::{Meaning, meanings};
 use super::fragments::Key;
 use super::{CompressedMap, Extent, SHARED};
 use crate::content::Identity;
@@ -47,16 +47,16 @@ impl CompressedMap {
         let mut contents: BTreeMap<Identity, Newest> = BTreeMap::new();
         let mut references = Vec::new();
         self.each_page(recovered, |page| {
-            for record in page.records {
-                match meaning(record) {
-                    Some(Meaning::Shared(identity, extent)) => {
+            for (record, meaning) in meanings(page.records) {
+                match meaning {
+                    Meaning::Shared(identity, extent) => {
                         let found = Newest { sequence: page.sequence, place: page.place, extent };
                         let newest = contents.entry(identity).or_insert(found);
                         if newest.sequence < found.sequence {
                             *newest = found;
                         }
                     }
-                    Some(Meaning::Reference(identity))
+                    Meaning::Reference(identity)
                         if recovered.page_of.get(record.lpn.0 as usize) == Some(&page.number) =>
                     {
                         let at = Some((page.block, page.place));
@@ -102,7 +102,7 @@ impl CompressedMap {
     fn logged_references(&self, recovered: &Recovered<'_>) -> Result<Vec<Reference>, String> {
         let mut found = Vec::new();
         for record in (0..self.logs.config.user_units).filter_map(|lpn| recovered.logged(lpn)) {
-            let Some(Meaning::Reference(identity)) = meaning(&record) else {
+            let Some((_, Meaning::Reference(identity))) = meanings(&[record]).next() else {
                 return Err(format!("what the log says of unit {} is no reference", record.lpn.0));
             };
             found.push(Reference { lpn: record.lpn, cell: record.cell, identity, at: None });
@@ -141,14 +141,14 @@ impl CompressedMap {
         let mut valid = Vec::new();
         self.each_page(recovered, |page| {
             let mut granules = 0;
-            for record in page.records {
-                let (key, extent) = match meaning(record) {
-                    Some(Meaning::Unit(extent))
+            for (record, meaning) in meanings(page.records) {
+                let (key, extent) = match meaning {
+                    Meaning::Unit(extent)
                         if recovered.page_of.get(record.lpn.0 as usize) == Some(&page.number) =>
                     {
                         (Key::Unit(record.lpn), extent)
                     }
-                    Some(Meaning::Shared(identity, extent)) => match self.duplicates.find(identity) {
+                    Meaning::Shared(identity, extent) => match self.duplicates.find(identity) {
                         Some(id) if self.duplicates.get(id).page == page.place => (Key::Shared(id), extent),
                         _ => continue,
                     },
