@@ -175,12 +175,11 @@ impl Recovered<'_> {
             if end > units {
                 return Err(format!("the log has a trim up to unit {end}, but there are {units} units"));
             }
-            for lpn in record.lpn.0 as usize..end as usize {
-                if newest[lpn] < sequence {
-                    self.page_of[lpn] = 0;
-                    if let Some(logged) = self.logged.get_mut(lpn) {
-                        *logged = 0;
-                    }
+            let units = record.lpn.0 as usize..end as usize;
+            for (lpn, _) in units.clone().zip(&newest[units]).filter(|&(_, &newest)| newest < sequence) {
+                self.page_of[lpn] = 0;
+                if let Some(logged) = self.logged.get_mut(lpn) {
+                    *logged = 0;
                 }
             }
         }
