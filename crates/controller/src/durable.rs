@@ -145,6 +145,11 @@ impl Durable {
         self.begin(die, FlashOp::Erase { block }, from > now, |_| ());
     }
 
+    /// A cell that the job of a die has made superfluous is free when the job is done.
+    pub fn free_after(&mut self, die: DieIndex, cell: u32) {
+        self.dies[die.0 as usize].freed.push(cell);
+    }
+
     /// A page of host data begins, which ends at `end`: what it supersedes is free then.
     #[inline]
     pub fn supersede<M: Mapping>(&mut self, die: DieIndex, mapping: &mut M, end: Nanos) {

@@ -10,7 +10,8 @@
 use std::cmp::Reverse;
 
 use drivelab_ftl::{GroupUnit, Mapping, MergeMap, MergeScheme, MergeStep};
-use drivelab_nand::DieIndex;
+use drivelab_nand::op::PageKind;
+use drivelab_nand::{DieIndex, Ppn};
 use drivelab_sim::Nanos;
 
 use crate::buffer::sector_bits;
@@ -88,6 +89,11 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
 
     fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos) {
         drive.begin_groups(now);
+    }
+
+    fn recover(drive: &mut SolidStateDrive<Self>, now: Nanos) -> Nanos {
+        let banks = (0..drive.jobs.banks.len() as u32).map(DieIndex);
+        banks.map(|bank| drive.recover_bank(bank, now)).max().unwrap_or(now)
     }
 
     fn check_jobs(jobs: &MergeJobs) -> Result<(), String> {
@@ -185,23 +191,45 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
 
     /// Does the next flash operation of a bank's job, or ends the job.
     fn next_step(&mut self, bank: DieIndex, now: Nanos) {
+        match self.time_step(bank, now) {
+            Some(end) => self.events.push(Reverse((end, bank.0))),
+            None => self.end_job(bank, now),
+        }
+    }
+
+    /// Does the next flash operation of a bank's job; when it is done. `None`: the job is.
+    fn time_step(&mut self, bank: DieIndex, now: Nanos) -> Option<Nanos> {
         let step = match self.mapping.next_step(bank) {
-            Ok(step) => step,
+            Ok(step) => step?,
             // The scheme's own promises make this unreachable; a drive that goes on would lose data.
             Err(error) => unreachable!("job of bank {}: {error}", bank.0),
         };
-        let end = match step {
-            Some(MergeStep::Row { to, is_copy }) => {
-                let page = self.layout.page_of(to);
-                self.time_row(bank, page, is_copy, now)
+        Some(match step {
+            MergeStep::Row { to, is_copy } => self.time_row(bank, to, is_copy, now),
+            MergeStep::Erase { block } => {
+                let from = self.erase_from(block, now);
+                if let Some(durable) = &mut self.durable {
+                    durable.erase(bank, block, from, now);
+                }
+                self.erase_on(bank, from, true)
             }
-            Some(MergeStep::Erase { .. }) => self.erase_on(bank, now, true),
-            None => {
-                self.end_job(bank, now);
-                return;
+        })
+    }
+
+    /// Merges that a power cut had broken off are done again; when they are done.
+    fn recover_bank(&mut self, bank: DieIndex, mut now: Nanos) -> Nanos {
+        let job = &mut self.jobs.banks[bank.0 as usize];
+        job.entries.clear();
+        job.merges = true;
+        while self.mapping.begin_recovery(bank) {
+            while let Some(end) = self.time_step(bank, now) {
+                if let Some(durable) = &mut self.durable {
+                    durable.job_done(bank.0);
+                }
+                now = end;
             }
-        };
-        self.events.push(Reverse((end, bank.0)));
+        }
+        now
     }
 
     fn end_job(&mut self, bank: DieIndex, now: Nanos) {
@@ -213,8 +241,9 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     }
 
     /// Reads what a row needs, moves the row to the bank and programs it; when that is done.
-    fn time_row(&mut self, bank: DieIndex, page: u32, is_copy: bool, now: Nanos) -> Nanos {
+    fn time_row(&mut self, bank: DieIndex, to: Ppn, is_copy: bool, now: Nanos) -> Nanos {
         let index = bank.0 as usize;
+        let page = self.layout.page_of(to);
         let merges = self.jobs.banks[index].merges;
         let mut ready = now;
         for at in 0..self.mapping.reads().len() {
@@ -237,9 +266,20 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
             row.push(id);
             if let Some(stamps) = self.buffer.stamps(id) {
                 self.mapping.store_stamps(ppn, stamps);
+                if let Some(durable) = &mut self.durable
+                    && self.mapping.flash().peek(ppn).is_none()
+                {
+                    // Trimmed on its way.
+                    durable.free_after(bank, stamps[0] as u32);
+                }
             }
         }
         let end = self.transfer_and_program(bank, page, ready, now, is_copy);
+        if let Some(durable) = &mut self.durable {
+            let kind = if is_copy { PageKind::Moved } else { PageKind::Host };
+            durable.program(bank, &self.mapping, to, kind);
+            durable.supersede(bank, &mut self.mapping, end);
+        }
         let program_ns = self.config.timing.program_ns(page);
         if !row.is_empty() && program_ns > 0 {
             let in_register = end - program_ns;
@@ -261,8 +301,11 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         self.begin_groups(now);
     }
 
-    /// A row is programmed, or a block erased.
+    /// A row is programmed, or a block erased: flash has changed.
     fn row_done(&mut self, bank: u32, now: Nanos) {
+        if let Some(durable) = &mut self.durable {
+            durable.job_done(bank);
+        }
         let mut row = std::mem::take(&mut self.jobs.banks[bank as usize].row);
         for &id in &row {
             let entry = *self.buffer.entry(id);

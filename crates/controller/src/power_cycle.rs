@@ -11,7 +11,7 @@ use crate::buffer::NONE;
 use crate::cells::Cells;
 use crate::command::{Completion, SECTOR_BYTES};
 use crate::durable::Durable;
-use crate::effects::Effects;
+use crate::effects::{Effect, Effects};
 use crate::host_queue::HostSide;
 use crate::scheduled::Scheduled;
 use crate::ssd::{NONE_NS, SolidStateDrive};
@@ -34,6 +34,10 @@ pub struct MountReport {
     pub log_records: u64,
     /// Erases that the power cut had interrupted, done again.
     pub torn_erases: u32,
+    /// Blocks erased because they held nothing current.
+    pub unused_blocks: u32,
+    /// Pages programmed to do merges again that the power cut had broken off.
+    pub moved_pages: u64,
     /// Units that the capacitor had kept.
     pub held_units: u64,
 }
@@ -47,6 +51,8 @@ impl MountReport {
         self.had_checkpoint |= other.had_checkpoint;
         self.log_records += other.log_records;
         self.torn_erases += other.torn_erases;
+        self.unused_blocks += other.unused_blocks;
+        self.moved_pages += other.moved_pages;
         self.held_units += other.held_units;
     }
 }
@@ -79,7 +85,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[must_use]
     pub fn flash_shape(&self) -> FlashShape {
         let units = self.mapping.user_units();
-        let buffered = self.config.buffer.units;
+        // Grouped units take space for the sectors that the host has written only, and none in page registers.
+        let buffered = if self.buffer.clusters().is_some() {
+            let registers = self.layout.geometry.die_count().saturating_mul(self.layout.units_per_page);
+            self.config.buffer.units.saturating_mul(self.sectors_per_unit).saturating_add(registers)
+        } else {
+            self.config.buffer.units
+        };
         FlashShape {
             blocks: self.layout.block_count(),
             pages_per_block: self.layout.geometry.pages_per_block,
@@ -88,8 +100,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
             user_units: units,
             cell_bytes: self.sectors_per_unit * SECTOR_BYTES as u32,
             // A trimmed unit may be written again before the trim is in the log.
-            cells: units.saturating_mul(2).saturating_add(4 * buffered),
-            held_units: if self.config.buffer.capacitor { 2 * buffered } else { 0 },
+            cells: units.saturating_mul(2).saturating_add(buffered.saturating_mul(4)),
+            held_units: if self.config.buffer.capacitor { buffered.saturating_mul(2).min(units) } else { 0 },
             log_records: self.mapping.log_records(),
         }
     }
@@ -249,9 +261,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         medium.held(&mut held);
         self.restore_cells(&held, cells)?;
         let Some(durable) = &mut self.durable else { return Ok(MountReport::default()) };
-        for &block in &torn {
+        let unused = self.mapping.erased_by_mount();
+        for &block in torn.iter().chain(unused) {
             durable.whole(FlashOp::Erase { block }, &[]);
         }
+        let erases = torn.len() + unused.len();
         durable.logged = recovered.log.len() as u64;
         let had_checkpoint = medium.checkpoint_sequence().is_some();
         let checkpoint_pages = if had_checkpoint {
@@ -263,7 +277,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let pages = recovered.pages_read + u64::from(recovered.blocks_skipped) + checkpoint_pages;
         let rounds = pages.div_ceil(u64::from(geometry.die_count()));
         let duration_ns = rounds * (self.config.timing.read_ns + self.dies.page_bus_ns)
-            + torn.len() as u64 * self.config.timing.erase_ns;
+            + erases as u64 * self.config.timing.erase_ns;
+        let programs = self.mapping.flash().program_count();
+        let duration_ns = M::recover(self, duration_ns);
         self.skip_to(duration_ns);
         self.hold_again(&held);
         self.note_idle(duration_ns);
@@ -274,6 +290,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
             had_checkpoint,
             log_records: recovered.log.len() as u64,
             torn_erases: torn.len() as u32,
+            unused_blocks: (erases - torn.len()) as u32,
+            moved_pages: self.mapping.flash().program_count() - programs,
             held_units: held.len() as u64,
         })
     }
@@ -310,6 +328,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
     fn hold_again(&mut self, held: &[(u32, u32)]) {
         let now = self.now_ns;
         for &(lpn, cell) in held {
+            if self.mapping.stamps_of(Lpn(lpn)).is_some_and(|words| words[0] == u64::from(cell)) {
+                // It was in flash already, and only the capacitor had not heard of it.
+                if let Some(durable) = &mut self.durable {
+                    durable.effects.list.push(Effect::Unhold { lpn, cell });
+                }
+                continue;
+            }
             let stored = self.mapping.stored(&Content::RANDOM, 0);
             let id = self.buffer.insert(Lpn(lpn), now, now, NONE, stored, u64::MAX);
             if let Some(words) = self.buffer.stamps_mut(id) {

@@ -46,6 +46,12 @@ pub trait Scheduled: Mapping + Sized {
         Self::drain(drive, now);
     }
 
+    /// After a mount, does what must be done before the host is served; when that is done.
+    fn recover(drive: &mut SolidStateDrive<Self>, now: Nanos) -> Nanos {
+        let _ = drive;
+        now
+    }
+
     /// Whether the drive has work for idle time.
     fn works_when_idle(&self) -> bool {
         false

@@ -209,6 +209,11 @@ pub trait Mapping: Clone + Debug + Send {
     /// # Errors
     /// What flash holds can't be of this scheme and these parameters, in words.
     fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String>;
+
+    /// Blocks that the mount erased because they hold nothing current, those of torn erases aside.
+    fn erased_by_mount(&self) -> &[BlockIndex] {
+        &[]
+    }
 }
 
 /// A unit that flash held and that is current no more.

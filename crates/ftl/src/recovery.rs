@@ -55,6 +55,19 @@ pub fn recover(
     user_units: u32,
     pages_per_block: u32,
 ) -> Result<Recovered<'_>, String> {
+    recover_without(medium, user_units, pages_per_block, |_| false)
+}
+
+/// Reads a medium as if some blocks were erased.
+///
+/// # Errors
+/// As [`recover`].
+pub fn recover_without(
+    medium: &dyn MediumView,
+    user_units: u32,
+    pages_per_block: u32,
+    is_left_out: impl Fn(BlockIndex) -> bool,
+) -> Result<Recovered<'_>, String> {
     let covered = medium.checkpoint_sequence();
     let mut found = Recovered {
         medium,
@@ -73,10 +86,13 @@ pub fn recover(
             if *entry > medium.block_count() * pages_per_block {
                 return Err(format!("the checkpoint says that unit {lpn} is on page {entry}, which is none"));
             }
+            if entry.checked_sub(1).is_some_and(|page| is_left_out(BlockIndex(page / pages_per_block))) {
+                *entry = 0;
+            }
         }
     }
     let mut records = Vec::new();
-    for block in (0..medium.block_count()).map(BlockIndex) {
+    for block in (0..medium.block_count()).map(BlockIndex).filter(|&block| !is_left_out(block)) {
         let state = medium.block(block);
         let last = (0..state.write_pointer).rev().find_map(|page| medium.page(block, page));
         if last.is_none_or(|page| covered.is_some_and(|covered| page.sequence <= covered)) {

@@ -17,7 +17,7 @@ impl MergeCore {
                 logged_of_superblock[self.superblocks.locate(lpn).superblock as usize] += 1;
             }
             if !self.written.get(Ppn(lpn.0)) {
-                if in_log.is_some() {
+                if in_log.is_some() && self.superseded.is_none() {
                     return Err(format!("LPN {} is in the log, but was never written", lpn.0));
                 }
                 continue;

@@ -6,6 +6,7 @@ use super::{Bank, GroupUnit, MergeConfig, RowRead};
 use crate::blocks::{FreePool, ValidBits};
 use crate::counters::FtlCounters;
 use crate::log_places::LogPlaces;
+use crate::mapping::Superseded;
 use crate::stamps::Stamps;
 use crate::superblocks::{RowPlace, Superblocks};
 
@@ -31,6 +32,11 @@ pub struct MergeCore {
     pub(crate) lpns: Vec<Lpn>,
     pub(crate) reads: Vec<RowRead>,
     pub(crate) taken: Vec<(u32, Ppn)>,
+    /// What flash lost since this was last asked for; `None`: nobody asks.
+    pub(crate) superseded: Option<Vec<Superseded>>,
+    /// Erased blocks of a bank kept for merges that a power cut broke off: they are done again elsewhere.
+    pub(crate) spared_blocks: u32,
+    pub(crate) erased_by_mount: Vec<BlockIndex>,
 }
 
 impl MergeCore {
@@ -71,6 +77,9 @@ impl MergeCore {
             lpns: Vec::with_capacity(layout.units_per_page as usize),
             reads: Vec::with_capacity(layout.units_per_page as usize),
             taken: Vec::with_capacity(layout.units_per_page as usize),
+            superseded: None,
+            spared_blocks: 0,
+            erased_by_mount: Vec::new(),
             layout,
             superblocks,
             config,
@@ -151,7 +160,8 @@ impl MergeCore {
     #[inline]
     pub(crate) fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         if let Some(ppn) = self.log.get(lpn) {
-            return Some(ppn);
+            // In durable mode a trimmed unit stays in the log, see `trim`.
+            return (self.superseded.is_none() || self.written.get(Ppn(lpn.0))).then_some(ppn);
         }
         if !self.is_readable(lpn) {
             return None;
@@ -160,9 +170,9 @@ impl MergeCore {
         Some(Ppn(self.row_source(superblock, row)?.0 + offset))
     }
 
-    /// Erased blocks of a bank that no superblock in the log will need.
+    /// Erased blocks of a bank that no superblock in the log will need, nor a merge that must be done again.
     pub(crate) fn unpromised_blocks(&self, bank: DieIndex) -> u32 {
-        self.free.count(bank).saturating_sub(self.banks[bank.0 as usize].committed)
+        self.free.count(bank).saturating_sub(self.banks[bank.0 as usize].committed + self.spared_blocks)
     }
 
     /// How many whole rows a group begins with, without a gap and wholly written by the host.
@@ -213,10 +223,27 @@ impl MergeCore {
         if !self.written.get(Ppn(lpn.0)) {
             return;
         }
+        if self.superseded.is_some() {
+            self.note_superseded(lpn, self.lookup(lpn));
+        }
         self.written.clear(Ppn(lpn.0));
         self.written_count -= 1;
         self.counters.units_trimmed += 1;
-        self.leave_log(superblock, lpn);
+        // A power cut may undo a trim, and then its superblock must not find its promised block given away. So in
+        // durable mode the unit stays in the log until it is written again or merged.
+        if self.superseded.is_none() {
+            self.leave_log(superblock, lpn);
+        }
+    }
+
+    /// Notes that what flash holds of a unit at a place is not current any more, before it stops being current.
+    #[inline]
+    pub(crate) fn note_superseded(&mut self, lpn: Lpn, old: Option<Ppn>) {
+        if let (Some(superseded), Some(cells), Some(old)) = (&mut self.superseded, &self.stamps, old)
+            && self.written.get(Ppn(lpn.0))
+        {
+            superseded.push(Superseded { block: self.layout.block_of(old), cell: cells.unit(old)[0] as u32 });
+        }
     }
 
     /// Outdates what the log holds of a unit.

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
 use super::{GroupPlan, GroupUnit, MERGING, MergeConfig, MergeCore, MergeStep, OPEN, Route, RowRead, Task};
 use crate::counters::FtlCounters;
@@ -138,6 +138,12 @@ impl<S: MergeScheme> MergeMap<S> {
         &self.core.taken
     }
 
+    /// Queues what a mount left to be done on a bank before the host is served; [`Self::next_step`] does it. `false`:
+    /// nothing is left.
+    pub fn begin_recovery(&mut self, bank: DieIndex) -> bool {
+        self.core.begin_recovery(bank)
+    }
+
     /// Stores the stamps of a unit that was just programmed.
     pub fn store_stamps(&mut self, ppn: Ppn, stamps: &[u64]) {
         if let Some(kept) = &mut self.core.stamps {
@@ -210,6 +216,10 @@ impl<S: MergeScheme> Mapping for MergeMap<S> {
 
     fn keep_words(&mut self, words_per_unit: u32) {
         self.core.stamps = Some(Stamps::new(&self.core.layout, words_per_unit));
+        if words_per_unit == 1 {
+            self.core.superseded = Some(Vec::new());
+            self.core.spared_blocks = u32::from(!S::FIXED);
+        }
     }
 
     fn keeps_stamps(&self) -> bool {
@@ -221,11 +231,33 @@ impl<S: MergeScheme> Mapping for MergeMap<S> {
         Some(self.core.stamps.as_ref()?.unit(ppn))
     }
 
-    fn take_superseded(&mut self, _out: &mut Vec<Superseded>) {}
+    fn forgets(&self) -> Option<&'static str> {
+        let spare = self.core.layout.geometry.blocks_per_die() - self.core.superblocks.most_per_bank();
+        (spare <= S::WORKING_BLOCKS).then_some(
+            "a bank has no erased block to spare in which a merge that a power cut broke off could be done again",
+        )
+    }
 
-    fn page_records(&self, _first: Ppn, _out: &mut Vec<u64>) {}
+    fn take_superseded(&mut self, out: &mut Vec<Superseded>) {
+        if let Some(superseded) = &mut self.core.superseded {
+            out.append(superseded);
+        }
+    }
 
-    fn mount(&mut self, _recovered: &Recovered<'_>) -> Result<(), String> {
-        Err("a merging map can't be mounted".to_owned())
+    fn page_records(&self, first: Ppn, out: &mut Vec<u64>) {
+        self.core.page_records(first, out);
+    }
+
+    fn checkpoint_entry(&self, lpn: Lpn) -> u32 {
+        let written = self.core.written.get(Ppn(lpn.0)).then(|| self.core.lookup(lpn)).flatten();
+        written.map_or(0, |ppn| self.core.page_number(ppn) + 1)
+    }
+
+    fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
+        self.core.mount(recovered)
+    }
+
+    fn erased_by_mount(&self) -> &[BlockIndex] {
+        &self.core.erased_by_mount
     }
 }

@@ -12,6 +12,8 @@
 mod check;
 mod core;
 mod map;
+mod mount;
+mod role;
 mod steps;
 
 use std::collections::VecDeque;

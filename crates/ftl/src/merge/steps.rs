@@ -126,6 +126,7 @@ impl MergeCore {
                     self.note_read(from);
                 }
                 if !is_trimmed {
+                    self.note_superseded(lpn, from);
                     self.set_written(lpn);
                 }
             } else if let Some(from) = from {
@@ -202,6 +203,9 @@ impl MergeCore {
                 && let Some(from) = self.lookup(unit.lpn)
             {
                 self.note_read(from);
+            }
+            if self.superseded.is_some() {
+                self.note_superseded(unit.lpn, self.lookup(unit.lpn));
             }
             let superblock = self.superblocks.locate(unit.lpn).superblock;
             self.leave_log(superblock, unit.lpn);
