@@ -9,6 +9,8 @@ MAKEFLAGS += --no-print-directory
 MODEL ?= intel-x25-m-g1-80gb
 OUT ?= review
 WORKERS ?= 2
+ROUNDS ?= 50
+SEED ?= 1
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -54,7 +56,7 @@ figures: setup ## all published figures against the models, and docs/figures.md 
 ##@ Check
 
 .PHONY: system
-system: ## fio, and a small NBD server, for tests on files (as root on Debian; otherwise says what to do)
+system: ## fio, NBD servers and clients, for tests on files and served drives (as root on Debian; otherwise says what to do)
 	@tools/system
 
 .PHONY: test
@@ -65,6 +67,11 @@ test: setup system ## all tests, Rust and Python
 	cargo nextest run --locked $(TESTED_CRATES) --cargo-quiet --no-tests pass
 	$(call say,"Python tests")
 	$(BIN)/python -m pytest -q -n $(WORKERS) python/tests
+
+.PHONY: torture
+torture: setup system ## long runs: servers killed ROUNDS times under each client, from SEED
+	DRIVELAB_KILL_ROUNDS=$(ROUNDS) DRIVELAB_KILL_SEED=$(SEED) \
+	    $(BIN)/python -m pytest -q -n $(WORKERS) python/tests/served/test_kill.py
 
 .PHONY: lint
 lint: setup ## formatting, clippy, dependency licences, ruff, mypy, stubs against the built module
@@ -92,9 +99,9 @@ validate: ## write amplification against theory, with deviations
 	cargo run $(QUIET) --locked --release -p drivelab-ftl --example validate
 
 .PHONY: bench
-bench: ## the engine's speed in requests per second
-	@tools/preflight >/dev/null
+bench: setup system ## the engine's speed in requests per second; a served drive's beside nbdkit memory
 	cargo run $(QUIET) --locked --release -p drivelab-workload --example bench
+	PYTHONPATH=python/tests $(BIN)/python -m served.benchmark
 
 ##@ Housekeeping
 
