@@ -27,6 +27,7 @@ pub(crate) fn map(file: &File, begin: u64, bytes: u64, sharing: Sharing) -> io::
     // made sure of before they are stored (`room.rs`), so that a full disk is an error and no signal.
     match sharing {
         Sharing::Shared => unsafe { options.map_mut(file) },
-        Sharing::Private => unsafe { options.map_copy(file) },
+        // Few pages of it will ever be changed: a system that counts memory strictly would refuse room for all of them.
+        Sharing::Private => unsafe { options.no_reserve_swap().map_copy(file) },
     }
 }

@@ -4,12 +4,14 @@
 
 mod client;
 mod clock;
+mod commands;
 mod connection;
 mod connections;
 pub mod control;
 mod control_socket;
 mod conversation;
 mod error;
+pub mod drive_export;
 pub mod export;
 pub mod fuzz;
 mod handshake;
@@ -31,6 +33,7 @@ mod table;
 pub use clock::Clock;
 pub use control::Control;
 pub use conversation::Conversation;
+pub use drive_export::{DriveExport, ServeOptions};
 pub use error::Error;
 pub use export::{Errno, Export, ExportInfo, Extent, Reply, Request, RequestKind, Ticket};
 pub use limits::Limits;

@@ -1,0 +1,155 @@
+//! Commands of a served drive that are under way: which request each belongs to, and the bytes of it.
+
+use drivelab_controller::{Command, Op, SECTOR_BYTES};
+use drivelab_image::HostData;
+
+use crate::export::Ticket;
+
+const SECTOR: usize = SECTOR_BYTES as usize;
+
+/// Buffers that are kept for the next command, and how large they may be.
+const SPARE_BUFFERS: usize = 64;
+const SPARE_BYTES_MAX: usize = 128 << 10;
+
+/// A request of a client, which is one command of the drive or several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    /// Whom to answer.
+    pub ticket: Ticket,
+    /// A flush follows when its commands are done.
+    pub then_flush: bool,
+    /// The image is brought to its disk before the answer.
+    pub is_synced: bool,
+    commands: u32,
+}
+
+impl Job {
+    pub fn new(ticket: Ticket) -> Self {
+        Self { ticket, then_flush: false, is_synced: false, commands: 0 }
+    }
+}
+
+#[derive(Debug)]
+struct Slot {
+    command: Command,
+    job: u32,
+    /// What is written, or has been read; empty for zeros, which need no memory.
+    data: Vec<u8>,
+}
+
+/// Commands under way, by tag.
+#[derive(Debug, Default)]
+pub(crate) struct Commands {
+    slots: Vec<Option<Slot>>,
+    free_slots: Vec<u32>,
+    jobs: Vec<Option<Job>>,
+    free_jobs: Vec<u32>,
+    buffers: Vec<Vec<u8>>,
+    zeros: Vec<u8>,
+}
+
+impl Commands {
+    /// A request comes in; its commands follow.
+    pub fn begin(&mut self, job: Job) -> u32 {
+        let job = Some(Job { commands: 0, ..job });
+        if let Some(index) = self.free_jobs.pop() {
+            self.jobs[index as usize] = job;
+            return index;
+        }
+        self.jobs.push(job);
+        self.jobs.len() as u32 - 1
+    }
+
+    /// A command of a request; its tag. A write without data writes zeros.
+    pub fn push(&mut self, job: u32, command: Command, data: Option<&[u8]>) -> u32 {
+        if let Some(job) = &mut self.jobs[job as usize] {
+            job.commands += 1;
+        }
+        let mut buffer = self.buffers.pop().unwrap_or_default();
+        match (command.op, data) {
+            (Op::Write, Some(data)) => buffer.extend_from_slice(data),
+            (Op::Write, None) => {
+                let bytes = command.sector_count as usize * SECTOR;
+                self.zeros.resize(self.zeros.len().max(bytes), 0);
+            }
+            (Op::Read, _) => buffer.resize(command.sector_count as usize * SECTOR, 0),
+            (Op::Flush | Op::Trim, _) => {}
+        }
+        let tag = self.free_slots.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() as u32 - 1
+        });
+        self.slots[tag as usize] = Some(Slot { command: Command { tag, ..command }, job, data: buffer });
+        tag
+    }
+
+    /// A command as the drive takes it.
+    pub fn command(&self, tag: u32) -> Command {
+        self.slots[tag as usize].as_ref().map_or_else(|| Command::new(tag, Op::Flush, 0, 0), |slot| slot.command)
+    }
+
+    /// A command is done: its request, if that is done with it. The command's data stay until it is released.
+    pub fn finish(&mut self, tag: u32) -> Option<Job> {
+        let index = self.slots.get(tag as usize)?.as_ref()?.job;
+        let job = self.jobs[index as usize].as_mut()?;
+        job.commands -= 1;
+        if job.commands > 0 || job.then_flush {
+            let is_last = job.commands == 0;
+            self.release(tag);
+            return if is_last { self.end(index) } else { None };
+        }
+        self.end(index)
+    }
+
+    fn end(&mut self, job: u32) -> Option<Job> {
+        self.free_jobs.push(job);
+        self.jobs[job as usize].take()
+    }
+
+    /// What a read has read; nothing for all other commands.
+    pub fn data(&self, tag: u32) -> &[u8] {
+        match &self.slots[tag as usize] {
+            Some(slot) if slot.command.op == Op::Read => &slot.data,
+            _ => &[],
+        }
+    }
+
+    /// The place of a command is free again.
+    pub fn release(&mut self, tag: u32) {
+        if let Some(mut slot) = self.slots[tag as usize].take() {
+            self.free_slots.push(tag);
+            slot.data.clear();
+            if self.buffers.len() < SPARE_BUFFERS && slot.data.capacity() <= SPARE_BYTES_MAX {
+                self.buffers.push(slot.data);
+            }
+        }
+    }
+
+    /// Forgets all commands; whom to tell.
+    pub fn abandon(&mut self) -> Vec<Ticket> {
+        let tickets = self.jobs.iter().flatten().map(|job| job.ticket).collect();
+        *self = Self::default();
+        tickets
+    }
+}
+
+impl HostData for Commands {
+    fn written(&self, tag: u32, offset: u32, count: u32) -> Option<&[u8]> {
+        let slot = self.slots.get(tag as usize)?.as_ref()?;
+        let (begin, end) = bounds(offset, count);
+        if slot.command.op != Op::Write || end > slot.command.sector_count as usize * SECTOR {
+            return None;
+        }
+        if slot.data.is_empty() { self.zeros.get(begin..end) } else { slot.data.get(begin..end) }
+    }
+
+    fn to_read(&mut self, tag: u32, offset: u32, count: u32) -> Option<&mut [u8]> {
+        let slot = self.slots.get_mut(tag as usize)?.as_mut()?;
+        let (begin, end) = bounds(offset, count);
+        if slot.command.op == Op::Read { slot.data.get_mut(begin..end) } else { None }
+    }
+}
+
+fn bounds(offset: u32, count: u32) -> (usize, usize) {
+    (offset as usize * SECTOR, (offset as usize + count as usize) * SECTOR)
+}

@@ -1,0 +1,324 @@
+//! A drive in an image, served: requests become commands of the drive, and its completions replies.
+//!
+//! The server's clock begins at 0 when serving begins, the drive's at power-on: they differ by a constant. A drive that
+//! writes a checkpoint is ahead of the server for a while; what completes then is replied when the server's time has come.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use drivelab_controller::{Command, Completion, Device, MountReport, Op, SECTOR_BYTES};
+use drivelab_drive::Family;
+use drivelab_image::{ImageDrive, ImageError};
+use serde_json::{Value, json};
+
+use crate::commands::{Commands, Job};
+use crate::control::{self, Control};
+use crate::export::{Errno, Export, ExportInfo, Extent, Reply, Request, RequestKind, Ticket};
+use crate::stop::StopHandle;
+
+/// Most sectors of one trim, as many as a command of ATA holds in its first block of ranges.
+const TRIM_SECTORS_MAX: u64 = 64 * 65_535;
+
+/// Sectors that are written at once where zeros can't be trimmed.
+const ZERO_SECTORS: u64 = 2048;
+
+/// How a drive is served.
+#[derive(Clone, Debug, Default)]
+pub struct ServeOptions {
+    /// Name of the export.
+    pub name: String,
+    /// Changes are refused.
+    pub read_only: bool,
+    /// A flush also brings the image to the disk that holds it.
+    pub sync: bool,
+}
+
+/// A drive under power, as an export.
+pub struct DriveExport {
+    drive: ImageDrive,
+    info: ExportInfo,
+    sync: bool,
+    /// Time of the drive when the server's was 0.
+    origin_ns: u64,
+    /// Unit of trims after which a range surely reads as zeros.
+    zero_unit_sectors: Option<u64>,
+    queue_depth: u32,
+    commands: Commands,
+    /// Commands that wait for a place in the drive's queue.
+    waiting: VecDeque<u32>,
+    /// Answers that need no command.
+    answers: Vec<(Ticket, Result<(), Errno>)>,
+    done: Vec<Completion>,
+    /// Completions whose time has not come.
+    later: VecDeque<Completion>,
+    failure: Option<(Errno, String)>,
+    power_was_cut: bool,
+    stop: Arc<OnceLock<StopHandle>>,
+}
+
+impl DriveExport {
+    /// Opens an image, and powers its drive on.
+    ///
+    /// # Errors
+    /// [`ImageError`]; nothing has changed then.
+    pub fn power_on(path: &Path, options: &ServeOptions) -> Result<Self, ImageError> {
+        Ok(Self::new(ImageDrive::power_on(path)?, options))
+    }
+
+    /// Serves a drive that is under power already.
+    #[must_use]
+    pub fn new(drive: ImageDrive, options: &ServeOptions) -> Self {
+        let (device, model) = (drive.drive(), drive.drive().model());
+        let trim_unit_sectors = device.engine().trim_unit_sectors().map(u64::from);
+        let mut info = ExportInfo::new(&options.name, device.capacity_sectors() * SECTOR_BYTES);
+        model.text("title").clone_into(&mut info.description);
+        info.read_only = options.read_only;
+        info.rotational = model.family() == Family::HardDisk;
+        info.can_trim = trim_unit_sectors.is_some();
+        info.fast_zero = info.can_trim && model.family() != Family::Raid0;
+        Self {
+            info,
+            sync: options.sync,
+            origin_ns: device.now_ns(),
+            // A strip of an array may cut units.
+            zero_unit_sectors: trim_unit_sectors.filter(|_| model.family() != Family::Raid0),
+            queue_depth: device.queue_depth(),
+            commands: Commands::default(),
+            waiting: VecDeque::new(),
+            answers: Vec::new(),
+            done: Vec::new(),
+            later: VecDeque::new(),
+            failure: None,
+            power_was_cut: false,
+            stop: Arc::default(),
+            drive,
+        }
+    }
+
+    /// What the server that serves it gives out, so that a power cut can end it.
+    #[must_use]
+    pub fn stop_when_cut(&self) -> Arc<OnceLock<StopHandle>> {
+        Arc::clone(&self.stop)
+    }
+
+    /// What SMART tells, as a flat JSON object.
+    #[must_use]
+    pub fn facts(&self) -> Value {
+        self.drive.facts()
+    }
+
+    /// What the mount did.
+    #[must_use]
+    pub fn report(&self) -> &MountReport {
+        self.drive.report()
+    }
+
+    /// Whether the power was cut while it was served.
+    #[must_use]
+    pub fn power_was_cut(&self) -> bool {
+        self.power_was_cut
+    }
+
+    /// Why the drive can't go on, if it can't.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_ref().map(|(_, why)| why.as_str())
+    }
+
+    /// Standby, and the power goes off; nothing more is done after a power cut or a failure.
+    ///
+    /// # Errors
+    /// [`ImageError`].
+    pub fn power_off(mut self) -> Result<(), ImageError> {
+        self.drive.power_off(&mut self.commands)
+    }
+
+    /// A request is one command or several, of which the last is a flush for those that can't be forced otherwise.
+    fn cut(&mut self, request: &Request, data: &[u8]) {
+        let (first, count) = (request.offset / SECTOR_BYTES, u64::from(request.length) / SECTOR_BYTES);
+        let mut job = Job::new(request.ticket);
+        job.is_synced = self.sync && (request.fua || request.kind == RequestKind::Flush);
+        job.then_flush =
+            request.fua && matches!(request.kind, RequestKind::Trim | RequestKind::WriteZeroes);
+        let job = self.commands.begin(job);
+        match request.kind {
+            RequestKind::Read => self.push(job, Op::Read, first, count, false, None),
+            RequestKind::Write => self.push(job, Op::Write, first, count, request.fua, Some(data)),
+            RequestKind::Trim => self.push_trims(job, first, count),
+            RequestKind::WriteZeroes => self.push_zeroes(job, first, count, request.no_hole),
+            RequestKind::Flush | RequestKind::Cache => self.push(job, Op::Flush, 0, 0, false, None),
+        }
+    }
+
+    fn push(&mut self, job: u32, op: Op, lba: u64, count: u64, fua: bool, data: Option<&[u8]>) {
+        let mut command = Command::new(0, op, lba, count as u32);
+        command.fua = fua;
+        self.waiting.push_back(self.commands.push(job, command, data));
+    }
+
+    fn push_trims(&mut self, job: u32, first: u64, count: u64) {
+        for begin in (first..first + count).step_by(TRIM_SECTORS_MAX as usize) {
+            self.push(job, Op::Trim, begin, (first + count - begin).min(TRIM_SECTORS_MAX), false, None);
+        }
+    }
+
+    /// Whole units are trimmed, if they may be and the drive does it; the rest is written.
+    fn push_zeroes(&mut self, job: u32, first: u64, count: u64, no_hole: bool) {
+        let end = first + count;
+        let (mut from, mut to) = (end, end);
+        if let Some(unit) = self.zero_unit_sectors.filter(|_| !no_hole) {
+            from = first.next_multiple_of(unit).min(end);
+            to = (end - end % unit).max(from);
+        }
+        for (begin, stop) in [(first, from), (to, end)] {
+            for lba in (begin..stop).step_by(ZERO_SECTORS as usize) {
+                self.push(job, Op::Write, lba, (stop - lba).min(ZERO_SECTORS), false, None);
+            }
+        }
+        self.push_trims(job, from, to - from);
+    }
+
+    /// Hands over what waits, as far as the drive's queue has places.
+    fn feed(&mut self, until_ns: u64) {
+        while let Some(&tag) = self.waiting.front()
+            && self.drive.drive().engine().outstanding() < self.queue_depth
+        {
+            let now_ns = self.drive.drive().now_ns().max(until_ns);
+            if self.drive.submit(now_ns, self.commands.command(tag)).is_err() {
+                break;
+            }
+            self.waiting.pop_front();
+        }
+    }
+
+    /// A command is done; replies if it was the last of its request.
+    fn finish(&mut self, tag: u32, reply: &mut Reply<'_>) {
+        let Some(job) = self.commands.finish(tag) else { return };
+        if job.then_flush {
+            let mut flush = job;
+            flush.then_flush = false;
+            let flush = self.commands.begin(flush);
+            return self.push(flush, Op::Flush, 0, 0, false, None);
+        }
+        let synced = if job.is_synced { self.drive.sync() } else { Ok(()) };
+        match synced {
+            Ok(()) => reply(job.ticket, Ok(self.commands.data(tag))),
+            Err(_) => reply(job.ticket, Err(Errno::Io)),
+        }
+        self.commands.release(tag);
+    }
+
+    /// Nothing more is carried out: whatever is under way has failed.
+    fn fail(&mut self, error: &ImageError, reply: &mut Reply<'_>) {
+        let errno =
+            if matches!(error, ImageError::NoSpace { .. }) { Errno::NoSpace } else { Errno::Io };
+        self.failure = Some((errno, error.to_string()));
+        self.waiting.clear();
+        self.later.clear();
+        self.done.clear();
+        for ticket in self.commands.abandon() {
+            reply(ticket, Err(errno));
+        }
+    }
+
+    fn cut_power(&mut self) {
+        self.drive.cut();
+        self.power_was_cut = true;
+        if let Some(stop) = self.stop.get() {
+            // The second one ends the farewell: nobody is answered any more.
+            stop.stop();
+            stop.stop();
+        }
+    }
+}
+
+impl Export for DriveExport {
+    fn info(&self) -> &ExportInfo {
+        &self.info
+    }
+
+    fn submit(&mut self, now_ns: u64, request: Request, data: &[u8]) {
+        let refusal = match &self.failure {
+            Some((errno, _)) => Some(*errno),
+            None if matches!(request.kind, RequestKind::Write | RequestKind::WriteZeroes)
+                && !self.drive.has_room_for(u64::from(request.length)) =>
+            {
+                Some(Errno::NoSpace)
+            }
+            None => None,
+        };
+        match refusal {
+            Some(errno) => self.answers.push((request.ticket, Err(errno))),
+            None if request.kind == RequestKind::Cache => self.answers.push((request.ticket, Ok(()))),
+            None => {
+                self.cut(&request, data);
+                self.feed(now_ns + self.origin_ns);
+            }
+        }
+    }
+
+    fn next_event(&mut self) -> Option<u64> {
+        if self.power_was_cut {
+            return None;
+        }
+        if !self.answers.is_empty() {
+            return Some(0);
+        }
+        let later = self.later.front().map(|completion| completion.completed_ns);
+        let next_ns = later.into_iter().chain(self.drive.next_event()).min()?;
+        Some(next_ns.saturating_sub(self.origin_ns))
+    }
+
+    fn advance(&mut self, until_ns: u64, reply: &mut Reply<'_>) {
+        for (ticket, answer) in self.answers.drain(..) {
+            reply(ticket, answer.map(|()| &[][..]));
+        }
+        let until_ns = until_ns + self.origin_ns;
+        while !self.power_was_cut && self.failure.is_none() {
+            self.feed(until_ns);
+            let mut done = std::mem::take(&mut self.done);
+            let advanced = self.drive.advance(until_ns, &mut self.commands, &mut done);
+            self.later.extend(done.drain(..));
+            self.done = done;
+            let mut was_answered = false;
+            while let Some(&Completion { tag, completed_ns, .. }) = self.later.front()
+                && completed_ns <= until_ns
+            {
+                self.later.pop_front();
+                self.finish(tag, reply);
+                was_answered = true;
+            }
+            if let Err(error) = advanced {
+                self.fail(&error, reply);
+            }
+            if !was_answered || self.waiting.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn block_status(&mut self, offset: u64, length: u32, most: usize, extents: &mut Vec<Extent>) {
+        extents.clear();
+        let (mut lba, end) = (offset / SECTOR_BYTES, (offset + u64::from(length)) / SECTOR_BYTES);
+        while lba < end && extents.len() < most {
+            let (holds, count) = self.drive.drive().engine().allocation(lba, end - lba);
+            let length = (count * SECTOR_BYTES) as u32;
+            extents.push(Extent { length, hole: !holds, zero: !holds });
+            lba += count;
+        }
+    }
+}
+
+impl Control for DriveExport {
+    fn handle(&mut self, request: Value) -> Value {
+        match request["command"].as_str() {
+            Some("smart") => control::done(self.facts()),
+            Some("power-cut") => {
+                self.cut_power();
+                control::done(json!({}))
+            }
+            _ => control::unknown(&request),
+        }
+    }
+}
