@@ -1,6 +1,6 @@
 """The drive, written in Rust: a private module, used through `model`, `targets` and `replay`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Self, final
 
@@ -10,14 +10,23 @@ from numpy.typing import NDArray
 __all__ = [
     "Cancelled",
     "Drive",
+    "ImageRequestError",
+    "ImageWorkError",
     "Model",
     "ModelError",
     "Progress",
+    "ServerStop",
     "Trace",
     "WorkloadError",
+    "check_image",
+    "create_image",
     "engine_version",
+    "erase_image",
     "read_trace",
+    "serve_image",
+    "smart_image",
     "trace_formats",
+    "trim_image",
 ]
 
 def engine_version() -> str:
@@ -28,6 +37,12 @@ class ModelError(ValueError):
 
 class WorkloadError(ValueError):
     """A job or a trace that can't be run: the message names key, value and what is allowed."""
+
+class ImageRequestError(ValueError):
+    """An image, an address or an option that can't be used: what it is, and what is allowed."""
+
+class ImageWorkError(Exception):
+    """An image that can't be read, written or served, though the request was right."""
 
 class Cancelled(Exception):  # noqa: N818
     """The run was cancelled through its Progress."""
@@ -159,4 +174,42 @@ def read_trace(
 
     `format`: None to guess. `time_unit`: ps, ns, us, ms or s, in MQSim's format only.
     `arrival_event`: Q or D, in blkparse's only. `device`: only the requests of this one.
+    """
+
+def create_image(path: str | PathLike[str], texts_json: str, seed: int) -> str:
+    """Makes the image of a new drive; `texts_json` is what its model is read from. As all functions
+    of images: gives JSON, raises ImageRequestError and ImageWorkError, releases the GIL."""
+
+def check_image(path: str | PathLike[str]) -> str:
+    """Checks every structure of an image: `problems` and counts; changes nothing."""
+
+def erase_image(path: str | PathLike[str]) -> str:
+    """Erases a drive securely: no byte of before stays in the file."""
+
+def trim_image(path: str | PathLike[str], offset: int, length: int) -> str:
+    """Trims a range of bytes, whole sectors, and flushes."""
+
+def smart_image(path: str | PathLike[str]) -> str:
+    """What a drive that isn't being served says about itself, as one flat object."""
+
+@final
+class ServerStop:
+    """Ends a server from another thread, whether or not it serves already."""
+
+    def __new__(cls) -> Self: ...
+    def stop(self) -> None:
+        """Asks for a clean end: nobody is heard any more, and who was heard is answered."""
+
+def serve_image(
+    path: str | PathLike[str],
+    listen: str,
+    clock: str,
+    options_json: str,
+    ready: Callable[[str], object],
+    stop: ServerStop,
+) -> str:
+    """Serves a drive until it is stopped, its power is cut, or the client of `stdio` leaves.
+
+    `listen`: unix:PATH, HOST:PORT or stdio. `clock`: real, instant or a scale. `ready` hears what
+    is served, and where, when clients can come. Gives what was done.
     """

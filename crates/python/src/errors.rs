@@ -1,6 +1,10 @@
 //! The only mapping from Rust errors to Python exceptions.
 
+use std::fmt::Display;
+
 use drivelab_drive::ModelError as DriveModelError;
+use drivelab_image::ImageError;
+use drivelab_nbd::Error as ServerError;
 use drivelab_workload::WorkloadError as DriveWorkloadError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -18,6 +22,18 @@ create_exception!(
     PyValueError,
     "A job or a trace that can't be run: key, value and what is allowed."
 );
+create_exception!(
+    _engine,
+    ImageRequestError,
+    PyValueError,
+    "An image, an address or an option that can't be used: what it is, and what is allowed."
+);
+create_exception!(
+    _engine,
+    ImageWorkError,
+    PyException,
+    "An image that can't be read, written or served, though nothing was wrong with the request."
+);
 create_exception!(_engine, Cancelled, PyException, "The run was cancelled through its Progress.");
 
 #[allow(clippy::needless_pass_by_value, reason = "the signature that map_err wants")]
@@ -32,9 +48,47 @@ pub fn workload(error: DriveWorkloadError) -> PyErr {
     }
 }
 
+/// A request that makes no sense.
+pub fn request(error: &impl Display) -> PyErr {
+    ImageRequestError::new_err(error.to_string())
+}
+
+/// Work that could not be done.
+pub fn failed(error: &impl Display) -> PyErr {
+    ImageWorkError::new_err(error.to_string())
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "the signature that map_err wants")]
+pub fn image(error: ImageError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        ImageError::Exists(_)
+        | ImageError::NotAnImage { .. }
+        | ImageError::Newer { .. }
+        | ImageError::Model { .. } => ImageRequestError::new_err(text),
+        ImageError::Io { .. }
+        | ImageError::Size { .. }
+        | ImageError::Damaged { .. }
+        | ImageError::InUse { .. }
+        | ImageError::NoSpace { .. }
+        | ImageError::Defect { .. } => ImageWorkError::new_err(text),
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "the signature that map_err wants")]
+pub fn server(error: ServerError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        ServerError::Option(_) | ServerError::NotASocket { .. } => ImageRequestError::new_err(text),
+        ServerError::InUse { .. } | ServerError::System { .. } => ImageWorkError::new_err(text),
+    }
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let python = module.py();
     module.add("ModelError", python.get_type::<ModelError>())?;
     module.add("WorkloadError", python.get_type::<WorkloadError>())?;
+    module.add("ImageRequestError", python.get_type::<ImageRequestError>())?;
+    module.add("ImageWorkError", python.get_type::<ImageWorkError>())?;
     module.add("Cancelled", python.get_type::<Cancelled>())
 }

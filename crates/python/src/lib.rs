@@ -4,8 +4,10 @@
 
 mod drive;
 mod errors;
+mod image;
 mod model;
 mod progress;
+mod serving;
 mod trace;
 
 use pyo3::prelude::*;
@@ -21,6 +23,13 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engine_version, module)?)?;
     module.add_function(wrap_pyfunction!(trace::read_trace, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace_formats, module)?)?;
+    module.add_function(wrap_pyfunction!(image::create_image, module)?)?;
+    module.add_function(wrap_pyfunction!(image::check_image, module)?)?;
+    module.add_function(wrap_pyfunction!(image::erase_image, module)?)?;
+    module.add_function(wrap_pyfunction!(image::trim_image, module)?)?;
+    module.add_function(wrap_pyfunction!(image::smart_image, module)?)?;
+    module.add_function(wrap_pyfunction!(image::serve_image, module)?)?;
+    module.add_class::<serving::ServerStop>()?;
     module.add_class::<trace::Trace>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<drive::Drive>()?;
