@@ -113,6 +113,15 @@ ArrivalEvent = Annotated[
         "default: Q.",
     ),
 ]
+ImageFile = Annotated[
+    Path, typer.Argument(metavar="IMAGE", help="The file of a drive that `create` made.")
+]
+ImageOrSocket = Annotated[
+    Path,
+    typer.Argument(
+        metavar="IMAGE|SOCKET", help="The file of a drive, or the socket of one that is served."
+    ),
+]
 TraceDevice = Annotated[
     str | None, typer.Option("--device", metavar="NAME", help="Only this device of the trace.")
 ]

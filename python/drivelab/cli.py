@@ -20,9 +20,12 @@ from drivelab.commands import (
     convert,
     example,
     export,
+    fault,
     fio,
+    images,
     replay,
     review,
+    served,
     synthesis,
 )
 from drivelab.errors import RequestError, WorkError
@@ -67,6 +70,22 @@ app.command("runs", epilog="Example: drivelab runs lab.duckdb")(export.runs)
 app.command("export", epilog="Example: drivelab export review --csv tables --json all.json")(
     export.export_command
 )
+app.command(
+    "create",
+    epilog="Example: drivelab create my.drive --model intel-x25-m-g1-80gb",
+)(served.create)
+app.command(
+    "serve",
+    epilog="Example: drivelab serve my.drive --listen unix:/tmp/my.sock --clock instant",
+)(served.serve)
+app.command("smart", epilog="Example: drivelab smart my.drive --json")(images.smart)
+app.command("check", epilog="Example: drivelab check my.drive")(images.check)
+app.command("erase", epilog="Example: drivelab erase my.drive")(images.erase)
+app.command("trim", epilog="Example: drivelab trim my.drive --offset 1g --length 64m")(images.trim)
+app.command(
+    "fault",
+    epilog="Example: drivelab fault my.drive power-cut at_operation=1000",
+)(fault.fault)
 app.command("example", epilog="Example: drivelab example --json")(example.example)
 
 _USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]

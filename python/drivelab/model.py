@@ -34,10 +34,37 @@ Overrides = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
+class Texts:
+    """What a model is read from: texts and origins of its layers, the base first."""
+
+    layers: Sequence[tuple[str, str]]
+    overrides: Overrides
+    members: Sequence[Texts]
+    """Of an array."""
+
+    def parse(self) -> _engine.Model:
+        """The engine's form; raises RequestError."""
+        members = [member.parse() for member in self.members]
+        try:
+            return _engine.Model.parse(list(self.layers), list(self.overrides), members)
+        except _engine.ModelError as error:
+            raise RequestError(str(error)) from None
+
+    def record(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "layers": self.layers,
+            "overrides": self.overrides,
+            "members": [member.record() for member in self.members],
+        }
+
+
+@dataclass(frozen=True)
 class Model:
     """A checked model: the engine's own form and what it says about itself."""
 
     engine: _engine.Model
+    texts: Texts
     description: dict[str, Any]
     request: str
     """What it was loaded by: a name or a path."""
@@ -181,22 +208,19 @@ def load(request: str, overrides: Overrides = ()) -> Model:
     Raises RequestError for an unknown name (with the nearest), an unreadable file, a model or an
     override that the engine refuses.
     """
-    engine = _parse(request, overrides, ())
-    return Model(engine, json.loads(engine.to_json()), request, tuple(overrides))
+    texts = _texts(request, tuple(overrides), ())
+    engine = texts.parse()
+    return Model(engine, texts, json.loads(engine.to_json()), request, tuple(overrides))
 
 
-def _parse(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> _engine.Model:
-    """The engine's form of a model; `arrays` are those that it is a member of."""
+def _texts(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> Texts:
+    """What a model is read from; `arrays` are those that it is a member of."""
     path = _find(request)
     if path in arrays:
         raise RequestError(f'model "{request}": {_origin(path)} is a member of itself')
     layers = _layers(path, request)
     names = _members([text for text, _ in layers], overrides)
-    members = [_parse(name, (), (*arrays, path)) for name in names]
-    try:
-        return _engine.Model.parse(layers, list(overrides), members)
-    except _engine.ModelError as error:
-        raise RequestError(str(error)) from None
+    return Texts(layers, overrides, [_texts(name, (), (*arrays, path)) for name in names])
 
 
 def _layers(path: Path, request: str) -> list[tuple[str, str]]:

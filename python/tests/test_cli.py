@@ -22,6 +22,13 @@ COMMANDS = (
     "compare",
     "runs",
     "export",
+    "create",
+    "serve",
+    "smart",
+    "check",
+    "erase",
+    "trim",
+    "fault",
     "example",
 )
 PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from drivelab.procedures import PROCEDURES, document, group_name
+from drivelab.served import faults
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -31,3 +32,20 @@ def test_every_group_of_tests_has_a_page_that_names_them_all(group: str) -> None
     names = [test.id for test in PROCEDURES.values() if test.group == group]
     assert [name for name in names if f"`{name}`" not in text] == []
     assert f"tests/{page.name}" in (DOCS / "tests.md").read_text(encoding="utf-8")
+
+
+def fault_tables() -> list[str]:
+    """The tables of docs/served-drives.md: kinds of faults, and their keys."""
+    kinds = ["| kind | what happens | keys |", "|---|---|---|"]
+    for name, kind in faults.KINDS.items():
+        kinds.append(f"| `{name}` | {kind.help} | {', '.join(f'`{key}`' for key in kind.keys)} |")
+    keys = ["| key | meaning | allowed |", "|---|---|---|"]
+    keys += [f"| `{name}` | {key.help} | {key.allowed} |" for name, key in faults.KEYS.items()]
+    return ["\n".join(kinds), "\n".join(keys)]
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_the_page_of_served_drives_has_every_fault_and_key(index: int) -> None:
+    text = (DOCS / "served-drives.md").read_text(encoding="utf-8")
+    table = fault_tables()[index]
+    assert table in text, f"put this table into docs/served-drives.md:\n{table}"

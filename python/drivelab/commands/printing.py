@@ -22,9 +22,11 @@ def document(value: Any) -> None:
     sys.stdout.write(to_json(value))
 
 
-def plain(text: str) -> None:
-    """Prints text to standard output."""
+def plain(text: str, *, now: bool = False) -> None:
+    """Prints text to standard output; `now`: a reader has it before the command goes on."""
     sys.stdout.write(text)
+    if now:
+        sys.stdout.flush()
 
 
 def message(text: str) -> None:

@@ -1,0 +1,121 @@
+"""`smart`, `check`, `erase` and `trim`: what can be asked of, and done to, a drive in an image."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import arguments
+from drivelab.commands import printing
+from drivelab.errors import RequestError
+from drivelab.fio.units import size_bytes
+from drivelab.quantities import SECTOR_BYTES, bytes_text
+from drivelab.served import control, image
+from drivelab.served import smart as smart_data
+
+COUNTS = ("blocks", "cells_in_use", "log_records", "held_units")
+"""What a check counts, as far as it is shown."""
+
+
+def smart(target: arguments.ImageOrSocket, json: arguments.Json = False) -> None:
+    """Show what a drive says about itself: live if it is being served, from its image otherwise."""
+    facts = _facts(target)
+    if json:
+        words = ["drivelab", "smart", str(target), "--json"]
+        printing.document(smart_data.document(facts, str(target), words))
+        return
+    for name, value in smart_data.lines(facts):
+        printing.plain(f"{name:<20} {value}\n")
+
+
+def _facts(target: Path) -> dict[str, Any]:
+    place = control.place_of(target)
+    try:
+        return {**control.ask(place, {"command": "smart"}), "served": True}
+    except control.NotServedError as error:
+        if target.is_socket():
+            raise RequestError(f'SOCKET "{target}": nobody serves there ({error})') from None
+        return image.smart(target)
+
+
+def check(path: arguments.ImageFile, json: arguments.Json = False) -> int:
+    """Check an image: every structure against every other; changes nothing. Status 1: damaged."""
+    found = image.check(path)
+    problems = list(found.get("problems", ()))
+    document = {"image": str(path), "ok": not problems, **found, "problems": problems}
+    if json:
+        printing.document(document)
+    elif not problems:
+        facts = [f"{value} {key.replace('_', ' ')}" for key, value in _counted(found)]
+        printing.plain(
+            f"{path}: no damage found" + (f" ({', '.join(facts)})" if facts else "") + "\n"
+        )
+    for problem in problems:
+        print(f"drivelab: {path}: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _counted(found: dict[str, Any]) -> list[tuple[str, int]]:
+    """What was looked at, as the engine counts it."""
+    return [(key, found[key]) for key in COUNTS if found.get(key)]
+
+
+def erase(path: arguments.ImageFile, json: arguments.Json = False) -> None:
+    """Erase a drive securely: every byte is gone from the image, too; wear and counters stay."""
+    found = image.erase(path)
+    document = {"image": str(path), **found}
+    if json:
+        printing.document(document)
+        return
+    space = path.stat().st_blocks * 512
+    printing.plain(f"{path}: erased; takes {bytes_text(space)} now\n")
+
+
+def trim(
+    path: arguments.ImageFile,
+    offset: Annotated[
+        str | None,
+        typer.Option("--offset", metavar="SIZE", help="First byte, e.g. 4k or 1g; default: 0."),
+    ] = None,
+    length: Annotated[
+        str | None, typer.Option("--length", metavar="SIZE", help="Bytes from there, e.g. 64m.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="The whole drive.")] = False,
+    json: arguments.Json = False,
+) -> None:
+    """Tell a drive that blocks are free (TRIM), and flush."""
+    if everything == (length is not None) or (everything and offset is not None):
+        raise RequestError("trim: say what: --offset and --length, or --all")
+    first = 0 if offset is None else _bytes("--offset", offset)
+    capacity = int(image.smart(path)["user_capacity_bytes"])
+    count = capacity - first if length is None else _bytes("--length", length)
+    if first + count > capacity:
+        option, text = ("--offset", offset) if first > capacity else ("--length", length)
+        raise RequestError(
+            f'{option} "{text}": ends at byte {first + count}; the drive has {capacity}'
+        )
+    found = image.trim(path, first, count)
+    document = {"image": str(path), "offset_bytes": first, "length_bytes": count, **found}
+    if json:
+        printing.document(document)
+        return
+    printing.plain(f"{path}: {bytes_text(count)} trimmed from byte {first} on\n")
+    if found.get("trim_supported") is False:
+        printing.message("this drive's firmware ignores TRIM: nothing has changed inside")
+
+
+def _bytes(option: str, text: str) -> int:
+    """Whole sectors; raises RequestError."""
+    try:
+        found = size_bytes(text)
+    except ValueError as error:
+        raise RequestError(f'{option} "{text}": allowed: {error}') from None
+    if found % SECTOR_BYTES or (option == "--length" and found == 0):
+        least = SECTOR_BYTES if option == "--length" else 0
+        raise RequestError(
+            f'{option} "{text}": allowed: multiples of {SECTOR_BYTES} bytes from {least} on'
+        )
+    return found

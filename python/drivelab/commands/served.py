@@ -1,0 +1,224 @@
+"""`create` and `serve`: drives in image files, served to real operating systems."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import arguments, counters, output
+from drivelab import model as models
+from drivelab.commands import printing
+from drivelab.errors import RequestError
+from drivelab.quantities import NS_PER_MS, bytes_text, number
+from drivelab.served import address, clock, faults, image, server, smart
+from drivelab.served.address import Address
+
+NEW = "new"
+
+
+def create(
+    path: arguments.ImageFile,
+    model_name: Annotated[
+        str,
+        typer.Option(
+            "--model", metavar="MODEL", help="Name, NAME@FIRMWARE, or path of a TOML file."
+        ),
+    ],
+    sets: arguments.Settings = None,
+    seed: arguments.Seed = 1,
+    state: Annotated[
+        str, typer.Option("--state", metavar="STATE", help="new is the only one.")
+    ] = NEW,
+    json: arguments.Json = False,
+) -> None:
+    """Create a new drive in an image file, for `serve`."""
+    if state != NEW:
+        raise RequestError(
+            f'--state "{state}": allowed: {NEW}; serve the drive with --clock instant and write '
+            "to it to bring it into another"
+        )
+    model = models.load(model_name, [models.split_override(text) for text in sets or ()])
+    output.writable_file(path, "IMAGE")
+    made = image.create(path, model, seed)
+    document = {
+        "image": str(path),
+        "model": model.name,
+        "title": model.title,
+        "model_hash": model.hash,
+        "seed": seed,
+        "state": state,
+        "user_capacity_bytes": model.user_capacity_bytes,
+        **made,
+    }
+    if json:
+        printing.document(document)
+        return
+    printing.plain(
+        f"{path}: {model.title}, {bytes_text(model.user_capacity_bytes)}, new; "
+        f"takes {bytes_text(_space_bytes(path))}, and grows as it is written to\n"
+        f"drivelab serve {printing.command_line([str(path)], None)}\n"
+    )
+
+
+def serve(
+    path: arguments.ImageFile,
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen",
+            metavar="ADDRESS",
+            help="unix:PATH, HOST:PORT, or PORT on 127.0.0.1; default: unix:IMAGE.sock.",
+        ),
+    ] = None,
+    clock_text: Annotated[
+        str,
+        typer.Option(
+            "--clock",
+            metavar="CLOCK",
+            help="real: latencies of the model; instant: none; or a scale, e.g. 2 for twice as "
+            "fast.",
+        ),
+    ] = clock.REAL,
+    name: Annotated[
+        str, typer.Option("--name", metavar="EXPORT", help="Name of the export; default: none.")
+    ] = "",
+    control: Annotated[
+        Path | None,
+        typer.Option(
+            "--control",
+            metavar="PATH",
+            help="Socket for `smart` and `fault`; default: IMAGE.control.",
+        ),
+    ] = None,
+    plan_file: Annotated[
+        Path | None,
+        typer.Option("--faults", metavar="PLAN.toml", help="Faults to inject, with their seed."),
+    ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Refuse writes, trims and zeroing.")
+    ] = False,
+    sync: Annotated[
+        bool,
+        typer.Option(
+            "--sync",
+            help="A flush also reaches the disk that holds the image: promises hold when this "
+            "machine loses power, too.",
+        ),
+    ] = False,
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="One session over standard input and output.")
+    ] = False,
+) -> None:
+    """Serve a drive as a block device over NBD, until Ctrl-C or SIGTERM."""
+    image.existing(path)
+    if stdio and listen is not None:
+        raise RequestError("--stdio and --listen: give one of them")
+    if stdio and control is not None:
+        raise RequestError("--stdio and --control: a session of its own has no control socket")
+    place = control or address.control_socket(path)
+    request = server.Request(
+        image=path,
+        address=None if stdio else _address(path, listen),
+        control=None if stdio else address.socket_path(place, "--control"),
+        clock=clock.parse(clock_text),
+        export=address.export_name(name),
+        read_only=read_only,
+        sync=sync,
+        faults=None if plan_file is None else faults.read_plan(plan_file),
+    )
+    was_clean = image.smart(path).get("clean") is not False
+    found = server.serve(request, lambda facts: _ready(request, facts, was_clean))
+    for line in _summary(found):
+        printing.message(line)
+
+
+def _address(path: Path, listen: str | None) -> Address:
+    if listen is None:
+        return Address(path=address.socket_path(address.data_socket(path), "--listen"))
+    return address.parse(listen)
+
+
+def _ready(request: server.Request, facts: Mapping[str, Any], was_clean: bool) -> None:
+    """The URI to standard output, all else to standard error."""
+    lines = [
+        f"{request.image}: {facts.get('title') or facts.get('model')}, "
+        f"{bytes_text(facts['user_capacity_bytes'])}"
+        + (", read-only" if request.read_only else ""),
+        f"clock: {clock.words(request.clock)}",
+    ]
+    lines += _mounted(facts, was_clean)
+    if request.control is not None:
+        lines.append(f"control: {request.control} (drivelab smart {request.image})")
+    if request.faults is not None:
+        lines.append(f"faults: {len(request.faults.faults)}, seed {request.faults.seed}")
+    uri, place = str(facts["uri"]), request.address
+    if place is not None:
+        if place.is_open:
+            lines.append(
+                f"warning: {place.text}: whoever reaches this address can use the drive; NBD asks "
+                "for no password here"
+            )
+        lines += ["", *address.commands(uri, read_only=request.read_only), ""]
+    lines.append("Ctrl-C stops it: commands are finished, everything is in flash")
+    printing.message("\n".join(lines))
+    if place is not None:
+        with contextlib.suppress(BrokenPipeError):
+            printing.plain(uri + "\n", now=True)
+
+
+def _mounted(facts: Mapping[str, Any], was_clean: bool) -> list[str]:
+    """How the drive found itself."""
+    if was_clean:
+        return []
+    took = number((facts.get("mount_ns") or 0) / NS_PER_MS, 3)
+    return [f"power was cut before: the drive has rebuilt its map, in {took} ms of its own time"]
+
+
+def _summary(found: Mapping[str, Any]) -> list[str]:
+    """What a served drive did, in a few lines."""
+    reasons = {
+        "stopped": "stopped: everything is in flash",
+        "disconnected": "the client went away: everything is in flash",
+        "power-cut": "power cut: nothing more was written; what was not flushed may be lost",
+    }
+    before, after = (_numbers(found.get(when) or {}) for when in ("before", "after"))
+    used = counters.spent(before, after)
+    lines = [reasons.get(str(found.get("reason")), str(found.get("reason")))]
+    requests = (found.get("statistics") or {}).get("requests") or {}
+    done = {kind.replace("_", "-"): told for kind, told in requests.items() if told["count"]}
+    counts = ", ".join(f"{told['count']} {kind}" for kind, told in done.items()) or "none"
+    failed = sum(told["errors"] for told in done.values())
+    seconds = number(found["wall_s"], 3)
+    lines.append(
+        f"requests: {counts}" + (f"; {failed} of them failed" if failed else "") + f"; {seconds} s"
+    )
+    for kind, told in done.items():
+        mean, most = (told["latency_ns"][key] / NS_PER_MS for key in ("mean", "max"))
+        lines.append(f"{kind} latency: mean {number(mean, 3)} ms, longest {number(most, 3)} ms")
+    if "host_write_bytes" in used:
+        programmed = counters.program_bytes(used)
+        lines.append(
+            f"host wrote {bytes_text(int(used['host_write_bytes']))}, read "
+            f"{bytes_text(int(used.get('host_read_bytes', 0)))}; flash programmed "
+            f"{'-' if programmed is None else bytes_text(programmed)}; write amplification "
+            f"{number(smart.amplification(used), 3)}"
+        )
+    return lines
+
+
+def _numbers(facts: Mapping[str, Any]) -> dict[str, float]:
+    """What can be counted of a drive's facts."""
+    return {
+        key: value
+        for key, value in facts.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
+
+
+def _space_bytes(path: Path) -> int:
+    """What a file takes on its disk: holes take nothing."""
+    return path.stat().st_blocks * 512

@@ -1,0 +1,1 @@
+"""Drives in image files, and what serves them: addresses, clocks, faults, SMART, control."""

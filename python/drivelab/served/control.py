@@ -1,0 +1,80 @@
+"""The control socket of a served drive: one request as JSON in a line, one answer in a line."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from drivelab.errors import RequestError, WorkError
+from drivelab.served import address
+
+ANSWER_BYTES_MAX = 1 << 20
+TIMEOUT_S = 30.0
+GREETING = b"NBDMAGIC"
+"""What a server of NBD says first; a control socket says nothing unasked."""
+
+
+class NotServedError(Exception):
+    """Nobody answers there."""
+
+
+def ask(place: Path, request: dict[str, Any]) -> dict[str, Any]:
+    """Sends a request; returns the answer's fields.
+
+    Raises NotServedError if nobody listens, RequestError for what the drive refuses, WorkError for
+    a server that goes away or talks nonsense.
+    """
+    line = json.dumps(request, allow_nan=False).encode() + b"\n"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+        link.settimeout(TIMEOUT_S)
+        try:
+            link.connect(str(place))
+        except OSError as error:
+            raise NotServedError(f"{place}: {error.strerror}") from None
+        try:
+            link.sendall(line)
+            text = _line(link)
+        except TimeoutError:
+            raise WorkError(f"{place}: no answer in {TIMEOUT_S:.0f} s") from None
+        except OSError as error:
+            raise WorkError(f"{place}: the server went away ({error.strerror})") from None
+    if text.startswith(GREETING):
+        raise RequestError(
+            f'"{place}": NBD clients are served there; give the image, or its control socket'
+        )
+    return _answer(place, text)
+
+
+def _line(link: socket.socket) -> bytes:
+    text = b""
+    while b"\n" not in text and len(text) < ANSWER_BYTES_MAX:
+        part = link.recv(1 << 16)
+        text += part
+        if not part or text.startswith(GREETING):
+            break
+    return text
+
+
+def _answer(place: Path, text: bytes) -> dict[str, Any]:
+    if not text:
+        raise WorkError(f"{place}: the server went away without an answer")
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict) or "ok" not in answer:
+        raise WorkError(f"{place}: not the answer of a served drive")
+    if answer.pop("ok") is not True:
+        raise RequestError(str(answer.get("error", "refused")))
+    return answer
+
+
+def place_of(target: Path) -> Path:
+    """The control socket that an IMAGE or SOCKET argument means."""
+    if not target.is_socket():
+        return address.control_socket(target)
+    # The data socket beside an image has its control socket beside it.
+    beside = target.with_suffix(".control")
+    return beside if target.suffix == ".sock" and beside.is_socket() else target

@@ -1,0 +1,238 @@
+"""What a served drive says about itself, in the shape of `smartctl --json`, and for people.
+
+The engine gives facts: counters over the drive's whole life, and its condition. Tools that read
+smartctl's JSON find its keys; what smartctl has no key for stands in the object `drivelab`, with
+the unit at the end of each name. What the engine doesn't say is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab import _engine, counters
+from drivelab.quantities import GIB, NS_PER_S, SECTOR_BYTES, bytes_text, number
+
+Facts = Mapping[str, Any]
+
+SPARE_PERCENT_MIN = 10
+"""Below this share of its spare blocks a drive counts as failing."""
+KEPT, ONLINE = 0x32, 0x33
+"""Flags of attributes, as smartctl has them: old age, and a warning of failure to come."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One of the drive's attributes, under the number and name that smartctl knows."""
+
+    id: int
+    name: str
+    raw: int | None
+    value: int = 100
+    thresh: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """As in smartctl's table."""
+        warns = self.thresh > 0
+        return {
+            "id": self.id,
+            "name": self.name,
+            "value": self.value,
+            "worst": self.value,
+            "thresh": self.thresh,
+            "when_failed": "now" if warns and self.value <= self.thresh else "",
+            "flags": {
+                "value": ONLINE if warns else KEPT,
+                "string": "PO--CK " if warns else "-O--CK ",
+                "prefailure": warns,
+                "updated_online": True,
+                "performance": False,
+                "error_rate": False,
+                "event_count": True,
+                "auto_keep": True,
+            },
+            "raw": {"value": self.raw, "string": number(self.raw, 20)},
+        }
+
+
+def document(facts: Facts, target: str, command_line: list[str]) -> dict[str, Any]:
+    """One JSON document: smartctl's keys, and the object `drivelab`."""
+    capacity = facts.get("user_capacity_bytes")
+    hours, minutes = divmod(_seconds(facts) // 60, 60)
+    return {
+        "json_format_version": [1, 0],
+        "smartctl": {
+            "version": [7, 3],
+            "argv": command_line,
+            "exit_status": 0,
+        },
+        "device": {"name": target, "info_name": target, "type": "drivelab", "protocol": "NBD"},
+        "model_name": facts.get("title") or facts.get("model"),
+        "serial_number": facts.get("serial"),
+        "firmware_version": facts.get("firmware"),
+        "user_capacity": {
+            "blocks": None if capacity is None else capacity // SECTOR_BYTES,
+            "bytes": capacity,
+        },
+        "logical_block_size": SECTOR_BYTES,
+        "physical_block_size": facts.get("physical_block_size", SECTOR_BYTES),
+        "rotation_rate": facts.get("rotation_rate", 0),
+        "trim": {"supported": facts.get("trim_supported")},
+        "smart_support": {"available": True, "enabled": True},
+        "smart_status": {"passed": passed(facts)},
+        "ata_smart_attributes": {
+            "revision": 1,
+            "table": [item.record() for item in attributes(facts)],
+        },
+        "power_on_time": {"hours": hours, "minutes": minutes},
+        "power_cycle_count": facts.get("power_cycles"),
+        "drivelab": own(facts),
+    }
+
+
+def own(facts: Facts) -> dict[str, Any]:
+    """What smartctl has no keys for; units end the names."""
+    programmed = {
+        purpose: facts.get(f"program_bytes_{purpose}")
+        for purpose in ("host", "cleaning", "wear", "map", "parity")
+    }
+    return {
+        "engine_version": _engine.engine_version(),
+        "model": facts.get("model"),
+        "model_hash": facts.get("model_hash"),
+        "seed": facts.get("seed"),
+        "image_format": facts.get("image_format"),
+        "image_space_bytes": facts.get("image_bytes_on_disk"),
+        "served": facts.get("served", False),
+        "clean": facts.get("clean"),
+        "read_only": facts.get("read_only"),
+        "power_on_s": _seconds(facts, exact=True),
+        "unsafe_shutdowns": facts.get("unsafe_shutdowns"),
+        "host_read_bytes": facts.get("host_read_bytes"),
+        "host_write_bytes": facts.get("host_write_bytes"),
+        "host_trim_bytes": facts.get("host_trim_bytes"),
+        "flash_program_bytes": counters.program_bytes(facts),
+        "flash_program_bytes_for": programmed,
+        "write_amplification": amplification(facts),
+        "erases": counters.erase_count(facts),
+        "erase_count": {key: facts.get(f"erase_count_{key}") for key in ("min", "mean", "max")},
+        "endurance_erases": facts.get("endurance_erases"),
+        "spare_blocks": facts.get("spare_blocks"),
+        "spare_blocks_new": facts.get("spare_blocks_new"),
+        "spare_percent": spare_percent(facts),
+        "free_blocks": facts.get("free_blocks"),
+        "retired_blocks": facts.get("retired_blocks"),
+        "read_errors": facts.get("read_errors"),
+        "program_failures": facts.get("program_failures"),
+        "erase_failures": facts.get("erase_failures"),
+    }
+
+
+def amplification(facts: Facts) -> float | None:
+    """Bytes programmed per byte written, over the drive's life; None before the first write."""
+    return counters.write_amplification(facts) if facts.get("host_write_bytes") else None
+
+
+def spare_percent(facts: Facts) -> float | None:
+    """What is left of the spare blocks that the drive had when it was new."""
+    left, new = facts.get("spare_blocks"), facts.get("spare_blocks_new")
+    return None if left is None or not new else max(0.0, 100 * left / new)
+
+
+def passed(facts: Facts) -> bool:
+    """Whether the drive takes writes, and has spare blocks left."""
+    spare = spare_percent(facts)
+    return facts.get("read_only") is not True and (spare is None or spare > SPARE_PERCENT_MIN)
+
+
+def attributes(facts: Facts) -> list[Attribute]:
+    """The table of attributes: numbers and names of smartctl's own list; those that are known."""
+    spare = spare_percent(facts)
+    share = 100 if spare is None else int(spare)
+    mean, endurance = facts.get("erase_count_mean"), facts.get("endurance_erases")
+    worn = 0 if not endurance or mean is None else min(100, int(100 * mean / endurance))
+    programmed = counters.program_bytes(facts)
+    found = [
+        Attribute(5, "Reallocated_Sector_Ct", facts.get("retired_blocks"), share),
+        Attribute(9, "Power_On_Hours", _seconds(facts) // 3600),
+        Attribute(12, "Power_Cycle_Count", facts.get("power_cycles")),
+        Attribute(171, "Program_Fail_Count", facts.get("program_failures")),
+        Attribute(172, "Erase_Fail_Count", facts.get("erase_failures")),
+        Attribute(174, "Unexpect_Power_Loss_Ct", facts.get("unsafe_shutdowns")),
+        Attribute(177, "Wear_Leveling_Count", None if mean is None else int(mean), 100 - worn),
+        Attribute(187, "Reported_Uncorrect", facts.get("read_errors")),
+        Attribute(
+            *(232, "Available_Reservd_Space", facts.get("spare_blocks")),
+            *(share, SPARE_PERCENT_MIN),
+        ),
+        Attribute(241, "Total_LBAs_Written", _over(facts.get("host_write_bytes"), SECTOR_BYTES)),
+        Attribute(242, "Total_LBAs_Read", _over(facts.get("host_read_bytes"), SECTOR_BYTES)),
+        Attribute(249, "NAND_Writes_1GiB", _over(programmed, GIB)),
+    ]
+    return [item for item in found if item.raw is not None]
+
+
+def lines(facts: Facts) -> Iterator[tuple[str, str]]:
+    """What people are shown: what it is, and its value with its unit."""
+    told = own(facts)
+    yield (
+        "drive",
+        f"{facts.get('title') or facts.get('model')}, firmware {facts.get('firmware') or '-'}",
+    )
+    yield "capacity", _bytes(facts.get("user_capacity_bytes"))
+    yield "health", "passed" if passed(facts) else "FAILED"
+    if told["read_only"]:
+        yield "", "read-only: it has come to the end of its life"
+    yield "condition", _condition(told)
+    yield "power-on time", f"{told['power_on_s']:.0f} s (the drive's own)"
+    cycles = facts.get("power_cycles")
+    yield "power cycles", f"{number(cycles, 20)}, {number(told['unsafe_shutdowns'], 20)} unsafe"
+    yield "host wrote", _bytes(told["host_write_bytes"])
+    yield "host read", _bytes(told["host_read_bytes"])
+    yield "host trimmed", _bytes(told["host_trim_bytes"])
+    purposes = ", ".join(
+        f"{purpose} {bytes_text(value)}"
+        for purpose, value in told["flash_program_bytes_for"].items()
+        if value
+    )
+    programmed = _bytes(told["flash_program_bytes"])
+    yield "flash programmed", f"{programmed} ({purposes})" if purposes else programmed
+    yield "write amplification", number(told["write_amplification"], 3)
+    counts = told["erase_count"]
+    least, mean, most = (number(counts[key], 4) for key in ("min", "mean", "max"))
+    rated = f"; rated for {told['endurance_erases']}" if told["endurance_erases"] else ""
+    yield "erases of a block", f"{least} least, {mean} mean, {most} most{rated}"
+    if told["spare_blocks"] is not None:
+        percent = number(told["spare_percent"], 3)
+        yield "spare blocks", f"{told['spare_blocks']} of {told['spare_blocks_new']} ({percent} %)"
+    failed = ("retired_blocks", "program_failures", "erase_failures", "read_errors")
+    for key in failed:
+        if told[key]:
+            yield key.replace("_", " "), str(told[key])
+    yield (
+        "image",
+        f"format {number(told['image_format'])}, {_bytes(told['image_space_bytes'])} on disk",
+    )
+
+
+def _condition(told: Mapping[str, Any]) -> str:
+    if told["served"]:
+        return "being served"
+    if told["clean"] is None:
+        return "-"
+    return "at rest" if told["clean"] else "power was cut; it recovers when it is served next"
+
+
+def _seconds(facts: Facts, *, exact: bool = False) -> Any:
+    """Power-on time in s: whole ones, or to the nanosecond."""
+    nanoseconds = facts.get("power_on_ns") or 0
+    return nanoseconds / NS_PER_S if exact else nanoseconds // NS_PER_S
+
+
+def _bytes(count: int | None) -> str:
+    return "-" if count is None else bytes_text(count)
+
+
+def _over(count: int | None, unit: int) -> int | None:
+    return None if count is None else count // unit

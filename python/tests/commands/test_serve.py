@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from served.stand_in import Engine
+
+from drivelab import cli
+
+SCRIPT = """
+import sys
+from served.stand_in import Engine
+from drivelab import cli
+from drivelab.served import image
+
+class Slow(Engine):
+    def serve_image(self, *arguments):
+        found = super().serve_image(*arguments)
+        if "slow" in arguments[0]:
+            import time
+            time.sleep(20)
+        return found
+
+image.engine = Slow()
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+def interrupted_soon(number: int = signal.SIGINT) -> None:
+    threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_serve_says_where_and_how_and_what_was_done(
+    engine: Engine, drive: Path, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    engine.facts["clean"] = False
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    interrupted_soon(number)
+    words = ["serve", str(drive), "--clock", "2", "--name", "x", "--read-only", "--sync"]
+    assert cli.run(words) == 0
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+    printed = capsys.readouterr()
+    assert printed.out == f"nbd+unix:///x?socket={drive}.sock\n"
+    for text in (
+        f"{drive}: Test drive, 1.0 GB, read-only",
+        "2 s of the drive in 1 s",
+        "power was cut before: the drive has rebuilt its map, in 250 ms of its own time",
+        f"control: {drive}.control",
+        f"nbdinfo 'nbd+unix:///x?socket={drive}.sock'",
+        "--rw=randread",
+        "stopping: commands are finished",
+        "stopped: everything is in flash",
+        "requests: 2 write, 3 write-zeroes; 1 of them failed; 0.",
+        "write latency: mean 0.25 ms, longest 2 ms",
+        "host wrote 1.0 GB, read 0 B; flash programmed 1.5 GB; write amplification 1.5",
+    ):
+        assert text in printed.err
+    [(path, listen, clock, options)] = engine.served
+    assert (path, listen, clock) == (str(drive), f"unix:{drive}.sock", "2.0")
+    assert options == {
+        "export_name": "x",
+        "control": f"{drive}.control",
+        "read_only": True,
+        "sync": True,
+        "faults": None,
+    }
+
+
+def test_an_address_that_others_reach_is_warned_of(
+    engine: Engine, drive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = drive.with_name("plan.toml")
+    plan.write_text('seed = 3\n[[fault]]\nkind = "read-only"\n', encoding="utf-8")
+    interrupted_soon()
+    assert cli.run(["serve", str(drive), "--listen", "0.0.0.0:0", "--faults", str(plan)]) == 0
+    printed = capsys.readouterr()
+    assert "NBD asks for no password here" in printed.err
+    assert "faults: 1, seed 3" in printed.err
+    assert engine.served[0][3]["faults"] == {"seed": 3, "faults": [{"kind": "read-only"}]}
+
+
+def test_standard_output_belongs_to_the_session_with_stdio(
+    engine: Engine, drive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupted_soon()
+    assert cli.run(["serve", str(drive), "--stdio"]) == 0
+    assert capsys.readouterr().out == ""
+    assert engine.served[0][1] == "stdio"
+
+
+@pytest.mark.usefixtures("engine")
+def test_what_can_not_be_served_is_refused(drive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, message in (
+        ([drive.with_name("none")], "no such file; `drivelab create"),
+        ([drive.parent], "is not a file"),
+        ([drive, "--stdio", "--listen", "10809"], "give one of them"),
+        ([drive, "--listen", "nowhere"], "allowed: unix:PATH"),
+        ([drive, "--clock", "fast"], "allowed: real, instant"),
+        ([drive, "--control", drive], "is there already, and is no socket"),
+        ([drive, "--name", "x" * 300], "at most 255 bytes"),
+        ([drive, "--faults", "none.toml"], "can't read it"),
+    ):
+        assert cli.run(["serve", *map(str, words)]) == 2
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "second", "status"), [("slow", signal.SIGINT, 130), ("quick", None, 0)]
+)
+def test_a_second_interrupt_ends_a_server_at_once(
+    folder: Path, name: str, second: int | None, status: int
+) -> None:
+    path = folder / name
+    path.write_text("{}", encoding="utf-8")
+    tests = Path(__file__).resolve().parents[1]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, "serve", str(path)],
+        env={**os.environ, "PYTHONPATH": str(tests)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("nbd+unix:")
+    process.send_signal(signal.SIGINT)
+    if second is not None:
+        time.sleep(0.5)
+        process.send_signal(second)
+    _, errors = process.communicate(timeout=15)
+    assert process.returncode == status
+    assert ("stopped as by a power cut" in errors) == (second is not None)

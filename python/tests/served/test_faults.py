@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drivelab.errors import RequestError
+from drivelab.served import faults
+
+PLAN = """
+seed = 7
+spare_blocks = 3
+
+[[fault]]
+kind = "power-cut"
+at_operation = 1000
+phase = "before"
+
+[[fault]]
+kind = "program-failure"
+probability = 1e-4
+endurance_erases = 3000
+"""
+
+
+def plan(tmp_path: Path, text: str | bytes) -> faults.Plan:
+    path = tmp_path / "plan.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return faults.read_plan(path)
+
+
+def test_a_plan_is_its_seed_and_its_faults(tmp_path: Path) -> None:
+    assert plan(tmp_path, PLAN).record() == {
+        "seed": 7,
+        "spare_blocks": 3,
+        "faults": [
+            {"kind": "power-cut", "at_operation": 1000, "phase": "before"},
+            {"kind": "program-failure", "probability": 1e-4, "endurance_erases": 3000},
+        ],
+    }
+    assert plan(tmp_path, '[[fault]]\nkind = "lying-flush"').record() == {
+        "seed": 1,
+        "faults": [{"kind": "lying-flush"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no fault in it"),
+        ("sed = 1", 'unknown key "sed"; did you mean "seed"?'),
+        ("seed = -1", "seed = -1; allowed: whole numbers from 0 on"),
+        ("seed = true", "seed = True; allowed"),
+        ("spare_blocks = 0.5", "spare_blocks = 0.5; allowed"),
+        ("fault = 3", "each fault as a table [[fault]]"),
+        ("[[fault]]", "fault 1: no kind. Allowed: power-cut,"),
+        ('[[fault]]\nkind = "powercut"', 'did you mean "power-cut"'),
+        ("[[fault]]\nkind = 5", "kind = 5 is unknown. Allowed"),
+        ('[[fault]]\nkind = "power-cut"\nat_operatoin = 5', 'did you mean "at_operation"'),
+        ('[[fault]]\nkind = "power-cut"\nat_command = 5', 'unknown key "at_command"'),
+        ('[[fault]]\nkind = "power-cut"\nat_operation = 0', "whole numbers from 1 on"),
+        ('[[fault]]\nkind = "power-cut"\nat_operation = 1.5', "at_operation = 1.5; allowed"),
+        ('[[fault]]\nkind = "power-cut"\nphase = "before"', "counts with at_operation only"),
+        (
+            '[[fault]]\nkind = "power-cut"\nat_operation = 1\nphase = "late"',
+            'phase = "late"; allowed: before or middle or after',
+        ),
+        ('[[fault]]\nkind = "torn-write"\nprobability = 0', "a number above 0 up to 1"),
+        ('[[fault]]\nkind = "torn-write"\nprobability = nan', "probability = nan; allowed"),
+        ('[[fault]]\nkind = "torn-write"\nprobability = 1.5', "probability = 1.5; allowed"),
+        ('[[fault]]\nkind = "torn-write"\noffset_bytes = 100', "multiples of 512"),
+        ('[[fault]]\nkind = "torn-write"\nlength_bytes = 0', "length_bytes = 0; allowed"),
+        (
+            '[[fault]]\nkind = "torn-write"\nat_command = 1\nprobability = 0.5',
+            "at_command and probability: give one of them",
+        ),
+        ('[[fault]]\nkind = "latency-spike"', "duration_ns is missing"),
+        (
+            '[[fault]]\nkind = "erase-failure"\nendurance_erases = 5',
+            "endurance_erases: counts with probability only",
+        ),
+        ("[[fault]]\nkind = ", "it is not TOML"),
+        (b"\xff\xfe", "not text in UTF-8"),
+        ("x = " + "[" * 5000, "it is not TOML"),
+        ("# " + "x" * faults.PLAN_BYTES_MAX, "longer than"),
+    ],
+)
+def test_a_wrong_plan_is_refused_with_what_is_allowed(
+    tmp_path: Path, text: str | bytes, words: str
+) -> None:
+    with pytest.raises(RequestError) as refusal:
+        plan(tmp_path, text)
+    assert words in str(refusal.value)
+    assert "plan.toml" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_plan_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="can't read it"):
+        faults.read_plan(tmp_path / "none.toml")
+
+
+def test_every_key_belongs_to_a_kind_and_says_what_it_is() -> None:
+    used = {key for kind in faults.KINDS.values() for key in kind.keys}
+    assert used == set(faults.KEYS)
+    assert all(key.help and key.allowed for key in faults.KEYS.values())
+    for kind in faults.KINDS.values():
+        assert set(kind.needs) <= set(kind.keys)
+
+
+values = st.one_of(
+    st.integers(), st.floats(), st.text("abc=", max_size=5), st.booleans(), st.none(), st.just([1])
+)
+words = st.sampled_from([*faults.KEYS, "kind", "seed", "nonsense"])
+tables = st.dictionaries(words, values | st.sampled_from([*faults.KINDS]), max_size=5)
+
+
+@given(st.fixed_dictionaries({}, optional={"seed": values, "fault": st.lists(tables) | values}))
+def test_no_document_does_anything_but_pass_or_be_refused(document: dict[str, Any]) -> None:
+    with contextlib.suppress(RequestError):
+        found = faults.parse_plan(document, "plan")
+        assert len(found.faults) == len(document.get("fault", []))

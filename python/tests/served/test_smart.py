@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from served.stand_in import FACTS
+
+from drivelab.results import to_json
+from drivelab.served import smart
+
+
+def table(facts: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    document = smart.document(facts, "my.drive", ["drivelab", "smart", "my.drive"])
+    found = document["ata_smart_attributes"]["table"]
+    return {item["name"]: item for item in found}
+
+
+def test_the_document_has_the_shape_of_smartctl() -> None:
+    found = json.loads(to_json(smart.document(FACTS, "my.drive", ["drivelab"])))
+    assert found["json_format_version"] == [1, 0]
+    assert found["model_name"] == "Test drive"
+    assert found["firmware_version"] == "1.0"
+    assert found["user_capacity"] == {"blocks": 1953126, "bytes": 1_000_000_512}
+    assert found["smart_status"] == {"passed": True}
+    assert found["power_on_time"] == {"hours": 2, "minutes": 5}
+    assert found["power_cycle_count"] == 3
+    for item in found["ata_smart_attributes"]["table"]:
+        assert set(item) == {
+            *("id", "name", "value", "worst", "thresh", "when_failed", "flags", "raw")
+        }
+        assert isinstance(item["raw"]["value"], int)
+
+
+def test_attributes_have_smartctls_numbers_and_the_drives_values() -> None:
+    found = table(FACTS)
+    assert found["Reallocated_Sector_Ct"]["raw"] == {"value": 2, "string": "2"}
+    assert found["Total_LBAs_Written"]["raw"]["value"] == 10**9 // 512
+    assert found["NAND_Writes_1GiB"]["raw"]["value"] == 1
+    assert found["Unexpect_Power_Loss_Ct"]["id"] == 174
+    assert found["Wear_Leveling_Count"]["value"] == 98
+    assert found["Available_Reservd_Space"]["value"] == 95
+    assert found["Available_Reservd_Space"]["when_failed"] == ""
+
+
+def test_what_is_not_known_is_null_or_left_out() -> None:
+    document = smart.document({}, "my.drive", [])
+    assert json.loads(to_json(document))["drivelab"]["host_write_bytes"] is None
+    assert [item["name"] for item in document["ata_smart_attributes"]["table"]] == [
+        "Power_On_Hours"
+    ]
+    assert dict(smart.lines({}))["host wrote"] == "-"
+
+
+def test_a_drive_without_spare_blocks_or_writes_has_failed() -> None:
+    assert smart.passed(FACTS)
+    assert not smart.passed(FACTS | {"read_only": True})
+    worn = FACTS | {"spare_blocks": 3}
+    assert not smart.passed(worn)
+    assert table(worn)["Available_Reservd_Space"]["when_failed"] == "now"
+    assert dict(smart.lines(worn))["health"] == "FAILED"
+
+
+def test_people_read_amounts_with_units() -> None:
+    told = dict(smart.lines(FACTS))
+    assert told["flash programmed"] == "1.2 GB (host 1.0 GB, cleaning 200.0 MB, map 10.0 MB)"
+    assert told["write amplification"] == "1.21"
+    assert told["erases of a block"] == "0 least, 2.5 mean, 7 most; rated for 100"
+    assert told["spare blocks"] == "38 of 40 (95 %)"
+    assert told["condition"] == "at rest"
+    assert dict(smart.lines(FACTS | {"clean": False}))["condition"].startswith("power was cut")
