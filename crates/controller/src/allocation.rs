@@ -38,7 +38,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             if job.has_job || job.waits {
                 return;
             }
-            if self.mapping.is_full(DieIndex(die)) {
+            if self.mapping.is_full(DieIndex(die)) || self.is_frozen(die) {
                 // Too much valid data here: the stripe passes this die by.
                 self.jobs.next_die = (die + 1) % dies;
                 passed += 1;

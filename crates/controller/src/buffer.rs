@@ -411,6 +411,18 @@ impl WriteBuffer {
         self.queued_granules -= u32::from(entry.stored.granules);
     }
 
+    /// The commands that wait for entries; they wait no longer.
+    pub(crate) fn take_waiters(&mut self) -> Vec<u32> {
+        let mut waiters = Vec::new();
+        for entry in self.entries.iter_mut().filter(|entry| entry.state != EntryState::Free) {
+            if entry.waiter != NONE {
+                self.awaited -= u32::from(entry.state == EntryState::Queued);
+                waiters.push(std::mem::replace(&mut entry.waiter, NONE));
+            }
+        }
+        waiters
+    }
+
     /// Forgets everything (secure erase).
     pub fn clear(&mut self) {
         let mut fresh = Self::new(self.capacity, self.sectors_per_unit as u32);

@@ -2,12 +2,16 @@
 
 use drivelab_nand::op::NO_CELL;
 
+use crate::faults::TornCells;
+
 /// Numbers of payload cells.
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
     free: Vec<u32>,
     /// Cells up to this one have been used.
     last: u32,
+    /// Cells that hold half a write.
+    pub(crate) torn: TornCells,
 }
 
 impl Cells {
@@ -16,13 +20,13 @@ impl Cells {
     pub fn restore(used: &[bool]) -> Self {
         let last = used.iter().rposition(|&used| used).unwrap_or(0);
         let free = (1..last).rev().filter(|&cell| !used[cell]).map(|cell| cell as u32).collect();
-        Self { free, last: last as u32 }
+        Self { free, last: last as u32, torn: TornCells::default() }
     }
 
     /// Cells above this one are free, all up to it in use.
     #[must_use]
     pub fn above(last: u32) -> Self {
-        Self { free: Vec::new(), last }
+        Self { free: Vec::new(), last, torn: TornCells::default() }
     }
 
     /// A free cell, now in use.
@@ -38,6 +42,9 @@ impl Cells {
     #[inline]
     pub fn give(&mut self, cell: u32) {
         if cell != NO_CELL {
+            if !self.torn.is_empty() {
+                self.free.extend(self.torn.remove(cell));
+            }
             self.free.push(cell);
         }
     }

@@ -112,6 +112,32 @@ impl LatencySplit {
     }
 }
 
+/// How a command ended. Only drives with faults end one in another way than `Done`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It did what was asked.
+    #[default]
+    Done,
+    /// A read of sectors that flash can't give back; which ones is in `SolidStateDrive::take_unreadable`.
+    Uncorrectable,
+    /// A write or trim of a drive that only reads any more. A write may have been done in part.
+    Refused,
+    /// A flush, or a write that had to reach flash, and flash has no room left that works.
+    Failed,
+}
+
+/// Sectors of a read that could not be given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The tag of the command.
+    pub tag: u32,
+    /// The first of them, counted from the command's first sector.
+    pub first_sector: u32,
+    /// How many.
+    pub sector_count: u32,
+}
+
 /// A finished command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
@@ -119,6 +145,8 @@ pub struct Completion {
     pub tag: u32,
     /// Kind of the command.
     pub op: Op,
+    /// How it ended.
+    pub outcome: Outcome,
     /// Sectors of the command.
     pub sector_count: u32,
     /// When it was submitted.

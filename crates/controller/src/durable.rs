@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 use drivelab_ftl::recovery::{LOG_TRIM, log_info};
-use drivelab_ftl::{Mapping, Stored, Superseded, UnitContent};
+use drivelab_ftl::{FailedProgram, Mapping, Stored, Superseded, UnitContent};
 use drivelab_nand::op::{FlashOp, NO_CELL, PageKind, Record};
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
@@ -17,6 +17,7 @@ use drivelab_sim::Nanos;
 use crate::cells::Cells;
 use crate::command::Command;
 use crate::effects::{Effect, Effects};
+use crate::faults::marks_of;
 use crate::scheduled::Scheduled;
 use crate::ssd::{EVENT_LOGGED, SolidStateDrive};
 
@@ -150,6 +151,19 @@ impl Durable {
         self.dies[die.0 as usize].freed.push(cell);
     }
 
+    /// A page is programmed, which fails: nothing can be read of it, and its block is retired.
+    pub fn fail_program(&mut self, die: DieIndex, failed: FailedProgram) {
+        let FailedProgram { block, page, sequence } = failed;
+        let op = FlashOp::Program { block, page, kind: PageKind::Metadata, sequence };
+        self.begin(die, op, false, |_| ());
+        self.retire(die, block);
+    }
+
+    /// A block has failed.
+    pub fn retire(&mut self, die: DieIndex, block: BlockIndex) {
+        self.begin(die, FlashOp::Retire { block }, false, |_| ());
+    }
+
     /// A page of host data begins, which ends at `end`: what it supersedes is free then.
     #[inline]
     pub fn supersede<M: Mapping>(&mut self, die: DieIndex, mapping: &mut M, end: Nanos) {
@@ -200,6 +214,27 @@ impl Durable {
                 mapping.page_records(first, words);
             }
         });
+        if !self.cells.torn.is_empty() {
+            self.name_torn_cells(die, kind);
+        }
+    }
+
+    /// The page that has just begun holds torn cells, or holds them no more.
+    fn name_torn_cells(&mut self, die: DieIndex, kind: PageKind) {
+        let work = &mut self.dies[die.0 as usize];
+        let Some(&Pending { words: (first, count), .. }) = work.pending.last() else { return };
+        let words = &mut work.words[first as usize..(first + count) as usize];
+        self.cells.torn.rename(kind, words, &mut work.freed);
+    }
+
+    /// Cells with half a write become whole.
+    pub fn mend_torn(&mut self) {
+        self.effects.list.extend(self.cells.torn.mending());
+    }
+
+    /// Operations begun.
+    pub fn operations(&self) -> u64 {
+        self.number
     }
 
     /// The job of a die is done: flash has changed.
@@ -447,46 +482,92 @@ impl<M: Scheduled> SolidStateDrive<M> {
         &mut self,
         id: u32,
         (older, is_partial): (Option<u32>, bool),
-        (first, count): (u32, u32),
-        command: &Command,
+        range: (u32, u32),
+        (slot, command): (u32, &Command),
         offset: u32,
     ) {
         let lpn = self.buffer.entry(id).lpn;
-        let base = if is_partial {
+        let is_torn = self.faults.as_ref().is_some_and(|faults| faults.is_torn(slot));
+        let before = if is_partial || is_torn {
             let words = older.and_then(|id| self.buffer.stamps(id)).or_else(|| self.mapping.stamps_of(lpn));
-            words.and_then(|words| words.first()).map_or(NO_CELL, |&word| word as u32)
+            words.and_then(|words| words.first()).map_or(0, |&word| word)
         } else {
-            NO_CELL
+            0
         };
-        self.fill_cell(id, base, (first, count), command.tag, offset);
+        let base = if is_partial { before } else { 0 };
+        self.fill_cell(id, base, range, command.tag, offset);
+        if is_torn {
+            self.tear(id, before as u32, range, command, offset);
+        }
     }
 
     /// More sectors of the host for a unit that waits in the buffer. What a capacitor keeps is replaced as a whole: a
     /// power cut must not find half of it.
-    pub(crate) fn fill_again(&mut self, id: u32, range: (u32, u32), command: &Command, offset: u32) {
-        let old = self.buffer.stamps(id).map_or(NO_CELL, |words| words[0] as u32);
+    pub(crate) fn fill_again(
+        &mut self,
+        id: u32,
+        range: (u32, u32),
+        (slot, command): (u32, &Command),
+        offset: u32,
+    ) {
+        let word = self.buffer.stamps(id).map_or(0, |words| words[0]);
+        let old = word as u32;
+        let is_torn = self.faults.as_ref().is_some_and(|faults| faults.is_torn(slot));
         let Some(durable) = &mut self.durable else { return };
         if durable.has_capacitor {
-            self.fill_cell(id, old, range, command.tag, offset);
+            self.fill_cell(id, word, range, command.tag, offset);
             if let Some(durable) = &mut self.durable {
                 durable.cells.give(old);
             }
-        } else {
+            return;
+        }
+        if is_torn && durable.cells.torn.of(old).is_none() {
+            self.tear(id, old, range, command, offset);
+        } else if let Some(cell) = durable.cells.torn.of(old) {
             let ((first, count), tag) = (range, command.tag);
+            durable.effects.list.push(Effect::Fill { cell, base: cell, first, count, tag, offset });
+        }
+        let ((first, count), tag) = (range, command.tag);
+        if let Some(durable) = &mut self.durable {
             durable.effects.list.push(Effect::Fill { cell: old, base: old, first, count, tag, offset });
+        }
+        if marks_of(word) != 0 {
+            let written = self.marks_written(range);
+            if let Some(words) = self.buffer.stamps_mut(id) {
+                words[0] &= !(u64::from(written) << 32);
+            }
         }
     }
 
-    fn fill_cell(&mut self, id: u32, base: u32, (first, count): (u32, u32), tag: u32, offset: u32) {
+    /// A cell for the unit of an entry, over what the word of another one names.
+    fn fill_cell(&mut self, id: u32, base: u64, (first, count): (u32, u32), tag: u32, offset: u32) {
         let lpn = self.buffer.entry(id).lpn.0;
+        let mut marks = marks_of(base) | self.take_lost_rest();
+        if marks != 0 {
+            marks &= !self.marks_written((first, count));
+        }
         let Some(durable) = &mut self.durable else { return };
         let cell = durable.cells.take();
-        durable.effects.list.push(Effect::Fill { cell, base, first, count, tag, offset });
+        durable.effects.list.push(Effect::Fill { cell, base: base as u32, first, count, tag, offset });
         if durable.has_capacitor {
             durable.effects.list.push(Effect::Hold { lpn, cell });
         }
         if let Some(words) = self.buffer.stamps_mut(id) {
-            words[0] = u64::from(cell);
+            words[0] = u64::from(marks) << 32 | u64::from(cell);
         }
+    }
+
+    /// What a power cut leaves of a torn write in this unit: sectors of its first half, the rest as `before`.
+    fn tear(&mut self, id: u32, before: u32, (first, count): (u32, u32), command: &Command, offset: u32) {
+        let whole = self.buffer.stamps(id).map_or(NO_CELL, |words| words[0] as u32);
+        let kept = (command.sector_count / 2).saturating_sub(offset).min(count);
+        let Some(durable) = &mut self.durable else { return };
+        if kept == count || durable.cells.torn.is_full() {
+            return;
+        }
+        let cell = durable.cells.take();
+        let tag = command.tag;
+        durable.effects.list.push(Effect::Fill { cell, base: before, first, count: kept, tag, offset });
+        durable.cells.torn.add(whole, cell);
     }
 }

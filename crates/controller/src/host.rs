@@ -26,6 +26,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
     pub(crate) fn begin_command(&mut self, slot: u32, now: Nanos) {
         let command = self.slots[slot as usize].command;
         self.meters.host.count(&command);
+        if self.faults.is_some() && self.begin_with_faults(slot, now) {
+            return;
+        }
         match command.op {
             Op::Read => self.begin_read(slot, now),
             Op::Write => {
@@ -60,7 +63,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             } else if is_durable {
                 self.send(Lpn(unit), sector, sectors, &command, lba);
             }
-            let read = if let Some(id) = self.buffer.find(Lpn(unit)) {
+            let mut read = if let Some(id) = self.buffer.find(Lpn(unit)) {
                 self.read_buffer(id, Lpn(unit), sector, sectors, now)
             } else if let Some(ppn) = self.mapping.lookup(Lpn(unit)) {
                 let known = self.fetch_map(Lpn(unit), now);
@@ -74,6 +77,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
                 FlashRead { ready_ns: now, ..FlashRead::default() }
             };
+            if self.faults.is_some() {
+                read.ready_ns = self.read_with_faults(slot, (lba, sectors), read.ready_ns, now);
+            }
             // The link must not run dry: it starts so late that every piece is there when its turn comes.
             let before = if total == sectors { 0 } else { share(link_ns, lba - command.lba, total) };
             let latest = read.ready_ns.saturating_sub(before);
@@ -211,6 +217,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Lets waiting writes into the buffer, in order, as far as there is space.
     #[inline]
     pub(crate) fn admit(&mut self, now: Nanos) {
+        if self.faults.is_some() {
+            while self.refuse_waiting(now) {}
+        }
         while let Some(&slot) = self.admission.front() {
             if !self.admit_units(slot, now) {
                 self.begin_stall(slot, now);
@@ -273,7 +282,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.buffer.join(id, bits, arrival);
                 self.buffer.restore(id, stored);
                 if self.durable.is_some() {
-                    self.fill_again(id, (sector, sectors), &command, done);
+                    self.fill_again(id, (sector, sectors), (slot, &command), done);
                 } else {
                     self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
                 }
@@ -294,7 +303,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 }
                 if self.durable.is_some() {
                     let base = existing.filter(|_| partial);
-                    self.fill(id, (base, partial), (sector, sectors), &command, done);
+                    self.fill(id, (base, partial), (sector, sectors), (slot, &command), done);
                 } else {
                     self.stamp_entry(
                         id,
@@ -342,7 +351,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let program_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32;
         let covered = ((sector + sectors) / program_sectors).saturating_sub(sector.div_ceil(program_sectors));
         let pages = u64::from(self.layout.pages_per_unit - covered.min(self.layout.pages_per_unit - 1));
-        (self.sense_from(die, missing, pages, (now, known), false), true)
+        let mut ready = self.sense_from(die, missing, pages, (now, known), false);
+        if self.faults.is_some() {
+            ready = self.complete_with_faults(ppn, (sector, sectors), ready, now);
+        }
+        (ready, true)
     }
 
     #[inline]
@@ -375,7 +388,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// A write need not wait for buffer space any more.
     #[inline]
-    fn end_stall(&mut self, slot: u32, now: Nanos) {
+    pub(crate) fn end_stall(&mut self, slot: u32, now: Nanos) {
         let state = &self.slots[slot as usize];
         if state.stalled_since_ns != NONE_NS {
             let share = self.cleaning_share(now - state.stalled_since_ns, state.stall_base);
@@ -442,7 +455,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 
     /// Status of a flush or trim goes over the link.
-    fn finish_without_data(&mut self, slot: u32, now: Nanos) {
+    pub(crate) fn finish_without_data(&mut self, slot: u32, now: Nanos) {
         let link_ns = self.slots[slot as usize].link_ns;
         self.link_free_ns = self.link_free_ns.max(now) + link_ns;
         self.meters.link_busy_ns += link_ns;

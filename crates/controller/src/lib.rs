@@ -10,6 +10,7 @@ pub mod config;
 mod dies;
 mod durable;
 pub mod effects;
+pub mod faults;
 mod governor;
 mod host;
 mod host_queue;
@@ -27,6 +28,7 @@ pub use config::{
     GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig,
 };
 pub use effects::{Effect, Effects};
+pub use faults::{FaultCounters, FaultPlan, PlanSheet, PowerCut};
 pub use host_queue::{HostQueue, HostSide};
 pub use meters::{HostMeters, Meters};
 pub use power_cycle::{FlashShape, MountReport};
@@ -35,4 +37,6 @@ pub use ssd::SolidStateDrive;
 
 pub use drivelab_ftl::{Content, UnitContent};
 
-pub use command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
+pub use command::{
+    Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, SECTOR_BYTES, Unreadable,
+};

@@ -97,7 +97,7 @@ impl LogJobs {
 
 impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline]
-    fn start_job(&mut self, die: u32, end: Nanos) {
+    pub(crate) fn start_job(&mut self, die: u32, end: Nanos) {
         self.jobs.dies[die as usize].has_job = true;
         self.events.push(Reverse((end, die)));
     }
@@ -148,9 +148,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let listed = !self.jobs.idle.is_empty();
         let turn =
             if listed { self.jobs.list_of(die) == self.jobs.next_list } else { self.jobs.next_die == die };
-        let started = self.try_cleaning(die, now)
-            || self.try_metadata(die, now)
-            || (turn && self.try_host_page(die, now));
+        let started = !self.is_frozen(die)
+            && (self.try_cleaning(die, now)
+                || self.try_metadata(die, now)
+                || (turn && self.try_host_page(die, now)));
         if !started && listed {
             let list = self.jobs.list_of(die);
             let job = &mut self.jobs.dies[die as usize];
@@ -179,7 +180,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         true
     }
 
-    fn return_token(&mut self, die: u32) {
+    pub(crate) fn return_token(&mut self, die: u32) {
         if std::mem::take(&mut self.jobs.dies[die as usize].has_token) {
             self.jobs.tokens[self.layout.channel_of(DieIndex(die)) as usize] += 1;
         }
@@ -218,10 +219,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 self.return_token(die);
                 false
             }
-            Err(error) => {
-                // The FTL's own checks make this unreachable; a drive that goes on would lose data.
-                unreachable!("cleaning die {die}: {error}")
-            }
+            Err(error) => self.cannot_clean(die, error, now),
         }
     }
 
@@ -245,7 +243,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     self.fetch_map_lines(now, true);
                 }
                 Ok(None) => break,
-                Err(error) => unreachable!("cleaning die {die}: {error}"),
+                Err(error) => {
+                    end = self.cannot_copy_more(die, error, now).unwrap_or(end);
+                    break;
+                }
             }
             more -= 1;
         }
@@ -254,6 +255,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
 
     fn time_cleaning_step(&mut self, die: u32, step: CleaningStep, now: Nanos) -> Nanos {
         let index = DieIndex(die);
+        if self.faults.is_some() {
+            self.spend_failed_programs(die, now, true);
+        }
         if !matches!(step, CleaningStep::Parity { .. }) {
             let owed = &mut self.jobs.dies[die as usize].owed_copies;
             *owed = owed.saturating_sub(1);
@@ -269,6 +273,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     }
                     let pages = u64::from(self.layout.pages_per_unit);
                     ready = self.sense_and_transfer(index, u64::from(bytes), pages, now, true);
+                }
+                if self.faults.is_some() {
+                    ready = self.copy_with_faults(to, ready, now);
+                    self.note_age(to, now);
                 }
                 if let Some(durable) = &mut self.durable {
                     durable.program(index, &self.mapping, to, PageKind::Moved);
@@ -304,6 +312,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 let from = self.erase_from(block, now);
                 if let Some(durable) = &mut self.durable {
                     durable.erase(index, block, from, now);
+                }
+                if self.faults.is_some() {
+                    self.note_failed_erase(index);
                 }
                 self.erase_on(index, from, true)
             }
@@ -415,6 +426,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if !self.take_token(die) {
             return true;
         }
+        if self.faults.is_some()
+            && let Some(has_job) = self.ready_host_page(die, now)
+        {
+            return has_job;
+        }
         let (mut ready, count) = self.take_page(die, now);
         let work = self.config.scheduling.program_firmware_ns;
         if work > 0 {
@@ -447,6 +463,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if let Some(durable) = &mut self.durable {
             durable.supersede(index, &mut self.mapping, end);
             durable.program(index, &self.mapping, place, PageKind::Host);
+        }
+        if self.faults.is_some() {
+            self.note_age(place, now);
         }
         self.fetch_map_lines(now, false);
         self.start_job(die, end);

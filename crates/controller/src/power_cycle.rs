@@ -186,6 +186,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         {
             self.turn(next, &mut done);
         }
+        if let Some(durable) = &mut self.durable {
+            durable.mend_torn();
+        }
         self.write_checkpoint();
         if let Some(durable) = &mut self.durable {
             durable.is_halted = false;
@@ -283,6 +286,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.skip_to(duration_ns);
         self.hold_again(&held);
         self.note_idle(duration_ns);
+        self.mount_faults();
         Ok(MountReport {
             duration_ns,
             pages_read: recovered.pages_read,

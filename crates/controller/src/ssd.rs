@@ -14,10 +14,11 @@ use drivelab_sim::Nanos;
 
 use crate::buffer::{NONE, WriteBuffer};
 use crate::calendar::Calendar;
-use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, SECTOR_BYTES};
+use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, SECTOR_BYTES};
 use crate::config::ControllerConfig;
 use crate::dies::{BusyTime, Dies};
 use crate::durable::Durable;
+use crate::faults::Faults;
 use crate::governor::Governor;
 use crate::host_queue::{HostQueue, HostSide};
 use crate::meters::Meters;
@@ -52,6 +53,8 @@ pub(crate) struct Slot {
     pub log_pages: u64,
     /// When everything but flash was done.
     pub waiting_for_flash_ns: Nanos,
+    /// How it will have ended.
+    pub outcome: Outcome,
 }
 
 pub(crate) const NONE_NS: Nanos = u64::MAX;
@@ -73,6 +76,7 @@ impl Slot {
             flush_order: 0,
             log_pages: 0,
             waiting_for_flash_ns: NONE_NS,
+            outcome: Outcome::Done,
         }
     }
 }
@@ -110,10 +114,11 @@ pub struct SolidStateDrive<M: Scheduled> {
     pub(crate) idle_alarm_ns: Nanos,
     pub(crate) read_stamps: Vec<(u32, Vec<u64>)>,
     pub(crate) durable: Option<Box<Durable>>,
+    pub(crate) faults: Option<Box<Faults>>,
     pub(crate) sectors_per_unit: u32,
     works_when_idle: bool,
     unit_shift: Option<u32>,
-    capacity_sectors: u64,
+    pub(crate) capacity_sectors: u64,
 }
 
 impl<M: Scheduled> SolidStateDrive<M> {
@@ -156,6 +161,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             idle_alarm_ns: NONE_NS,
             read_stamps: Vec::new(),
             durable: None,
+            faults: None,
             sectors_per_unit,
             unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
             capacity_sectors,
@@ -240,6 +246,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if let Some(durable) = &mut self.durable {
             durable.restart();
         }
+        self.restart_faults();
         done
     }
 
@@ -261,6 +268,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.queue.is_empty() && self.buffer.is_empty()
     }
 
+    /// Whether no command waits for the firmware or is known to be done.
+    pub(crate) fn queue_is_silent(&self) -> bool {
+        self.queue.next_ready() == NONE_NS && self.queue.next_completion() == NONE_NS
+    }
+
     /// A command is done: it leaves over the link at `completed_ns`, not before any other.
     #[inline]
     pub(crate) fn complete(&mut self, slot: u32, completed_ns: Nanos) {
@@ -269,6 +281,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let completion = Completion {
             tag: done.command.tag,
             op: done.command.op,
+            outcome: done.outcome,
             sector_count: done.command.sector_count,
             submitted_ns: done.submitted_ns,
             completed_ns,
@@ -349,6 +362,9 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             self.drain_due = false;
             M::drain(self, now);
         }
+        if self.faults.is_some() {
+            self.settle_faults(now);
+        }
     }
 }
 
@@ -372,7 +388,10 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
             self.active_since_ns = now_ns;
         }
         self.idle_alarm_ns = NONE_NS;
-        let work = self.config.firmware.command_ns(command.op);
+        let mut work = self.config.firmware.command_ns(command.op);
+        if let Some(faults) = &mut self.faults {
+            work += faults.spike_ns(&command);
+        }
         let mut start = now_ns;
         if command.op == Op::Write {
             start = self.write_governor.admit(self.queue.processor_free_ns().max(now_ns));

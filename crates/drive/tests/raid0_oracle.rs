@@ -3,8 +3,8 @@
 
 use drivelab_controller::{
     BufferConfig, BufferEviction, CleaningPace, Command, CommandError, Completion, Content, ControllerConfig,
-    Device, DieAllocation, FirmwareConfig, GovernorConfig, LatencySplit, LinkConfig, Op, PowerConfig,
-    SchedulingConfig, SolidStateDrive,
+    Device, DieAllocation, FirmwareConfig, GovernorConfig, LatencySplit, LinkConfig, Op, Outcome,
+    PowerConfig, SchedulingConfig, SolidStateDrive,
 };
 use drivelab_drive::{Partition, Raid0, Raid0Config};
 use drivelab_ftl::{CleaningMode, FtlConfig, PageMap, VictimSelection};
@@ -65,6 +65,7 @@ impl Device for Plain {
         self.inside.push(Completion {
             tag: command.tag,
             op: command.op,
+            outcome: Outcome::Done,
             sector_count: command.sector_count,
             submitted_ns: now_ns,
             completed_ns: self.free_ns,

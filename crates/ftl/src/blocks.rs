@@ -122,6 +122,26 @@ impl Blocks {
         blocks
     }
 
+    /// Blocks that have failed are neither free nor open nor candidates for cleaning.
+    pub(crate) fn withhold(&mut self, layout: &UnitLayout, is_bad: &[bool]) {
+        for die in (0..layout.geometry.die_count()).map(DieIndex) {
+            self.free.dies[die.0 as usize].retain(|&Reverse(word)| !is_bad[word as u32 as usize]);
+            for open in &mut self.open[die.0 as usize] {
+                if *open != NO_BLOCK && is_bad[*open as usize] {
+                    *open = NO_BLOCK;
+                }
+            }
+        }
+        for (valid, _) in self.valid.iter_mut().zip(is_bad).filter(|&(_, &is_bad)| is_bad) {
+            *valid |= NOT_CLOSED;
+        }
+    }
+
+    /// A block has failed: it is no candidate for cleaning any more.
+    pub(crate) fn retire(&mut self, block: BlockIndex) {
+        self.valid[block.0 as usize] |= NOT_CLOSED;
+    }
+
     /// Free blocks of a die.
     #[inline]
     pub fn free_count(&self, die: DieIndex) -> u32 {

@@ -111,6 +111,10 @@ impl PageMap {
             per_page: self.logs.layout.units_per_page,
         };
         let Some(mut job) = self.logs.victim(die, measure) else { return Ok(None) };
+        if self.logs.bad.is_some() && self.has_valid(job) {
+            self.logs.cleaning.jobs[die.0 as usize] = Some(job);
+            self.logs.ready_page(die, Stream::Cleaning)?;
+        }
         let first = self.logs.layout.first_ppn(job.victim).0;
         let end = Ppn(first + self.logs.layout.units_per_block);
         let mut cursor = Ppn(first + job.cursor);
@@ -124,7 +128,11 @@ impl PageMap {
             cursor = Ppn(from.0 + 1);
         }
         job.cursor = cursor.0 - first;
-        let step = if lpns.is_empty() {
+        let step = if lpns.is_empty() && self.logs.is_bad(job.victim) {
+            self.copied = lpns;
+            self.logs.cleaning.jobs[die.0 as usize] = None;
+            return self.clean_step(die);
+        } else if lpns.is_empty() {
             self.logs.erase_victim(die, job)
         } else {
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
@@ -135,6 +143,13 @@ impl PageMap {
         };
         self.copied = lpns;
         Ok(Some(step))
+    }
+
+    /// Whether what is left of a victim holds anything.
+    fn has_valid(&self, job: Job) -> bool {
+        let first = self.logs.layout.first_ppn(job.victim).0;
+        let end = Ppn(first + self.logs.layout.units_per_block);
+        self.valid.next(Ppn(first + job.cursor), end).is_some()
     }
 
     fn rewrite_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {

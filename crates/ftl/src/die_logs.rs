@@ -8,6 +8,7 @@ use drivelab_nand::view::BlockState;
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, UnitLayout};
 use drivelab_sim::Stream as RandomStream;
 
+use crate::bad_blocks::BadBlocks;
 use crate::blocks::{Blocks, Stream};
 use crate::cleaning::{CleaningState, CleaningStep, Job, Purpose, Urgency};
 use crate::config::{CleaningMode, FtlConfig};
@@ -62,6 +63,8 @@ pub struct DieLogs {
     random: RandomStream,
     /// Valid units (map units, or fragments) per die.
     pub(crate) die_valid: Vec<u32>,
+    /// Blocks that have failed, or may; `None`: none will.
+    pub(crate) bad: Option<Box<BadBlocks>>,
 }
 
 impl DieLogs {
@@ -76,6 +79,7 @@ impl DieLogs {
             counters: FtlCounters::default(),
             random: RandomStream::new(config.seed, VICTIM_STREAM),
             die_valid: vec![0; dies as usize],
+            bad: None,
             layout,
             config,
             flash,
@@ -105,7 +109,7 @@ impl DieLogs {
     #[inline]
     pub(crate) fn reserve(&self) -> u32 {
         match self.config.cleaning_mode {
-            CleaningMode::Relocate => RESERVE_BLOCKS,
+            CleaningMode::Relocate => RESERVE_BLOCKS + self.failure_reserve(),
             CleaningMode::RewriteInPlace => 0,
         }
     }
@@ -147,6 +151,9 @@ impl DieLogs {
         if !has_room {
             return Urgency::Urgent;
         }
+        if self.has_to_empty(die) {
+            return Urgency::Wanted;
+        }
         if self.cleaning.active[index] || self.cleaning.jobs[index].is_some() {
             return Urgency::Wanted;
         }
@@ -177,6 +184,9 @@ impl DieLogs {
         let index = die.0 as usize;
         if let Some(job) = self.cleaning.jobs[index] {
             return Some(job);
+        }
+        if let Some(block) = self.next_to_empty(die) {
+            return Some(self.begin(block, Purpose::Cleaning));
         }
         let picked = self.pick_victim(die, measure);
         if picked.is_none() {
@@ -231,7 +241,11 @@ impl DieLogs {
         }
         self.flash.erase(job.victim);
         let worn = self.flash.erase_count(job.victim);
-        self.blocks.release(die, job.victim, worn);
+        if self.has_erase_failed(die, job.victim) {
+            self.blocks.retire(job.victim);
+        } else {
+            self.blocks.release(die, job.victim, worn);
+        }
         match job.purpose {
             Purpose::Cleaning => self.counters.erases_cleaning += 1,
             Purpose::WearLevelling => self.counters.erases_wear += 1,
@@ -348,6 +362,7 @@ impl DieLogs {
         self.journal = Journal::new(&self.config, dies);
         self.random = RandomStream::new(self.config.seed, VICTIM_STREAM);
         self.die_valid.fill(0);
+        self.withhold_bad_blocks();
         self.spread_scan_starts();
         (most, all)
     }
@@ -384,7 +399,9 @@ impl DieLogs {
         let per_die = self.layout.geometry.blocks_per_die();
         let erased = (die.0 * per_die..(die.0 + 1) * per_die)
             .skip(self.config.reserved_blocks() as usize)
-            .filter(|&block| self.flash.write_pointer(BlockIndex(block)) == 0)
+            .filter(|&block| {
+                self.flash.write_pointer(BlockIndex(block)) == 0 && !self.is_bad(BlockIndex(block))
+            })
             .count();
         let free = self.blocks.free_count(die) as usize;
         if erased != free {

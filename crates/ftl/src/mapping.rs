@@ -9,6 +9,7 @@ use std::fmt::Debug;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
+use crate::bad_blocks::BadBlocks;
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::{Content, Identity, UnitContent};
 use crate::counters::FtlCounters;
@@ -172,6 +173,56 @@ pub trait Mapping: Clone + Debug + Send {
         let _ = out;
     }
 
+    /// Blocks of the drive may fail from now on.
+    ///
+    /// # Errors
+    /// Why this scheme can't go on without one of its blocks.
+    fn expect_failures(&mut self) -> Result<&mut BadBlocks, &'static str> {
+        Err("its mapping scheme can't replace a block that fails")
+    }
+
+    /// Blocks that have failed, or may; `None`: none will.
+    fn bad_blocks(&self) -> Option<&BadBlocks> {
+        None
+    }
+
+    /// The same, to change.
+    fn bad_blocks_mut(&mut self) -> Option<&mut BadBlocks> {
+        None
+    }
+
+    /// A block's data is to be moved elsewhere before it can't be read any more; whether that will be done.
+    fn refresh(&mut self, block: BlockIndex) -> bool {
+        let _ = block;
+        false
+    }
+
+    /// Blocks of a die that keep its journal; they never fail.
+    fn reserved_blocks(&self) -> u32 {
+        0
+    }
+
+    /// Whether sectors of a place can be marked as lost: only while a word per unit is kept.
+    fn keeps_lost_sectors(&self) -> bool {
+        false
+    }
+
+    /// Whether there may be any.
+    fn has_lost_sectors(&self) -> bool {
+        false
+    }
+
+    /// Marks of sectors of a place that are lost, a bit for each 32nd of the unit (or for each sector).
+    fn lost_sectors(&self, ppn: Ppn) -> u32 {
+        let _ = ppn;
+        0
+    }
+
+    /// More sectors of a place are lost.
+    fn lose_sectors(&mut self, ppn: Ppn, marks: u32) {
+        let _ = (ppn, marks);
+    }
+
     /// Out-of-band data of the page that was programmed last at `first`: two words for each record.
     fn page_records(&self, first: Ppn, out: &mut Vec<u64>);
 
@@ -253,6 +304,16 @@ pub trait LogMapping: Mapping {
     /// Whether a die holds so much valid data that host writes must go elsewhere.
     fn is_full(&self, die: DieIndex) -> bool;
 
+    /// Sees to it that the next page of host data on a die can be programmed: pages before it that fail are lost, and
+    /// are told by [`Mapping::bad_blocks_mut`]. Afterwards [`Self::has_room`] may be false.
+    ///
+    /// # Errors
+    /// [`FtlError::NoFreeBlock`]: every block that there was has failed.
+    fn ready_host_page(&mut self, die: DieIndex) -> Result<(), FtlError> {
+        let _ = die;
+        Ok(())
+    }
+
     /// Programs one page of host data; `stored` says what each unit takes. Their old places become invalid.
     ///
     /// # Errors
@@ -303,6 +364,11 @@ pub trait LogMapping: Mapping {
     /// Bytes that the last [`CleaningStep::Copy`] read from its next source page; `cursor` starts at 0 and is moved
     /// on. `None`: that was all.
     fn copied_page_bytes(&self, cursor: &mut usize) -> Option<u32>;
+
+    /// Places that the units of the last [`CleaningStep::Copy`] came from, in the order in which they lie on the page.
+    fn copied_places(&self) -> &[Ppn] {
+        &[]
+    }
 
     /// Whether the drive has work for idle time.
     fn cleans_when_idle(&self) -> bool;

@@ -6,6 +6,7 @@
 use drivelab_nand::op::{NO_CELL, Record};
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
+use crate::bad_blocks::BadBlocks;
 use crate::blocks::{Blocks, Stream, ValidBits};
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::config::{CleaningMode, FtlConfig};
@@ -25,12 +26,16 @@ pub struct PageMap {
     pub(crate) valid: ValidBits,
     /// A die takes no host data beyond this many valid units, so that cleaning always finds something to free.
     die_limit: u32,
+    /// What a block adds to that.
+    units_lasting: u32,
     pub(crate) stamps: Option<Stamps>,
     /// Places that hold nothing current since these were last asked for; `None`: nobody asks.
     pub(crate) superseded: Option<Vec<Ppn>>,
     /// Places that the last page of copies came from, and what lay there.
     pub(crate) copied_from: Vec<Ppn>,
     pub(crate) copied: Vec<Lpn>,
+    /// Sectors of some place were lost.
+    has_lost_sectors: bool,
 }
 
 impl PageMap {
@@ -49,8 +54,8 @@ impl PageMap {
         let relocates = config.cleaning_mode == CleaningMode::Relocate;
         let lasting = DieLogs::lasting_blocks(&layout, &config);
         // A block whose invalid units do not fill a page is no victim, so that much of it may stay unusable.
-        let die_limit =
-            lasting * (layout.units_per_block - if relocates { layout.units_per_page - 1 } else { 0 });
+        let units_lasting = layout.units_per_block - if relocates { layout.units_per_page - 1 } else { 0 };
+        let die_limit = lasting * units_lasting;
         let slack = if relocates { dies * layout.units_per_page } else { 0 };
         let room = (u64::from(die_limit) * u64::from(dies)).saturating_sub(u64::from(slack));
         if config.user_units == 0 || u64::from(config.user_units) > room {
@@ -68,10 +73,12 @@ impl PageMap {
             map: vec![0; config.user_units as usize],
             valid: ValidBits::new(layout.unit_count()),
             die_limit,
+            units_lasting,
             stamps: None,
             superseded: None,
             copied_from: Vec::new(),
             copied: Vec::new(),
+            has_lost_sectors: false,
             logs: DieLogs::new(FlashArray::new(layout), config),
         })
     }
@@ -86,6 +93,14 @@ impl PageMap {
     #[must_use]
     pub fn blocks(&self) -> &Blocks {
         &self.logs.blocks
+    }
+
+    /// Blocks that the drive could lose when it was new.
+    fn spare_blocks_new(&self) -> u32 {
+        let dies = self.logs.layout.geometry.die_count();
+        let room = u64::from(self.die_limit) * u64::from(dies);
+        let needed = u64::from(self.logs.config.user_units + dies * self.logs.layout.units_per_page);
+        (room.saturating_sub(needed) / u64::from(self.units_lasting)) as u32
     }
 
     /// Programs one page and moves the map entries of its units to it.
@@ -160,8 +175,9 @@ impl PageMap {
                         continue;
                     }
                     self.logs.flash.restore_unit(ppn, record.lpn, head.sequence);
+                    self.has_lost_sectors |= record.info != 0;
                     if let Some(cells) = &mut self.stamps {
-                        cells.store(ppn, &[u64::from(record.cell)]);
+                        cells.store(ppn, &[record.info << 32 | u64::from(record.cell)]);
                     }
                     let is_last = records[offset + 1..].iter().all(|later| later.lpn != record.lpn);
                     if is_last && recovered.page_of.get(record.lpn.0 as usize) == Some(&number) {
@@ -276,6 +292,50 @@ impl Mapping for PageMap {
         }
     }
 
+    fn expect_failures(&mut self) -> Result<&mut BadBlocks, &'static str> {
+        let spare = self.spare_blocks_new();
+        match self.logs.config.cleaning_mode {
+            CleaningMode::Relocate => Ok(self.logs.expect_failures(spare)),
+            CleaningMode::RewriteInPlace => Err("it rewrites its only block in place"),
+        }
+    }
+
+    fn bad_blocks(&self) -> Option<&BadBlocks> {
+        self.logs.bad.as_deref()
+    }
+
+    fn bad_blocks_mut(&mut self) -> Option<&mut BadBlocks> {
+        self.logs.bad.as_deref_mut()
+    }
+
+    fn reserved_blocks(&self) -> u32 {
+        self.logs.config.reserved_blocks()
+    }
+
+    fn keeps_lost_sectors(&self) -> bool {
+        self.superseded.is_some()
+    }
+
+    fn has_lost_sectors(&self) -> bool {
+        self.has_lost_sectors
+    }
+
+    fn lost_sectors(&self, ppn: Ppn) -> u32 {
+        self.stamps.as_ref().map_or(0, |cells| (cells.unit(ppn)[0] >> 32) as u32)
+    }
+
+    fn lose_sectors(&mut self, ppn: Ppn, marks: u32) {
+        if let Some(cells) = &mut self.stamps {
+            let word = cells.unit(ppn)[0] | u64::from(marks) << 32;
+            cells.store(ppn, &[word]);
+            self.has_lost_sectors |= marks != 0;
+        }
+    }
+
+    fn refresh(&mut self, block: BlockIndex) -> bool {
+        self.logs.refresh(block)
+    }
+
     fn take_superseded(&mut self, out: &mut Vec<Superseded>) {
         let (Some(superseded), Some(cells)) = (&mut self.superseded, &self.stamps) else { return };
         let layout = &self.logs.layout;
@@ -290,13 +350,16 @@ impl Mapping for PageMap {
         let Some(cells) = &self.stamps else { return };
         for place in (first.0..first.0 + self.logs.layout.units_per_page).map(Ppn) {
             let lpn = self.logs.flash.peek(place);
-            let cell = if lpn.is_some() { cells.unit(place)[0] as u32 } else { NO_CELL };
-            out.extend(Record { lpn: lpn.unwrap_or(Lpn::PADDING), cell, info: 0 }.to_words());
+            // Above the cell's number are the marks of lost sectors.
+            let word = if lpn.is_some() { cells.unit(place)[0] } else { u64::from(NO_CELL) };
+            let (cell, info) = (word as u32, word >> 32);
+            out.extend(Record { lpn: lpn.unwrap_or(Lpn::PADDING), cell, info }.to_words());
         }
     }
 
     fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
         self.logs.restore(recovered)?;
+        self.logs.restore_bad_blocks(recovered.medium, self.spare_blocks_new());
         self.restore_map(recovered)
     }
 }
@@ -309,7 +372,7 @@ impl LogMapping for PageMap {
 
     #[inline]
     fn is_full(&self, die: DieIndex) -> bool {
-        self.logs.die_valid[die.0 as usize] >= self.die_limit
+        self.logs.die_valid[die.0 as usize] + self.logs.withheld(die) * self.units_lasting >= self.die_limit
             && self.logs.config.cleaning_mode == CleaningMode::Relocate
     }
 
@@ -327,6 +390,10 @@ impl LogMapping for PageMap {
         self.logs.counters.programs_host += 1;
         self.logs.counters.units_host += lpns.len() as u64;
         Ok(first)
+    }
+
+    fn ready_host_page(&mut self, die: DieIndex) -> Result<(), FtlError> {
+        self.logs.ready_page(die, Stream::Host)
     }
 
     #[inline]
@@ -384,6 +451,10 @@ impl LogMapping for PageMap {
 
     fn next_cleaning_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
         self.clean_step(die)
+    }
+
+    fn copied_places(&self) -> &[Ppn] {
+        &self.copied_from
     }
 
     fn copied_page_bytes(&self, cursor: &mut usize) -> Option<u32> {

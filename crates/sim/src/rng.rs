@@ -56,6 +56,14 @@ pub fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A uniform real number in `[0, 1)` that belongs to these numbers and no others: for draws that must not depend on
+/// the order in which they are made.
+#[must_use]
+pub fn draw(seed: u64, purpose: u64, number: u64) -> f64 {
+    let bits = mix(mix(seed ^ mix(purpose)) ^ number);
+    (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Work on commands of the host: reads from caches or media, writes into the cache, flushes, trims.
 
-use drivelab_controller::{Completion, Op, SECTOR_BYTES};
+use drivelab_controller::{Completion, Op, Outcome, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::share;
 
@@ -260,6 +260,7 @@ impl HardDisk {
         let completion = Completion {
             tag: done.command.tag,
             op: done.command.op,
+            outcome: Outcome::Done,
             sector_count: done.command.sector_count,
             submitted_ns: done.submitted_ns,
             completed_ns,

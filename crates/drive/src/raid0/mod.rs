@@ -20,7 +20,9 @@ mod stamps;
 mod stripes;
 
 use drivelab_controller::meters::energy_nj;
-use drivelab_controller::{Command, CommandError, Completion, Device, HostQueue, HostSide, Op, SECTOR_BYTES};
+use drivelab_controller::{
+    Command, CommandError, Completion, Device, HostQueue, HostSide, Op, Outcome, SECTOR_BYTES,
+};
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
 
@@ -40,6 +42,8 @@ struct Slot {
     link_ns: Nanos,
     /// Sectors (flush: members) that are not done.
     left: u64,
+    /// The worst that a member has said.
+    outcome: Outcome,
 }
 
 /// A striped array of drives. Any devices do, arrays included; sizes may differ, the smallest counts.
@@ -78,7 +82,13 @@ impl<D: Device> Raid0<D> {
         let stripes = Stripes::new(count, config.strip_bytes / SECTOR_BYTES);
         let depth = config.queue_depth as usize;
         let now_ns = members.iter().map(Device::now_ns).max().unwrap_or(0);
-        let unused = Slot { command: Command::new(0, Op::Flush, 0, 0), submitted_ns: 0, link_ns: 0, left: 0 };
+        let unused = Slot {
+            command: Command::new(0, Op::Flush, 0, 0),
+            submitted_ns: 0,
+            link_ns: 0,
+            left: 0,
+            outcome: Outcome::Done,
+        };
         Ok(Self {
             capacity_sectors: stripes.capacity_sectors(smallest),
             stripes,
@@ -296,7 +306,8 @@ impl<D: Device> Device for Raid0<D> {
         self.meters.host.count(&command);
         let link_ns = self.config.link.map_or(0, |link| link.command_ns(command.transfer_bytes()));
         let left = u64::from(command.sector_count);
-        self.slots[slot as usize] = Slot { command, submitted_ns: now_ns, link_ns, left };
+        self.slots[slot as usize] =
+            Slot { command, submitted_ns: now_ns, link_ns, left, outcome: Outcome::Done };
         if let Some(stamps) = &mut self.stamps {
             stamps.submitted(slot, &command);
         }

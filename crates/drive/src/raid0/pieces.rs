@@ -154,7 +154,9 @@ impl<D: Device> Raid0<D> {
             Op::Flush | Op::Trim if left == 0 => self.transfer(slot, now, 1, 1),
             _ => now,
         };
-        self.slots[slot as usize].left = left;
+        let state = &mut self.slots[slot as usize];
+        state.left = left;
+        state.outcome = state.outcome.max(piece.outcome);
         if left == 0 {
             self.complete(slot, end, piece.split);
         }
@@ -162,7 +164,7 @@ impl<D: Device> Raid0<D> {
 
     /// A command is done at `completed_ns`; `last` is where the time of its last piece went.
     fn complete(&mut self, slot: u32, completed_ns: Nanos, last: LatencySplit) {
-        let Slot { command, submitted_ns, link_ns, .. } = self.slots[slot as usize];
+        let Slot { command, submitted_ns, link_ns, outcome, .. } = self.slots[slot as usize];
         let latency = completed_ns - submitted_ns;
         // The last piece was under way all the time that is not the driver's, the bridge's or waiting in front of
         // the member. Where bridge and member overlap, the member's part is told.
@@ -176,6 +178,7 @@ impl<D: Device> Raid0<D> {
         let completion = Completion {
             tag: command.tag,
             op: command.op,
+            outcome,
             sector_count: command.sector_count,
             submitted_ns,
             completed_ns,

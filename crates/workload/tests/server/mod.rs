@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use drivelab_controller::{Command, CommandError, Completion, Device, LatencySplit, Op};
+use drivelab_controller::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome};
 use drivelab_sim::Nanos;
 use drivelab_workload::Meters;
 use serde_json::{Value, json};
@@ -97,6 +97,7 @@ impl Device for Server {
         self.pending.push_back(Completion {
             tag,
             op,
+            outcome: Outcome::Done,
             sector_count,
             submitted_ns: now_ns,
             completed_ns,
