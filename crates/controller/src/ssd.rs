@@ -268,9 +268,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.queue.is_empty() && self.buffer.is_empty()
     }
 
-    /// Whether no command waits for the firmware or is known to be done.
-    pub(crate) fn queue_is_silent(&self) -> bool {
-        self.queue.next_ready() == NONE_NS && self.queue.next_completion() == NONE_NS
+    /// Whether the firmware has a command to work on.
+    pub(crate) fn has_ready_command(&self) -> bool {
+        self.queue.next_ready() != NONE_NS
     }
 
     /// A command is done: it leaves over the link at `completed_ns`, not before any other.

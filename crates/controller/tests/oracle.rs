@@ -1,6 +1,7 @@
 //! Whole drives that write logs against a plain map of sectors.
 
 mod commands;
+mod failing_blocks;
 
 use commands::{collect, compare_with_plain_map, step};
 use drivelab_controller::{

@@ -45,6 +45,11 @@ impl Drive {
         self.engine.device()
     }
 
+    /// The drive inside, to change.
+    pub(crate) fn engine_mut(&mut self) -> &mut Engine {
+        self.engine.device_mut()
+    }
+
     /// Lets time pass without commands: idle-time cleaning may work.
     pub fn idle(&mut self, duration_ns: Nanos) {
         let until = self.engine.now_ns().saturating_add(duration_ns);

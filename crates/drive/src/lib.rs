@@ -5,6 +5,7 @@ pub mod drive;
 mod durable;
 pub mod engine;
 pub mod error;
+pub mod faults;
 mod flash_report;
 pub mod hard_disk;
 pub mod model;

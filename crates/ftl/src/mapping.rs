@@ -191,6 +191,11 @@ pub trait Mapping: Clone + Debug + Send {
         None
     }
 
+    /// Blocks that a new drive can lose; `None`: the scheme can't replace any.
+    fn spare_blocks_new(&self) -> Option<u32> {
+        None
+    }
+
     /// A block's data is to be moved elsewhere before it can't be read any more; whether that will be done.
     fn refresh(&mut self, block: BlockIndex) -> bool {
         let _ = block;

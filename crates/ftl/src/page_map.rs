@@ -96,7 +96,7 @@ impl PageMap {
     }
 
     /// Blocks that the drive could lose when it was new.
-    fn spare_blocks_new(&self) -> u32 {
+    fn spare(&self) -> u32 {
         let dies = self.logs.layout.geometry.die_count();
         let room = u64::from(self.die_limit) * u64::from(dies);
         let needed = u64::from(self.logs.config.user_units + dies * self.logs.layout.units_per_page);
@@ -293,7 +293,7 @@ impl Mapping for PageMap {
     }
 
     fn expect_failures(&mut self) -> Result<&mut BadBlocks, &'static str> {
-        let spare = self.spare_blocks_new();
+        let spare = self.spare();
         match self.logs.config.cleaning_mode {
             CleaningMode::Relocate => Ok(self.logs.expect_failures(spare)),
             CleaningMode::RewriteInPlace => Err("it rewrites its only block in place"),
@@ -332,6 +332,10 @@ impl Mapping for PageMap {
         }
     }
 
+    fn spare_blocks_new(&self) -> Option<u32> {
+        (self.logs.config.cleaning_mode == CleaningMode::Relocate).then(|| self.spare())
+    }
+
     fn refresh(&mut self, block: BlockIndex) -> bool {
         self.logs.refresh(block)
     }
@@ -359,7 +363,7 @@ impl Mapping for PageMap {
 
     fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
         self.logs.restore(recovered)?;
-        self.logs.restore_bad_blocks(recovered.medium, self.spare_blocks_new());
+        self.logs.restore_bad_blocks(recovered.medium, self.spare());
         self.restore_map(recovered)
     }
 }

@@ -177,7 +177,12 @@ mod tests {
 
     #[test]
     fn what_is_lost_stays_lost_and_the_share_is_the_tail() {
-        let model = BitErrors { new_rate: 8.0 / 4096.0, retries: 0, ..BitErrors::default() };
+        let model = BitErrors {
+            new_rate: 8.0 / 4096.0,
+            retries: 0,
+            read_disturb_reads: u64::MAX,
+            ..BitErrors::default()
+        };
         let mut aging = Aging::new(model, 1, 0);
         let mut lost = 0;
         for page in 0..5_000 {

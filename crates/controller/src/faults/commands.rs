@@ -160,9 +160,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// If commands wait inside and nothing will ever happen again, they fail: no flash that works has room for what
     /// they wait for. What is in the buffer can still be read there.
     fn give_up_if_stuck(&mut self, now: Nanos) {
-        let is_stuck = self.outstanding() > 0
-            && self.queue_is_silent()
+        let waits = !self.admission.is_empty() || !self.flushes.is_empty() || self.buffer.is_awaited();
+        let is_stuck = waits
             && self.events.is_empty()
+            && !self.has_ready_command()
             && self.hold_alarm_ns == NONE_NS
             && !self.drain_due;
         if !is_stuck {

@@ -164,7 +164,7 @@ impl Faults {
     fn failure_rules(&self, spare_blocks: Option<u32>) -> FailureRules {
         let of = |word: KindWord| {
             let rules = self.rules.iter().enumerate().filter(move |(_, rule)| rule.fault.sheet.kind == word);
-            rules.map(|(index, rule)| failure_rule(index as u64, &rule.fault)).collect()
+            rules.map(|(index, rule)| failure_rule(index as u64, rule)).collect()
         };
         FailureRules {
             seed: self.seed,
@@ -175,13 +175,14 @@ impl Faults {
     }
 }
 
-fn failure_rule(purpose: u64, fault: &Fault) -> FailureRule {
+fn failure_rule(purpose: u64, rule: &Rule) -> FailureRule {
+    let Rule { fault, fired } = rule;
     let trigger = match fault.trigger {
         Trigger::Always => FailureTrigger::Always,
         Trigger::Number(at) => FailureTrigger::Number(at),
         Trigger::Probability(chance) => FailureTrigger::Probability(chance),
     };
-    FailureRule { trigger, block: fault.block, wear: fault.wear, left: fault.count, purpose }
+    FailureRule { trigger, block: fault.block, wear: fault.wear, left: fault.count - fired, purpose }
 }
 
 impl<M: Scheduled> SolidStateDrive<M> {
@@ -191,15 +192,42 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// A fault that this drive can't have, in one line that names it.
     pub fn set_faults(&mut self, plan: &FaultPlan) -> Result<(), String> {
         self.check_plan(plan)?;
-        let dies = self.layout.geometry.die_count();
-        let mut faults = self.faults.take().unwrap_or_else(|| Box::new(Faults::new(dies)));
+        let faults = self.have_faults();
         faults.seed = plan.seed;
-        faults.rules = plan.faults.iter().map(|fault| Rule { fault: fault.clone(), fired: 0 }).collect();
-        let aging = plan.faults.iter().find_map(|fault| match fault.kind {
+        faults.rules.clear();
+        if let Some(bad) = self.mapping.bad_blocks_mut() {
+            bad.set_rules(FailureRules::default());
+        }
+        self.install(plan)
+    }
+
+    /// These faults happen too; the seed counts only if there were none before.
+    ///
+    /// # Errors
+    /// As [`Self::set_faults`].
+    pub fn add_faults(&mut self, plan: &FaultPlan) -> Result<(), String> {
+        self.check_plan(plan)?;
+        let fired: Vec<u64> = self.faults().into_iter().map(|(_, fired)| fired).collect();
+        let faults = self.have_faults();
+        if faults.rules.is_empty() {
+            faults.seed = plan.seed;
+        }
+        for (rule, fired) in faults.rules.iter_mut().zip(fired) {
+            rule.fired = fired;
+        }
+        self.install(plan)
+    }
+
+    /// Adds a plan's faults.
+    fn install(&mut self, plan: &FaultPlan) -> Result<(), String> {
+        let (blocks, now) = (self.layout.block_count(), self.now_ns);
+        let spare_before = self.mapping.bad_blocks().and_then(|bad| bad.rules().spare_blocks);
+        let faults = self.have_faults();
+        faults.rules.extend(plan.faults.iter().map(|fault| Rule { fault: fault.clone(), fired: 0 }));
+        let aging = faults.rules.iter().rev().find_map(|rule| match rule.fault.kind {
             FaultKind::BitErrors(model) => Some(model),
             _ => None,
         });
-        let (blocks, now) = (self.layout.block_count(), self.now_ns);
         faults.aging = match (faults.aging.take(), aging) {
             (_, None) => None,
             (Some(mut aging), Some(model)) => {
@@ -208,10 +236,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
             (None, Some(model)) => Some(Box::new(Aging::new(model, blocks, now))),
         };
-        let rules = faults.failure_rules(plan.spare_blocks);
+        let rules = faults.failure_rules(plan.spare_blocks.or(spare_before));
         let needs_blocks =
             !rules.programs.is_empty() || !rules.erases.is_empty() || plan.spare_blocks.is_some();
-        self.faults = Some(faults);
         if needs_blocks || self.mapping.bad_blocks().is_some() {
             self.mapping.expect_failures().map_err(str::to_owned)?.set_rules(rules);
         }

@@ -1,0 +1,197 @@
+//! Faults of a drive: plan files, what a drive is told at run time, and what it says about its health.
+
+use drivelab_controller::faults::{Fault, FaultError, FaultSheet, SectorRange};
+use drivelab_controller::{
+    Device, FaultCounters, FaultPlan, PlanSheet, PowerCut, SECTOR_BYTES, Scheduled, SolidStateDrive,
+    Unreadable,
+};
+use drivelab_sim::Nanos;
+use serde_json::{Map, Value, json};
+
+use crate::drive::Drive;
+use crate::engine::Engine;
+use crate::error::ModelError;
+use crate::flash_report;
+
+/// Why an array or a hard disk has no faults.
+const NO_FLASH: &str =
+    "faults: not possible on this drive: only flash drives have them, and no arrays of them yet";
+
+/// The same expression for a flash drive of whatever scheme; otherwise another one.
+macro_rules! flash {
+    ($engine:expr, $drive:ident => $work:expr, $otherwise:expr) => {
+        match $engine {
+            Engine::PageMap($drive) => $work,
+            Engine::CompressedMap($drive) => $work,
+            Engine::SuperblockMap($drive) => $work,
+            Engine::LogBlockMap($drive) => $work,
+            Engine::HardDisk(_) | Engine::Raid0(_) => $otherwise,
+        }
+    };
+}
+
+/// Parses a plan file.
+///
+/// # Errors
+/// [`ModelError`], naming key, value and what is allowed.
+pub fn parse_plan(text: &str, origin: &str) -> Result<FaultPlan, ModelError> {
+    let syntax = |error: &dyn std::fmt::Display| ModelError::Syntax {
+        origin: origin.to_owned(),
+        message: error.to_string().trim_end().to_owned(),
+    };
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| syntax(&error))?;
+    let sheet: PlanSheet = serde_path_to_error::deserialize(table).map_err(|error| syntax(&error))?;
+    let placed = |FaultError { key, value, allowed }| ModelError::Value {
+        origin: origin.to_owned(),
+        key,
+        value,
+        allowed,
+    };
+    FaultPlan::try_from(sheet).map_err(placed)
+}
+
+/// A plan from JSON of the same keys.
+///
+/// # Errors
+/// One line that names key, value and what is allowed.
+pub fn plan_from_json(value: &Value) -> Result<FaultPlan, String> {
+    let sheet: PlanSheet = serde_path_to_error::deserialize(value).map_err(|error| error.to_string())?;
+    FaultPlan::try_from(sheet).map_err(|error| error.to_string())
+}
+
+/// A single fault from JSON.
+///
+/// # Errors
+/// One line that names key, value and what is allowed.
+pub fn fault_from_json(value: &Value) -> Result<Fault, String> {
+    let sheet: FaultSheet = serde_path_to_error::deserialize(value).map_err(|error| error.to_string())?;
+    Fault::try_from(sheet).map_err(|error| error.to_string())
+}
+
+impl Drive {
+    /// These faults happen from now on, instead of any others. What has failed already stays so.
+    ///
+    /// # Errors
+    /// A fault that this drive can't have, in one line that names it.
+    pub fn set_faults(&mut self, plan: &FaultPlan) -> Result<(), String> {
+        self.check_ranges(plan)?;
+        flash!(self.engine_mut(), drive => drive.set_faults(plan), Err(NO_FLASH.to_owned()))
+    }
+
+    /// The faults of this plan happen too; its seed counts only if there were none before. Numbers of commands and
+    /// operations go on.
+    ///
+    /// # Errors
+    /// As [`Self::set_faults`].
+    pub fn add_faults(&mut self, plan: &FaultPlan) -> Result<(), String> {
+        self.check_ranges(plan)?;
+        flash!(self.engine_mut(), drive => drive.add_faults(plan), Err(NO_FLASH.to_owned()))
+    }
+
+    /// Whether the ranges of a plan begin in the drive.
+    fn check_ranges(&self, plan: &FaultPlan) -> Result<(), String> {
+        let most = self.capacity_sectors() * SECTOR_BYTES;
+        let first = |range: &SectorRange| range.first * SECTOR_BYTES;
+        let outside = |(_, bytes): &(usize, u64)| *bytes >= most;
+        let ranges = plan.faults.iter().map(|fault| fault.range.as_ref().map_or(0, first));
+        match ranges.enumerate().find(outside) {
+            Some((index, bytes)) => Err(format!(
+                "faults[{index}].offset_bytes = {bytes}: must be less than the drive's capacity, {most} bytes"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// No more faults happen. What has failed stays so.
+    pub fn clear_faults(&mut self) {
+        flash!(self.engine_mut(), drive => drive.clear_faults(), ());
+    }
+
+    /// The faults that may happen, as they were given, each with `happened`: how often it has.
+    #[must_use]
+    pub fn faults(&self) -> Value {
+        let list = flash!(self.engine(), drive => drive.faults(), Vec::new());
+        let row = |(sheet, happened): (FaultSheet, u64)| {
+            let mut row = serde_json::to_value(sheet).unwrap_or_default();
+            row["happened"] = happened.into();
+            row
+        };
+        list.into_iter().map(row).collect()
+    }
+
+    /// Where the plan cuts the power, if it does. The owner of the drive carries it out.
+    #[must_use]
+    pub fn power_cut(&self) -> Option<PowerCut> {
+        flash!(self.engine(), drive => drive.power_cut(), None)
+    }
+
+    /// Flash operations since power-on, in durable mode.
+    #[must_use]
+    pub fn flash_operations(&self) -> u64 {
+        flash!(self.engine(), drive => drive.flash_operations(), 0)
+    }
+
+    /// Sectors that reads could not give back since this was last asked, of commands whose completion says so.
+    pub fn take_unreadable(&mut self) -> Vec<Unreadable> {
+        flash!(self.engine_mut(), drive => drive.take_unreadable(), Vec::new())
+    }
+
+    /// What lies in flash becomes older by this, without anything else happening. Only drives with bit errors notice.
+    pub fn age(&mut self, duration_ns: Nanos) {
+        flash!(self.engine_mut(), drive => drive.age(duration_ns), ());
+    }
+
+    /// Whether writes and trims are refused.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        flash!(self.engine(), drive => drive.is_read_only(), false)
+    }
+
+    /// What has gone wrong since power-on.
+    #[must_use]
+    pub fn fault_counters(&self) -> FaultCounters {
+        flash!(self.engine(), drive => drive.fault_counters(), FaultCounters::default())
+    }
+
+    /// Counters and health as one flat JSON object: what a drive tells by SMART. Cumulative values count since
+    /// power-on; erase counts and retired blocks over the drive's life. What a drive doesn't have is null.
+    #[must_use]
+    pub fn smart(&self) -> Value {
+        let mut facts = self.counters();
+        if let Value::Object(facts) = &mut facts {
+            flash!(self.engine(), drive => add_health(drive, facts), ());
+        }
+        facts
+    }
+}
+
+/// Health of a flash drive.
+fn add_health<M: Scheduled>(drive: &SolidStateDrive<M>, facts: &mut Map<String, Value>) {
+    let mapping = drive.mapping();
+    let layout = mapping.layout();
+    let bad = mapping.bad_blocks();
+    let program_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
+    let log_bytes = drive.log_pages() * program_bytes;
+    let new = bad.map(|bad| bad.spare_blocks_new()).or_else(|| mapping.spare_blocks_new());
+    let host_bytes = drive.meters().host.host_write_bytes;
+    let flash_bytes = mapping.counters().programs() * program_bytes + log_bytes;
+    let amplification = (host_bytes > 0).then(|| flash_bytes as f64 / host_bytes as f64);
+    let health = json!({
+        "block_count": layout.block_count(),
+        "retired_blocks": bad.map_or(0, |bad| bad.retired()),
+        "spare_blocks": bad.map(|bad| bad.spare_blocks()).or(new),
+        "spare_blocks_new": new,
+        "read_only": drive.is_read_only(),
+        "program_bytes_log": log_bytes,
+        "flash_write_bytes": flash_bytes,
+        "write_amplification": amplification,
+        "power_on_ns": drive.now_ns(),
+        "trim_unit_sectors": flash_report::trim_unit_sectors(drive),
+    });
+    let counters = serde_json::to_value(drive.fault_counters()).unwrap_or_default();
+    for part in [health, counters] {
+        if let Value::Object(part) = part {
+            facts.extend(part);
+        }
+    }
+}
