@@ -5,6 +5,7 @@ use drivelab_controller::{
     Device, FaultCounters, FaultPlan, PlanSheet, PowerCut, SECTOR_BYTES, Scheduled, SolidStateDrive,
     Unreadable,
 };
+use drivelab_ftl::BadBlocks;
 use drivelab_sim::Nanos;
 use serde_json::{Map, Value, json};
 
@@ -172,14 +173,14 @@ fn add_health<M: Scheduled>(drive: &SolidStateDrive<M>, facts: &mut Map<String, 
     let bad = mapping.bad_blocks();
     let program_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
     let log_bytes = drive.log_pages() * program_bytes;
-    let new = bad.map(|bad| bad.spare_blocks_new()).or_else(|| mapping.spare_blocks_new());
+    let new = bad.map(BadBlocks::spare_blocks_new).or_else(|| mapping.spare_blocks_new());
     let host_bytes = drive.meters().host.host_write_bytes;
     let flash_bytes = mapping.counters().programs() * program_bytes + log_bytes;
     let amplification = (host_bytes > 0).then(|| flash_bytes as f64 / host_bytes as f64);
     let health = json!({
         "block_count": layout.block_count(),
-        "retired_blocks": bad.map_or(0, |bad| bad.retired()),
-        "spare_blocks": bad.map(|bad| bad.spare_blocks()).or(new),
+        "retired_blocks": bad.map_or(0, BadBlocks::retired),
+        "spare_blocks": bad.map(BadBlocks::spare_blocks).or(new),
         "spare_blocks_new": new,
         "read_only": drive.is_read_only(),
         "program_bytes_log": log_bytes,

@@ -79,11 +79,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
     fn refresh(&mut self, block: BlockIndex) {
         // Moving blocks needs the bookkeeping of blocks that are emptied first.
         let _ = self.mapping.expect_failures();
-        if self.mapping.refresh(block) {
-            if let Some(faults) = &mut self.faults {
-                faults.counters.blocks_refreshed += 1;
-                faults.is_refresh_due = true;
-            }
+        if self.mapping.refresh(block)
+            && let Some(faults) = &mut self.faults
+        {
+            faults.counters.blocks_refreshed += 1;
+            faults.is_refresh_due = true;
         }
     }
 

@@ -1,5 +1,7 @@
 //! A fault as it is written down: keys and values, checked into what the drive works with.
 
+use std::fmt::Display;
+
 use drivelab_ftl::bad_blocks::Wear;
 use serde::{Deserialize, Serialize};
 
@@ -146,8 +148,8 @@ pub struct FaultError {
 }
 
 impl FaultError {
-    fn new(key: &str, value: impl ToString, allowed: impl ToString) -> Self {
-        Self { key: key.to_owned(), value: value.to_string(), allowed: allowed.to_string() }
+    fn new(key: &str, value: impl Display, allowed: impl Into<String>) -> Self {
+        Self { key: key.to_owned(), value: value.to_string(), allowed: allowed.into() }
     }
 }
 
@@ -181,7 +183,7 @@ fn keys_of(kind: KindWord) -> Vec<&'static str> {
     groups.concat()
 }
 
-fn within<T: PartialOrd + ToString + Copy>(
+fn within<T: PartialOrd + Display + Copy>(
     key: &str,
     value: Option<T>,
     fallback: T,
@@ -192,8 +194,8 @@ fn within<T: PartialOrd + ToString + Copy>(
     if value >= least && value <= most {
         return Ok(value);
     }
-    let allowed = format!("must be {} to {}{unit}", least.to_string(), most.to_string());
-    Err(FaultError::new(key, value.to_string(), allowed))
+    let allowed = format!("must be {least} to {most}{unit}");
+    Err(FaultError::new(key, value, allowed))
 }
 
 /// A whole number of sectors.
