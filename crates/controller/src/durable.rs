@@ -14,6 +14,7 @@ use drivelab_nand::op::{FlashOp, NO_CELL, PageKind, Record};
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 
+use crate::buffer::{Dropped, NONE};
 use crate::cells::Cells;
 use crate::command::Command;
 use crate::effects::{Effect, Effects};
@@ -53,6 +54,8 @@ struct LogPage {
     freed: Vec<u32>,
     /// Units that the capacitor need not keep once the page is in flash.
     unheld: Vec<(u32, u32)>,
+    /// Commands whose data was trimmed in the buffer: it is either in flash or trimmed in flash when they are done.
+    waiters: Vec<u32>,
 }
 
 /// State of durable mode.
@@ -78,6 +81,8 @@ pub(crate) struct Durable {
     needed: Vec<Ppn>,
     /// What the data of writes is like, by tag, unit by unit, until they are in the buffer.
     contents: BTreeMap<u32, Vec<UnitContent>>,
+    /// Orders of arrival of buffered units that a trim has dropped.
+    dropped_orders: Vec<u64>,
     /// No new work for dies: a checkpoint is due.
     pub is_halted: bool,
     /// Records in the log since the last checkpoint.
@@ -107,6 +112,7 @@ impl Durable {
             superseded: Vec::new(),
             needed: Vec::new(),
             contents: BTreeMap::new(),
+            dropped_orders: Vec::new(),
             is_halted: false,
             logged: 0,
             log_pages: 0,
@@ -217,6 +223,14 @@ impl Durable {
         if !self.cells.torn.is_empty() {
             self.name_torn_cells(die, kind);
         }
+        if self.has_capacitor && kind == PageKind::Host {
+            // The end of the program says that its cells need not be kept any more: they must be the same ones then.
+            let work = &self.dies[die.0 as usize];
+            let words = work.pending.last().map_or((0, 0), |pending| pending.words);
+            for words in work.words[words.0 as usize..].chunks_exact(Record::WORDS) {
+                self.cells.pin(Record::from_words([words[0], words[1]]).cell);
+            }
+        }
     }
 
     /// The page that has just begun holds torn cells, or holds them no more.
@@ -254,6 +268,7 @@ impl Durable {
                 let records = self.effects.words[first as usize..].chunks_exact(Record::WORDS);
                 for record in records.map(|words| Record::from_words([words[0], words[1]])) {
                     self.effects.list.push(Effect::Unhold { lpn: record.lpn.0, cell: record.cell });
+                    self.cells.unpin(record.cell);
                 }
             }
         }
@@ -279,12 +294,24 @@ impl Durable {
     }
 
     /// A unit that waited in the buffer was dropped.
-    pub fn drop_buffered(&mut self, lpn: Lpn, cell: u32) {
+    pub fn drop_buffered(&mut self, lpn: Lpn, dropped: &Dropped) {
+        let cell = dropped.word as u32;
         if self.has_capacitor {
             self.waiting.freed.push(cell);
             self.waiting.unheld.push((lpn.0, cell));
         } else {
             self.cells.give(cell);
+        }
+        self.dropped_orders.push(dropped.order);
+        if dropped.waiter != NONE {
+            self.waiting.waiters.push(dropped.waiter);
+        }
+    }
+
+    /// A unit that is being programmed was dropped: the capacitor keeps it no longer than until that is in the log.
+    pub fn drop_programming(&mut self, lpn: Lpn, cell: u32) {
+        if self.has_capacitor {
+            self.waiting.unheld.push((lpn.0, cell));
         }
     }
 
@@ -306,10 +333,11 @@ impl Durable {
         !self.waiting.words.is_empty()
     }
 
-    /// When everything in the log so far will be in flash, and what superseded data of this block.
+    /// The first instant at which everything in the log so far, and what superseded data of this block, is in flash:
+    /// at the very time at which these end, nothing says which end is told first.
     #[inline]
-    pub fn erase_after_ns(&self, block: BlockIndex) -> Nanos {
-        self.log_end_ns.max(self.fence_ns[block.0 as usize]).max(self.fence_all_ns)
+    pub fn erase_from_ns(&self, block: BlockIndex) -> Nanos {
+        self.log_end_ns.max(self.fence_ns[block.0 as usize]).max(self.fence_all_ns) + 1
     }
 
     /// What waits for the log goes to it.
@@ -323,9 +351,9 @@ impl Durable {
         self.log_end_ns = self.log_end_ns.max(end);
     }
 
-    /// The oldest page of the log has reached flash.
-    fn end_log_page(&mut self) {
-        let Some(page) = self.on_their_way.pop_front() else { return };
+    /// The oldest page of the log has reached flash. Gives commands that waited for it.
+    fn end_log_page(&mut self) -> Vec<u32> {
+        let Some(page) = self.on_their_way.pop_front() else { return Vec::new() };
         self.log_pages_ended += 1;
         self.logged += (page.words.len() / Record::WORDS) as u64;
         let words = (self.effects.words.len() as u32, page.words.len() as u32);
@@ -334,6 +362,7 @@ impl Durable {
         let unheld = page.unheld.into_iter().map(|(lpn, cell)| Effect::Unhold { lpn, cell });
         self.effects.list.extend(unheld);
         self.free(page.freed);
+        page.waiters
     }
 
     /// Trimmed cells are free.
@@ -384,7 +413,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let pages = (durable.waiting.words.len() * size_of::<u64>()).div_ceil(page_bytes);
         if durable.has_capacitor {
             durable.begin_log_page(now);
-            durable.end_log_page();
+            for waiter in durable.end_log_page() {
+                self.entry_done(waiter, u64::MAX, now);
+            }
             return;
         }
         let mut end = durable.log_end_ns;
@@ -404,9 +435,36 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// A page of the log is in flash.
     pub(crate) fn log_page_done(&mut self, now: Nanos) {
         let Some(durable) = &mut self.durable else { return };
-        durable.end_log_page();
+        let waiters = durable.end_log_page();
         let ended = durable.log_pages_ended;
+        for waiter in waiters {
+            self.entry_done(waiter, u64::MAX, now);
+        }
         self.advance_flushes(now, |slot| ended <= slot.log_pages);
+    }
+
+    /// The host has dropped units. Commands that waited for one of them in the buffer wait for the log instead: neither
+    /// it nor the trim would be in flash otherwise.
+    pub(crate) fn log_trim(&mut self, first: Lpn, count: u32, now: Nanos) {
+        let Some(durable) = &mut self.durable else { return };
+        durable.note_trim(&mut self.mapping, first, count);
+        let orders = std::mem::take(&mut durable.dropped_orders);
+        let is_awaited =
+            !durable.waiting.waiters.is_empty() || !(orders.is_empty() || self.flushes.is_empty());
+        if is_awaited || durable.wants_log_page() {
+            self.log_waiting(now);
+        }
+        if !orders.is_empty() {
+            let begun = self.durable.as_ref().map_or(0, |durable| durable.log_pages_begun);
+            for &flush in &self.flushes {
+                let slot = &mut self.slots[flush as usize];
+                slot.pending += (begun - slot.log_pages) as u32;
+                slot.log_pages = begun;
+            }
+        }
+        for order in orders {
+            self.entry_done(NONE, order, now);
+        }
     }
 
     /// When an erase of a block may begin.
@@ -416,7 +474,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             return now;
         }
         self.log_waiting(now);
-        self.durable.as_ref().map_or(now, |durable| durable.erase_after_ns(block).max(now))
+        self.durable.as_ref().map_or(now, |durable| durable.erase_from_ns(block).max(now))
     }
 }
 

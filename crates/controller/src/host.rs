@@ -475,21 +475,23 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let first = command.lba.div_ceil(sectors);
         for unit in first..end {
             let lpn = Lpn(unit as u32);
+            if let Some(durable) = &mut self.durable
+                && let Some(id) = self.buffer.find(lpn)
+                && self.buffer.entry(id).state != EntryState::Queued
+                && let Some(words) = self.buffer.stamps(id)
+            {
+                durable.drop_programming(lpn, words[0] as u32);
+            }
             for dropped in self.buffer.trim(lpn) {
-                if let Some(durable) = &mut self.durable {
-                    durable.drop_buffered(lpn, dropped.word as u32);
+                match &mut self.durable {
+                    Some(durable) => durable.drop_buffered(lpn, &dropped),
+                    None => self.entry_done(dropped.waiter, dropped.order, now),
                 }
-                self.entry_done(dropped.waiter, dropped.order, now);
             }
             self.mapping.trim(lpn);
         }
-        if first < end
-            && let Some(durable) = &mut self.durable
-        {
-            durable.note_trim(&mut self.mapping, Lpn(first as u32), (end - first) as u32);
-            if durable.wants_log_page() {
-                self.log_waiting(now);
-            }
+        if first < end && self.durable.is_some() {
+            self.log_trim(Lpn(first as u32), (end - first) as u32, now);
         }
         self.finish_without_data(slot, now);
         self.admit(now);

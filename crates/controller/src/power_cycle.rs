@@ -328,7 +328,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         Ok(())
     }
 
-    /// What the capacitor kept goes into the buffer again.
+    /// What the capacitor kept goes into the buffer again, unless it has reached flash.
     fn hold_again(&mut self, held: &[(u32, u32)]) {
         let now = self.now_ns;
         for &(lpn, cell) in held {

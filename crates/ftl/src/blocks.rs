@@ -180,6 +180,14 @@ impl Blocks {
         Some(block)
     }
 
+    /// The host's open block of a die becomes that of cleaning.
+    pub(crate) fn lend(&mut self, die: DieIndex) -> Option<BlockIndex> {
+        let block = self.open_block(die, Stream::Host)?;
+        self.abandon(die, Stream::Host);
+        self.open[die.0 as usize][Stream::Cleaning as usize] = block.0;
+        Some(block)
+    }
+
     /// A block is fully programmed.
     #[inline]
     pub(crate) fn close(&mut self, die: DieIndex, stream: Stream) {

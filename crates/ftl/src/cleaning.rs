@@ -80,6 +80,8 @@ pub struct CleaningState {
     pub(crate) jobs: Vec<Option<Job>>,
     /// Between the start and the stop threshold.
     pub(crate) active: Vec<bool>,
+    /// The block being emptied needs the room of the host's open block.
+    pub(crate) borrows: Vec<bool>,
     pub(crate) scan_start: Vec<u32>,
     pub(crate) erases_since_wear_check: Vec<u32>,
 }
@@ -90,6 +92,7 @@ impl CleaningState {
         Self {
             jobs: vec![None; dies],
             active: vec![false; dies],
+            borrows: vec![false; dies],
             scan_start: vec![0; dies],
             erases_since_wear_check: vec![0; dies],
         }

@@ -16,7 +16,7 @@ use crate::counters::FtlCounters;
 use crate::error::FtlError;
 use crate::journal::Journal;
 use crate::recovery::Recovered;
-use crate::victim::{self, View};
+use crate::victim::{self, VictimSelection, View};
 
 /// Purpose number of the victim selection's random stream.
 const VICTIM_STREAM: u64 = 0x0056_4943;
@@ -117,7 +117,16 @@ impl DieLogs {
     /// Whether the host's stream of a die has an open block or may open one.
     #[inline]
     pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
-        self.blocks.open_block(die, Stream::Host).is_some() || self.blocks.free_count(die) > self.reserve()
+        self.blocks.free_count(die) > self.reserve()
+            || (self.blocks.open_block(die, Stream::Host).is_some() && !self.is_short(die))
+    }
+
+    /// Whether cleaning needs the room that is left on a die. It comes to that only when power cuts have torn pages in
+    /// the block that cleaning keeps in reserve.
+    #[inline]
+    fn is_short(&self, die: DieIndex) -> bool {
+        self.blocks.free_count(die) < self.reserve()
+            && (!self.is_cleaning(die) || self.cleaning.borrows[die.0 as usize])
     }
 
     /// The block that a stream writes next; opens one if it has none.
@@ -125,7 +134,13 @@ impl DieLogs {
     pub(crate) fn open(&mut self, die: DieIndex, stream: Stream) -> Result<BlockIndex, FtlError> {
         match self.blocks.open_block(die, stream) {
             Some(block) => Ok(block),
-            None => self.blocks.open_next(die, stream).ok_or(FtlError::NoFreeBlock { die: die.0 }),
+            None => match self.blocks.open_next(die, stream) {
+                Some(block) => Ok(block),
+                None if stream == Stream::Cleaning => {
+                    self.blocks.lend(die).ok_or(FtlError::NoFreeBlock { die: die.0 })
+                }
+                None => Err(FtlError::NoFreeBlock { die: die.0 }),
+            },
         }
     }
 
@@ -208,9 +223,30 @@ impl DieLogs {
             choices: self.config.choices,
             start: start as usize,
         };
-        let block = victim::pick(self.config.victim_selection, &view, &mut self.random)?;
+        let is_short = self.blocks.free_count(die) < self.reserve();
+        let policy = if is_short { VictimSelection::Greedy } else { self.config.victim_selection };
+        let block = victim::pick(policy, &view, &mut self.random)?;
+        if is_short && !self.borrow_for(die, u32::from(view.valid[block as usize]), measure) {
+            return None;
+        }
         self.cleaning.scan_start[die.0 as usize] = (block + 1) % per_die;
         Some(self.begin(BlockIndex(first + block), Purpose::Cleaning))
+    }
+
+    /// With no block in reserve: whether so much valid data can be copied into what is open on a die, the host's block
+    /// included.
+    fn borrow_for(&mut self, die: DieIndex, valid: u32, measure: Measure) -> bool {
+        let step = self.layout.pages_per_unit;
+        let erased = |stream| {
+            let open = self.blocks.open_block(die, stream);
+            open.map_or(0, |block| {
+                (self.layout.geometry.pages_per_block - self.flash.write_pointer(block)) / step
+            })
+        };
+        let (own, host) = (erased(Stream::Cleaning), erased(Stream::Host));
+        let needed = valid.div_ceil(measure.per_page);
+        self.cleaning.borrows[die.0 as usize] = needed > own;
+        needed <= own + host
     }
 
     /// A job that empties a block.
@@ -236,6 +272,7 @@ impl DieLogs {
     /// Erases the emptied victim.
     pub(crate) fn erase_victim(&mut self, die: DieIndex, job: Job) -> CleaningStep {
         self.cleaning.jobs[die.0 as usize] = None;
+        self.cleaning.borrows[die.0 as usize] = false;
         if self.blocks.open_block(die, Stream::Host) == Some(job.victim) {
             self.blocks.abandon(die, Stream::Host);
         }
