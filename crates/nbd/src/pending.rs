@@ -24,6 +24,8 @@ pub struct Entry {
     pub offset: u64,
     /// Bytes.
     pub length: u32,
+    /// It is to be in flash when it is answered.
+    pub fua: bool,
     /// When the export got it.
     pub submitted_ns: u64,
 }
@@ -82,7 +84,7 @@ mod tests {
         let mut pending = Pending::default();
         let client = ClientId { index: 3, generation: 1 };
         let kind = RequestKind::Flush;
-        let entry = Entry { client, cookie: 9, kind, offset: 0, length: 0, submitted_ns: 5 };
+        let entry = Entry { client, cookie: 9, kind, offset: 0, length: 0, fua: false, submitted_ns: 5 };
         let first = pending.insert(entry);
         let second = pending.insert(Entry { cookie: 10, ..entry });
         assert_eq!(pending.count(), 2);

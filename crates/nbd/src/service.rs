@@ -132,7 +132,7 @@ impl<E: Export> Service<E> {
     ) {
         let &Command { cookie, offset, length, fua, no_hole, .. } = command;
         client.submitted(kind, length);
-        let entry = Entry { client: id, cookie, kind, offset, length, submitted_ns: now_ns };
+        let entry = Entry { client: id, cookie, kind, offset, length, fua, submitted_ns: now_ns };
         let ticket = self.pending.insert(entry);
         self.export.submit(now_ns, Request { ticket, kind, offset, length, fua, no_hole }, data);
     }

@@ -20,6 +20,7 @@ struct Counts {
     requests: u64,
     bytes: u64,
     errors: u64,
+    forced: u64,
     latency: LatencyHistogram,
 }
 
@@ -46,6 +47,7 @@ impl Statistics {
     pub fn record(&mut self, entry: &Entry, result: Result<&[u8], Errno>, now_ns: u64) {
         let counts = &mut self.kinds[entry.kind as usize];
         counts.requests += 1;
+        counts.forced += u64::from(entry.fua);
         match result {
             Ok(_) => counts.bytes += u64::from(entry.length),
             Err(_) => counts.errors += 1,
@@ -66,6 +68,7 @@ impl Statistics {
                 "count": counts.requests,
                 "bytes": counts.bytes,
                 "errors": counts.errors,
+                "fua": counts.forced,
                 "latency_ns": {
                     "min": latency.min_ns(),
                     "mean": latency.mean_ns(),
@@ -98,15 +101,23 @@ mod tests {
             assert_eq!(*kind as usize, index);
         }
         let client = ClientId { index: 0, generation: 0 };
-        let entry =
-            Entry { client, cookie: 0, kind: RequestKind::Trim, offset: 0, length: 512, submitted_ns: 100 };
+        let entry = Entry {
+            client,
+            cookie: 0,
+            kind: RequestKind::Trim,
+            offset: 0,
+            length: 512,
+            fua: false,
+            submitted_ns: 100,
+        };
         let mut statistics = Statistics::default();
         statistics.record(&entry, Ok(&[]), 350);
-        statistics.record(&entry, Err(Errno::Io), 150);
+        statistics.record(&Entry { fua: true, ..entry }, Err(Errno::Io), 150);
         let told = Value::Object(statistics.to_json());
         assert_eq!(told["requests"]["trim"]["count"], 2);
         assert_eq!(told["requests"]["trim"]["bytes"], 512);
         assert_eq!(told["requests"]["trim"]["errors"], 1);
+        assert_eq!(told["requests"]["trim"]["fua"], 1);
         assert_eq!(told["requests"]["trim"]["latency_ns"]["max"], 250);
         assert_eq!(told["requests"]["trim"]["latency_ns"]["percentile"]["50"], 50);
         assert_eq!(told["requests"]["read"]["latency_ns"]["mean"], Value::Null);

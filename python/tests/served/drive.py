@@ -164,7 +164,8 @@ class StandIn(ServedDrive):
 
     def control(self, command: str, **more: Any) -> Any:
         requests = (self.folder / "requests.log").read_text()
-        return {"requests": {"flush": requests.count(" Flush "), "fua": requests.count(" fua=1")}}
+        flushes, forced = requests.count(" Flush "), requests.count(" fua=1")
+        return {"requests": {"flush": {"count": flushes}, "write": {"fua": forced}}}
 
     def check(self) -> None:
         pass

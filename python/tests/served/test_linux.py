@@ -63,8 +63,8 @@ def test_linux_makes_fills_trims_and_checks_ext4(tcp_drive: ServedDrive, tmp_pat
     said = guest.run(FIRST)
     smart, seen = drive.smart(), drive.control("stats")
     assert smart["host_trim_bytes"] >= 24 * MIB + 250 * MIB  # by `discard`, then by fstrim
-    assert seen["requests"]["flush"] > 5
-    assert seen["requests"]["fua"] > 0
+    assert seen["requests"]["flush"]["count"] > 5
+    assert seen["requests"]["write"]["fua"] > 0
     drive.kill9()
     drive.check()
     drive.start(f"{uml.HOST}:{uml.PORT}", within=uml.namespace())
