@@ -85,7 +85,9 @@ impl Commands {
 
     /// A command as the drive takes it.
     pub fn command(&self, tag: u32) -> Command {
-        self.slots[tag as usize].as_ref().map_or_else(|| Command::new(tag, Op::Flush, 0, 0), |slot| slot.command)
+        self.slots[tag as usize]
+            .as_ref()
+            .map_or_else(|| Command::new(tag, Op::Flush, 0, 0), |slot| slot.command)
     }
 
     /// A command is done: its request, if that is done with it. The command's data stay until it is released.

@@ -3,12 +3,17 @@
 //! `{"command": "stats"}` is answered by `{"ok": true, ...}`, or `{"ok": false, "error": "why"}`. The server answers
 //! `stats` and `stop`; everything else is the export's.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What an export answers besides NBD.
 pub trait Control {
     /// Answers one request, an object with a text `command`; the answer is made by [`done`] or [`refused`].
     fn handle(&mut self, request: Value) -> Value;
+
+    /// What it adds to the server's `stats`.
+    fn statistics(&self) -> Map<String, Value> {
+        Map::new()
+    }
 }
 
 /// The answer to a request that was carried out: `{"ok": true}` with the fields of an object `result`.

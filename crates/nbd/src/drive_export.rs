@@ -10,7 +10,8 @@ use std::sync::{Arc, OnceLock};
 use drivelab_controller::{Command, Completion, Device, MountReport, Op, SECTOR_BYTES};
 use drivelab_drive::Family;
 use drivelab_image::{ImageDrive, ImageError};
-use serde_json::{Value, json};
+use drivelab_sim::LatencyHistogram;
+use serde_json::{Map, Value, json};
 
 use crate::commands::{Commands, Job};
 use crate::control::{self, Control};
@@ -34,6 +35,25 @@ pub struct ServeOptions {
     pub sync: bool,
 }
 
+/// Latencies in the drive's own time.
+#[derive(Default)]
+struct Latencies([LatencyHistogram; 4]);
+
+impl Latencies {
+    fn record(&mut self, completion: &Completion) {
+        self.0[completion.op as usize]
+            .record(completion.completed_ns.saturating_sub(completion.submitted_ns));
+    }
+
+    fn to_json(&self) -> Value {
+        const OPS: [&str; 4] = ["read", "write", "flush", "trim"];
+        let told = OPS.iter().zip(&self.0).map(|(name, latency)| {
+            ((*name).to_owned(), json!({ "mean": latency.mean_ns(), "max": latency.max_ns() }))
+        });
+        Value::Object(told.collect())
+    }
+}
+
 /// A drive under power, as an export.
 pub struct DriveExport {
     drive: ImageDrive,
@@ -52,6 +72,8 @@ pub struct DriveExport {
     done: Vec<Completion>,
     /// Completions whose time has not come.
     later: VecDeque<Completion>,
+    latencies: Latencies,
+    fua_requests: u64,
     failure: Option<(Errno, String)>,
     power_was_cut: bool,
     stop: Arc<OnceLock<StopHandle>>,
@@ -89,6 +111,8 @@ impl DriveExport {
             answers: Vec::new(),
             done: Vec::new(),
             later: VecDeque::new(),
+            latencies: Latencies::default(),
+            fua_requests: 0,
             failure: None,
             power_was_cut: false,
             stop: Arc::default(),
@@ -139,8 +163,7 @@ impl DriveExport {
         let (first, count) = (request.offset / SECTOR_BYTES, u64::from(request.length) / SECTOR_BYTES);
         let mut job = Job::new(request.ticket);
         job.is_synced = self.sync && (request.fua || request.kind == RequestKind::Flush);
-        job.then_flush =
-            request.fua && matches!(request.kind, RequestKind::Trim | RequestKind::WriteZeroes);
+        job.then_flush = request.fua && matches!(request.kind, RequestKind::Trim | RequestKind::WriteZeroes);
         let job = self.commands.begin(job);
         match request.kind {
             RequestKind::Read => self.push(job, Op::Read, first, count, false, None),
@@ -211,8 +234,7 @@ impl DriveExport {
 
     /// Nothing more is carried out: whatever is under way has failed.
     fn fail(&mut self, error: &ImageError, reply: &mut Reply<'_>) {
-        let errno =
-            if matches!(error, ImageError::NoSpace { .. }) { Errno::NoSpace } else { Errno::Io };
+        let errno = if matches!(error, ImageError::NoSpace { .. }) { Errno::NoSpace } else { Errno::Io };
         self.failure = Some((errno, error.to_string()));
         self.waiting.clear();
         self.later.clear();
@@ -252,6 +274,7 @@ impl Export for DriveExport {
             Some(errno) => self.answers.push((request.ticket, Err(errno))),
             None if request.kind == RequestKind::Cache => self.answers.push((request.ticket, Ok(()))),
             None => {
+                self.fua_requests += u64::from(request.fua);
                 self.cut(&request, data);
                 self.feed(now_ns + self.origin_ns);
             }
@@ -282,11 +305,12 @@ impl Export for DriveExport {
             self.later.extend(done.drain(..));
             self.done = done;
             let mut was_answered = false;
-            while let Some(&Completion { tag, completed_ns, .. }) = self.later.front()
-                && completed_ns <= until_ns
+            while let Some(&completion) = self.later.front()
+                && completion.completed_ns <= until_ns
             {
                 self.later.pop_front();
-                self.finish(tag, reply);
+                self.latencies.record(&completion);
+                self.finish(completion.tag, reply);
                 was_answered = true;
             }
             if let Err(error) = advanced {
@@ -320,5 +344,12 @@ impl Control for DriveExport {
             }
             _ => control::unknown(&request),
         }
+    }
+
+    fn statistics(&self) -> Map<String, Value> {
+        Map::from_iter([
+            ("latency_ns".to_owned(), self.latencies.to_json()),
+            ("fua_requests".to_owned(), self.fua_requests.into()),
+        ])
     }
 }

@@ -238,6 +238,7 @@ impl<E: Export + Control> Server<E> {
                 let mut told = service.statistics_json(count);
                 told["time_ns"] = json!(time.now_ns());
                 told["wall_s"] = json!(time.wall().as_secs_f64());
+                told.as_object_mut().into_iter().for_each(|told| told.extend(service.export.statistics()));
                 control::done(told)
             }
             _ => service.export.handle(request),

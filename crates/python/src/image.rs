@@ -73,8 +73,7 @@ pub fn serve_image(
 ) -> PyResult<String> {
     let options: Options = serde_json::from_str(options_json).map_err(|error| errors::request(&error))?;
     let place = Place::parse(listen, clock, options.control).map_err(|error| errors::request(&error))?;
-    let serve =
-        ServeOptions { name: options.export_name, read_only: options.read_only, sync: options.sync };
+    let serve = ServeOptions { name: options.export_name, read_only: options.read_only, sync: options.sync };
     let told = python.detach(|| {
         let export = DriveExport::power_on(&path, &serve).map_err(errors::image)?;
         let (before, cut) = (export.facts(), export.stop_when_cut());

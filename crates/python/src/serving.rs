@@ -91,19 +91,15 @@ pub fn serve<E: Export + Control>(
     ready: impl FnOnce(StopHandle, &str) -> PyResult<()>,
 ) -> PyResult<(E, Value)> {
     let Some(listen) = &place.listen else {
-        let mut server =
-            StdioServer::new(export, place.clock, &Limits::default()).map_err(errors::server)?;
+        let mut server = StdioServer::new(export, place.clock, &Limits::default()).map_err(errors::server)?;
         stop.attach(server.stop_handle());
         ready(server.stop_handle(), "")?;
         server.run(std::io::stdin(), std::io::stdout()).map_err(errors::server)?;
         let statistics = server.statistics();
         return Ok((server.into_export(), statistics));
     };
-    let options = Options {
-        control: place.control.clone(),
-        clock: place.clock,
-        ..Options::new(listen.clone())
-    };
+    let options =
+        Options { control: place.control.clone(), clock: place.clock, ..Options::new(listen.clone()) };
     let mut server = Server::bind(export, options).map_err(errors::server)?;
     stop.attach(server.stop_handle());
     ready(server.stop_handle(), &server.uris().swap_remove(0))?;
