@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use drivelab_controller::{Command, CommandError, Completion, Device, Effects, MountReport, SECTOR_BYTES};
+use drivelab_controller::{
+    Command, CommandError, Completion, Device, Effects, MountReport, SECTOR_BYTES, UnitContent,
+};
 use drivelab_nand::view::MediumView;
 use drivelab_sim::Nanos;
 use serde_json::{Value, json};
@@ -72,6 +74,11 @@ impl Drive {
     /// The effects on one medium since they were last taken, instead of what `out` held. Tags are the host's.
     pub fn take_effects(&mut self, medium: usize, out: &mut Effects) {
         self.engine.device_mut().take_effects(medium, out);
+    }
+
+    /// What the data of the write is like that will be submitted next with this tag: [`Engine::set_unit_contents`].
+    pub fn set_unit_contents(&mut self, tag: u32, units: Vec<UnitContent>) {
+        self.engine.device_mut().set_unit_contents(tag, units);
     }
 
     /// Goes to rest: everything is in flash, and a checkpoint is written. Gives completions not heard of.

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use drivelab_controller::{Command, CommandError, Completion, Device, Effects, MountReport};
+use drivelab_controller::{Command, CommandError, Completion, Device, Effects, MountReport, Op};
 use drivelab_drive::Drive;
 use serde_json::{Map, Value};
 
+use crate::content::ContentMeter;
 use crate::error::ImageError;
 use crate::image::{Access, Image};
 use crate::lifetime::{add_counters, facts};
@@ -21,6 +22,8 @@ pub struct ImageDrive {
     image: Image,
     drive: Drive,
     effects: Effects,
+    /// Of a drive that compresses.
+    content: Option<ContentMeter>,
     report: MountReport,
     /// The counters of earlier times under power.
     before: State,
@@ -59,7 +62,8 @@ impl ImageDrive {
         let mounted = Drive::mount(image.model()?, image.manifest().seed, &image.media());
         let (drive, report) = mounted.map_err(|what| ImageError::damaged(image.path(), what))?;
         let effects = Effects::default();
-        Ok(Self { image, drive, effects, report, before, saved_ns: 0, is_dead: false })
+        let content = drive.engine().content_unit_bytes().map(ContentMeter::new);
+        Ok(Self { image, drive, effects, content, report, before, saved_ns: 0, is_dead: false })
     }
 
     /// What the mount did.
@@ -96,11 +100,15 @@ impl ImageDrive {
         self.drive.now_ns()
     }
 
-    /// Hands over a command.
+    /// Hands over a command; `data`: all of a write's, otherwise empty. Only drives that compress look at it here.
     ///
     /// # Errors
     /// [`CommandError`]; nothing has changed then.
-    pub fn submit(&mut self, now_ns: u64, command: Command) -> Result<(), CommandError> {
+    pub fn submit(&mut self, now_ns: u64, command: Command, data: &[u8]) -> Result<(), CommandError> {
+        if let (Op::Write, Some(content)) = (command.op, &mut self.content) {
+            let units = content.measure(command.lba, data);
+            self.drive.set_unit_contents(command.tag, units);
+        }
         self.drive.submit(now_ns, command)
     }
 

@@ -132,7 +132,7 @@ impl Image {
     pub fn has_room_for(&mut self, bytes: u64) -> bool {
         /// For the map's records of what is promised, and for steps that are not full.
         const MARGIN_BYTES: u64 = 16 << 20;
-        let checkpoints = self.stores.iter().map(|store| store.medium().touched_by_checkpoint().len() as u64);
+        let checkpoints = self.stores.iter().map(|store| store.medium().checkpoint_bytes());
         let reserve = MARGIN_BYTES + checkpoints.sum::<u64>();
         let bytes = bytes + self.stores.iter().map(|store| store.room().step_bytes()).max().unwrap_or(0);
         if self.known_free_bytes < bytes + reserve {

@@ -13,6 +13,7 @@
 //! what was synchronised before ([`Image::sync`]).
 
 mod cells;
+mod content;
 mod drive;
 mod error;
 mod file;

@@ -9,7 +9,7 @@ use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
 use rustix::io::Errno;
 
 /// Bytes of a medium that are asked for at a time.
-const MEDIUM_STEP_BYTES: u64 = 64 << 10;
+const MEDIUM_STEP_BYTES: u64 = 16 << 10;
 /// Blocks of file systems are this large, or a divisor.
 const BLOCK_BYTES: u64 = 4096;
 /// Smallest range of freed cells that is worth a hole in the file.

@@ -131,7 +131,7 @@ fn run(drive: &mut ImageDrive, command: Command) -> Result<(), ImageError> {
     let refused =
         |what: String, drive: &ImageDrive| ImageError::Model { path: drive.image().path().to_owned(), what };
     let now_ns = drive.drive().now_ns();
-    drive.submit(now_ns, command).map_err(|error| refused(error.to_string(), drive))?;
+    drive.submit(now_ns, command, &[]).map_err(|error| refused(error.to_string(), drive))?;
     let mut done = Vec::new();
     while done.is_empty() {
         let Some(event_ns) = drive.next_event() else {

@@ -229,7 +229,7 @@ fn a_full_disk_is_a_power_cut_with_a_message() {
         let command = Command::new(tag, Op::Write, u64::from(tag) * 8 % SECTORS, 8);
         host.submitted(&command, sectors(command.lba, 8, u64::from(tag)));
         let now_ns = drive.drive_now_ns();
-        if drive.submit(now_ns, command).is_err() {
+        if drive.submit(now_ns, command, &[]).is_err() {
             break;
         }
         if let Err(error) = drive.advance(now_ns + 1_000_000_000, host, &mut Vec::new()) {
@@ -303,7 +303,7 @@ fn try_damaged(whole: &[u8], path: &Path, damage: impl FnOnce(&mut Vec<u8>)) {
         let host = &mut Host::default();
         let read = Command::new(0, Op::Read, 0, 64);
         host.submitted(&read, vec![0; 64 * SECTOR]);
-        if drive.submit(drive.drive_now_ns(), read).is_ok() {
+        if drive.submit(drive.drive_now_ns(), read, &[]).is_ok() {
             let until_ns = drive.drive_now_ns() + 1_000_000_000;
             let _ = drive.advance(until_ns, host, &mut Vec::new());
         }
@@ -366,4 +366,43 @@ fn a_new_image_is_small_and_holes_come_back_with_trims() {
     drive.power_off(host).unwrap();
     assert_eq!(check(&path).unwrap().problems, [""; 0]);
     File::open(&path).unwrap();
+}
+
+/// Flash bytes programmed for the host by writing a whole drive four times with data of one kind.
+fn programmed(data: impl Fn(u64) -> Vec<u8>) -> u64 {
+    let compressing =
+        [("family", "compressed-map"), ("ftl.granule_bytes", "512"), ("flash.blocks_per_plane", "48")];
+    let (_folder, path) = image(&compressing);
+    let mut drive = ImageDrive::power_on(&path).unwrap();
+    let host = &mut Host::default();
+    for number in 0..256u64 {
+        let command = Command::new(number as u32, Op::Write, number % 64 * 8, 8);
+        let bytes = data(number);
+        host.submitted(&command, bytes.clone());
+        let now_ns = drive.drive_now_ns();
+        drive.submit(now_ns, command, &bytes).unwrap();
+        let mut done = Vec::new();
+        while done.is_empty() {
+            let event_ns = drive.next_event().unwrap();
+            drive.advance(event_ns, host, &mut done).unwrap();
+        }
+    }
+    let read = run(&mut drive, host, Command::new(999, Op::Read, 0, 512));
+    assert!((0..64).all(|place| read[place * 4096..][..4096] == data(192 + place as u64)));
+    drive.standby(host).unwrap();
+    drive.facts()["program_bytes_host"].as_u64().unwrap()
+}
+
+#[test]
+fn a_compressing_drive_sees_the_hosts_bytes() {
+    let noise = |number: u64| {
+        let mut random = drivelab_sim::Stream::new(number, 5);
+        std::iter::repeat_with(|| random.next_u64() as u8).take(4096).collect::<Vec<u8>>()
+    };
+    let text = |number: u64| {
+        format!("line {number:8} of a log, like others\n").repeat(200).into_bytes()[..4096].to_vec()
+    };
+    let (noisy, textual, zero) = (programmed(noise), programmed(text), programmed(|_| vec![0; 4096]));
+    // One write at a time: pages of little data are programmed with padding when the buffer has held them long enough.
+    assert!(noisy > 2 * textual && noisy > 2 * zero, "{noisy}, {textual}, {zero} bytes");
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use drivelab_controller::{Command, Completion, Device, MountReport, Op, SECTOR_BYTES};
 use drivelab_drive::Family;
-use drivelab_image::{ImageDrive, ImageError};
+use drivelab_image::{HostData, ImageDrive, ImageError};
 use drivelab_sim::LatencyHistogram;
 use serde_json::{Map, Value, json};
 
@@ -208,7 +208,9 @@ impl DriveExport {
             && self.drive.drive().engine().outstanding() < self.queue_depth
         {
             let now_ns = self.drive.drive().now_ns().max(until_ns);
-            if self.drive.submit(now_ns, self.commands.command(tag)).is_err() {
+            let command = self.commands.command(tag);
+            let data = self.commands.written(tag, 0, command.sector_count).unwrap_or_default();
+            if self.drive.submit(now_ns, command, data).is_err() {
                 break;
             }
             self.waiting.pop_front();

@@ -153,7 +153,7 @@ mod tests {
         cache.change(Lpn(0));
         assert!(cache.take_due().is_some() && cache.take_due().is_none());
         assert_eq!(cache.take_written_back(), 1, "unchanged lines need not be written");
-        let mut map = [0; 64 * 100];
+        let mut map = vec![0; 64 * 100];
         map[64 * 7] = 1;
         cache.restore(&map);
         assert_eq!(cache.look_up(Lpn(0)), None, "nothing is mapped there");

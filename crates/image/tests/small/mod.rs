@@ -125,7 +125,8 @@ pub fn run(drive: &mut ImageDrive, host: &mut Host, command: Command) -> Vec<u8>
     };
     host.submitted(&command, data);
     let now_ns = drive.drive_now_ns();
-    drive.submit(now_ns, command).unwrap();
+    let written = host.written(command.tag, 0, command.sector_count).unwrap_or(&[]).to_vec();
+    drive.submit(now_ns, command, &written).unwrap();
     let mut done: Vec<Completion> = Vec::new();
     while done.is_empty() {
         let event_ns = drive.next_event().expect("the drive answers");

@@ -25,7 +25,7 @@ use std::ops::Range;
 
 use self::area::AreaState;
 use self::hold::Holds;
-use self::shape::Layout;
+use self::shape::{LOG_ENTRY_BYTES, Layout};
 use crate::op::{FlashOp, Record};
 use crate::view::BlockState;
 
@@ -291,11 +291,10 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         self.layout.holds..self.layout.end
     }
 
-    /// Where a whole checkpoint and a full log would store something.
+    /// Bytes that the next checkpoint will take about, with a log as long as the one now.
     #[must_use]
-    pub fn touched_by_checkpoint(&self) -> Range<usize> {
-        let end = if self.active == 0 { self.layout.holds } else { self.layout.areas[1].head };
-        self.layout.areas[1 - self.active].head..end
+    pub fn checkpoint_bytes(&self) -> u64 {
+        u64::from(self.shape.user_units) * 4 + u64::from(self.log_records()) * LOG_ENTRY_BYTES as u64
     }
 
     /// Whether bytes are those of a medium whose secure erase was begun and not finished.
