@@ -83,10 +83,17 @@ impl Client {
         self.busy_bytes() + if input > 0 { input.max(self.reserved) as u64 + REQUEST_BYTES } else { 0 }
     }
 
+    /// Input that it will hold at most after one more read into its own buffer.
+    #[must_use]
+    pub fn room_bytes(&self) -> usize {
+        let left = self.input.len() - self.taken;
+        self.need.min(ROOM_BYTES_MAX.max(2 * left)).max(left + ROOM_BYTES_MIN)
+    }
+
     /// Room for input that is needed, after what is there. Much of it is not made before some of it has come.
     pub fn collect(&mut self, buffer: impl FnOnce(usize, usize) -> Vec<u8>) -> &mut Vec<u8> {
         let left = self.input.len() - self.taken;
-        let wanted = self.need.min(ROOM_BYTES_MAX.max(2 * left)).max(left + ROOM_BYTES_MIN);
+        let wanted = self.room_bytes();
         if self.input.capacity() < wanted {
             let mut larger = buffer(left, wanted);
             larger.extend_from_slice(&self.input[self.taken..]);

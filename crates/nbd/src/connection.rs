@@ -243,7 +243,8 @@ impl Connection {
 
     /// Watches the socket for what is wanted now.
     pub(crate) fn watch(&mut self, poller: &Poller) -> std::io::Result<()> {
-        let interest = Interest { read: self.wants_input(), write: self.is_blocked };
+        let read = self.wants_input() || self.wait == Wait::Turn && !self.client.is_closing;
+        let interest = Interest { read, write: self.is_blocked };
         if let Some(socket) = self.socket.as_ref().filter(|_| interest != self.interest) {
             self.interest = interest;
             poller.change(socket, Token::Client(self.id), interest)?;

@@ -12,8 +12,8 @@ use crate::poller::{Poller, Ready};
 use crate::service::{Service, Wait};
 use crate::table::Table;
 
-/// Bytes read at once, for all connections one after the other.
-const SHARED_BYTES: usize = 256 << 10;
+/// Bytes read at once, for all connections one after the other; about as much as is handled in one turn.
+const SHARED_BYTES: usize = 64 << 10;
 
 /// How often stalled clients are looked for while others wait.
 const STALL_CHECK: Duration = Duration::from_millis(250);
@@ -135,8 +135,17 @@ impl Connections {
 
     /// Reads once and handles what came.
     fn receive<E: Export>(&mut self, id: ClientId, now: (u64, Duration), service: &mut Service<E>) {
+        let Some(connection) = self.table.get(id) else { return };
+        let client = &connection.client;
+        // Others may have taken the room that was there when it began to wait for input.
+        if client.need as u64 > self.limits.connection_bytes_free && client.reserved == 0 {
+            let wait = Wait::Input(client.need);
+            self.settle(id, wait, now.1, service);
+        }
         let Self { table, shared, shared_small, buffers, limits, .. } = self;
-        let Some(connection) = table.get(id) else { return };
+        let Some(connection) = table.get(id).filter(|connection| connection.wants_input()) else {
+            return self.list(id);
+        };
         let shared = if service.budget.is_tight() { shared_small } else { shared };
         match connection.receive(shared, buffers) {
             Received::Nothing => return,
@@ -185,9 +194,9 @@ impl Connections {
                 client.need = bytes;
                 // Payload is collected as long as there is room for the next piece, or else for all of it.
                 let busy_bytes = client.busy_bytes();
-                let piece_bytes = (client.input.len() - client.taken + SHARED_BYTES).min(bytes) as u64;
+                let room_bytes = client.room_bytes() as u64;
                 let is_small = bytes as u64 <= self.limits.connection_bytes_free;
-                if is_small || service.budget.allows(&client.share, busy_bytes + piece_bytes) {
+                if is_small || service.budget.allows(&client.share, busy_bytes + room_bytes) {
                     client.reserved = 0;
                 } else if service.budget.allows_completing(&client.share, busy_bytes + bytes as u64) {
                     client.reserved = bytes;
@@ -196,7 +205,7 @@ impl Connections {
                 }
             }
             Wait::Close => self.leaving.push_back((now + self.limits.stall, id)),
-            Wait::Client | Wait::Others => {}
+            Wait::Turn | Wait::Client | Wait::Others => {}
         }
         if !matches!(connection.wait, Wait::Input(_)) {
             client.need = 1;
@@ -252,7 +261,7 @@ impl Connections {
                 continue;
             };
             service.statistics.sent_bytes += bytes as u64;
-            if connection.wait == Wait::Client {
+            if matches!(connection.wait, Wait::Client | Wait::Turn) {
                 self.resume(id, now, service);
             } else {
                 let client = &mut connection.client;

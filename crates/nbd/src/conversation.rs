@@ -100,7 +100,7 @@ impl<E: Export> Conversation<E> {
 
     /// Input is there that waits only for limits.
     pub fn can_proceed(&self) -> bool {
-        matches!(self.wait, Wait::Client | Wait::Others) && !self.client.is_closing
+        matches!(self.wait, Wait::Turn | Wait::Client | Wait::Others) && !self.client.is_closing
     }
 
     /// Requests that the export has.

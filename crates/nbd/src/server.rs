@@ -32,9 +32,6 @@ const ACCEPT_REST: Duration = Duration::from_millis(100);
 /// An event of the export that is nearer than this is awaited without sleeping: waking up takes longer.
 const AWAKE_BEFORE_EVENT: Duration = Duration::from_micros(60);
 
-/// How long the loop looks for more requests before it sleeps: waking it up costs client and server more.
-const AWAKE_AFTER_WORK: Duration = Duration::from_micros(20);
-
 /// What a server is started with.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -137,10 +134,9 @@ impl<E: Export + Control> Server<E> {
         let mut time = Timekeeper::new(self.options.clock);
         let mut ready: Vec<Ready> = Vec::new();
         let mut is_busy = false;
-        let mut worked_at = Duration::ZERO;
         self.accept_again()?;
         loop {
-            let timeout = if is_busy { Some(Duration::ZERO) } else { self.timeout(&time, worked_at) };
+            let timeout = if is_busy { Some(Duration::ZERO) } else { self.timeout(&time) };
             self.poller.wait(timeout, &mut ready).map_err(Error::system("epoll"))?;
             if !time.is_instant() {
                 self.connections.advance(time.now_ns(), &mut self.service);
@@ -151,9 +147,6 @@ impl<E: Export + Control> Server<E> {
             self.advance(&mut time);
             let now = (time.now_ns(), time.wall());
             is_busy = self.connections.send(now, &self.poller, &mut self.service);
-            if !ready.is_empty() || is_busy {
-                worked_at = now.1;
-            }
             if self.rests_until.is_some_and(|until| until <= now.1) {
                 self.accept_again()?;
             }
@@ -167,7 +160,7 @@ impl<E: Export + Control> Server<E> {
     }
 
     /// How long nothing will happen; `None`: until a client does something.
-    fn timeout(&mut self, time: &Timekeeper, worked_at: Duration) -> Option<Duration> {
+    fn timeout(&mut self, time: &Timekeeper) -> Option<Duration> {
         let now = time.wall();
         let expiry = self.connections.expire(now, &mut self.service);
         if self.connections.can_try_line(&self.service) {
@@ -175,11 +168,9 @@ impl<E: Export + Control> Server<E> {
         }
         let deadline = expiry.into_iter().chain(self.rests_until).chain(self.farewell_until).min();
         let mut timeout = deadline.map(|until| until.saturating_sub(now));
-        if time.is_instant() {
-            if now < worked_at + AWAKE_AFTER_WORK {
-                return Some(Duration::ZERO);
-            }
-        } else if let Some(event_ns) = self.service.export.next_event() {
+        if !time.is_instant()
+            && let Some(event_ns) = self.service.export.next_event()
+        {
             let until_event = time.until(event_ns);
             if until_event < AWAKE_BEFORE_EVENT && self.service.pending() > 0 {
                 return Some(Duration::ZERO);

@@ -13,11 +13,17 @@ use crate::statistics::Statistics;
 /// Extents in one reply; a client that wants more asks again.
 const EXTENTS_MAX: usize = 4096;
 
+/// Requests of one client that are handled before they are answered. A client that has some of its replies can work
+/// on them while the server works on the next requests; with all at once, each would wait for the other.
+const TURN_REQUESTS: usize = 8;
+
 /// Why no more of the input was handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// This many bytes are needed, from the first that was not handled.
     Input(usize),
+    /// Nothing: what was handled shall be answered before more is.
+    Turn,
     /// Some of the client's own requests or replies must leave first.
     Client,
     /// Some of other clients' must leave first.
@@ -63,8 +69,11 @@ impl<E: Export> Service<E> {
 
     /// Handles all of a client's input that can be handled now. Returns how many bytes that was, and what is waited for.
     pub fn receive(&mut self, now_ns: u64, client: &mut Client, id: ClientId, input: &[u8]) -> (usize, Wait) {
-        let mut taken = 0;
+        let (mut taken, mut requests) = (0, 0);
         loop {
+            if requests == TURN_REQUESTS {
+                return (taken, Wait::Turn);
+            }
             // What the session answers by itself counts too; a reply more than allowed does no harm.
             if client.unsent().len() as u64 > self.limits.connection_bytes_max {
                 return (taken, Wait::Client);
@@ -91,6 +100,7 @@ impl<E: Export> Service<E> {
                             if let Some(wait) = self.refuses(client, kind, command.length) {
                                 return (taken, wait);
                             }
+                            requests += 1;
                             self.submit(now_ns, client, id, &command, kind, &rest[rest.len().min(28)..bytes]);
                         }
                     }
