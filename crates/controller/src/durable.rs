@@ -455,16 +455,38 @@ impl<M: Scheduled> SolidStateDrive<M> {
             self.log_waiting(now);
         }
         if !orders.is_empty() {
-            let begun = self.durable.as_ref().map_or(0, |durable| durable.log_pages_begun);
-            for &flush in &self.flushes {
-                let slot = &mut self.slots[flush as usize];
-                slot.pending += (begun - slot.log_pages) as u32;
-                slot.log_pages = begun;
-            }
+            self.flushes_wait_for_log();
         }
         for order in orders {
             self.entry_done(NONE, order, now);
         }
+    }
+
+    /// Flushes under way wait for all pages of the log that are on their way now.
+    fn flushes_wait_for_log(&mut self) {
+        let Some(durable) = &self.durable else { return };
+        let (begun, ended) = (durable.log_pages_begun, durable.log_pages_ended);
+        for &flush in &self.flushes {
+            let slot = &mut self.slots[flush as usize];
+            slot.pending += (begun - slot.log_pages.max(ended)) as u32;
+            slot.log_pages = begun;
+        }
+    }
+
+    /// A unit that a trim had overtaken on its way to flash is done there, as padding: what waited for it waits for the
+    /// log instead.
+    pub(crate) fn overtaken_done(&mut self, waiter: u32, order: u64, now: Nanos) {
+        self.log_waiting(now);
+        let page = self.durable.as_mut().and_then(|durable| durable.on_their_way.back_mut());
+        let Some(page) = page else {
+            self.entry_done(waiter, order, now);
+            return;
+        };
+        if waiter != NONE {
+            page.waiters.push(waiter);
+        }
+        self.flushes_wait_for_log();
+        self.entry_done(NONE, order, now);
     }
 
     /// When an erase of a block may begin.

@@ -33,6 +33,8 @@ struct BankJob {
     entries: Vec<u32>,
     /// Buffer entries of the row under way.
     row: Vec<u32>,
+    /// Those of them that a trim has overtaken, in durable mode.
+    overtaken: Vec<u32>,
 }
 
 /// Jobs of all banks.
@@ -269,8 +271,8 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
                 if let Some(durable) = &mut self.durable
                     && self.mapping.flash().peek(ppn).is_none()
                 {
-                    // Trimmed on its way.
                     durable.free_after(bank, stamps[0] as u32);
+                    self.jobs.banks[index].overtaken.push(id);
                 }
             }
         }
@@ -310,8 +312,13 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         for &id in &row {
             let entry = *self.buffer.entry(id);
             self.buffer.finish(id);
-            self.entry_done(entry.waiter, entry.order, now);
+            if self.jobs.banks[bank as usize].overtaken.contains(&id) {
+                self.overtaken_done(entry.waiter, entry.order, now);
+            } else {
+                self.entry_done(entry.waiter, entry.order, now);
+            }
         }
+        self.jobs.banks[bank as usize].overtaken.clear();
         if !row.is_empty() && !self.admission.is_empty() {
             self.admit(now);
         }

@@ -136,6 +136,16 @@ fn a_compressed_map_keeps_its_promises() {
 }
 
 #[test]
+fn a_superblock_map_keeps_its_promises() {
+    try_all(Family::SuperblockMap, "a_superblock_map_keeps_its_promises", 1000);
+}
+
+#[test]
+fn a_log_block_map_keeps_its_promises() {
+    try_all(Family::LogBlockMap, "a_log_block_map_keeps_its_promises", 1000);
+}
+
+#[test]
 fn what_is_broken_on_purpose_is_caught() {
     for (sabotage, classes) in Sabotage::ALL {
         let caught = (0..400).find_map(|seed| match try_seed(seed, Family::PageMap, Some(sabotage)) {
