@@ -2,8 +2,8 @@
 //!
 //! The newest version of every unit is known; what must be found out is what each block is to its superblock. Any blocks
 //! can be told apart as one data block, whose rows lie in their places, and log blocks, which hold units anywhere: so
-//! nothing is lost whatever a power cut has left. A replacement that the host was writing goes on if all its rows can be
-//! read. One with a torn row can take no more rows in their places: its rows are read as those of a log block, and the
+//! nothing is lost whatever a power cut has left. A replacement that the host was writing goes on if nothing is current
+//! beneath its rows. One with a torn row can't have that row any more: its rows are read as those of a log block, and the
 //! merge is done again in another block ([`MergeCore::begin_recovery`]). Of a merge that only had copied rows so far
 //! nothing is needed: it is erased, so that power cuts one after another don't take one block after another.
 
@@ -24,8 +24,6 @@ use crate::recovery::{Recovered, recover_without};
 struct Found {
     role: Option<Role>,
     first_sequence: u64,
-    /// A row can't be read.
-    is_torn: bool,
     /// Units whose newest version it holds.
     current: u32,
 }
@@ -100,10 +98,7 @@ impl MergeCore {
         self.flash.restore_block(block, rows, state.erase_count, found.first_sequence);
         let mut records = Vec::new();
         for row in 0..rows {
-            let Some(page) = medium.page(block, row) else {
-                found.is_torn = true;
-                continue;
-            };
+            let Some(page) = medium.page(block, row) else { continue };
             records.clear();
             medium.records(block, row, &mut records);
             let role = records.first().and_then(|record| Role::from_info(record.info));
@@ -170,13 +165,13 @@ impl MergeCore {
         let Some(&newest) = blocks.last() else { return false };
         let found = scan.found(newest);
         let rows = self.flash.write_pointer(newest);
-        if found.is_torn || !matches!(found.role, Some(Role::Open(_))) {
+        if !matches!(found.role, Some(Role::Open(_))) {
             return false;
         }
         match blocks {
             [_] => rows < self.superblocks.row_count,
             [old, _] => {
-                // A trim that was not logged in time may leave something current beneath a row of the replacement.
+                // A torn row leaves what it would have replaced current, and so does a trim that was not logged in time.
                 let pages = self.page_number(self.first_of_row(*old, 0)) + 1;
                 let pages = pages..pages + rows;
                 !scan.page_of.iter().any(|page| pages.contains(page))
