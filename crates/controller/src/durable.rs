@@ -23,7 +23,7 @@ use crate::scheduled::Scheduled;
 use crate::ssd::{EVENT_LOGGED, SolidStateDrive};
 
 /// Cells of trimmed units that may wait for the log: beyond that they would take room that none has reckoned with.
-const TRIMMED_CELLS: usize = 256;
+pub(crate) const TRIMMED_CELLS: usize = 256;
 
 /// An operation of a die's job.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +183,7 @@ impl Durable {
         }
     }
 
-    /// When the page of host data that the mapping scheme has just programmed may begin: not before what it needs on
+    /// When the page of host data that the mapping scheme has just programmed may begin: only after what it needs on
     /// other dies is there.
     #[inline]
     pub fn ready_after_needed<M: Mapping>(&mut self, mapping: &mut M, ready: Nanos) -> Nanos {
@@ -199,7 +199,7 @@ impl Durable {
                     if block == in_block && page == on_page)
             });
             if is_pending {
-                ready = ready.max(work.host_end_ns);
+                ready = ready.max(work.host_end_ns + 1);
             }
         }
         ready

@@ -10,7 +10,7 @@ use drivelab_sim::Nanos;
 use crate::buffer::NONE;
 use crate::cells::Cells;
 use crate::command::{Completion, SECTOR_BYTES};
-use crate::durable::Durable;
+use crate::durable::{Durable, TRIMMED_CELLS};
 use crate::effects::{Effect, Effects};
 use crate::host_queue::HostSide;
 use crate::scheduled::Scheduled;
@@ -99,8 +99,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
             records_per_block: self.mapping.records_per_block(),
             user_units: units,
             cell_bytes: self.sectors_per_unit * SECTOR_BYTES as u32,
-            // A trimmed unit may be written again before the trim is in the log.
-            cells: units.saturating_mul(2).saturating_add(buffered.saturating_mul(4)),
+            // A trimmed unit may be written again before the trim is in the log, and trimmed again.
+            cells: units
+                .saturating_mul(2)
+                .saturating_add(buffered.saturating_add(TRIMMED_CELLS as u32).saturating_mul(4)),
             held_units: if self.config.buffer.capacitor { buffered.saturating_mul(2).min(units) } else { 0 },
             log_records: self.mapping.log_records(),
         }

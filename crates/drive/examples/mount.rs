@@ -1,7 +1,7 @@
-//! How long a full drive takes to come back: the X25-M of 80 GB, filled in order and then written at random, after a
-//! power cut and after a clean shutdown; in the host's time and in the drive's own.
+//! How long a full drive takes to come back: the X25-M of 80 GB, or the model of another file, filled in order and then
+//! written at random, after a power cut and after a clean shutdown; in the host's time and in the drive's own.
 //!
-//! `cargo run --release -p drivelab-drive --example mount`
+//! `cargo run --release -p drivelab-drive --example mount [models/NAME.toml [RANDOM WRITES]]`
 #![allow(clippy::disallowed_methods, reason = "measures speed")]
 
 use std::error::Error;
@@ -58,8 +58,11 @@ fn mount(model: &Arc<Model>, medium: &Memory, what: &str) -> Result<Drive, Box<d
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let text = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
-    let model = Arc::new(Model::parse(text, "intel-x25-m-g1-80gb", &[])?);
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next();
+    let path = path.as_deref().unwrap_or("models/intel-x25-m-g1-80gb.toml");
+    let random_writes: u64 = arguments.next().map_or(Ok(4_000_000), |count| count.parse())?;
+    let model = Arc::new(Model::parse(&std::fs::read_to_string(path)?, path, &[])?);
     let mut drive = Drive::new(Arc::clone(&model), 1)?;
     drive.record_effects()?;
     let shape = drive.engine().flash_shapes()[0];
@@ -80,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds = started.elapsed().as_secs_f64();
     println!("fill: {count} writes, {carried} effects, {seconds:.1} s");
     let mut random = Stream::new(1, 1);
-    let writes = (0..4_000_000).map(|_| (random.below(sectors / 8) * 8, 8));
+    let writes = (0..random_writes).map(|_| (random.below(sectors / 8) * 8, 8));
     let started = Instant::now();
     let (count, carried) = write(&mut drive, &mut medium, writes)?;
     let seconds = started.elapsed().as_secs_f64();

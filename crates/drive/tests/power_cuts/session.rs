@@ -399,9 +399,6 @@ impl<'t, 'a> Session<'t, 'a> {
 
     /// No two units are in one cell.
     pub fn check_cells(&mut self) -> Result<(), Failure> {
-        if self.trial.subject.compresses() {
-            return Ok(());
-        }
         let cells = &mut self.sent;
         let count = cells.len();
         cells.sort_unstable();

@@ -31,6 +31,8 @@ pub struct Host {
     trim: u64,
     erases: bool,
     compresses: bool,
+    /// Shares of copies among what is written.
+    copies: [u16; 3],
 }
 
 impl Host {
@@ -53,6 +55,7 @@ impl Host {
             trim: random.one(&[0, 10, 25]),
             erases: random.chance(0.15),
             compresses,
+            copies: random.one(&[[0, 0, 0], [0, 300, 1000], [300, 900, 1000]]),
         }
     }
 
@@ -79,7 +82,12 @@ impl Host {
 
     fn write(&self, random: &mut Random, lba: u64, sectors: u64, fua: bool) -> Step {
         let content = if self.compresses {
-            Content { compressed_permille: random.one(&[0, 1, 250, 500, 999, 1000]), ..Content::RANDOM }
+            Content {
+                compressed_permille: random.one(&[0, 1, 250, 500, 999, 1000]),
+                duplicate_permille: random.one(&self.copies),
+                pool: random.between(1, 4) as u16,
+                seed: random.between(0, 5000) as u32,
+            }
         } else {
             Content::RANDOM
         };
