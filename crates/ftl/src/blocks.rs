@@ -166,6 +166,11 @@ impl Blocks {
         (block != NO_BLOCK).then_some(BlockIndex(block))
     }
 
+    /// Whether a block of a die is the open block of a stream.
+    pub(crate) fn is_open(&self, die: DieIndex, block: BlockIndex) -> bool {
+        self.open[die.0 as usize].contains(&block.0)
+    }
+
     /// The words of one die, for victim selection.
     pub(crate) fn die_words(&self, die: DieIndex) -> &[u16] {
         let first = (die.0 * self.blocks_per_die) as usize;

@@ -114,6 +114,13 @@ impl DieLogs {
         }
     }
 
+    /// Whether a die has not even the block that cleaning needs. It comes to that only when power cuts have torn pages
+    /// in it, or blocks have failed.
+    #[inline]
+    fn lacks_reserve(&self, die: DieIndex) -> bool {
+        self.blocks.free_count(die) < RESERVE_BLOCKS && self.config.cleaning_mode == CleaningMode::Relocate
+    }
+
     /// Whether the host's stream of a die has an open block or may open one.
     #[inline]
     pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
@@ -121,12 +128,10 @@ impl DieLogs {
             || (self.blocks.open_block(die, Stream::Host).is_some() && !self.is_short(die))
     }
 
-    /// Whether cleaning needs the room that is left on a die. It comes to that only when power cuts have torn pages in
-    /// the block that cleaning keeps in reserve.
+    /// Whether cleaning needs the room that is left on a die.
     #[inline]
     fn is_short(&self, die: DieIndex) -> bool {
-        self.blocks.free_count(die) < self.reserve()
-            && (!self.is_cleaning(die) || self.cleaning.borrows[die.0 as usize])
+        self.lacks_reserve(die) && (!self.is_cleaning(die) || self.cleaning.borrows[die.0 as usize])
     }
 
     /// The block that a stream writes next; opens one if it has none.
@@ -223,7 +228,7 @@ impl DieLogs {
             choices: self.config.choices,
             start: start as usize,
         };
-        let is_short = self.blocks.free_count(die) < self.reserve();
+        let is_short = self.lacks_reserve(die);
         let policy = if is_short { VictimSelection::Greedy } else { self.config.victim_selection };
         let block = victim::pick(policy, &view, &mut self.random)?;
         if is_short && !self.borrow_for(die, u32::from(view.valid[block as usize]), measure) {
@@ -439,6 +444,8 @@ impl DieLogs {
             .filter(|&block| {
                 self.flash.write_pointer(BlockIndex(block)) == 0 && !self.is_bad(BlockIndex(block))
             })
+            // Of a stream that opened it, and could not write it yet because others had failed.
+            .filter(|&block| !self.blocks.is_open(die, BlockIndex(block)))
             .count();
         let free = self.blocks.free_count(die) as usize;
         if erased != free {

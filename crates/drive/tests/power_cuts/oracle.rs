@@ -43,6 +43,8 @@ pub enum Class {
     Broken,
     /// Commands that never end.
     Stuck,
+    /// Commands that end without being done.
+    Refused,
     /// The program gave up.
     Panic,
 }

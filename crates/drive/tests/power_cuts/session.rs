@@ -1,7 +1,7 @@
 //! A drive at work between two power cuts: its effects are carried out one by one, the host hears of completions after
 //! those of their moment, and the power may fail at every flash operation.
 
-use drivelab_controller::{Command, Completion, Content, Device, Effect, Effects, Op};
+use drivelab_controller::{Command, Completion, Content, Device, Effect, Effects, Op, Outcome};
 use drivelab_drive::{Engine, Partition};
 use drivelab_nand::BlockIndex;
 use drivelab_nand::op::{FlashOp, NO_CELL, PageKind};
@@ -219,7 +219,11 @@ impl<'t, 'a> Session<'t, 'a> {
             self.unnoticed = None;
         }
         for completion in done {
-            self.trace(|| format!("done: {}", completion.tag));
+            self.trace(|| format!("done: {}, {:?}", completion.tag, completion.outcome));
+            if completion.outcome != Outcome::Done {
+                let text = format!("command {} ends {:?}", completion.tag, completion.outcome);
+                return Err(Failure::new(Class::Refused, text));
+            }
             if let Issued::Read(found) = &self.issued[completion.tag as usize] {
                 self.oracle.check_read(completion.tag, found)?;
             } else {
