@@ -18,6 +18,7 @@ __all__ = [
     "ServerStop",
     "Trace",
     "WorkloadError",
+    "check_fault_plan",
     "check_image",
     "create_image",
     "engine_version",
@@ -182,6 +183,9 @@ def create_image(path: str | PathLike[str], texts_json: str, seed: int) -> str:
 
 def check_image(path: str | PathLike[str]) -> str:
     """Checks every structure of an image: `problems` and counts; changes nothing."""
+
+def check_fault_plan(plan_json: str) -> None:
+    """Checks a plan of faults as far as that can be done without a drive; raises ImageRequestError."""
 
 def erase_image(path: str | PathLike[str]) -> str:
     """Erases a drive securely: no byte of before stays in the file."""

@@ -120,7 +120,7 @@ impl Drive {
         list.into_iter().map(row).collect()
     }
 
-    /// Where the plan cuts the power, if it does. The owner of the drive carries it out.
+    /// Where the plan cuts the power first, if it does. The owner of the drive carries it out.
     #[must_use]
     pub fn power_cut(&self) -> Option<PowerCut> {
         flash!(self.engine(), drive => drive.power_cut(), None)
@@ -166,6 +166,20 @@ impl Drive {
     }
 }
 
+/// How many blocks have been erased how often, in at most 16 ranges of the same width: the lowest count of all, how many
+/// counts a range has, and the blocks in each.
+fn erase_histogram(counts: &[u32]) -> Value {
+    const RANGES: u32 = 16;
+    let least = counts.iter().copied().min().unwrap_or(0);
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let width = (most - least + 1).div_ceil(RANGES);
+    let mut blocks = vec![0u32; ((most - least) / width + 1) as usize];
+    for &count in counts {
+        blocks[((count - least) / width) as usize] += 1;
+    }
+    json!({ "first": least, "width": width, "blocks": blocks })
+}
+
 /// Health of a flash drive.
 fn add_health<M: Scheduled>(drive: &SolidStateDrive<M>, facts: &mut Map<String, Value>) {
     let mapping = drive.mapping();
@@ -179,6 +193,7 @@ fn add_health<M: Scheduled>(drive: &SolidStateDrive<M>, facts: &mut Map<String, 
     let amplification = (host_bytes > 0).then(|| flash_bytes as f64 / host_bytes as f64);
     let health = json!({
         "block_count": layout.block_count(),
+        "erase_count_histogram": erase_histogram(mapping.flash().erase_counts()),
         "retired_blocks": bad.map_or(0, BadBlocks::retired),
         "spare_blocks": bad.map(BadBlocks::spare_blocks).or(new),
         "spare_blocks_new": new,

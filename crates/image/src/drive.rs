@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use drivelab_controller::{Command, CommandError, Completion, Device, Effects, MountReport, Op};
+use drivelab_controller::faults::{Fault, FaultKind, Trigger};
+use drivelab_controller::{
+    Command, CommandError, Completion, Device, Effects, FaultPlan, MountReport, Op, PowerCut, Unreadable,
+};
 use drivelab_drive::Drive;
 use serde_json::{Map, Value};
 
@@ -28,8 +31,11 @@ pub struct ImageDrive {
     /// The counters of earlier times under power.
     before: State,
     saved_ns: u64,
+    /// Where a plan of faults cuts the power.
+    power_cut: Option<PowerCut>,
     /// Nothing is carried out any more: what the drive believes is not what the image holds.
     is_dead: bool,
+    was_cut: bool,
 }
 
 impl ImageDrive {
@@ -38,13 +44,30 @@ impl ImageDrive {
     /// # Errors
     /// [`ImageError`]; nothing has changed then.
     pub fn power_on(path: &Path) -> Result<Self, ImageError> {
+        Self::power_on_with(path, &FaultPlan::default())
+    }
+
+    /// Opens an image and powers its drive on, and these faults happen from the first flash operation on: so the power
+    /// may be gone again already.
+    ///
+    /// # Errors
+    /// [`ImageError`]; nothing has changed then.
+    pub fn power_on_with(path: &Path, faults: &FaultPlan) -> Result<Self, ImageError> {
         let image = Image::open(path, Access::Serve)?;
         let mut before = image.state().clone();
         before.power_cycles += 1;
         before.unsafe_shutdowns += u64::from(!before.is_clean);
         before.is_clean = false;
         let mut powered = Self::mount(image, before)?;
+        if *faults != FaultPlan::default() {
+            let refuse = |what| ImageError::Faults { path: path.to_owned(), what };
+            powered.drive.set_faults(faults).map_err(refuse)?;
+            powered.power_cut = powered.drive.power_cut();
+        }
         powered.image.save(powered.before.clone())?;
+        if powered.power_cut.is_some_and(|cut| cut.operation == 0) {
+            powered.cut();
+        }
         powered.carry_out(&mut NoCommands)?;
         Ok(powered)
     }
@@ -63,7 +86,18 @@ impl ImageDrive {
         let (drive, report) = mounted.map_err(|what| ImageError::damaged(image.path(), what))?;
         let effects = Effects::default();
         let content = drive.engine().content_unit_bytes().map(ContentMeter::new);
-        Ok(Self { image, drive, effects, content, report, before, saved_ns: 0, is_dead: false })
+        Ok(Self {
+            image,
+            drive,
+            effects,
+            content,
+            report,
+            before,
+            saved_ns: 0,
+            power_cut: None,
+            is_dead: false,
+            was_cut: false,
+        })
     }
 
     /// What the mount did.
@@ -131,31 +165,36 @@ impl ImageDrive {
         while !self.is_dead && self.drive.next_event().is_some_and(|event| event <= until_ns) {
             let heard = done.len();
             self.drive.advance_to_completion(until_ns, done);
-            if let Err(error) = self.carry_out(host) {
-                done.truncate(heard);
-                return Err(error);
-            }
-            if self.drive.engine().wants_checkpoint() {
+            self.carry_out(host).inspect_err(|_| done.truncate(heard))?;
+            if !self.is_dead && self.drive.engine().wants_checkpoint() {
                 done.extend(self.drive.standby());
                 self.carry_out(host).inspect_err(|_| done.truncate(heard))?;
             }
+            if self.is_dead {
+                // What was on its way when the power failed was not answered.
+                done.truncate(heard);
+            }
         }
-        if self.drive.now_ns() >= self.saved_ns + SAVE_NS {
+        if !self.is_dead && self.drive.now_ns() >= self.saved_ns + SAVE_NS {
             self.save(false)?;
         }
         Ok(())
     }
 
-    /// Carries out what the drive has done.
+    /// Carries out what the drive has done, unless the power fails on the way.
     fn carry_out(&mut self, host: &mut impl HostData) -> Result<(), ImageError> {
         for medium in 0..self.image.stores().len() {
             self.drive.take_effects(medium, &mut self.effects);
             if self.is_dead {
                 continue;
             }
-            if let Err(error) = self.image.carry_out(medium, &self.effects, host) {
-                self.is_dead = true;
-                return Err(error);
+            match self.image.carry_out(medium, &self.effects, self.power_cut, host) {
+                Ok(false) => {}
+                Ok(true) => (self.is_dead, self.was_cut) = (true, true),
+                Err(error) => {
+                    self.is_dead = true;
+                    return Err(error);
+                }
             }
         }
         Ok(())
@@ -172,27 +211,71 @@ impl ImageDrive {
         }
         let done = self.drive.standby();
         self.carry_out(host)?;
-        Ok(done)
+        Ok(if self.is_dead { Vec::new() } else { done })
     }
 
-    /// Standby, and the power goes off.
+    /// Standby, and the power goes off. Gives whether the drive went to rest: its power may have been cut before, or on
+    /// the way.
     ///
     /// # Errors
     /// As [`Self::advance`], or the image can't be written.
-    pub fn power_off(mut self, host: &mut impl HostData) -> Result<(), ImageError> {
-        if self.is_dead {
-            return Ok(());
-        }
+    pub fn power_off(mut self, host: &mut impl HostData) -> Result<bool, ImageError> {
         self.standby(host)?;
+        if self.is_dead {
+            return Ok(false);
+        }
         self.image.sync()?;
         self.save(true)?;
-        self.image.sync()
+        self.image.sync()?;
+        Ok(true)
     }
 
     /// The power fails now: what flash has begun is torn.
     pub fn cut(&mut self) {
-        self.is_dead = true;
+        (self.is_dead, self.was_cut) = (true, true);
         self.image.cut();
+    }
+
+    /// Whether the power was cut, by [`Self::cut`] or by a fault.
+    #[must_use]
+    pub fn was_cut(&self) -> bool {
+        self.was_cut
+    }
+
+    /// These faults happen too, from now on; the power may be gone at once.
+    ///
+    /// # Errors
+    /// A fault that this drive can't have, or whose time has passed, in one line that names it.
+    pub fn add_faults(&mut self, plan: &FaultPlan) -> Result<(), String> {
+        let begun = self.drive.flash_operations();
+        let is_late = |fault: &Fault| match (fault.kind, fault.trigger) {
+            (FaultKind::PowerCut { .. }, Trigger::Number(operation)) => operation <= begun,
+            _ => false,
+        };
+        if let Some((index, fault)) = plan.faults.iter().enumerate().find(|(_, fault)| is_late(fault)) {
+            let operation = fault.sheet.at_operation.unwrap_or_default();
+            return Err(format!(
+                "faults[{index}].at_operation = {operation}: must be greater than {begun}, the flash operations since \
+                 power-on"
+            ));
+        }
+        self.drive.add_faults(plan)?;
+        self.power_cut = self.drive.power_cut();
+        if self.power_cut.is_some_and(|cut| cut.operation == 0) {
+            self.cut();
+        }
+        Ok(())
+    }
+
+    /// No more faults happen. What has failed stays so.
+    pub fn clear_faults(&mut self) {
+        self.drive.clear_faults();
+        self.power_cut = None;
+    }
+
+    /// Sectors that reads could not give back since this was last asked.
+    pub fn take_unreadable(&mut self) -> Vec<Unreadable> {
+        self.drive.take_unreadable()
     }
 
     /// Whether the power is gone.
@@ -233,7 +316,7 @@ impl ImageDrive {
     /// Counters over the drive's life.
     #[must_use]
     pub fn counters(&self) -> Map<String, Value> {
-        add_counters(&self.before.counters, &self.drive.counters())
+        add_counters(&self.before.counters, &self.drive.smart())
     }
 
     /// What SMART tells, as a flat JSON object.

@@ -73,6 +73,22 @@ pub enum ImageError {
         /// Why.
         what: String,
     },
+    /// Faults that the drive can't have.
+    #[error("{}: {what}", path.display())]
+    Faults {
+        /// The file.
+        path: PathBuf,
+        /// Which, and what is allowed.
+        what: String,
+    },
+    /// The drive did not do what it was told.
+    #[error("{}: {what}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What, and why.
+        what: &'static str,
+    },
     /// The file system is full, or the image as large as it may become.
     #[error("{}: no space left for what the drive stores ({what})", path.display())]
     NoSpace {

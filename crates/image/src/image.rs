@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use drivelab_controller::{Device, Effects};
+use drivelab_controller::{Device, Effects, PowerCut};
 use drivelab_drive::{Drive, Model};
 use drivelab_nand::Medium;
 use drivelab_nand::view::MediumView;
@@ -200,7 +200,7 @@ impl Image {
         self.stores.iter().enumerate().flat_map(of_medium).collect()
     }
 
-    /// Carries out effects on one medium.
+    /// Carries out effects on one medium, up to where the power fails if it does. Gives whether it has.
     ///
     /// # Errors
     /// [`ImageError::NoSpace`] or [`ImageError::Defect`] at the first effect that can't be carried out. Those behind it
@@ -209,9 +209,15 @@ impl Image {
         &mut self,
         medium: usize,
         effects: &Effects,
+        cut: Option<PowerCut>,
         host: &mut impl HostData,
-    ) -> Result<(), ImageError> {
-        self.stores[medium].carry_out(effects, host).map_err(|error| ImageError::store(&self.path, error))
+    ) -> Result<bool, ImageError> {
+        let store = &mut self.stores[medium];
+        let carried = match cut {
+            None => store.carry_out(effects, host).map(|()| false),
+            Some(cut) => store.carry_out_until(cut, effects, host),
+        };
+        carried.map_err(|error| ImageError::store(&self.path, error))
     }
 
     /// The power fails: what has begun is torn.

@@ -9,7 +9,16 @@ use crate::state::State;
 
 /// Counters that say how things are, and so replace what was before.
 fn is_level(key: &str) -> bool {
-    const LEVELS: [&str; 4] = ["valid_units", "free_blocks", "retired_blocks", "spare_blocks"];
+    const LEVELS: [&str; 8] = [
+        "valid_units",
+        "free_blocks",
+        "block_count",
+        "retired_blocks",
+        "spare_blocks",
+        "spare_blocks_new",
+        "trim_unit_sectors",
+        "write_amplification",
+    ];
     LEVELS.contains(&key) || key.starts_with("erase_count_")
 }
 
@@ -36,6 +45,11 @@ pub(crate) fn facts(image: &Image, model: &Model, state: &State) -> Value {
     let manifest = image.manifest();
     let derived = &Drive::describe(model)["derived"];
     let mut facts = state.counters.clone();
+    let bytes = |key: &str| state.counters.get(key).and_then(Value::as_f64);
+    let amplification = match (bytes("flash_write_bytes"), bytes("host_write_bytes")) {
+        (Some(flash), Some(host)) if host > 0.0 => Some(flash / host),
+        _ => None,
+    };
     let blocks: u64 = manifest.media.iter().map(|shape| u64::from(shape.blocks)).sum();
     let more = json!({
         "model": manifest.model_name,
@@ -51,6 +65,7 @@ pub(crate) fn facts(image: &Image, model: &Model, state: &State) -> Value {
         "user_capacity_bytes": derived["user_capacity_bytes"],
         "raw_capacity_bytes": derived["raw_capacity_bytes"],
         "block_count": blocks,
+        "write_amplification": amplification,
         "power_on_ns": state.power_on_ns,
         "power_cycles": state.power_cycles,
         "unsafe_shutdowns": state.unsafe_shutdowns,

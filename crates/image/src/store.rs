@@ -1,6 +1,7 @@
 //! Effects carried out: flash operations against a medium, the host's bytes against cells.
 
-use drivelab_controller::{Effect, Effects};
+use drivelab_controller::faults::CutPhase;
+use drivelab_controller::{Effect, Effects, PowerCut};
 use drivelab_nand::op::FlashOp;
 use drivelab_nand::{Medium, MediumError};
 
@@ -111,6 +112,37 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
     /// At the first that can't be: those before it are carried out, it and those behind it are not.
     pub fn carry_out(&mut self, effects: &Effects, host: &mut impl HostData) -> Result<(), StoreError> {
         effects.list.iter().try_for_each(|&effect| self.carry_out_one(effect, effects, host))
+    }
+
+    /// Carries out effects, in order, up to where the power fails. Gives whether it has: then what had begun is torn.
+    ///
+    /// # Errors
+    /// As [`Self::carry_out`].
+    pub fn carry_out_until(
+        &mut self,
+        cut: PowerCut,
+        effects: &Effects,
+        host: &mut impl HostData,
+    ) -> Result<bool, StoreError> {
+        for &effect in &effects.list {
+            let (is_cut, is_done) = match effect {
+                Effect::Begin { number, .. } => {
+                    (number == cut.operation && cut.phase == CutPhase::Before, false)
+                }
+                Effect::End { number, .. } => {
+                    (number == cut.operation && cut.phase != CutPhase::Before, cut.phase == CutPhase::After)
+                }
+                _ => (false, false),
+            };
+            if !is_cut || is_done {
+                self.carry_out_one(effect, effects, host)?;
+            }
+            if is_cut {
+                self.cut();
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Carries out one effect of a list.

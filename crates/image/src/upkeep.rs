@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use drivelab_controller::{Command, Device, Op};
+use drivelab_controller::{Command, Device, Op, Outcome};
 use drivelab_drive::Family;
 use serde::Serialize;
 use serde_json::Value;
@@ -108,26 +108,32 @@ pub fn smart(path: &Path) -> Result<Value, ImageError> {
 /// # Errors
 /// The image can't be used, or the range leaves the drive.
 pub fn trim(path: &Path, lba: u64, sector_count: u64) -> Result<(), ImageError> {
-    let mut drive = ImageDrive::power_on(path)?;
-    let capacity = drive.drive().capacity_sectors();
+    let capacity = Image::open(path, Access::Look)?.manifest().sector_count;
     let end = lba.saturating_add(sector_count);
     if end > capacity {
-        drive.power_off(&mut NoCommands)?;
         let what = format!("sectors {lba} to {end} leave the drive, which has {capacity} sectors");
         return Err(ImageError::Model { path: path.to_owned(), what });
     }
+    let mut drive = ImageDrive::power_on(path)?;
+    let mut outcome = Outcome::Done;
     let mut next = lba;
-    while next < end {
+    while next < end && outcome == Outcome::Done {
         let count = (end - next).min(u64::from(TRIM_SECTORS_MAX)) as u32;
-        run(&mut drive, Command::new(0, Op::Trim, next, count))?;
+        outcome = run(&mut drive, Command::new(0, Op::Trim, next, count))?;
         next += u64::from(count);
     }
-    run(&mut drive, Command::new(0, Op::Flush, 0, 0))?;
-    drive.power_off(&mut NoCommands)
+    outcome = outcome.max(run(&mut drive, Command::new(0, Op::Flush, 0, 0))?);
+    drive.power_off(&mut NoCommands)?;
+    let refused = |what| Err(ImageError::Refused { path: path.to_owned(), what });
+    match outcome {
+        Outcome::Done => Ok(()),
+        Outcome::Refused => refused("the drive is read-only, at the end of its life: it refuses trims"),
+        Outcome::Uncorrectable | Outcome::Failed => refused("the drive could not store the trim"),
+    }
 }
 
 /// Carries out one command that moves no data.
-fn run(drive: &mut ImageDrive, command: Command) -> Result<(), ImageError> {
+fn run(drive: &mut ImageDrive, command: Command) -> Result<Outcome, ImageError> {
     let refused =
         |what: String, drive: &ImageDrive| ImageError::Model { path: drive.image().path().to_owned(), what };
     let now_ns = drive.drive().now_ns();
@@ -139,7 +145,7 @@ fn run(drive: &mut ImageDrive, command: Command) -> Result<(), ImageError> {
         };
         drive.advance(event_ns, &mut NoCommands, &mut done)?;
     }
-    Ok(())
+    Ok(done[0].outcome)
 }
 
 /// Erases a drive: its data is gone, also from the file; wear stays.
@@ -149,5 +155,5 @@ fn run(drive: &mut ImageDrive, command: Command) -> Result<(), ImageError> {
 pub fn secure_erase(path: &Path) -> Result<(), ImageError> {
     let mut drive = ImageDrive::power_on(path)?;
     drive.secure_erase()?;
-    drive.power_off(&mut NoCommands)
+    drive.power_off(&mut NoCommands).map(drop)
 }

@@ -1,9 +1,9 @@
 //! Commands of a served drive that are under way: which request each belongs to, and the bytes of it.
 
-use drivelab_controller::{Command, Op, SECTOR_BYTES};
+use drivelab_controller::{Command, Op, Outcome, SECTOR_BYTES};
 use drivelab_image::HostData;
 
-use crate::export::Ticket;
+use crate::export::{Errno, Ticket};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 
@@ -20,12 +20,14 @@ pub(crate) struct Job {
     pub then_flush: bool,
     /// The image is brought to its disk before the answer.
     pub is_synced: bool,
+    /// What the first of its commands that failed was answered.
+    pub failure: Option<Errno>,
     commands: u32,
 }
 
 impl Job {
     pub fn new(ticket: Ticket) -> Self {
-        Self { ticket, then_flush: false, is_synced: false, commands: 0 }
+        Self { ticket, then_flush: false, is_synced: false, failure: None, commands: 0 }
     }
 }
 
@@ -91,10 +93,11 @@ impl Commands {
     }
 
     /// A command is done: its request, if that is done with it. The command's data stay until it is released.
-    pub fn finish(&mut self, tag: u32) -> Option<Job> {
+    pub fn finish(&mut self, tag: u32, outcome: Outcome) -> Option<Job> {
         let index = self.slots.get(tag as usize)?.as_ref()?.job;
         let job = self.jobs[index as usize].as_mut()?;
         job.commands -= 1;
+        job.failure = job.failure.or(failure(outcome));
         if job.commands > 0 || job.then_flush {
             let is_last = job.commands == 0;
             self.release(tag);
@@ -132,6 +135,15 @@ impl Commands {
         let tickets = self.jobs.iter().flatten().map(|job| job.ticket).collect();
         *self = Self::default();
         tickets
+    }
+}
+
+/// What a client hears of a command that ended so.
+fn failure(outcome: Outcome) -> Option<Errno> {
+    match outcome {
+        Outcome::Done => None,
+        Outcome::Uncorrectable | Outcome::Failed => Some(Errno::Io),
+        Outcome::Refused => Some(Errno::NotPermitted),
     }
 }
 

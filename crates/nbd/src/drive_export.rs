@@ -7,14 +7,13 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use drivelab_controller::{Command, Completion, Device, MountReport, Op, SECTOR_BYTES};
+use drivelab_controller::{Command, Completion, Device, FaultPlan, MountReport, Op, Outcome, SECTOR_BYTES};
 use drivelab_drive::Family;
 use drivelab_image::{HostData, ImageDrive, ImageError};
 use drivelab_sim::LatencyHistogram;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::commands::{Commands, Job};
-use crate::control::{self, Control};
 use crate::export::{Errno, Export, ExportInfo, Extent, Reply, Request, RequestKind, Ticket};
 use crate::stop::StopHandle;
 
@@ -33,11 +32,13 @@ pub struct ServeOptions {
     pub read_only: bool,
     /// A flush also brings the image to the disk that holds it.
     pub sync: bool,
+    /// Faults that happen from the first flash operation on.
+    pub faults: FaultPlan,
 }
 
 /// Latencies in the drive's own time.
 #[derive(Default)]
-struct Latencies([LatencyHistogram; 4]);
+pub(crate) struct Latencies([LatencyHistogram; 4]);
 
 impl Latencies {
     fn record(&mut self, completion: &Completion) {
@@ -45,7 +46,7 @@ impl Latencies {
             .record(completion.completed_ns.saturating_sub(completion.submitted_ns));
     }
 
-    fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         const OPS: [&str; 4] = ["read", "write", "flush", "trim"];
         let told = OPS.iter().zip(&self.0).map(|(name, latency)| {
             ((*name).to_owned(), json!({ "mean": latency.mean_ns(), "max": latency.max_ns() }))
@@ -56,7 +57,7 @@ impl Latencies {
 
 /// A drive under power, as an export.
 pub struct DriveExport {
-    drive: ImageDrive,
+    pub(crate) drive: ImageDrive,
     info: ExportInfo,
     sync: bool,
     /// Time of the drive when the server's was 0.
@@ -72,10 +73,9 @@ pub struct DriveExport {
     done: Vec<Completion>,
     /// Completions whose time has not come.
     later: VecDeque<Completion>,
-    latencies: Latencies,
-    fua_requests: u64,
+    pub(crate) latencies: Latencies,
+    pub(crate) fua_requests: u64,
     failure: Option<(Errno, String)>,
-    power_was_cut: bool,
     stop: Arc<OnceLock<StopHandle>>,
 }
 
@@ -85,7 +85,7 @@ impl DriveExport {
     /// # Errors
     /// [`ImageError`]; nothing has changed then.
     pub fn power_on(path: &Path, options: &ServeOptions) -> Result<Self, ImageError> {
-        Ok(Self::new(ImageDrive::power_on(path)?, options))
+        Ok(Self::new(ImageDrive::power_on_with(path, &options.faults)?, options))
     }
 
     /// Serves a drive that is under power already.
@@ -114,7 +114,6 @@ impl DriveExport {
             latencies: Latencies::default(),
             fua_requests: 0,
             failure: None,
-            power_was_cut: false,
             stop: Arc::default(),
             drive,
         }
@@ -141,7 +140,7 @@ impl DriveExport {
     /// Whether the power was cut while it was served.
     #[must_use]
     pub fn power_was_cut(&self) -> bool {
-        self.power_was_cut
+        self.drive.was_cut()
     }
 
     /// Why the drive can't go on, if it can't.
@@ -150,11 +149,12 @@ impl DriveExport {
         self.failure.as_ref().map(|(_, why)| why.as_str())
     }
 
-    /// Standby, and the power goes off; nothing more is done after a power cut or a failure.
+    /// Standby, and the power goes off; nothing more is done after a power cut or a failure. Gives whether the drive
+    /// went to rest: a fault may cut its power on the way.
     ///
     /// # Errors
     /// [`ImageError`].
-    pub fn power_off(mut self) -> Result<(), ImageError> {
+    pub fn power_off(mut self) -> Result<bool, ImageError> {
         self.drive.power_off(&mut self.commands)
     }
 
@@ -218,8 +218,14 @@ impl DriveExport {
     }
 
     /// A command is done; replies if it was the last of its request.
-    fn finish(&mut self, tag: u32, reply: &mut Reply<'_>) {
-        let Some(job) = self.commands.finish(tag) else { return };
+    fn finish(&mut self, tag: u32, outcome: Outcome, reply: &mut Reply<'_>) {
+        let Some(job) = self.commands.finish(tag, outcome) else { return };
+        if let Some(errno) = job.failure {
+            // A read of which sectors are lost fails as a whole.
+            self.drive.take_unreadable();
+            reply(job.ticket, Err(errno));
+            return self.commands.release(tag);
+        }
         if job.then_flush {
             let mut flush = job;
             flush.then_flush = false;
@@ -246,9 +252,8 @@ impl DriveExport {
         }
     }
 
-    fn cut_power(&mut self) {
-        self.drive.cut();
-        self.power_was_cut = true;
+    /// The power is gone.
+    pub(crate) fn end(&self) {
         if let Some(stop) = self.stop.get() {
             // The second one ends the farewell: nobody is answered any more.
             stop.stop();
@@ -284,7 +289,7 @@ impl Export for DriveExport {
     }
 
     fn next_event(&mut self) -> Option<u64> {
-        if self.power_was_cut {
+        if self.drive.was_cut() {
             return None;
         }
         if !self.answers.is_empty() {
@@ -300,7 +305,7 @@ impl Export for DriveExport {
             reply(ticket, answer.map(|()| &[][..]));
         }
         let until_ns = until_ns + self.origin_ns;
-        while !self.power_was_cut && self.failure.is_none() {
+        while !self.drive.was_cut() && self.failure.is_none() {
             self.feed(until_ns);
             let mut done = std::mem::take(&mut self.done);
             let advanced = self.drive.advance(until_ns, &mut self.commands, &mut done);
@@ -312,11 +317,14 @@ impl Export for DriveExport {
             {
                 self.later.pop_front();
                 self.latencies.record(&completion);
-                self.finish(completion.tag, reply);
+                self.finish(completion.tag, completion.outcome, reply);
                 was_answered = true;
             }
             if let Err(error) = advanced {
                 self.fail(&error, reply);
+            }
+            if self.drive.was_cut() {
+                self.end();
             }
             if !was_answered || self.waiting.is_empty() {
                 return;
@@ -333,25 +341,5 @@ impl Export for DriveExport {
             extents.push(Extent { length, hole: !holds, zero: !holds });
             lba += count;
         }
-    }
-}
-
-impl Control for DriveExport {
-    fn handle(&mut self, request: Value) -> Value {
-        match request["command"].as_str() {
-            Some("smart") => control::done(self.facts()),
-            Some("power-cut") => {
-                self.cut_power();
-                control::done(json!({}))
-            }
-            _ => control::unknown(&request),
-        }
-    }
-
-    fn statistics(&self) -> Map<String, Value> {
-        Map::from_iter([
-            ("latency_ns".to_owned(), self.latencies.to_json()),
-            ("fua_requests".to_owned(), self.fua_requests.into()),
-        ])
     }
 }

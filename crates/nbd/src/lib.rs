@@ -10,6 +10,7 @@ mod connections;
 pub mod control;
 mod control_socket;
 mod conversation;
+mod drive_control;
 pub mod drive_export;
 mod error;
 pub mod export;

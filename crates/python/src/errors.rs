@@ -65,12 +65,14 @@ pub fn image(error: ImageError) -> PyErr {
         ImageError::Exists(_)
         | ImageError::NotAnImage { .. }
         | ImageError::Newer { .. }
+        | ImageError::Faults { .. }
         | ImageError::Model { .. } => ImageRequestError::new_err(text),
         ImageError::Io { .. }
         | ImageError::Size { .. }
         | ImageError::Damaged { .. }
         | ImageError::InUse { .. }
         | ImageError::NoSpace { .. }
+        | ImageError::Refused { .. }
         | ImageError::Defect { .. } => ImageWorkError::new_err(text),
     }
 }

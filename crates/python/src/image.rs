@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use drivelab_controller::SECTOR_BYTES;
+use drivelab_controller::{FaultPlan, SECTOR_BYTES};
+use drivelab_drive::faults;
 use drivelab_image::{FORMAT_VERSION, Image, ModelTexts, upkeep};
 use drivelab_nbd::{DriveExport, ServeOptions};
 use pyo3::prelude::*;
@@ -50,6 +51,13 @@ pub fn smart_image(python: Python<'_>, path: PathBuf) -> PyResult<String> {
     Ok(facts.to_string())
 }
 
+/// Checks a plan of faults as far as that can be done without a drive.
+#[pyfunction]
+pub fn check_fault_plan(plan_json: &str) -> PyResult<()> {
+    let plan: Value = serde_json::from_str(plan_json).map_err(|error| errors::request(&error))?;
+    faults::plan_from_json(&plan).map(drop).map_err(|error| errors::request(&error))
+}
+
 /// What a server is told beside its address and clock.
 #[derive(Deserialize)]
 struct Options {
@@ -57,6 +65,9 @@ struct Options {
     control: Option<PathBuf>,
     read_only: bool,
     sync: bool,
+    /// A plan of faults.
+    #[serde(default)]
+    faults: Value,
 }
 
 /// Serves a drive at `unix:PATH`, `HOST:PORT` or `stdio` until it is stopped or its power is cut. `ready` is called with
@@ -73,13 +84,26 @@ pub fn serve_image(
 ) -> PyResult<String> {
     let options: Options = serde_json::from_str(options_json).map_err(|error| errors::request(&error))?;
     let place = Place::parse(listen, clock, options.control).map_err(|error| errors::request(&error))?;
-    let serve = ServeOptions { name: options.export_name, read_only: options.read_only, sync: options.sync };
+    let plan = match &options.faults {
+        Value::Null => FaultPlan::default(),
+        plan => faults::plan_from_json(plan).map_err(|error| errors::request(&error))?,
+    };
+    let serve = ServeOptions {
+        name: options.export_name,
+        read_only: options.read_only,
+        sync: options.sync,
+        faults: plan,
+    };
     let told = python.detach(|| {
         let export = DriveExport::power_on(&path, &serve).map_err(errors::image)?;
         let (before, cut) = (export.facts(), export.stop_when_cut());
         let mut facts = before.clone();
         facts["mount_ns"] = export.report().duration_ns.into();
         facts["pages_read"] = export.report().pages_read.into();
+        if export.power_was_cut() {
+            // By a fault at once, or during the mount.
+            return finish((export, json!({})), &before);
+        }
         let served = serving::serve(export, &place, stop, |handle, uri| {
             let _ = cut.set(handle);
             facts["uri"] = uri.into();
@@ -94,12 +118,10 @@ pub fn serve_image(
 fn finish(served: (DriveExport, Value), before: &Value) -> PyResult<Value> {
     let (export, statistics) = served;
     let after = export.facts();
-    let reason = if export.power_was_cut() { "power-cut" } else { "stopped" };
     if let Some(failure) = export.failure() {
         return Err(errors::failed(&failure));
     }
-    if !export.power_was_cut() {
-        export.power_off().map_err(errors::image)?;
-    }
+    let is_at_rest = export.power_off().map_err(errors::image)?;
+    let reason = if is_at_rest { "stopped" } else { "power-cut" };
     Ok(json!({ "reason": reason, "statistics": statistics, "before": before, "after": after }))
 }

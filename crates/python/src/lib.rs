@@ -28,6 +28,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(image::erase_image, module)?)?;
     module.add_function(wrap_pyfunction!(image::trim_image, module)?)?;
     module.add_function(wrap_pyfunction!(image::smart_image, module)?)?;
+    module.add_function(wrap_pyfunction!(image::check_fault_plan, module)?)?;
     module.add_function(wrap_pyfunction!(image::serve_image, module)?)?;
     module.add_class::<serving::ServerStop>()?;
     module.add_class::<trace::Trace>()?;

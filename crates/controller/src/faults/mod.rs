@@ -340,17 +340,18 @@ impl<M: Scheduled> SolidStateDrive<M> {
         faults.rules.iter().enumerate().map(fired).collect()
     }
 
-    /// Where the plan cuts the power, if it does. The owner of the drive carries it out.
+    /// Where the plan cuts the power first, if it does. The owner of the drive carries it out.
     #[must_use]
     pub fn power_cut(&self) -> Option<PowerCut> {
         let rules = &self.faults.as_ref()?.rules;
-        rules.iter().find_map(|rule| match (rule.fault.kind, rule.fault.trigger) {
+        let cuts = rules.iter().filter_map(|rule| match (rule.fault.kind, rule.fault.trigger) {
             (FaultKind::PowerCut { phase }, Trigger::Number(operation)) => {
                 Some(PowerCut { operation, phase })
             }
             (FaultKind::PowerCut { phase }, _) => Some(PowerCut { operation: 0, phase }),
             _ => None,
-        })
+        });
+        cuts.min()
     }
 
     /// Flash operations begun since power-on, in durable mode: the number of the last `Effect::Begin`.

@@ -103,7 +103,7 @@ impl SectorRange {
 }
 
 /// When the power fails, within an operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutPhase {
     /// Before it has begun.
@@ -116,9 +116,9 @@ pub enum CutPhase {
 }
 
 /// Where the power is to be cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PowerCut {
-    /// Number of the flash operation (`Effect::Begin`).
+    /// Number of the flash operation (`Effect::Begin`); 0: at once.
     pub operation: u64,
     /// When, within it.
     pub phase: CutPhase,

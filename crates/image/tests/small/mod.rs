@@ -46,7 +46,7 @@ pub fn texts(overrides: &[(&str, &str)]) -> ModelTexts {
 }
 
 /// Data of commands on their way, by tag.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Host {
     data: BTreeMap<u32, Vec<u8>>,
 }
