@@ -6,6 +6,7 @@
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
 use crate::blocks::Stream;
+use crate::compressed_map::parity::Parity;
 use crate::config::CleaningMode;
 use crate::die_logs::Measure;
 use crate::error::FtlError;
@@ -112,8 +113,10 @@ impl PageMap {
         let measure = Measure {
             per_block: self.logs.layout.units_per_block,
             per_page: self.logs.layout.units_per_page,
+            parity: Parity::default(),
         };
-        let Some(mut job) = self.logs.victim(die, measure) else { return Ok(None) };
+        let pages_of = |_, valid: u32| valid.div_ceil(measure.per_page);
+        let Some(mut job) = self.logs.victim(die, measure, pages_of) else { return Ok(None) };
         if self.logs.bad.is_some() && self.has_valid(job) {
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
             self.logs.ready_page(die, Stream::Cleaning)?;

@@ -12,7 +12,7 @@ mod map_cache;
 mod mapping;
 mod mount;
 mod moving;
-mod parity;
+pub(crate) mod parity;
 mod recount;
 
 use drivelab_nand::{
@@ -191,6 +191,11 @@ impl CompressedMap {
         let page = match self.logs.blocks.open_block(die, stream) {
             Some(block) => self.logs.flash.write_pointer(block),
             None if stream == Stream::Host && !self.logs.has_host_block(die) => return false,
+            // Cleaning goes on in the host's block if there is no other.
+            None if stream == Stream::Cleaning && self.logs.blocks.free_count(die) == 0 => {
+                let lent = self.logs.blocks.open_block(die, Stream::Host);
+                lent.map_or(0, |block| self.logs.flash.write_pointer(block))
+            }
             None => 0,
         };
         self.parity.is_parity(die, page)
@@ -357,7 +362,8 @@ impl CompressedMap {
     #[inline]
     fn measure(&self, die: DieIndex) -> Measure {
         let pages = self.parity.data_pages(die, self.shape.pages_per_block);
-        Measure { per_block: pages * self.shape.page_granules, per_page: self.shape.page_granules }
+        let per_page = self.shape.page_granules;
+        Measure { per_block: pages * per_page, per_page, parity: self.parity }
     }
 }
 

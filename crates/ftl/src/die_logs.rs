@@ -11,12 +11,13 @@ use drivelab_sim::Stream as RandomStream;
 use crate::bad_blocks::BadBlocks;
 use crate::blocks::{Blocks, Stream};
 use crate::cleaning::{CleaningState, CleaningStep, Job, Purpose, Urgency};
+use crate::compressed_map::parity::Parity;
 use crate::config::{CleaningMode, FtlConfig};
 use crate::counters::FtlCounters;
 use crate::error::FtlError;
 use crate::journal::Journal;
 use crate::recovery::Recovered;
-use crate::victim::{self, VictimSelection, View};
+use crate::victim::{self, View};
 
 /// Purpose number of the victim selection's random stream.
 const VICTIM_STREAM: u64 = 0x0056_4943;
@@ -48,6 +49,8 @@ pub(crate) struct Measure {
     pub per_block: u32,
     /// A page: a block with less than this to gain is no victim.
     pub per_page: u32,
+    /// Pages that hold no data.
+    pub parity: Parity,
 }
 
 /// Flash of all dies, and what is done to it.
@@ -198,9 +201,15 @@ impl DieLogs {
         self.cleaning.jobs[die.0 as usize].map(|job| job.valid_at_start)
     }
 
-    /// The block being emptied on a die; picks one if there is none. `None`: no block is worth it.
+    /// The block being emptied on a die; picks one if there is none. `None`: no block is worth it. `pages_of`: how many
+    /// pages the valid data of a block fills, of which there is so much.
     #[inline]
-    pub(crate) fn victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
+    pub(crate) fn victim(
+        &mut self,
+        die: DieIndex,
+        measure: Measure,
+        pages_of: impl Fn(BlockIndex, u32) -> u32,
+    ) -> Option<Job> {
         let index = die.0 as usize;
         if let Some(job) = self.cleaning.jobs[index] {
             return Some(job);
@@ -208,7 +217,11 @@ impl DieLogs {
         if let Some(block) = self.next_to_empty(die) {
             return Some(self.begin(block, Purpose::Cleaning));
         }
-        let picked = self.pick_victim(die, measure);
+        let picked = if self.lacks_reserve(die) {
+            self.pick_what_fits(die, measure, pages_of)
+        } else {
+            self.pick_victim(die, measure)
+        };
         if picked.is_none() {
             self.cleaning.active[index] = false;
         }
@@ -228,30 +241,42 @@ impl DieLogs {
             choices: self.config.choices,
             start: start as usize,
         };
-        let is_short = self.lacks_reserve(die);
-        let policy = if is_short { VictimSelection::Greedy } else { self.config.victim_selection };
-        let block = victim::pick(policy, &view, &mut self.random)?;
-        if is_short && !self.borrow_for(die, u32::from(view.valid[block as usize]), measure) {
-            return None;
-        }
+        let block = victim::pick(self.config.victim_selection, &view, &mut self.random)?;
         self.cleaning.scan_start[die.0 as usize] = (block + 1) % per_die;
         Some(self.begin(BlockIndex(first + block), Purpose::Cleaning))
     }
 
-    /// With no block in reserve: whether so much valid data can be copied into what is open on a die, the host's block
-    /// included.
-    fn borrow_for(&mut self, die: DieIndex, valid: u32, measure: Measure) -> bool {
-        let step = self.layout.pages_per_unit;
-        let erased = |stream| {
+    /// With no block in reserve: the block with the least to copy, if that fits into what is open on the die, the host's
+    /// block included.
+    fn pick_what_fits(
+        &mut self,
+        die: DieIndex,
+        measure: Measure,
+        pages_of: impl Fn(BlockIndex, u32) -> u32,
+    ) -> Option<Job> {
+        let geometry = self.layout.geometry;
+        let room = |stream| {
             let open = self.blocks.open_block(die, stream);
             open.map_or(0, |block| {
-                (self.layout.geometry.pages_per_block - self.flash.write_pointer(block)) / step
+                let step = self.layout.pages_per_unit;
+                let (used, all) = (self.flash.write_pointer(block) / step, geometry.pages_per_block / step);
+                measure.parity.data_pages(die, all) - measure.parity.data_pages(die, used)
             })
         };
-        let (own, host) = (erased(Stream::Cleaning), erased(Stream::Host));
-        let needed = valid.div_ceil(measure.per_page);
+        let (own, host) = (room(Stream::Cleaning), room(Stream::Host));
+        let first = die.0 * geometry.blocks_per_die();
+        let (needed, block) = (first..first + geometry.blocks_per_die())
+            .map(BlockIndex)
+            .filter(|&block| self.blocks.is_closed(block))
+            .map(|block| (self.blocks.valid_count(block), block))
+            .filter(|&(valid, _)| valid <= measure.per_block - measure.per_page)
+            .map(|(valid, block)| (pages_of(block, valid), block))
+            .min_by_key(|&(pages, block)| (pages, block.0))?;
+        if needed > own + host {
+            return None;
+        }
         self.cleaning.borrows[die.0 as usize] = needed > own;
-        needed <= own + host
+        Some(self.begin(block, Purpose::Cleaning))
     }
 
     /// A job that empties a block.

@@ -90,6 +90,18 @@ impl Fragments {
         self.lists[block.0 as usize].iter().map(|&word| decode(word))
     }
 
+    /// The fragments of a block, each with its page.
+    pub fn of(&self, block: BlockIndex) -> impl Iterator<Item = (u32, Key)> + '_ {
+        let mut page = 0;
+        self.words(block).filter_map(move |word| match word {
+            Word::Page(next) => {
+                page = next;
+                None
+            }
+            Word::Fragment(key) => Some((page, key)),
+        })
+    }
+
     /// Whether so little of a closed block is valid that most of its list must be outdated.
     #[inline]
     pub fn is_mostly_outdated(&self, block: BlockIndex, valid: u32) -> bool {

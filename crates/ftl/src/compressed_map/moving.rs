@@ -30,13 +30,38 @@ impl Moving {
     }
 }
 
+/// Pages that fragments of these sizes fill, one after another.
+fn pages_filled(sizes: impl Iterator<Item = u32>, page_granules: u32) -> u32 {
+    let (mut pages, mut room) = (0, 0);
+    for size in sizes {
+        if size > room {
+            (pages, room) = (pages + 1, page_granules);
+        }
+        room -= size;
+    }
+    pages
+}
+
 impl CompressedMap {
     /// The next operation of cleaning on a die, after the parity page that the die may owe.
     pub(super) fn clean_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
         if self.is_parity_due(die, Stream::Host) {
             return self.program_parity(die, Stream::Host).map(Some);
         }
-        let Some(mut job) = self.logs.victim(die, self.measure(die)) else { return Ok(None) };
+        let measure = self.measure(die);
+        let Self { logs, fragments, map, duplicates, extents, .. } = self;
+        let size_of = |key| match key {
+            Key::Unit(lpn) => extents[lpn.0 as usize].size,
+            Key::Shared(id) => duplicates.get(id).extent.size,
+        };
+        let layout = logs.layout;
+        let pages_of = |block, _| {
+            let first = layout.first_ppn(block).0;
+            let valid =
+                fragments.of(block).filter(|&(page, key)| is_valid(map, duplicates, Ppn(first + page), key));
+            pages_filled(valid.map(|(_, key)| u32::from(size_of(key))), measure.per_page)
+        };
+        let Some(mut job) = logs.victim(die, measure, pages_of) else { return Ok(None) };
         if self.logs.cleaning.jobs[die.0 as usize].is_none() {
             self.moving.source_page[die.0 as usize] = 0;
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
@@ -144,16 +169,8 @@ impl CompressedMap {
     /// Whether a page holds valid fragments.
     pub(super) fn has_fragments(&self, place: Ppn) -> bool {
         let block = BlockIndex(place.0 / self.shape.pages_per_block);
-        let mut page = 0;
-        self.fragments.words(block).any(|word| match word {
-            Word::Page(next) => {
-                page = next;
-                false
-            }
-            Word::Fragment(key) => {
-                page == place.0 % self.shape.pages_per_block
-                    && is_valid(&self.map, &self.duplicates, place, key)
-            }
+        self.fragments.of(block).any(|(page, key)| {
+            page == place.0 % self.shape.pages_per_block && is_valid(&self.map, &self.duplicates, place, key)
         })
     }
 }

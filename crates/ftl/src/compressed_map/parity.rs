@@ -5,8 +5,8 @@
 use drivelab_nand::DieIndex;
 
 /// Which pages are parity.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Parity {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parity {
     /// Pages of a stripe; 0: no parity.
     stripe: u32,
 }
