@@ -12,6 +12,8 @@ pub const FREED: u64 = u64::MAX - 1;
 pub struct Cells {
     most: u32,
     pub sectors: usize,
+    /// What a cell holds that was never filled: zeros on a platter, what nobody should read elsewhere.
+    blank: u64,
     /// Stamps of all cells.
     stamps: Vec<u64>,
     /// Cells whose content is in no page and kept by no capacitor.
@@ -27,21 +29,23 @@ impl Clone for Cells {
     fn clone_from(&mut self, other: &Self) {
         self.most = other.most;
         self.sectors = other.sectors;
+        self.blank = other.blank;
         self.stamps.clone_from(&other.stamps);
         self.volatile.clone_from(&other.volatile);
     }
 }
 
 impl Cells {
-    pub fn new(most: u32, sectors: u32) -> Self {
-        Self { most, sectors: sectors as usize, stamps: Vec::new(), volatile: Vec::new() }
+    pub fn new(most: u32, sectors: u32, is_platter: bool) -> Self {
+        let blank = if is_platter { 0 } else { FREED };
+        Self { most, sectors: sectors as usize, blank, stamps: Vec::new(), volatile: Vec::new() }
     }
 
     /// Stamps of a cell; there is room for it from now on.
     fn of(&mut self, cell: u32) -> &mut [u64] {
         let first = cell as usize * self.sectors;
         if self.stamps.len() < first + self.sectors {
-            self.stamps.resize(first + self.sectors, FREED);
+            self.stamps.resize(first + self.sectors, self.blank);
             self.volatile.resize(cell as usize + 1, false);
         }
         &mut self.stamps[first..first + self.sectors]
@@ -52,7 +56,7 @@ impl Cells {
         if cell == NO_CELL {
             return 0;
         }
-        self.stamps.get(cell as usize * self.sectors + sector as usize).copied().unwrap_or(FREED)
+        self.stamps.get(cell as usize * self.sectors + sector as usize).copied().unwrap_or(self.blank)
     }
 
     /// The host's data comes into a cell, over what another one holds.
@@ -84,6 +88,16 @@ impl Cells {
         }
     }
 
+    /// A disk has written a cell's sector to another one, which is on the platter.
+    pub fn copy(&mut self, from: u32, to: u32) -> Result<(), String> {
+        if from.max(to) > self.most || from.min(to) == NO_CELL {
+            return Err(format!("cell {from} is copied to {to}, but there are {}", self.most));
+        }
+        self.of(to)[0] = self.stamp(from, 0);
+        self.volatile[to as usize] = false;
+        Ok(())
+    }
+
     /// A cell's bytes are gone.
     pub fn free(&mut self, cell: u32) {
         self.of(cell).fill(FREED);
@@ -91,7 +105,7 @@ impl Cells {
     }
 
     pub fn free_all(&mut self) {
-        self.stamps.fill(FREED);
+        self.stamps.fill(self.blank);
         self.volatile.fill(false);
     }
 

@@ -4,7 +4,9 @@
 //! A failure prints the seed, and a line that repeats it. `DRIVELAB_SEEDS=100000` tries more than the default.
 
 mod after;
+mod carrying;
 mod cells;
+mod faults;
 mod medium;
 mod models;
 mod oracle;
@@ -18,6 +20,7 @@ mod workload;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use drivelab_controller::Device;
 use drivelab_drive::Family;
 use drivelab_sim::Stream;
 
@@ -30,6 +33,54 @@ use workload::Host;
 
 /// Steps of a workload, at most.
 const STEPS: u64 = 40;
+
+/// Power cuts one after another, of a seed that is tried that way.
+const ROUNDS: u64 = 40;
+
+/// Seeds among which one must show what is broken on purpose.
+const CANARY_SEEDS: u64 = 400;
+
+/// What is tried.
+#[derive(Clone, Copy)]
+struct Plan<'a> {
+    family: Family,
+    manner: Manner,
+    sabotage: Option<Sabotage>,
+    faults: Faults<'a>,
+}
+
+impl<'a> Plan<'a> {
+    fn with(self, faults: Faults<'a>) -> Self {
+        Self { faults, ..self }
+    }
+
+    fn of(family: Family) -> Self {
+        Self { family, manner: Manner::EveryCut, sabotage: None, faults: Faults::None }
+    }
+
+    fn again_and_again(self) -> Self {
+        Self { manner: Manner::CutAfterCut, ..self }
+    }
+}
+
+/// How the power fails.
+#[derive(Clone, Copy, PartialEq)]
+enum Manner {
+    /// At every operation of one history, each time on a copy.
+    EveryCut,
+    /// Again and again, for good.
+    CutAfterCut,
+}
+
+/// Faults of the drive itself.
+#[derive(Clone, Copy)]
+enum Faults<'a> {
+    None,
+    /// Blocks fail.
+    Blocks,
+    /// Promises are broken, in this way.
+    Misbehaves(&'a str),
+}
 
 /// What came of a seed.
 enum Outcome {
@@ -45,18 +96,24 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Tries a seed: a drive, a past without cuts, then a workload with a cut at every operation.
-fn try_seed(seed: u64, family: Family, sabotage: Option<Sabotage>) -> Outcome {
-    let Some(model) = models::model(seed, family) else { return Outcome::NoDrive };
+/// Tries a seed: a drive, a past without cuts, then a workload with cuts.
+fn try_seed(seed: u64, plan: Plan<'_>) -> Outcome {
+    let Some(model) = models::model(seed, plan.family) else { return Outcome::NoDrive };
     let Some(subject) = Subject::new(model, seed) else { return Outcome::NoDrive };
+    let faults = match plan.faults {
+        Faults::None => None,
+        Faults::Blocks => Some(faults::failing_blocks(&mut Random(Stream::new(seed, 11)))),
+        Faults::Misbehaves(kind) => Some(faults::misbehaviour(kind)),
+    };
     let mut trial = Trial {
         subject: &subject,
-        sabotage,
+        sabotage: plan.sabotage,
+        faults,
         cuts: 0,
         is_traced: number("DRIVELAB_TRACE").is_some(),
         spare: Vec::new(),
     };
-    let result = catch_unwind(AssertUnwindSafe(|| run(seed, &mut trial)));
+    let result = catch_unwind(AssertUnwindSafe(|| run(seed, plan.manner, &mut trial)));
     match result {
         Ok(Ok(())) => Outcome::Survived(trial.cuts),
         Ok(Err(failure)) => Outcome::Failed(trial.cuts, failure),
@@ -68,18 +125,23 @@ fn try_seed(seed: u64, family: Family, sabotage: Option<Sabotage>) -> Outcome {
     }
 }
 
-fn run(seed: u64, trial: &mut Trial<'_>) -> Result<(), Failure> {
+fn run(seed: u64, manner: Manner, trial: &mut Trial<'_>) -> Result<(), Failure> {
     let subject = trial.subject;
     let mut random = Random(Stream::new(seed, 8));
-    let Some(drive) = subject.new_drive() else { return Ok(()) };
+    let Some(mut drive) = subject.new_drive() else { return Ok(()) };
+    if let Some(plan) = &trial.faults
+        && faults::give(drive.device_mut(), plan).is_err()
+    {
+        // A drive that can't have these.
+        return Ok(());
+    }
     let mut media = subject.new_media();
     if let Some(sabotage) = trial.sabotage {
         for medium in &mut media {
             sabotage.prepare(medium);
         }
     }
-    let queue_depth = drivelab_controller::Device::queue_depth(&drive);
-    let host = Host::new(&mut random, subject.sectors, subject.unit(), queue_depth, subject.compresses());
+    let host = Host::of(&mut random, subject, drive.queue_depth());
     let past = host.past(&mut random, subject.sectors);
     let steps = random.between(1, STEPS);
     let oracle = Oracle::new(subject.sectors, subject.promises);
@@ -87,18 +149,22 @@ fn run(seed: u64, trial: &mut Trial<'_>) -> Result<(), Failure> {
     for step in past {
         session.perform(step, host.depth)?;
     }
+    if manner == Manner::CutAfterCut {
+        return after::flap(session, &host, ROUNDS);
+    }
     session.cut_chance = 1.0;
     session.depth = 3;
     session.work(&host, steps)?;
     session.finish()
 }
 
-fn try_all(family: Family, name: &str, count: u64) {
+/// Tries so many seeds, or those that the environment asks for.
+fn try_all(plan: Plan<'_>, name: &str, count: u64) {
     let first = number("DRIVELAB_FIRST_SEED").unwrap_or(0);
     let count = number("DRIVELAB_SEEDS").unwrap_or(count);
     let (mut tried, mut cuts, mut failed) = (0u64, 0, Vec::new());
     for seed in first..first + count {
-        match try_seed(seed, family, None) {
+        match try_seed(seed, plan) {
             Outcome::NoDrive => {}
             Outcome::Survived(survived) => {
                 tried += 1;
@@ -115,39 +181,55 @@ fn try_all(family: Family, name: &str, count: u64) {
             }
         }
     }
-    println!("{name}: {tried} drives, {cuts} power cuts");
+    println!("{name}: {count} seeds, {tried} drives, {cuts} power cuts");
     assert!(failed.is_empty(), "seeds {failed:?} fail");
     assert!(count < 100 || tried > count / 4, "only {tried} of {count} seeds make a drive");
 }
 
-#[test]
-fn a_page_map_keeps_its_promises() {
-    try_all(Family::PageMap, "a_page_map_keeps_its_promises", 1500);
+macro_rules! promises {
+    ($($name:ident: $plan:expr, $count:expr;)*) => {
+        $(
+        #[test]
+        fn $name() {
+            try_all($plan, stringify!($name), $count);
+        }
+        )*
+    };
 }
 
-#[test]
-fn a_superblock_map_keeps_its_promises() {
-    try_all(Family::SuperblockMap, "a_superblock_map_keeps_its_promises", 500);
+promises! {
+    every_cut_of_a_page_map: Plan::of(Family::PageMap), 1000;
+    every_cut_of_a_superblock_map: Plan::of(Family::SuperblockMap), 500;
+    every_cut_of_a_log_block_map: Plan::of(Family::LogBlockMap), 500;
+    every_cut_of_a_compressed_map: Plan::of(Family::CompressedMap), 500;
+    every_cut_of_a_hard_disk: Plan::of(Family::HardDisk), 300;
+    every_cut_of_an_array: Plan::of(Family::Raid0), 300;
+    every_cut_of_a_page_map_with_failing_blocks: Plan::of(Family::PageMap).with(Faults::Blocks), 500;
+    cut_after_cut_of_a_page_map: Plan::of(Family::PageMap).again_and_again(), 1000;
+    cut_after_cut_of_a_superblock_map: Plan::of(Family::SuperblockMap).again_and_again(), 500;
+    cut_after_cut_of_a_log_block_map: Plan::of(Family::LogBlockMap).again_and_again(), 500;
+    cut_after_cut_of_a_compressed_map: Plan::of(Family::CompressedMap).again_and_again(), 500;
+    cut_after_cut_of_a_hard_disk: Plan::of(Family::HardDisk).again_and_again(), 500;
+    cut_after_cut_of_an_array: Plan::of(Family::Raid0).again_and_again(), 500;
+    cut_after_cut_of_a_page_map_with_failing_blocks:
+        Plan::of(Family::PageMap).with(Faults::Blocks).again_and_again(), 500;
 }
 
-#[test]
-fn a_compressed_map_keeps_its_promises() {
-    try_all(Family::CompressedMap, "a_compressed_map_keeps_its_promises", 500);
+/// The first of some seeds that shows what is broken.
+fn catch(plan: Plan<'_>) -> Option<(u64, u64, Failure)> {
+    (0..CANARY_SEEDS).find_map(|seed| match try_seed(seed, plan) {
+        Outcome::Failed(cut, failure) => Some((seed, cut, failure)),
+        _ => None,
+    })
 }
 
-#[test]
-fn a_log_block_map_keeps_its_promises() {
-    try_all(Family::LogBlockMap, "a_log_block_map_keeps_its_promises", 500);
-}
-
-#[test]
-fn what_is_broken_on_purpose_is_caught() {
-    for (sabotage, classes) in Sabotage::ALL {
-        let caught = (0..400).find_map(|seed| match try_seed(seed, Family::PageMap, Some(sabotage)) {
-            Outcome::Failed(cut, failure) => Some((seed, cut, failure)),
-            _ => None,
-        });
-        let Some((seed, cut, Failure { class, text })) = caught else {
+/// Every drive of a family that is broken on purpose is caught, and as what it is.
+fn catch_all(family: Family) {
+    let known = Sabotage::ALL.iter().filter(|(_, families, _)| families.contains(&family));
+    for &(sabotage, _, classes) in known {
+        let Some((seed, cut, Failure { class, text })) =
+            catch(Plan { sabotage: Some(sabotage), ..Plan::of(family) })
+        else {
             panic!("{sabotage:?} is not caught");
         };
         println!("{sabotage:?}: seed {seed}, cut {cut}: {class:?}: {text}");
@@ -155,10 +237,49 @@ fn what_is_broken_on_purpose_is_caught() {
     }
 }
 
+macro_rules! canaries {
+    ($($name:ident: $family:expr;)*) => {
+        $(
+        #[test]
+        fn $name() {
+            catch_all($family);
+        }
+        )*
+    };
+}
+
+canaries! {
+    broken_page_maps_are_caught: Family::PageMap;
+    broken_superblock_maps_are_caught: Family::SuperblockMap;
+    broken_log_block_maps_are_caught: Family::LogBlockMap;
+    broken_compressed_maps_are_caught: Family::CompressedMap;
+    broken_hard_disks_are_caught: Family::HardDisk;
+    broken_arrays_are_caught: Family::Raid0;
+}
+
+#[test]
+fn drives_that_are_told_to_misbehave_are_caught() {
+    for family in [Family::PageMap, Family::SuperblockMap, Family::LogBlockMap, Family::CompressedMap] {
+        for kind in ["lying-flush", "ignored-fua", "torn-write", "lost-write", "misdirected-write"] {
+            let Some((seed, cut, Failure { class, text })) =
+                catch(Plan::of(family).with(Faults::Misbehaves(kind)))
+            else {
+                panic!("{kind} of a {} is not caught", family.word());
+            };
+            println!("{kind} of a {}: seed {seed}, cut {cut}: {class:?}: {text}", family.word());
+            let is_wrong_data = [Class::Lost, Class::Stale, Class::Misplaced, Class::Resurrected];
+            assert!(is_wrong_data.contains(&class), "{kind} shows itself as {class:?}: {text}");
+        }
+    }
+}
+
 /// Values of a model.
 type Numbers<'a> = &'a [(&'a str, u64)];
 /// Values of a model that are no numbers.
 type Words<'a> = &'a [(&'a str, &'a str)];
+
+/// What superblocks ask for.
+const ONE_CHANNEL: Numbers<'static> = &[("flash.channel_count", 1), ("flash.dies_per_channel", 2)];
 
 /// All short sequences on some drives of a family.
 fn try_sequences(family: Family, drives: &[(Numbers<'_>, Words<'_>)]) {
@@ -181,4 +302,20 @@ fn short_sequences_on_a_page_map() {
             (&[("ftl.map_unit_bytes", 2048)], &[("write_buffer.capacitor", "true")]),
         ],
     );
+}
+
+#[test]
+fn short_sequences_on_a_superblock_map() {
+    try_sequences(Family::SuperblockMap, &[(ONE_CHANNEL, &[])]);
+}
+
+#[test]
+fn short_sequences_on_a_log_block_map() {
+    try_sequences(Family::LogBlockMap, &[(ONE_CHANNEL, &[])]);
+}
+
+#[test]
+fn short_sequences_on_a_compressed_map() {
+    let values = &[("ftl.granule_bytes", 512), ("flash.page_bytes", 4096)];
+    try_sequences(Family::CompressedMap, &[(values, &[])]);
 }

@@ -109,7 +109,7 @@ impl Medium {
             current: Area::default(),
             building: None,
             held: Vec::new(),
-            cells: Cells::new(shape.cells, shape.cell_bytes / 512),
+            cells: Cells::new(shape.cells, shape.cell_bytes / 512, shape.blocks == 0),
             shows_torn: false,
             hides_torn_erases: false,
             wraps_at: None,

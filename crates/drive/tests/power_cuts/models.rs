@@ -1,13 +1,20 @@
 //! Tiny drives of every family: the random models of the other tests, with flash so small that every operation can be
 //! cut and every sector read in microseconds.
 
-use drivelab_drive::{Family, Model};
+use std::sync::Arc;
+
+use drivelab_drive::{Family, Layer, Model, build};
 use drivelab_sim::Stream;
 
 use crate::values::{self, Random, Values};
 
 /// Erase blocks of a tiny drive, about.
 const BLOCKS: u64 = 24;
+/// Sectors of a tiny disk, at most.
+const DISK_SECTORS: u64 = 240;
+/// Families that arrays are made of.
+const SINGLE: [Family; 5] =
+    [Family::PageMap, Family::CompressedMap, Family::SuperblockMap, Family::LogBlockMap, Family::HardDisk];
 
 fn number(values: &Values, key: &str) -> Option<u64> {
     values.iter().find(|(name, _)| name == key)?.1.parse().ok()
@@ -20,8 +27,12 @@ fn set(values: &mut Values, key: &str, value: u64) {
     }
 }
 
-/// At most a handful of dies, and some twenty blocks in all.
-fn shrink(values: &mut Values, random: &mut Random) {
+/// At most a handful of dies, and some twenty blocks in all; or a few sectors on the platters.
+fn shrink(values: &mut Values, random: &mut Random, family: Family) {
+    if family == Family::HardDisk {
+        set(values, "user_capacity_bytes", 512 * random.between(1, DISK_SECTORS));
+        return;
+    }
     let planes = number(values, "flash.planes_per_die").unwrap_or(1);
     let lockstep = number(values, "flash.lockstep_channels").unwrap_or(1);
     let channels = number(values, "flash.channel_count").unwrap_or(1) / lockstep;
@@ -71,7 +82,44 @@ pub fn fixed(family: Family, numbers: &[(&str, u64)], words: &[(&str, &str)]) ->
 
 /// The model of a seed: the first of some random ones that makes a drive.
 pub fn model(seed: u64, family: Family) -> Option<Model> {
+    if family == Family::Raid0 {
+        return (0..5).find_map(|attempt| array(seed + (attempt << 32), true));
+    }
     (0..20).find_map(|attempt| attempted(seed + (attempt << 32), family))
+}
+
+/// An array of one to three random drives, some of which may be arrays.
+fn array(seed: u64, nests: bool) -> Option<Model> {
+    let random = &mut Random(Stream::new(seed, 3));
+    let same = random.chance(0.5).then(|| random.one(&SINGLE));
+    let mut members = Vec::new();
+    for index in 0..random.between(1, 3) {
+        let seed = seed + 7919 * index;
+        let is_array = nests && random.chance(0.1);
+        let family = same.unwrap_or_else(|| random.one(&SINGLE));
+        let member = if is_array { array(seed, false) } else { model(seed, family) };
+        members.push(Arc::new(member?));
+    }
+    let units: Vec<u64> = members.iter().map(|member| trim_unit(member)).collect();
+    let unit = units[0];
+    // The oracle knows which units a trim frees only where no unit lies on two members.
+    let trims = unit > 0 && units.iter().all(|&other| other == unit) && random.chance(0.5);
+    let strip = if trims { unit * 512 * random.between(1, 3) } else { 512 * random.between(1, 24) };
+    let numbers = [
+        ("array.strip_bytes", strip),
+        ("array.max_transfer_bytes", 512 * random.between(1, 60)),
+        ("array.queue_depth", random.between(1, 20)),
+    ];
+    let mut values: Vec<_> = numbers.map(|(key, value)| (key.to_owned(), value.to_string())).into();
+    values.push(("array.pass_trim".to_owned(), trims.to_string()));
+    let names = vec!["\"tiny\""; members.len()].join(", ");
+    let text = format!("name = 'array'\ntitle = 'Array'\nfamily = 'raid-0'\nmembers = [{names}]");
+    Model::parse_array(&[Layer { text: &text, origin: "array" }], &values, &members).ok()
+}
+
+/// Sectors that a trim frees only together; 0: trims have no effect.
+fn trim_unit(model: &Model) -> u64 {
+    build::build(model, 0).ok().and_then(|drive| drive.trim_unit_sectors()).map_or(0, u64::from)
 }
 
 /// A capacity that is too large is replaced by the largest that the message allows.
@@ -80,7 +128,7 @@ fn attempted(seed: u64, family: Family) -> Option<Model> {
     if values.iter().any(|(_, value)| value == "rewrite-in-place") {
         return None;
     }
-    shrink(&mut values, &mut Random(Stream::new(seed, 7)));
+    shrink(&mut values, &mut Random(Stream::new(seed, 7)), family);
     match parse(&values) {
         Ok(model) => Some(model),
         Err(error) => {

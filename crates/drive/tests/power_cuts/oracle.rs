@@ -47,6 +47,8 @@ pub enum Class {
     Refused,
     /// The program gave up.
     Panic,
+    /// Nothing is wrong: the session has ended with a power cut.
+    Over,
 }
 
 /// What went wrong, and where.
@@ -205,6 +207,21 @@ impl Oracle {
         }
         if change.forced {
             self.settle(|change| change.tag == tag);
+        }
+    }
+
+    /// The host hears that a command was not done, or not all of it: what it wrote may be found until something newer
+    /// has been written.
+    pub fn fail(&mut self, tag: u32) {
+        let now = self.tick();
+        self.flushes.retain(|&(flush, _)| flush != tag);
+        let Some(index) = self.changes.iter().position(|change| change.tag == tag) else { return };
+        let change = self.changes.swap_remove(index);
+        for versions in &mut self.sectors[change.first as usize..change.end as usize] {
+            let failed = versions.iter_mut().find(|version| version.submitted == change.submitted);
+            if let Some(failed) = failed {
+                failed.acknowledged = now;
+            }
         }
     }
 

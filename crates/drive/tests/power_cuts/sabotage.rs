@@ -1,6 +1,7 @@
 //! Drives that are broken on purpose, to show that the checker can fail. The product has no switch for any of this: the
 //! stream of effects is changed on its way to the medium, acknowledgements are moved, or the medium lies.
 
+use drivelab_drive::Family;
 use drivelab_nand::op::{FlashOp, PageKind, Record};
 
 use crate::medium::Medium;
@@ -13,6 +14,8 @@ pub enum Sabotage {
     FlushIgnored,
     /// A write with FUA is acknowledged as any other.
     FuaIgnored,
+    /// The host hears of completions before what led to them is carried out.
+    HeardTooEarly,
     /// Trims don't reach the log of the map.
     TrimNotLogged,
     /// The last unit in flash is missing from every checkpoint.
@@ -21,6 +24,8 @@ pub enum Sabotage {
     CheckpointTooNew,
     /// Cleaning copies an older version of a unit.
     StaleCopy,
+    /// Cleaning leaves a unit behind.
+    UnitLeftBehind,
     /// Erases don't wait for the programs that supersede what they erase.
     EraseTooEarly,
     /// A container is given back when newer data is in the buffer, not when it is in flash.
@@ -33,29 +38,76 @@ pub enum Sabotage {
     TornEraseTrusted,
     /// What the capacitor should keep is gone.
     CapacitorDry,
+    /// What the capacitor has kept it keeps for ever.
+    CapacitorClings,
+    /// A secure erase does nothing.
+    SecureEraseIgnored,
+    /// A disk loses a sector that it should write.
+    SectorLost,
+    /// A disk writes a sector beside its place.
+    SectorMisdirected,
 }
 
+/// Families whose flash has a map.
+const MAPS: &[Family] = &[Family::PageMap, Family::SuperblockMap, Family::LogBlockMap, Family::CompressedMap];
+const ALL: &[Family] = &[
+    Family::PageMap,
+    Family::SuperblockMap,
+    Family::LogBlockMap,
+    Family::CompressedMap,
+    Family::HardDisk,
+    Family::Raid0,
+];
+const DISKS: &[Family] = &[Family::HardDisk];
+
+/// A broken drive, where there is one, and as what it may show itself.
+type Known = (Sabotage, &'static [Family], &'static [Class]);
+
 impl Sabotage {
-    /// All, and as what each may show itself.
-    pub const ALL: [(Self, &[Class]); 12] = [
-        (Self::FlushIgnored, &[Class::Stale, Class::Lost, Class::Resurrected]),
-        (Self::FuaIgnored, &[Class::Stale, Class::Lost, Class::Resurrected]),
-        (Self::TrimNotLogged, &[Class::Resurrected, Class::Stale, Class::Freed, Class::Misplaced]),
-        (Self::CheckpointShort, &[Class::Lost, Class::Stale]),
+    /// All.
+    pub const ALL: [Known; 18] = [
+        (Self::FlushIgnored, ALL, &[Class::Stale, Class::Lost, Class::Resurrected]),
+        (Self::FuaIgnored, ALL, &[Class::Stale, Class::Lost, Class::Resurrected]),
+        (Self::HeardTooEarly, ALL, &[Class::Stale, Class::Lost, Class::Resurrected, Class::Invented]),
+        (Self::TrimNotLogged, MAPS, &[Class::Resurrected, Class::Stale, Class::Freed, Class::Misplaced]),
+        (Self::CheckpointShort, MAPS, &[Class::Lost, Class::Stale]),
         (
             Self::CheckpointTooNew,
+            MAPS,
             &[Class::Lost, Class::Stale, Class::Misplaced, Class::Freed, Class::Unmountable],
         ),
-        (Self::StaleCopy, &[Class::Stale, Class::Misplaced, Class::Freed]),
-        (Self::EraseTooEarly, &[Class::Lost, Class::Stale, Class::Torn, Class::Misplaced]),
-        (Self::CellFreedEarly, &[Class::Freed]),
+        (Self::StaleCopy, MAPS, &[Class::Stale, Class::Misplaced, Class::Freed, Class::Torn]),
+        (
+            Self::UnitLeftBehind,
+            MAPS,
+            &[Class::Stale, Class::Lost, Class::Misplaced, Class::Freed, Class::Unmountable],
+        ),
+        (Self::EraseTooEarly, MAPS, &[Class::Lost, Class::Stale, Class::Torn, Class::Misplaced]),
+        (Self::CellFreedEarly, MAPS, &[Class::Freed]),
         (
             Self::SequenceWraps,
-            &[Class::Stale, Class::Misplaced, Class::Lost, Class::Freed, Class::Resurrected],
+            MAPS,
+            &[
+                Class::Stale,
+                Class::Misplaced,
+                Class::Lost,
+                Class::Freed,
+                Class::Resurrected,
+                Class::Unmountable,
+                Class::Torn,
+            ],
         ),
-        (Self::TornPageAccepted, &[Class::Torn]),
-        (Self::TornEraseTrusted, &[Class::Broken]),
-        (Self::CapacitorDry, &[Class::Lost, Class::Stale, Class::Resurrected]),
+        (Self::TornPageAccepted, MAPS, &[Class::Torn, Class::Unmountable]),
+        (Self::TornEraseTrusted, MAPS, &[Class::Broken]),
+        (Self::CapacitorDry, MAPS, &[Class::Lost, Class::Stale, Class::Resurrected]),
+        (
+            Self::CapacitorClings,
+            MAPS,
+            &[Class::Broken, Class::Resurrected, Class::Stale, Class::Freed, Class::Misplaced],
+        ),
+        (Self::SecureEraseIgnored, ALL, &[Class::Resurrected, Class::Stale, Class::Broken]),
+        (Self::SectorLost, DISKS, &[Class::Lost, Class::Stale]),
+        (Self::SectorMisdirected, DISKS, &[Class::Misplaced, Class::Lost, Class::Stale]),
     ];
 
     /// Makes the medium lie.
@@ -77,6 +129,9 @@ impl Sabotage {
                 if let Some(entry) = words.iter_mut().rev().find(|entry| **entry != 0) {
                     *entry = 0;
                 }
+            }
+            (Self::UnitLeftBehind, FlashOp::Program { kind: PageKind::Moved, .. }) => {
+                words.truncate(words.len().saturating_sub(Record::WORDS));
             }
             (Self::StaleCopy, FlashOp::Program { kind: PageKind::Moved, .. }) => {
                 for words in words.chunks_exact_mut(Record::WORDS) {

@@ -65,7 +65,14 @@ fn start(trial: &mut Trial<'_>, is_full: bool) -> Result<Option<Start>, Failure>
 pub fn try_all(family: Family, overrides: &[(&str, u64)], words: &[(&str, &str)]) -> (u64, u64) {
     let model: Model = models::fixed(family, overrides, words);
     let Some(subject) = Subject::new(model, 1) else { panic!("no drive that could be tried") };
-    let mut trial = Trial { subject: &subject, sabotage: None, cuts: 0, is_traced: false, spare: Vec::new() };
+    let mut trial = Trial {
+        subject: &subject,
+        sabotage: None,
+        faults: None,
+        cuts: 0,
+        is_traced: false,
+        spare: Vec::new(),
+    };
     let letters = alphabet(subject.unit());
     let mut sequences = 0;
     for is_full in [false, true] {

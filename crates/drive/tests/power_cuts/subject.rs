@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use drivelab_controller::{Device, FlashShape};
-use drivelab_drive::{Engine, Model, Partition, build};
+use drivelab_drive::{Engine, Family, Model, Partition, build};
 
 use drivelab_nand::view::MediumView;
 
 use crate::medium::Medium;
 use crate::oracle::{Class, Failure, Promises};
+
+/// Sectors that hosts of disks like to write together.
+const DISK_UNIT: u64 = 4;
 
 /// A drive, and what its host knows of it.
 pub struct Subject {
@@ -25,36 +28,42 @@ fn says(model: &Model, key: &str) -> bool {
     model.parameters().any(|(parameter, sourced)| parameter.key == key && sourced.value == true)
 }
 
+/// Whether it is true of a drive, or of all members of an array.
+fn all_drives(model: &Model, holds: &impl Fn(&Model) -> bool) -> bool {
+    if model.members().is_empty() {
+        holds(model)
+    } else {
+        model.members().iter().all(|member| all_drives(member, holds))
+    }
+}
+
 impl Subject {
     /// `None`: a drive that forgets everything with its power.
     pub fn new(model: Model, seed: u64) -> Option<Self> {
         let pristine = build::partitioned(&model, seed).ok()?;
         let shapes = pristine.device().flash_shapes();
         let trim_unit = pristine.device().trim_unit_sectors().map_or(0, u64::from);
-        let has_capacitor = says(&model, "write_buffer.capacitor");
-        let durable_writes = has_capacitor || !says(&model, "write_buffer.write_back");
+        let has_capacitor = |model: &Model| says(model, "write_buffer.capacitor");
+        let writes_through = |model: &Model| has_capacitor(model) || !says(model, "write_buffer.write_back");
+        let promises = Promises {
+            durable_writes: all_drives(&model, &writes_through),
+            durable_trims: all_drives(&model, &has_capacitor),
+        };
         let sectors = pristine.capacity_sectors();
         if pristine.device().forgets().is_some() {
             return None;
         }
-        Some(Self {
-            model: Arc::new(model),
-            pristine,
-            shapes,
-            trim_unit,
-            promises: Promises { durable_writes, durable_trims: has_capacitor },
-            sectors,
-        })
+        Some(Self { model: Arc::new(model), pristine, shapes, trim_unit, promises, sectors })
     }
 
-    /// Sectors of a map unit.
+    /// Sectors of a map unit; of a disk, what a host may take for one.
     pub fn unit(&self) -> u64 {
-        u64::from(self.shapes[0].cell_bytes / 512)
+        if self.shapes[0].blocks == 0 { DISK_UNIT } else { u64::from(self.shapes[0].cell_bytes / 512) }
     }
 
     /// Whether it matters what is written.
     pub fn compresses(&self) -> bool {
-        self.model.family() == drivelab_drive::Family::CompressedMap
+        !all_drives(&self.model, &|model| model.family() != Family::CompressedMap)
     }
 
     /// A new drive.

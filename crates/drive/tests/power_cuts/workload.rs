@@ -2,6 +2,7 @@
 
 use drivelab_controller::{Content, Op};
 
+use crate::subject::Subject;
 use crate::values::Random;
 
 /// A step of a workload.
@@ -36,7 +37,12 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn new(random: &mut Random, sectors: u64, unit: u64, queue_depth: u32, compresses: bool) -> Self {
+    /// A host that a drive may have.
+    pub fn of(random: &mut Random, subject: &Subject, queue_depth: u32) -> Self {
+        Self::new(random, subject.sectors, subject.unit(), queue_depth, subject.compresses())
+    }
+
+    fn new(random: &mut Random, sectors: u64, unit: u64, queue_depth: u32, compresses: bool) -> Self {
         let unit = unit.clamp(1, sectors);
         // Few places make a drive overwrite its buffer and its blocks; many make it clean and merge.
         let span = match random.between(0, 3) {
