@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from drivelab import traces
 from drivelab.errors import RequestError, nearest
 
 ModelName = Annotated[
@@ -87,32 +86,6 @@ DatabaseFile = Annotated[
         "--database", metavar="FILE.duckdb", help="Add the run to this database, too; see `runs`."
     ),
 ]
-TraceFile = Annotated[
-    Path, typer.Argument(metavar="TRACE", help="A recorded trace, plain or compressed by gzip.")
-]
-FormatName = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help=f"{', '.join(traces.FORMATS)}; default: guessed.",
-    ),
-]
-TimeUnit = Annotated[
-    str | None,
-    typer.Option(
-        "--time-unit", metavar="UNIT", help="Of arrivals in mqsim: ps, ns, us, ms, s; default: ns."
-    ),
-]
-ArrivalEvent = Annotated[
-    str | None,
-    typer.Option(
-        "--arrival-event",
-        metavar="EVENT",
-        help="In blkparse, what counts as arrival: Q (queued) or D (given to the drive); "
-        "default: Q.",
-    ),
-]
 ImageFile = Annotated[
     Path, typer.Argument(metavar="IMAGE", help="The file of a drive that `create` made.")
 ]
@@ -122,41 +95,6 @@ ImageOrSocket = Annotated[
         metavar="IMAGE|SOCKET", help="The file of a drive, or the socket of one that is served."
     ),
 ]
-TraceDevice = Annotated[
-    str | None, typer.Option("--device", metavar="NAME", help="Only this device of the trace.")
-]
-OutOfRange = Annotated[
-    str,
-    typer.Option(
-        "--out-of-range",
-        metavar="HOW",
-        help="Requests beyond the drive: reject, modulo (wrap) or compact (renumber).",
-    ),
-]
-
-
-def trace_file(
-    path: Path,
-    format_name: str | None,
-    time_unit: str | None,
-    arrival_event: str | None,
-    device: str | None,
-) -> traces.TraceFile:
-    """The trace that these options describe; raises RequestError for a word that isn't known."""
-    one_of("--format", format_name, traces.FORMATS)
-    one_of("--time-unit", time_unit, traces.TIME_UNITS)
-    one_of("--arrival-event", arrival_event, traces.ARRIVAL_EVENTS)
-    return traces.TraceFile(path, format_name, time_unit, arrival_event, device)
-
-
-def trace_options(file: traces.TraceFile) -> dict[str, str | None]:
-    """The options that describe a trace, for a command line."""
-    return {
-        "--format": file.format_name,
-        "--time-unit": file.time_unit,
-        "--arrival-event": file.arrival_event,
-        "--device": file.device,
-    }
 
 
 def one_of(option: str, value: str | None, allowed: Sequence[str]) -> None:

@@ -6,87 +6,72 @@ Exit status: 0 done, 1 the work failed, 2 the request was wrong, 130 interrupted
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
-from drivelab.commands import (
-    catalogue,
-    compare,
-    comparison,
-    convert,
-    example,
-    export,
-    fault,
-    fio,
-    images,
-    replay,
-    review,
-    served,
-    synthesis,
-)
 from drivelab.errors import RequestError, WorkError
 
-app = typer.Typer(
-    name="drivelab",
-    help="A solid-state drive in software, and the laboratory that tests it.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-app.command("list", epilog="Example: drivelab list --json")(catalogue.list_models)
-app.command("show", epilog="Example: drivelab show intel-x25-m-g1-80gb --set spare_ratio=0.28")(
-    catalogue.show
-)
-app.command(
-    "review",
-    epilog="Example: drivelab review intel-x25-m-g1-80gb --out review",
-)(review.review)
-app.command("run", epilog="Example: drivelab run job.fio --drive intel-x25-m-g1-80gb --state used")(
-    fio.run
-)
-app.command(
-    "replay",
-    epilog="Example: drivelab replay trace.csv --drive intel-x25-m-g1-80gb --pacing capped",
-)(replay.replay)
-app.command("convert", epilog="Example: drivelab convert trace.csv.gz --out trace.iolog")(
-    convert.convert
-)
-app.command(
-    "synthesize",
-    epilog="Example: drivelab synthesize 2010-light --out light.iolog",
-)(synthesis.synthesize)
-app.command("figures", epilog="Example: drivelab figures --results review/results.json")(
-    comparison.figures_command
-)
-app.command("compare", epilog="Example: drivelab compare intel-x25-m-g1-80gb ocz-vertex-120gb")(
-    compare.compare_command
-)
-app.command("runs", epilog="Example: drivelab runs lab.duckdb")(export.runs)
-app.command("export", epilog="Example: drivelab export review --csv tables --json all.json")(
-    export.export_command
-)
-app.command(
-    "create",
-    epilog="Example: drivelab create my.drive --model intel-x25-m-g1-80gb",
-)(served.create)
-app.command(
-    "serve",
-    epilog="Example: drivelab serve my.drive --listen unix:/tmp/my.sock --clock instant",
-)(served.serve)
-app.command("smart", epilog="Example: drivelab smart my.drive --json")(images.smart)
-app.command("check", epilog="Example: drivelab check my.drive")(images.check)
-app.command("erase", epilog="Example: drivelab erase my.drive")(images.erase)
-app.command("trim", epilog="Example: drivelab trim my.drive --offset 1g --length 64m")(images.trim)
-app.command(
-    "fault",
-    epilog="Example: drivelab fault my.drive power-cut at_operation=1000",
-)(fault.fault)
-app.command("example", epilog="Example: drivelab example --json")(example.example)
+
+class Command(NamedTuple):
+    """Where a command's function is, and an example of its use."""
+
+    place: str
+    example: str
+
+
+COMMANDS = {
+    "list": Command("catalogue:list_models", "list --json"),
+    "show": Command("catalogue:show", "show intel-x25-m-g1-80gb --set spare_ratio=0.28"),
+    "review": Command("review:review", "review intel-x25-m-g1-80gb --out review"),
+    "run": Command("fio:run", "run job.fio --drive intel-x25-m-g1-80gb --state used"),
+    "replay": Command(
+        "replay:replay", "replay trace.csv --drive intel-x25-m-g1-80gb --pacing capped"
+    ),
+    "convert": Command("convert:convert", "convert trace.csv.gz --out trace.iolog"),
+    "synthesize": Command("synthesis:synthesize", "synthesize 2010-light --out light.iolog"),
+    "figures": Command("comparison:figures_command", "figures --results review/results.json"),
+    "compare": Command("compare:compare_command", "compare intel-x25-m-g1-80gb ocz-vertex-120gb"),
+    "runs": Command("export:runs", "runs lab.duckdb"),
+    "export": Command("export:export_command", "export review --csv tables --json all.json"),
+    "create": Command("served:create", "create my.drive --model intel-x25-m-g1-80gb"),
+    "serve": Command("served:serve", "serve my.drive --listen unix:/tmp/my.sock --clock instant"),
+    "smart": Command("images:smart", "smart my.drive --json"),
+    "check": Command("images:check", "check my.drive"),
+    "erase": Command("images:erase", "erase my.drive"),
+    "trim": Command("images:trim", "trim my.drive --offset 1g --length 64m"),
+    "fault": Command("fault:fault", "fault my.drive power-cut at_operation=1000"),
+    "example": Command("example:example", "example --json"),
+}
+"""By name, in the order in which help lists them."""
+
+
+def _app(first: str) -> typer.Typer:
+    """The commands, or only the one that the first argument names: its own modules load faster."""
+    app = typer.Typer(
+        name="drivelab",
+        help="A solid-state drive in software, and the laboratory that tests it.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_commands)  # a single command stays a command by name
+    for name in [first] if first in COMMANDS else COMMANDS:
+        module, _, function = COMMANDS[name].place.partition(":")
+        loaded = importlib.import_module(f"drivelab.commands.{module}")
+        epilog = f"Example: drivelab {COMMANDS[name].example}"
+        app.command(name, epilog=epilog)(getattr(loaded, function))
+    return app
+
+
+def _commands() -> None:
+    pass
+
 
 _USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
 """Typer's own class of it moves between versions."""
@@ -112,7 +97,9 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Runs one command; returns the exit status. Messages go to standard error."""
     try:
-        status = app(arguments, prog_name="drivelab", standalone_mode=False)
+        status = _app(arguments[0] if arguments else "")(
+            arguments, prog_name="drivelab", standalone_mode=False
+        )
         sys.stdout.flush()
     except RequestError as error:
         return _failed(error, 2)

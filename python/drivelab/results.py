@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from drivelab.counters import erase_count as erase_count
 from drivelab.counters import program_bytes as program_bytes
 from drivelab.counters import spent as spent
 from drivelab.counters import write_amplification as write_amplification
+from drivelab.documents import to_json as to_json
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import Stream
@@ -175,11 +175,6 @@ def _series(direction: Mapping[str, Any]) -> dict[str, Any]:
             None if ns is None else ns / NS_PER_US for ns in series["latency_max_ns"][:whole]
         ],
     }
-
-
-def to_json(document: Any) -> str:
-    """Strict JSON with a final newline; refuses NaN and infinities."""
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def without_wall_clock(document: Any) -> Any:

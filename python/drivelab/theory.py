@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import lambertw
-
 
 def fifo_write_amplification(spare_ratio: float) -> float:
     """Write amplification of a page map that cleans the block that was written longest ago.
@@ -17,6 +15,9 @@ def fifo_write_amplification(spare_ratio: float) -> float:
     >>> round(fifo_write_amplification(0.28), 2)
     2.48
     """
+    # Here, because it takes longer to load than most commands take in all.
+    from scipy.special import lambertw
+
     ratio = 1 / (1 + spare_ratio)
     valid = -ratio * float(lambertw(-1 / ratio * math.exp(-1 / ratio)).real)
     return 1 / (1 - valid)

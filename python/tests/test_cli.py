@@ -42,6 +42,15 @@ def test_every_command_explains_itself_with_an_example(
     assert f"Example: drivelab {command}" in capsys.readouterr().out
 
 
+def test_commands_of_served_drives_load_nothing_of_the_laboratory() -> None:
+    """A server and its clients start often; all of the laboratory takes a second to load."""
+    modules = ", ".join(f"drivelab.commands.{name}" for name in ("served", "images", "fault"))
+    heavy = "{'numpy', 'scipy', 'pydantic', 'duckdb', 'plotly'}"
+    code = f"import sys, drivelab.cli, {modules}; print({heavy} & {{*sys.modules}})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert loaded.stdout == "set()\n", loaded.stderr
+
+
 def test_list_and_show_print_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["list", "--json"]) == 0
     assert MODEL_NAME in [item["name"] for item in json.loads(capsys.readouterr().out)]

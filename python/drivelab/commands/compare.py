@@ -17,8 +17,8 @@ from drivelab.compare import Comparison, Source
 from drivelab.compare.document import document as to_document
 from drivelab.compare.runs import as_review
 from drivelab.compare.sides import check_count
+from drivelab.documents import to_json
 from drivelab.errors import RequestError
-from drivelab.results import to_json
 
 SHOWN_MAX = 40
 """Rows of the summary that is printed."""

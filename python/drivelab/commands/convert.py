@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import arguments, traces
-from drivelab.commands import printing
+from drivelab.commands import printing, trace_arguments
 from drivelab.errors import RequestError
 from drivelab.fio.units import size_bytes
 from drivelab.iolog import check_place, publish_iolog
@@ -20,21 +20,21 @@ EVERYTHING_BYTES = 2**63
 
 
 def convert(
-    trace_file: arguments.TraceFile,
+    trace_file: trace_arguments.TraceFile,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The iolog to be written.")],
-    format_name: arguments.FormatName = None,
-    time_unit: arguments.TimeUnit = None,
-    arrival_event: arguments.ArrivalEvent = None,
-    device: arguments.TraceDevice = None,
+    format_name: trace_arguments.FormatName = None,
+    time_unit: trace_arguments.TimeUnit = None,
+    arrival_event: trace_arguments.ArrivalEvent = None,
+    device: trace_arguments.TraceDevice = None,
     size: Annotated[
         str | None,
         typer.Option("--size", help="Of the drive that it is for, e.g. 80026361856 or 64g."),
     ] = None,
-    beyond: arguments.OutOfRange = "reject",
+    beyond: trace_arguments.OutOfRange = "reject",
     json: arguments.Json = False,
 ) -> None:
     """Convert a recorded block trace into an iolog (version 3), which fio and `replay` read."""
-    file = arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
+    file = trace_arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
     capacity_bytes = _capacity_bytes(size, beyond)
     check_place(out)
     trace = run_alone(

@@ -9,8 +9,8 @@ import typer
 
 from drivelab import arguments, database, export, output, stored
 from drivelab.commands import printing
+from drivelab.documents import to_json
 from drivelab.errors import RequestError
-from drivelab.results import to_json
 
 Results = Annotated[
     Path,

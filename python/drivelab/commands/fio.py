@@ -9,12 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import _engine, arguments, states, subject
-from drivelab import fio as fio_format
 from drivelab import model as models
 from drivelab.commands import printing, real_drives, recording
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import data_pattern_text, parse_data_pattern
 from drivelab.database import RUN, Recorded
+from drivelab.fio import jobs
+from drivelab.fio.output import to_fio_json
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import MIB
 from drivelab.results import model_result
@@ -45,7 +46,7 @@ def run(
     found = subject.find(drive, [models.split_override(text) for text in sets or ()], wish)
     wanted = states.find(state)
     pattern = parse_data_pattern(data)
-    workload = fio_format.read_workload(job_file, found.user_capacity_bytes, seed, data=pattern)
+    workload = jobs.read_workload(job_file, found.user_capacity_bytes, seed, data=pattern)
     remark_trim(found, wanted)
     real_drives.show_plan(found, wanted, job_file.name, partial(_run_groups, workload), plan_only)
     if plan_only:
@@ -66,7 +67,7 @@ def run(
         "command_line": printing.command_line([*words, *set_words(sets)], seed),
         "ignored_options": workload.ignored,
     }
-    document = fio_format.to_fio_json(workload, reports, own)
+    document = to_fio_json(workload, reports, own)
     document["drivelab"]["wall_s"] = watch.seconds()
     for option, reason in workload.ignored.items():
         printing.message(f"option {option} has no effect: {reason}")
@@ -80,7 +81,7 @@ def run(
 def _measure(
     drive: Subject,
     state: states.State,
-    workload: fio_format.Workload,
+    workload: jobs.Workload,
     seed: int,
     progress: TaskProgress,
 ) -> list[Report]:
@@ -89,7 +90,7 @@ def _measure(
 
 
 def _run_groups(
-    workload: fio_format.Workload, target: Target, progress: TaskProgress, share: float = 1.0
+    workload: jobs.Workload, target: Target, progress: TaskProgress, share: float = 1.0
 ) -> list[Report]:
     return [
         target.run([job.job for job in group], progress, share / len(workload.groups))

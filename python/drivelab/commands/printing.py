@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 
+from drivelab.documents import to_json
 from drivelab.quantities import number as number
-from drivelab.results import to_json
 
 PLAIN_WIDTH = 140
 """Width of tables when standard output is a file or a pipe."""

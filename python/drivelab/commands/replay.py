@@ -10,7 +10,7 @@ import typer
 from drivelab import _engine, arguments, states, subject, traces, workload
 from drivelab import model as models
 from drivelab import replay as laboratory
-from drivelab.commands import printing, real_drives, recording
+from drivelab.commands import printing, real_drives, recording, trace_arguments
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
@@ -43,16 +43,16 @@ QueueDepth = Annotated[
 
 
 def replay(
-    trace_file: arguments.TraceFile,
+    trace_file: trace_arguments.TraceFile,
     drive: arguments.DriveName,
-    format_name: arguments.FormatName = None,
-    time_unit: arguments.TimeUnit = None,
-    arrival_event: arguments.ArrivalEvent = None,
-    device: arguments.TraceDevice = None,
+    format_name: trace_arguments.FormatName = None,
+    time_unit: trace_arguments.TimeUnit = None,
+    arrival_event: trace_arguments.ArrivalEvent = None,
+    device: trace_arguments.TraceDevice = None,
     pacing: Pacing = "arrival",
     idle_cap: IdleCap = None,
     queue_depth: QueueDepth = None,
-    beyond: arguments.OutOfRange = "reject",
+    beyond: trace_arguments.OutOfRange = "reject",
     state: arguments.StateName = "new",
     data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
@@ -67,7 +67,7 @@ def replay(
     """Replay a recorded block trace on a drive: rates, disk-busy time, latency, lateness."""
     watch = Stopwatch()
     recording.check(database_file)
-    file = arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
+    file = trace_arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
     arguments.one_of("--out-of-range", beyond, traces.BEYOND)
     wish = Wish(size, tuple(destroy or ()), buffered)
     subject.check_wish([drive], wish, plan_only)
@@ -92,7 +92,7 @@ def replay(
     options = {
         "--drive": drive,
         "--state": state,
-        **arguments.trace_options(file),
+        **trace_arguments.trace_options(file),
         "--pacing": pacing,
         "--idle-cap": idle_cap,
         "--queue-depth": queue_depth,

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -116,56 +115,3 @@ class ServedDrive:
         uri = self._process.stdout.readline().strip()
         assert uri.startswith("nbd"), f"not ready: {uri}{self.log()}"
         return uri
-
-
-class StandIn(ServedDrive):
-    """nbdkit on a sparse file in the drive's place: shows that the tests are right.
-
-    `DRIVELAB_TEST_SERVER=nbdkit` runs every test on it that doesn't ask for flash.
-    """
-
-    def _make(self, model: str, sets: tuple[str, ...]) -> None:
-        wanted = dict(pair.split("=") for pair in sets)
-        with self.image.open("wb") as image:
-            image.truncate(int(wanted.get("user_capacity_bytes", 1 << 30)))
-
-    def _serve_words(self, listen: str, *options: str) -> list[str]:
-        self.socket.unlink(missing_ok=True)
-        kind, _, place = listen.partition(":")
-        where = ["-U", place] if kind == "unix" else ["-i", kind, "-p", place]
-        self._listen = listen
-        log = [f"logfile={self.folder / 'requests.log'}", "logappend=true"]
-        return ["nbdkit", "-f", *where, "--filter=log", "file", f"file={self.image}", *log]
-
-    def _ready(self) -> str:
-        if self._listen.startswith("unix:"):
-            while not self.socket.exists():
-                assert self._process is not None
-                assert self._process.poll() is None, self.log()
-                time.sleep(0.01)
-            return self.uri
-        time.sleep(0.3)
-        return f"nbd://{self._listen}"
-
-    def smart(self) -> dict[str, Any]:
-        requests = (self.folder / "requests.log").read_text().splitlines()
-        total = dict.fromkeys(("Read", "Write", "Trim", "Flush", "Zero"), 0)
-        for line in requests:
-            kind = next((word for word in line.split()[3:4]), "")
-            if kind in total:
-                count = line.partition("count=")[2].partition(" ")[0]
-                total[kind] += int(count, 16) if count else 1
-        return {
-            "host_read_bytes": total["Read"],
-            "host_write_bytes": total["Write"],
-            "host_trim_bytes": total["Trim"] + total["Zero"],
-            "host_flush_commands": total["Flush"],
-        }
-
-    def control(self, command: str, **more: Any) -> Any:
-        requests = (self.folder / "requests.log").read_text()
-        flushes, forced = requests.count(" Flush "), requests.count(" fua=1")
-        return {"requests": {"flush": {"count": flushes}, "write": {"fua": forced}}}
-
-    def check(self) -> None:
-        pass

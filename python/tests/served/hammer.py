@@ -38,6 +38,7 @@ class Hammer:
         self.book = book
         self.draw = np.random.default_rng(seed)
         self.sectors = size_bytes // SECTOR
+        self.trim_unit = trim_unit_sectors(drive)
         self.cookies = 0
         self.requests: dict[int, Request] = {}
 
@@ -93,7 +94,10 @@ class Hammer:
             request.sequence = self.book.begin(request.first, request.count)
             arguments["data"] = self.book.data(request.sequence)
         elif request.kind in ("trim", "zeroes"):
-            request.sequence = self.book.begin(request.first, request.count, zeros=True)
+            first, count = request.first, request.count
+            if request.kind == "trim":
+                first, count = whole_units(first, count, self.trim_unit)
+            request.sequence = self.book.begin(first, count, zeros=True)
         elif request.kind == "flush":
             request.moment = self.book.moment()
             offset = length = 0
@@ -115,6 +119,8 @@ class Hammer:
         first = int(self.draw.integers(span - SECTORS_MAX))
         if self.draw.random() < 0.5:
             first, count = first // 8 * 8, -(-count // 8) * 8
+        if kind == "trim" and self.trim_unit is None:
+            kind = "write"
         busy = self.requests.values()
         if any(r.count and first < r.first + r.count and r.first < first + count for r in busy):
             return None
@@ -129,6 +135,32 @@ class Hammer:
             assert reply.data == request.expected, f"sectors from {request.first} aren't as written"
         else:
             self.book.acknowledge(request.sequence, fua=request.kind == "fua")
+
+
+def whole_units(first: int, count: int, unit: int | None) -> tuple[int, int]:
+    """The sectors of a range that a trim frees; the rest keeps its data."""
+    assert unit is not None
+    begin, end = -(-first // unit) * unit, (first + count) // unit * unit
+    return begin, max(0, end - begin)
+
+
+def trim_unit_sectors(drive: ServedDrive) -> int | None:
+    """How many sectors the drive frees together; None if it takes no trims. Tried at its start."""
+    connection = wire.Connection(drive.socket)
+    if not connection.flags & wire.TAKES_TRIM:
+        connection.close()
+        return None
+    for unit in (1 << power for power in range(12)):
+        length = unit * SECTOR
+        connection.done(wire.WRITE, 0, 2 * length, b"\x55" * 2 * length)
+        connection.done(wire.TRIM, length, length)
+        connection.done(wire.FLUSH, 0, 0)
+        if connection.done(wire.READ, 0, 2 * length) == b"\x55" * length + bytes(length):
+            connection.done(wire.WRITE_ZEROES, 0, 2 * length)
+            connection.done(wire.FLUSH, 0, 0)
+            connection.close()
+            return unit
+    raise AssertionError("no trim up to 1 MiB reads zero")
 
 
 NUMBERS = {

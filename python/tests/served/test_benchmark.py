@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from served import benchmark
 from served.conftest import Serve
 from served.programs import require
 
 
-@pytest.mark.flash
 def test_the_benchmark_runs_and_prints_ratios(serve: Serve, tmp_path: Path) -> None:
     require("fio", "nbdkit", "nbdinfo")
     ours, theirs = benchmark.measured(tmp_path, rounds=1, seconds=0.3)

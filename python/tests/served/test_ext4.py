@@ -57,7 +57,6 @@ def rewrite(drive: ServedDrive, file: Path, size: int) -> tuple[float, float]:
     return measured.end()
 
 
-@pytest.mark.flash
 def test_ext4_is_made_filled_trimmed_and_checked(drive: ServedDrive, tmp_path: Path) -> None:
     """Also: what the host deleted makes the drive fast again, but only when it is told (fstrim)."""
     require("fio", "fstrim")

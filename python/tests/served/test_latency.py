@@ -15,7 +15,6 @@ SPAN = 256 << 20
 MODELS = ("intel-x25-m-g1-80gb", "ocz-vertex-120gb")
 
 
-@pytest.mark.flash
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("direction", ["read", "write"])
 def test_fio_sees_the_latency_of_the_model(

@@ -28,7 +28,6 @@ def extents(drive: ServedDrive) -> list[tuple[int, int, str]]:
     return found
 
 
-@pytest.mark.flash
 def test_nbdinfo_tells_what_the_drive_can_do(drive: ServedDrive) -> None:
     [export] = json.loads(output("nbdinfo", "--json", drive.uri))["exports"]
     can = ["flush", "fua", "trim", "zero", "cache", "df"]

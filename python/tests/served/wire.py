@@ -12,7 +12,7 @@ FUA, NO_HOLE = 1, 2
 OPTION_GO = 7
 REPLY_ACK, REPLY_INFO = 1, 3
 REPLY_ERROR = 1 << 31
-MULTI_CONN = 1 << 8
+TAKES_TRIM, MULTI_CONN = 1 << 5, 1 << 8
 WAIT_S = 60.0
 
 
@@ -63,6 +63,13 @@ class Connection:
         self.under_way.remove(cookie)
         length = self._reads.pop(cookie, 0)
         return Reply(cookie, error, b"" if error else self._exactly(length))
+
+    def done(self, kind: int, offset: int, length: int, data: bytes = b"") -> bytes:
+        """One request with its reply, while nothing else is under way; a read's data."""
+        self.send(0, kind, offset, length, data)
+        reply = self.receive()
+        assert reply.error == 0, f"request {kind} at {offset}: error {reply.error}"
+        return reply.data
 
     def close(self, *, politely: bool = True) -> None:
         """Says goodbye, or just goes."""

@@ -1,0 +1,11 @@
+"""JSON documents as the laboratory writes them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def to_json(document: Any) -> str:
+    """Strict JSON with a final newline; refuses NaN and infinities."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
