@@ -1,6 +1,6 @@
 //! Commands per second of a drive in an image, in its own time: 4 KiB at random, 32 at once.
 //!
-//! `cargo run --release -p drivelab-image --example throughput -- MODEL.toml IMAGE [COMMANDS]`
+//! `cargo run --release -p drivelab-image --example throughput -- MODEL.toml IMAGE COMMANDS`
 #![allow(clippy::disallowed_methods, reason = "speed is measured on the wall")]
 
 use std::path::Path;
@@ -53,7 +53,7 @@ fn run(drive: &mut ImageDrive, op: Op, commands: u32, span_blocks: u64) -> f64 {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, model, image, rest @ ..] = arguments.as_slice() else {
-        return Err("MODEL.toml IMAGE [COMMANDS]".into());
+        return Err("MODEL.toml IMAGE COMMANDS".into());
     };
     let commands = rest.first().map_or(Ok(1_000_000), |count| count.parse())?;
     let mut texts = ModelTexts::default();
