@@ -10,6 +10,7 @@ MODEL ?= intel-x25-m-g1-80gb
 OUT ?= review
 WORKERS ?= 2
 ROUNDS ?= 50
+SEEDS ?= 7500
 SEED ?= 1
 
 VENV := .venv
@@ -69,7 +70,11 @@ test: setup system ## all tests, Rust and Python
 	$(BIN)/python -m pytest -q -n $(WORKERS) python/tests
 
 .PHONY: torture
-torture: setup system ## long runs: servers killed ROUNDS times under each client, from SEED
+torture: setup system ## long runs from SEED: SEEDS drives of each kind under power cuts, servers killed ROUNDS times under each client
+	$(call say,"Power cuts")
+	DRIVELAB_FIRST_SEED=$(SEED) DRIVELAB_SEEDS=$(SEEDS) cargo test $(QUIET) --locked --release -p drivelab-drive \
+	    --test power_cuts -- --nocapture --test-threads=$(WORKERS)
+	$(call say,"Killed servers")
 	DRIVELAB_KILL_ROUNDS=$(ROUNDS) DRIVELAB_KILL_SEED=$(SEED) \
 	    $(BIN)/python -m pytest -q -n $(WORKERS) python/tests/served/test_kill.py
 
