@@ -185,7 +185,7 @@ def check_image(path: str | PathLike[str]) -> str:
     """Checks every structure of an image: `problems` and counts; changes nothing."""
 
 def check_fault_plan(plan_json: str) -> None:
-    """Checks a plan of faults as far as that can be done without a drive; raises ImageRequestError."""
+    """Checks a plan of faults as far as that needs no drive; raises ImageRequestError."""
 
 def erase_image(path: str | PathLike[str]) -> str:
     """Erases a drive securely: no byte of before stays in the file."""

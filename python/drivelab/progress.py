@@ -17,7 +17,13 @@ from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 T = TypeVar("T")
 
@@ -129,6 +135,30 @@ class Bar:
         done = sum(task.fraction * task.weight for task in tasks) / self._total
         running = [task.label for task in tasks if task.started and task.fraction < 1]
         self._progress.update(self._bar, completed=done, description=" | ".join(running[:2]))
+
+
+@contextmanager
+def patience(label: str, after_s: float = 2.0) -> Iterator[None]:
+    """Shows on a terminal that work of unknown length is under way, once it takes so long."""
+    console = Console(file=sys.stderr)
+    shown = Progress(
+        BarColumn(bar_width=30),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", style="dim"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    shown.add_task(label, total=None)
+    timer = threading.Timer(after_s, shown.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        shown.stop()
 
 
 class Crew:

@@ -168,7 +168,8 @@ impl Drive {
 
 /// How many blocks have been erased how often, in at most 16 ranges of the same width: the lowest count of all, how many
 /// counts a range has, and the blocks in each.
-fn erase_histogram(counts: &[u32]) -> Value {
+#[must_use]
+pub fn erase_histogram(counts: &[u32]) -> Value {
     const RANGES: u32 = 16;
     let least = counts.iter().copied().min().unwrap_or(0);
     let most = counts.iter().copied().max().unwrap_or(0);

@@ -354,7 +354,9 @@ impl Model {
         self.optional_integer(key).unwrap_or(0)
     }
 
-    pub(crate) fn optional_integer(&self, key: &str) -> Option<u64> {
+    /// A whole-number parameter, if it applies and is given.
+    #[must_use]
+    pub fn optional_integer(&self, key: &str) -> Option<u64> {
         self.values.get(key)?.value.as_u64()
     }
 

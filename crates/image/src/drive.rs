@@ -322,7 +322,9 @@ impl ImageDrive {
     /// What SMART tells, as a flat JSON object.
     #[must_use]
     pub fn facts(&self) -> Value {
-        facts(&self.image, self.drive.model(), &self.state(false))
+        let mut told = facts(&self.image, &self.drive, &self.state(false));
+        told["counters_current"] = true.into();
+        told
     }
 
     fn save(&mut self, is_clean: bool) -> Result<(), ImageError> {

@@ -16,7 +16,7 @@ use crate::room;
 use crate::state::{SLOT_BYTES, State, StateSlots};
 
 /// Makes an image: whole under its name, or not at all.
-pub(crate) fn create(path: &Path, manifest: &Manifest) -> Result<(), ImageError> {
+pub(crate) fn create(path: &Path, manifest: &Manifest, state: &State) -> Result<(), ImageError> {
     if path.symlink_metadata().is_ok() {
         return Err(ImageError::Exists(path.to_owned()));
     }
@@ -31,7 +31,8 @@ pub(crate) fn create(path: &Path, manifest: &Manifest) -> Result<(), ImageError>
         .open(&partial)
         .map_err(ImageError::io(path, "can't be made"))?;
     lock(&file, &partial, false)?;
-    let made = write_new(&file, path, &header, &text, manifest).and_then(|()| rename(&partial, path));
+    let made =
+        write_new(&file, path, (&header, &text), manifest, state).and_then(|()| rename(&partial, path));
     if made.is_err() {
         // It is ours: it was locked. What stays behind of it says by its name what it is.
         let _ = std::fs::remove_file(&partial);
@@ -49,9 +50,9 @@ fn partial_name(path: &Path) -> PathBuf {
 fn write_new(
     mut file: &File,
     path: &Path,
-    header: &Header,
-    text: &[u8],
+    (header, text): (&Header, &[u8]),
     manifest: &Manifest,
+    state: &State,
 ) -> Result<(), ImageError> {
     let write = ImageError::io(path, "can't be written");
     let layout = match Manifest::decode(header, text) {
@@ -67,10 +68,9 @@ fn write_new(
     prepare().map_err(write)?;
     room::allocate(file, 0, layout.state + 2 * SLOT_BYTES, u64::MAX)
         .map_err(|error| ImageError::NoSpace { path: path.to_owned(), what: error.to_string() })?;
-    let state = State { is_clean: true, ..State::default() };
     let mut slots = StateSlots::new(layout.state);
     let mut finish = || -> std::io::Result<()> {
-        slots.write(file, &state)?;
+        slots.write(file, state)?;
         file.sync_all()
     };
     finish().map_err(ImageError::io(path, "can't be written"))?;

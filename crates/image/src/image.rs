@@ -55,7 +55,9 @@ impl Image {
         let mut drive = Drive::new(Arc::clone(&model), seed).map_err(|error| refuse(error.to_string()))?;
         let media = media_of(&drive);
         drive.record_effects().map_err(|reason| refuse(reason.to_owned()))?;
-        file::create(path, &Manifest::new(texts, &model, seed, drive.capacity_sectors(), media))
+        let counters = drive.smart().as_object().cloned().unwrap_or_default();
+        let state = State { is_clean: true, counters, ..State::default() };
+        file::create(path, &Manifest::new(texts, &model, seed, drive.capacity_sectors(), media), &state)
     }
 
     /// Opens an image.

@@ -1,6 +1,9 @@
 //! Counters over a drive's life: the engine counts from power-on, the image keeps what came before.
 
-use drivelab_drive::{Drive, Model};
+use drivelab_drive::Drive;
+use drivelab_drive::faults::erase_histogram;
+use drivelab_nand::BlockIndex;
+use drivelab_nand::view::{BlockState, MediumView};
 use serde_json::{Map, Value, json};
 
 use crate::image::Image;
@@ -40,9 +43,33 @@ pub(crate) fn add_counters(before: &Map<String, Value>, since: &Value) -> Map<St
     sum
 }
 
+/// What the flash itself knows of its wear, whenever counters were last saved.
+pub(crate) fn levels_of_flash(media: &[&dyn MediumView]) -> Map<String, Value> {
+    let blocks = media
+        .iter()
+        .flat_map(|medium| (0..medium.block_count()).map(|block| medium.block(BlockIndex(block))));
+    let (mut counts, mut retired) = (Vec::new(), 0u64);
+    for block in blocks {
+        counts.push(block.erase_count);
+        retired += u64::from(block.state == BlockState::Retired);
+    }
+    if counts.is_empty() {
+        return Map::new();
+    }
+    let sum: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    let levels = json!({
+        "erase_count_min": counts.iter().min(),
+        "erase_count_mean": sum as f64 / counts.len() as f64,
+        "erase_count_max": counts.iter().max(),
+        "erase_count_histogram": erase_histogram(&counts),
+        "retired_blocks": retired,
+    });
+    levels.as_object().cloned().unwrap_or_default()
+}
+
 /// What SMART tells, as a flat JSON object.
-pub(crate) fn facts(image: &Image, model: &Model, state: &State) -> Value {
-    let manifest = image.manifest();
+pub(crate) fn facts(image: &Image, drive: &Drive, state: &State) -> Value {
+    let (manifest, model) = (image.manifest(), drive.model());
     let derived = &Drive::describe(model)["derived"];
     let mut facts = state.counters.clone();
     let bytes = |key: &str| state.counters.get(key).and_then(Value::as_f64);
@@ -70,6 +97,11 @@ pub(crate) fn facts(image: &Image, model: &Model, state: &State) -> Value {
         "power_cycles": state.power_cycles,
         "unsafe_shutdowns": state.unsafe_shutdowns,
         "clean": state.is_clean,
+        "counters_current": state.is_clean,
+        "trim_supported": drive.engine().trim_unit_sectors().is_some(),
+        "endurance_erases": model.optional_integer("flash.endurance_cycles"),
+        "map_unit_bytes": model.optional_integer("ftl.map_unit_bytes"),
+        "rotation_rate": model.optional_integer("disk.rpm").unwrap_or(0),
     });
     facts.extend(more.as_object().cloned().unwrap_or_default());
     facts.into()

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use drivelab_controller::{Command, Device, Op, Outcome};
-use drivelab_drive::Family;
+use drivelab_drive::{Drive, Family};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::drive::{ImageDrive, NoCommands};
 use crate::error::ImageError;
 use crate::image::{Access, Image};
-use crate::lifetime::facts;
+use crate::lifetime::{facts, levels_of_flash};
 
 /// Most sectors of one trim: 64 ranges of 65,535 sectors, what a command of ATA holds in its first block.
 pub const TRIM_SECTORS_MAX: u32 = 64 * 65_535;
@@ -99,8 +99,12 @@ fn check_cells(drive: &ImageDrive, report: &mut CheckReport) {
 /// The image can't be opened, or its model can't be read.
 pub fn smart(path: &Path) -> Result<Value, ImageError> {
     let image = Image::open(path, Access::Look)?;
-    let model = image.model()?;
-    Ok(facts(&image, &model, image.state()))
+    let refuse = |what: String| ImageError::Model { path: path.to_owned(), what };
+    let drive =
+        Drive::new(image.model()?, image.manifest().seed).map_err(|error| refuse(error.to_string()))?;
+    let mut state = image.state().clone();
+    state.counters.extend(levels_of_flash(&image.media()));
+    Ok(facts(&image, &drive, &state))
 }
 
 /// Tells a drive that its host needs a range of sectors no more. Power on, trims, a flush, standby.

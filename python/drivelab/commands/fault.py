@@ -79,7 +79,9 @@ def _pair(word: str) -> tuple[str, Any]:
         raise RequestError(f'"{word}": expected KEY=VALUE, e.g. at_operation=100')
     try:
         if key.endswith("_bytes"):
-            return key, size_bytes(text)
+            # Only distances may be negative; the plan's own check says so.
+            bare = text.removeprefix("-")
+            return key, size_bytes(bare) if bare == text else -size_bytes(bare)
         if key.endswith("_ns"):
             return key, time_ns(text, "ns")
     except ValueError as error:
@@ -121,6 +123,8 @@ def _print(target: Path, request: dict[str, Any], answer: dict[str, Any]) -> Non
             printing.plain(f"{_words(item)}\n")
         if not waiting:
             printing.plain(f"{target}: no fault waits\n")
+        if answer.get("flash_operations") is not None:
+            printing.plain(f"flash operations since power-on: {answer['flash_operations']}\n")
 
 
 def _words(table: dict[str, Any]) -> str:

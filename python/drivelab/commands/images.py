@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments
+from drivelab import arguments, progress
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.fio.units import size_bytes
@@ -43,7 +43,8 @@ def _facts(target: Path) -> dict[str, Any]:
 
 def check(path: arguments.ImageFile, json: arguments.Json = False) -> int:
     """Check an image: every structure against every other; changes nothing. Status 1: damaged."""
-    found = image.check(path)
+    with progress.patience("checking"):
+        found = image.check(path)
     problems = list(found.get("problems", ()))
     document = {"image": str(path), "ok": not problems, **found, "problems": problems}
     if json:
@@ -65,13 +66,13 @@ def _counted(found: dict[str, Any]) -> list[tuple[str, int]]:
 
 def erase(path: arguments.ImageFile, json: arguments.Json = False) -> None:
     """Erase a drive securely: every byte is gone from the image, too; wear and counters stay."""
-    found = image.erase(path)
+    with progress.patience("erasing"):
+        found = image.erase(path)
     document = {"image": str(path), **found}
     if json:
         printing.document(document)
         return
-    space = path.stat().st_blocks * 512
-    printing.plain(f"{path}: erased; takes {bytes_text(space)} now\n")
+    printing.plain(f"{path}: erased; takes {bytes_text(image.space_bytes(path))} on disk now\n")
 
 
 def trim(
@@ -85,26 +86,38 @@ def trim(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="The whole drive.")] = False,
     json: arguments.Json = False,
-) -> None:
-    """Tell a drive that blocks are free (TRIM), and flush."""
+) -> int:
+    """Tell a drive that blocks are free (TRIM), and flush. Status 1: it ignores TRIM."""
     if everything == (length is not None) or (everything and offset is not None):
         raise RequestError("trim: say what: --offset and --length, or --all")
     first = 0 if offset is None else _bytes("--offset", offset)
-    capacity = int(image.smart(path)["user_capacity_bytes"])
+    facts = image.smart(path)
+    capacity = int(facts["user_capacity_bytes"])
     count = capacity - first if length is None else _bytes("--length", length)
     if first + count > capacity:
         option, text = ("--offset", offset) if first > capacity else ("--length", length)
         raise RequestError(
             f'{option} "{text}": ends at byte {first + count}; the drive has {capacity}'
         )
-    found = image.trim(path, first, count)
-    document = {"image": str(path), "offset_bytes": first, "length_bytes": count, **found}
+    taken = facts.get("trim_supported") is not False
+    before = image.space_bytes(path)
+    if taken:
+        with progress.patience("trimming"):
+            image.trim(path, first, count)
+    after = image.space_bytes(path)
     if json:
-        printing.document(document)
-        return
-    printing.plain(f"{path}: {bytes_text(count)} trimmed from byte {first} on\n")
-    if found.get("trim_supported") is False:
-        printing.message("this drive's firmware ignores TRIM: nothing has changed inside")
+        own = {"offset_bytes": first, "length_bytes": count, "trim_supported": taken}
+        space = {"image_space_bytes_before": before, "image_space_bytes": after}
+        printing.document({"image": str(path), **own, **space})
+    elif taken:
+        printing.plain(
+            f"{path}: {bytes_text(count)} trimmed from byte {first} on; takes "
+            f"{bytes_text(after)} on disk, before {bytes_text(before)}\n"
+        )
+    if not taken:
+        title = facts.get("title") or facts.get("model")
+        print(f"drivelab: {path}: {title} ignores TRIM: nothing has changed", file=sys.stderr)
+    return 0 if taken else 1
 
 
 def _bytes(option: str, text: str) -> int:

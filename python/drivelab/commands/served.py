@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, counters, output
+from drivelab import arguments, counters, output, progress
 from drivelab import model as models
 from drivelab.commands import printing
 from drivelab.errors import RequestError
@@ -43,7 +43,8 @@ def create(
         )
     model = models.load(model_name, [models.split_override(text) for text in sets or ()])
     output.writable_file(path, "IMAGE")
-    made = image.create(path, model, seed)
+    with progress.patience("creating"):
+        made = image.create(path, model, seed)
     document = {
         "image": str(path),
         "model": model.name,
@@ -59,7 +60,7 @@ def create(
         return
     printing.plain(
         f"{path}: {model.title}, {bytes_text(model.user_capacity_bytes)}, new; "
-        f"takes {bytes_text(_space_bytes(path))}, and grows as it is written to\n"
+        f"takes {bytes_text(image.space_bytes(path))}, and grows as it is written to\n"
         f"drivelab serve {printing.command_line([str(path)], None)}\n"
     )
 
@@ -131,7 +132,16 @@ def serve(
         faults=None if plan_file is None else faults.read_plan(plan_file),
     )
     was_clean = image.smart(path).get("clean") is not False
-    found = server.serve(request, lambda facts: _ready(request, facts, was_clean))
+    with contextlib.ExitStack() as until_ready:
+        until_ready.enter_context(
+            progress.patience(f"{path}: the drive looks for its data", after_s=0.5)
+        )
+
+        def ready(facts: Mapping[str, Any]) -> None:
+            until_ready.close()
+            _ready(request, facts, was_clean)
+
+        found = server.serve(request, ready)
     for line in _summary(found):
         printing.message(line)
 
@@ -200,7 +210,7 @@ def _summary(found: Mapping[str, Any]) -> list[str]:
         mean, most = (told["latency_ns"][key] / NS_PER_MS for key in ("mean", "max"))
         lines.append(f"{kind} latency: mean {number(mean, 3)} ms, longest {number(most, 3)} ms")
     if "host_write_bytes" in used:
-        programmed = counters.program_bytes(used)
+        programmed = smart.program_bytes(used)
         lines.append(
             f"host wrote {bytes_text(int(used['host_write_bytes']))}, read "
             f"{bytes_text(int(used.get('host_read_bytes', 0)))}; flash programmed "
@@ -217,8 +227,3 @@ def _numbers(facts: Mapping[str, Any]) -> dict[str, float]:
         for key, value in facts.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
-
-
-def _space_bytes(path: Path) -> int:
-    """What a file takes on its disk: holes take nothing."""
-    return path.stat().st_blocks * 512

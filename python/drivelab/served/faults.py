@@ -15,12 +15,14 @@ from typing import Any
 
 from drivelab.errors import RequestError, nearest
 from drivelab.quantities import SECTOR_BYTES
+from drivelab.served import image
 
 Fault = dict[str, Any]
 
 PLAN_BYTES_MAX = 1 << 20
 FAULTS_MAX = 1000
 COUNT_MAX = 2**63 - 1
+BLOCKS_MAX = 2**32 - 1
 DURATION_NS_MAX = 3_600 * 10**9
 TRIGGERS = ("at_operation", "at_command", "probability")
 PLAN_KEYS = ("seed", "spare_blocks", "fault")
@@ -36,6 +38,8 @@ class Key:
     whole: bool = True
     choices: tuple[str, ...] = ()
     multiple_of: int = 1
+    may_be_zero: bool = False
+    """Of numbers that need not be whole."""
 
     @property
     def allowed(self) -> str:
@@ -43,11 +47,11 @@ class Key:
         if self.choices:
             return " or ".join(self.choices)
         if not self.whole:
-            above = "above" if self.low == 0 else "from"
+            above = "above" if self.low == 0 and not self.may_be_zero else "from"
             return f"a number {above} {self.low:g} up to {self.high:g}"
         kind = f"multiples of {self.multiple_of}" if self.multiple_of > 1 else "whole numbers"
         if self.high == COUNT_MAX:
-            return f"{kind} from {self.low:g} on"
+            return f"{kind} from {self.low:g} on" if self.low >= 0 else f"{kind} but 0"
         return f"{kind} from {self.low:g} to {self.high:.0f}"
 
     def accepts(self, value: object) -> bool:
@@ -58,19 +62,30 @@ class Key:
             return False
         assert isinstance(value, (int, float))
         if not self.whole:
-            return self.low <= value <= self.high and value != 0
-        return self.low <= value <= self.high and value % self.multiple_of == 0
+            return self.low <= value <= self.high and (self.may_be_zero or value != 0)
+        in_range = self.low <= value <= self.high and value % self.multiple_of == 0
+        return in_range and (self.low >= 0 or value != 0)
 
 
-WHOLE = Key("a seed, or a count")
+SEED = Key("of everything that is drawn")
+SPARE = Key("read-only when more blocks are retired", high=BLOCKS_MAX)
+
+
+def _rate(meaning: str) -> Key:
+    return Key(f"share of {meaning}", high=0.5, whole=False, may_be_zero=True)
+
 
 KEYS = {
     "at_operation": Key(
-        "at this flash operation since power-on: of any sort (power-cut, read-only), or at this "
-        "program or erase (failures)",
+        "at this flash operation since power-on: of any sort (power-cut), or at this program or "
+        "erase of host data (failures)",
         low=1,
     ),
-    "at_command": Key("at this host command of its sort since power-on", low=1),
+    "at_command": Key(
+        "at this host command since power-on, of its sort (read, write, flush); of latency-spike: "
+        "of any sort",
+        low=1,
+    ),
     "probability": Key("drawn for every operation or command", high=1, whole=False),
     "count": Key("at most so often", low=1),
     "offset_bytes": Key(
@@ -79,28 +94,48 @@ KEYS = {
     "length_bytes": Key(
         "bytes from there; default: to the end", low=SECTOR_BYTES, multiple_of=SECTOR_BYTES
     ),
-    "block": Key("only this block of the flash"),
+    "block": Key("only this block of the flash", high=BLOCKS_MAX),
     "endurance_erases": Key(
-        "probability is multiplied by (erases of the block / this) ^ wear_exponent", low=1
+        "probability is multiplied by (erases of the block / this) ^ wear_exponent",
+        low=1,
+        high=BLOCKS_MAX,
     ),
-    "wear_exponent": Key("see endurance_erases; default: 3", high=20, whole=False),
+    "wear_exponent": Key(
+        "see endurance_erases; default: 3 (bit-errors: 2)", high=100, whole=False, may_be_zero=True
+    ),
     "duration_ns": Key("how much longer the command takes", low=1, high=DURATION_NS_MAX),
     "distance_bytes": Key(
-        "how far behind its place the data lands; default: drawn",
-        low=SECTOR_BYTES,
+        "how far from its place the data lands; default: drawn",
+        low=-COUNT_MAX,
         multiple_of=SECTOR_BYTES,
     ),
-    "new_bit_error_rate": Key("of a new block's bits", high=1, whole=False),
-    "worn_bit_error_rate": Key("of a block's bits after endurance_erases", high=1, whole=False),
-    "retention_hours": Key("after which what was written has twice the errors", low=1),
-    "read_disturb_reads": Key("of a block since its erase that double its errors", low=1),
-    "correctable_bits": Key("that a codeword may have wrong", high=10_000),
-    "codeword_bytes": Key(
-        "that are corrected together", low=SECTOR_BYTES, high=1 << 20, multiple_of=SECTOR_BYTES
+    "new_bit_error_rate": _rate("wrong bits of a new block; default: 1e-7"),
+    "worn_bit_error_rate": _rate("wrong bits of a block after endurance_erases; default: 1e-4"),
+    "retention_hours": Key(
+        "after which what was written has twice the errors; default: 8760",
+        low=1e-6,
+        high=1e7,
+        whole=False,
     ),
-    "read_retries": Key("before a read is given up", high=100),
-    "retry_factor": Key("what a retry leaves of the errors", high=1, whole=False),
-    "refresh_bits": Key("wrong in a codeword from which on it is written anew", high=10_000),
+    "read_disturb_reads": Key(
+        "reads of a block since its erase that double its errors; default: 100000", low=1
+    ),
+    "correctable_bits": Key("that a codeword may have wrong; default: 8", high=1000),
+    "codeword_bytes": Key(
+        "that are corrected together; default: 512",
+        low=SECTOR_BYTES,
+        high=4096,
+        multiple_of=SECTOR_BYTES,
+    ),
+    "read_retries": Key("before a read is given up; default: 4", high=100),
+    "retry_factor": Key(
+        "what a retry leaves of the errors; default: 0.5", high=1, whole=False, may_be_zero=True
+    ),
+    "refresh_bits": Key(
+        "a block with more wrong bits in a codeword is moved; default: 0, never; at most "
+        "correctable_bits",
+        high=1000,
+    ),
     "phase": Key(
         "of the operation: before it, in its middle (the default: it is torn), after it",
         choices=("before", "middle", "after"),
@@ -145,15 +180,21 @@ KINDS = {
     "latency-spike": Kind(
         "a command takes longer", (*_COMMAND, *_RANGE, "duration_ns"), needs=("duration_ns",)
     ),
-    "read-only": Kind("end of life: writes, trims and zeroing are refused", ("at_operation",)),
+    "read-only": Kind(
+        "end of life: writes, trims and zeroing are refused; at_command counts writes",
+        ("at_command",),
+    ),
     "lying-flush": Kind(
         "a flush is acknowledged and not done; what it covered may be lost", _COMMAND
     ),
     "ignored-fua": Kind("a write with FUA is acknowledged before it is in flash", _COMMAND),
     "torn-write": Kind(
-        "of a write only a part, cut inside a sector, arrives", (*_COMMAND, *_RANGE)
+        "of a write of two sectors or more a power cut leaves only the first half, even flushed",
+        (*_COMMAND, *_RANGE),
     ),
-    "lost-write": Kind("a write is acknowledged and forgotten", (*_COMMAND, *_RANGE)),
+    "lost-write": Kind(
+        "a write is acknowledged and dropped: what was there stays", (*_COMMAND, *_RANGE)
+    ),
     "misdirected-write": Kind(
         "a write lands in another place", (*_COMMAND, *_RANGE, "distance_bytes")
     ),
@@ -203,11 +244,9 @@ def parse_plan(document: Mapping[str, Any], origin: str) -> Plan:
                 f'{origin}: unknown key "{key}"{nearest(key, PLAN_KEYS)} '
                 f"Allowed: {', '.join(PLAN_KEYS)}."
             )
-    for key in ("seed", "spare_blocks"):
-        if key in document and not WHOLE.accepts(document[key]):
-            raise RequestError(
-                f"{origin}: {key} = {_shown(document[key])}; allowed: {WHOLE.allowed}"
-            )
+    for key, own in (("seed", SEED), ("spare_blocks", SPARE)):
+        if key in document and not own.accepts(document[key]):
+            raise RequestError(f"{origin}: {key} = {_shown(document[key])}; allowed: {own.allowed}")
     tables = document.get("fault", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise RequestError(f"{origin}: fault: give each fault as a table [[fault]]")
@@ -216,7 +255,9 @@ def parse_plan(document: Mapping[str, Any], origin: str) -> Plan:
     if len(tables) > FAULTS_MAX:
         raise RequestError(f"{origin}: {len(tables)} faults; at most {FAULTS_MAX}")
     faults = (parse(table, f"{origin}: fault {i + 1}") for i, table in enumerate(tables))
-    return Plan(document.get("seed", 1), tuple(faults), document.get("spare_blocks"))
+    plan = Plan(document.get("seed", 1), tuple(faults), document.get("spare_blocks"))
+    image.check_faults(plan.record(), origin)
+    return plan
 
 
 def parse(table: Mapping[str, Any], origin: str) -> Fault:

@@ -46,6 +46,9 @@ class ImageEngine(Protocol):
     def smart_image(self, path: str) -> str:
         """What the drive says about itself; changes nothing."""
 
+    def check_fault_plan(self, plan_json: str) -> None:
+        """Refuses a plan that no drive could have."""
+
     def serve_image(
         self,
         path: str,
@@ -105,6 +108,19 @@ def smart(path: Path) -> Record:
     """What a drive that isn't being served says about itself."""
     with engine_errors():
         return _read(engine.smart_image(str(existing(path))))
+
+
+def check_faults(plan: Record, origin: str) -> None:
+    """Refuses a plan of faults that no drive could have; raises RequestError."""
+    try:
+        engine.check_fault_plan(json.dumps(plan))
+    except engine.ImageRequestError as error:
+        raise RequestError(f"{origin}: {error}") from None
+
+
+def space_bytes(path: Path) -> int:
+    """What a file takes on its disk: holes take nothing."""
+    return path.stat().st_blocks * 512
 
 
 def existing(path: Path) -> Path:

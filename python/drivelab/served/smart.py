@@ -18,6 +18,14 @@ Facts = Mapping[str, Any]
 
 SPARE_PERCENT_MIN = 10
 """Below this share of its spare blocks a drive counts as failing."""
+PURPOSES = ("host", "cleaning", "wear", "map", "parity", "log")
+"""What flash is programmed for; the log of a served drive's map keeps its trims."""
+FAULTS = (
+    *("corrected_codewords", "uncorrectable_codewords", "read_retries", "blocks_refreshed"),
+    *("latency_spikes", "refused_commands", "failed_commands", "lying_flushes", "ignored_fuas"),
+    *("torn_writes", "lost_writes", "misdirected_writes"),
+)
+"""What else has gone wrong, by plan or by wear: the engine's counters under their own names."""
 KEPT, ONLINE = 0x32, 0x33
 """Flags of attributes, as smartctl has them: old age, and a warning of failure to come."""
 
@@ -76,7 +84,7 @@ def document(facts: Facts, target: str, command_line: list[str]) -> dict[str, An
             "bytes": capacity,
         },
         "logical_block_size": SECTOR_BYTES,
-        "physical_block_size": facts.get("physical_block_size", SECTOR_BYTES),
+        "physical_block_size": facts.get("map_unit_bytes") or SECTOR_BYTES,
         "rotation_rate": facts.get("rotation_rate", 0),
         "trim": {"supported": facts.get("trim_supported")},
         "smart_support": {"available": True, "enabled": True},
@@ -93,10 +101,7 @@ def document(facts: Facts, target: str, command_line: list[str]) -> dict[str, An
 
 def own(facts: Facts) -> dict[str, Any]:
     """What smartctl has no keys for; units end the names."""
-    programmed = {
-        purpose: facts.get(f"program_bytes_{purpose}")
-        for purpose in ("host", "cleaning", "wear", "map", "parity")
-    }
+    programmed = {purpose: facts.get(f"program_bytes_{purpose}") for purpose in PURPOSES}
     return {
         "engine_version": _engine.engine_version(),
         "model": facts.get("model"),
@@ -106,17 +111,20 @@ def own(facts: Facts) -> dict[str, Any]:
         "image_space_bytes": facts.get("image_bytes_on_disk"),
         "served": facts.get("served", False),
         "clean": facts.get("clean"),
+        "counters_current": facts.get("counters_current"),
         "read_only": facts.get("read_only"),
         "power_on_s": _seconds(facts, exact=True),
         "unsafe_shutdowns": facts.get("unsafe_shutdowns"),
         "host_read_bytes": facts.get("host_read_bytes"),
         "host_write_bytes": facts.get("host_write_bytes"),
         "host_trim_bytes": facts.get("host_trim_bytes"),
-        "flash_program_bytes": counters.program_bytes(facts),
+        "flash_program_bytes": program_bytes(facts),
         "flash_program_bytes_for": programmed,
         "write_amplification": amplification(facts),
         "erases": counters.erase_count(facts),
-        "erase_count": {key: facts.get(f"erase_count_{key}") for key in ("min", "mean", "max")},
+        "erase_count": {
+            key: facts.get(f"erase_count_{key}") for key in ("min", "mean", "max", "histogram")
+        },
         "endurance_erases": facts.get("endurance_erases"),
         "spare_blocks": facts.get("spare_blocks"),
         "spare_blocks_new": facts.get("spare_blocks_new"),
@@ -126,12 +134,20 @@ def own(facts: Facts) -> dict[str, Any]:
         "read_errors": facts.get("read_errors"),
         "program_failures": facts.get("program_failures"),
         "erase_failures": facts.get("erase_failures"),
+        **{key: facts.get(key) for key in FAULTS},
     }
+
+
+def program_bytes(facts: Facts) -> int | None:
+    """Bytes programmed for every purpose, the log of the map included."""
+    found = counters.program_bytes(facts)
+    return None if found is None else found + int(facts.get("program_bytes_log") or 0)
 
 
 def amplification(facts: Facts) -> float | None:
     """Bytes programmed per byte written, over the drive's life; None before the first write."""
-    return counters.write_amplification(facts) if facts.get("host_write_bytes") else None
+    programmed, written = program_bytes(facts), facts.get("host_write_bytes")
+    return programmed / written if written and programmed is not None else None
 
 
 def spare_percent(facts: Facts) -> float | None:
@@ -152,7 +168,7 @@ def attributes(facts: Facts) -> list[Attribute]:
     share = 100 if spare is None else int(spare)
     mean, endurance = facts.get("erase_count_mean"), facts.get("endurance_erases")
     worn = 0 if not endurance or mean is None else min(100, int(100 * mean / endurance))
-    programmed = counters.program_bytes(facts)
+    programmed = program_bytes(facts)
     found = [
         Attribute(5, "Reallocated_Sector_Ct", facts.get("retired_blocks"), share),
         Attribute(9, "Power_On_Hours", _seconds(facts) // 3600),
@@ -190,7 +206,8 @@ def lines(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "power cycles", f"{number(cycles, 20)}, {number(told['unsafe_shutdowns'], 20)} unsafe"
     yield "host wrote", _bytes(told["host_write_bytes"])
     yield "host read", _bytes(told["host_read_bytes"])
-    yield "host trimmed", _bytes(told["host_trim_bytes"])
+    ignored = "" if facts.get("trim_supported") is not False else " (this drive ignores TRIM)"
+    yield "host trimmed", _bytes(told["host_trim_bytes"]) + ignored
     purposes = ", ".join(
         f"{purpose} {bytes_text(value)}"
         for purpose, value in told["flash_program_bytes_for"].items()
@@ -207,7 +224,7 @@ def lines(facts: Facts) -> Iterator[tuple[str, str]]:
         percent = number(told["spare_percent"], 3)
         yield "spare blocks", f"{told['spare_blocks']} of {told['spare_blocks_new']} ({percent} %)"
     failed = ("retired_blocks", "program_failures", "erase_failures", "read_errors")
-    for key in failed:
+    for key in (*failed, *FAULTS):
         if told[key]:
             yield key.replace("_", " "), str(told[key])
     yield (
@@ -221,7 +238,12 @@ def _condition(told: Mapping[str, Any]) -> str:
         return "being served"
     if told["clean"] is None:
         return "-"
-    return "at rest" if told["clean"] else "power was cut; it recovers when it is served next"
+    if told["clean"]:
+        return "at rest"
+    return (
+        "power was cut; it recovers when it is served next; traffic as last saved, which happens "
+        "every 10 s of its time"
+    )
 
 
 def _seconds(facts: Facts, *, exact: bool = False) -> Any:

@@ -124,6 +124,13 @@ def test_the_engines_errors_keep_their_meaning(
 def test_erase_and_trim(engine: Engine, drive: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["erase", str(drive)]) == 0
     assert "erased" in capsys.readouterr().out
+    assert capsys.readouterr().err == ""
+    engine.facts["trim_supported"] = False
+    assert "Test drive ignores TRIM: nothing has changed" in refused(
+        ["trim", drive, "--all"], capsys, 1
+    )
+    assert engine.done[-1][0] == "erase"
+    engine.facts["trim_supported"] = True
     for words, done in (
         (["--all"], (0, 1_000_000_512)),
         (["--offset", "4k", "--length", "64m"], (4096, 2**26)),
@@ -173,6 +180,13 @@ def test_faults_reach_the_drive_in_the_words_of_plans(
         (
             ["latency-spike", "duration_ns=5ms", "offset_bytes=1m"],
             {"command": "fault", "fault": spike},
+        ),
+        (
+            ["misdirected-write", "distance_bytes=-16k"],
+            {
+                "command": "fault",
+                "fault": {"kind": "misdirected-write", "distance_bytes": -16384},
+            },
         ),
         (
             ["--plan", str(plan)],

@@ -26,11 +26,14 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     require("nbdinfo")
 
     def made(
-        model: str = MODEL, sets: tuple[str, ...] = SMALL, clock: str = "instant"
+        model: str = MODEL,
+        sets: tuple[str, ...] = SMALL,
+        clock: str = "instant",
+        options: tuple[str, ...] = (),
     ) -> ServedDrive:
         folder = tmp_path / str(len(drives))
         folder.mkdir()
-        drives.append(ServedDrive(folder, model, sets, clock))
+        drives.append(ServedDrive(folder, model, sets, clock, options))
         return drives[-1]
 
     yield made

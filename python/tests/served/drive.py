@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from served.programs import output, ran, started
+from served.programs import output, started
+
+from drivelab import cli
+from drivelab.served import image
 
 DRIVELAB = [sys.executable, "-c", "from drivelab.cli import main; main()"]
 READY_S, END_S = 30.0, 30.0
@@ -20,7 +23,14 @@ READY_S, END_S = 30.0, 30.0
 class ServedDrive:
     """An image and the process that serves it on a Unix socket."""
 
-    def __init__(self, folder: Path, model: str, sets: tuple[str, ...], clock: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        model: str,
+        sets: tuple[str, ...],
+        clock: str,
+        options: tuple[str, ...] = (),
+    ) -> None:
         self.folder = folder
         self.image = folder / "my.drive"
         self.socket = folder / "socket"
@@ -28,7 +38,7 @@ class ServedDrive:
         self.uri = f"nbd+unix:///?socket={self.socket}"
         self._process: subprocess.Popen[str] | None = None
         self._make(model, sets)
-        self.start()
+        self.start(None, *options)
 
     @property
     def size_bytes(self) -> int:
@@ -99,11 +109,11 @@ class ServedDrive:
 
     def check(self) -> None:
         """Every invariant of the image at rest."""
-        ran(*DRIVELAB, "check", self.image)
+        assert image.check(self.image)["problems"] == []
 
     def _make(self, model: str, sets: tuple[str, ...]) -> None:
         settings = [word for pair in sets for word in ("--set", pair)]
-        ran(*DRIVELAB, "create", self.image, "--model", model, *settings)
+        assert cli.run(["create", str(self.image), "--model", model, *settings]) == 0
 
     def _serve_words(self, listen: str, *options: str) -> list[str]:
         serve = ["serve", str(self.image), "--listen", listen, "--clock", self.clock]

@@ -104,6 +104,9 @@ class Engine:
         self.done.append(("trim", (offset, length)))
         return "{}"
 
+    def check_fault_plan(self, _plan_json: str) -> None:
+        pass
+
     def smart_image(self, _path: str) -> str:
         return json.dumps(self.facts)
 
