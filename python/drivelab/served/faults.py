@@ -68,7 +68,7 @@ class Key:
 
 
 SEED = Key("of everything that is drawn")
-SPARE = Key("read-only when more blocks are retired", high=BLOCKS_MAX)
+SPARE = Key("read-only when so many blocks are retired", high=BLOCKS_MAX)
 
 
 def _rate(meaning: str) -> Key:
@@ -211,7 +211,7 @@ class Plan:
     seed: int
     faults: tuple[Fault, ...]
     spare_blocks: int | None = None
-    """The drive is read-only when more blocks than these are retired; None: as its flash has."""
+    """The drive is read-only when so many blocks are retired; None: as its flash has."""
 
     def record(self) -> dict[str, Any]:
         """As the engine reads it."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivelab.errors import RequestError
-from drivelab.served import faults
+from drivelab.served import faults, image
 
 PLAN = """
 seed = 7
@@ -124,3 +124,36 @@ def test_no_document_does_anything_but_pass_or_be_refused(document: dict[str, An
     with contextlib.suppress(RequestError):
         found = faults.parse_plan(document, "plan")
         assert len(found.faults) == len(document.get("fault", []))
+
+
+def test_the_engine_allows_what_plans_allow() -> None:
+    """Least and most of every key, and nothing beside them."""
+    for kind_name, kind in faults.KINDS.items():
+        for name in kind.keys:
+            key = faults.KEYS[name]
+            if key.choices:
+                continue
+            table: dict[str, Any] = {"kind": kind_name}
+            if name != "duration_ns" and "duration_ns" in kind.needs:
+                table["duration_ns"] = 1
+            if name in ("endurance_erases", "wear_exponent") and "probability" in kind.keys:
+                table["probability"] = 0.5
+            if name == "wear_exponent":
+                table["endurance_erases"] = 5
+            if name == "refresh_bits":
+                table["correctable_bits"] = 1000
+            number = int if key.whole else float
+            low = key.low if key.whole or key.low or key.may_be_zero else 1e-9
+            step = key.multiple_of
+            high = key.high if key.high != faults.COUNT_MAX else 5 * step
+            wrong = [key.low - step, *([key.high + step] if key.high < 2**53 else [])]
+            if name == "distance_bytes":
+                low, wrong = -step, [0, 100]
+            for value in (low, high):
+                faults.parse_plan({"fault": [{**table, name: number(value)}]}, "plan")
+            for value in wrong:
+                with pytest.raises(RequestError):
+                    faults.parse_plan({"fault": [{**table, name: number(value)}]}, "plan")
+                document = {"seed": 1, "faults": [{**table, name: number(value)}]}
+                with pytest.raises(RequestError):
+                    image.check_faults(document, "plan")
