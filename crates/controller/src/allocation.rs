@@ -46,6 +46,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             }
             self.pick_job(die, now);
             let job = &self.jobs.dies[die as usize];
+            if !job.has_job && !job.waits && self.mapping.is_wedged(DieIndex(die)) {
+                self.jobs.next_die = (die + 1) % dies;
+                passed += 1;
+                continue;
+            }
             if !job.has_job {
                 return;
             }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-use drivelab_ftl::{CleaningStep, LogMapping, MetadataPage, Purpose, Stored, Urgency};
+use drivelab_ftl::{CleaningStep, FtlError, LogMapping, MetadataPage, Purpose, Stored, Urgency};
 use drivelab_nand::op::PageKind;
 use drivelab_nand::{DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
@@ -215,12 +215,18 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 self.start_job(die, end);
                 true
             }
+            Ok(None) if self.is_stuck() => self.cannot_clean(die, FtlError::NoFreeBlock { die }, now),
             Ok(None) => {
                 self.return_token(die);
                 false
             }
             Err(error) => self.cannot_clean(die, error, now),
         }
+    }
+
+    /// Whether no die has room or can make any.
+    fn is_stuck(&self) -> bool {
+        (0..self.layout.geometry.die_count()).all(|die| self.mapping.is_wedged(DieIndex(die)))
     }
 
     /// A step of cleaning, and as many copies after it as firmware asks a die for at once; when all are done.

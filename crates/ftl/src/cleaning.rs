@@ -83,6 +83,10 @@ pub struct CleaningState {
     pub(crate) active: Vec<bool>,
     /// The block being emptied needs the room of the host's open block.
     pub(crate) borrows: Vec<bool>,
+    /// Dies that have neither room nor a block that could be emptied.
+    pub(crate) wedged: Vec<bool>,
+    /// How many.
+    pub(crate) wedged_dies: u32,
     pub(crate) scan_start: Vec<u32>,
     pub(crate) erases_since_wear_check: Vec<u32>,
 }
@@ -94,6 +98,8 @@ impl CleaningState {
             jobs: vec![None; dies],
             active: vec![false; dies],
             borrows: vec![false; dies],
+            wedged: vec![false; dies],
+            wedged_dies: 0,
             scan_start: vec![0; dies],
             erases_since_wear_check: vec![0; dies],
         }

@@ -225,7 +225,28 @@ impl DieLogs {
         if picked.is_none() {
             self.cleaning.active[index] = false;
         }
+        let is_wedged = picked.is_none()
+            && !self.has_host_block(die)
+            && (self.lacks_reserve(die) || self.cleaning.wedged_dies > 0);
+        if std::mem::replace(&mut self.cleaning.wedged[index], is_wedged) != is_wedged {
+            let dies = &mut self.cleaning.wedged_dies;
+            *dies = if is_wedged { *dies + 1 } else { *dies - 1 };
+        }
         picked
+    }
+
+    /// Whether a die has neither room nor a block that could be emptied. It comes to that when power cuts, one soon after
+    /// the other, have torn one page after another: the drive lives on with the other dies, whatever is valid there,
+    /// until so much of this one is outdated that a block can be erased.
+    #[inline]
+    pub(crate) fn is_wedged(&self, die: DieIndex) -> bool {
+        self.cleaning.wedged[die.0 as usize]
+    }
+
+    /// Whether no die has limits for valid data because another one is wedged.
+    #[inline]
+    pub(crate) fn is_in_need(&self) -> bool {
+        self.cleaning.wedged_dies > 0
     }
 
     fn pick_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {

@@ -309,6 +309,10 @@ pub trait LogMapping: Mapping {
     /// Whether a die holds so much valid data that host writes must go elsewhere.
     fn is_full(&self, die: DieIndex) -> bool;
 
+    /// Whether a die has neither room nor a block that could be emptied, because power cuts have torn what room there
+    /// was.
+    fn is_wedged(&self, die: DieIndex) -> bool;
+
     /// Sees to it that the next page of host data on a die can be programmed: pages before it that fail are lost, and
     /// are told by [`Mapping::bad_blocks_mut`]. Afterwards [`Self::has_room`] may be false.
     ///

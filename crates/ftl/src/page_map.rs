@@ -378,6 +378,12 @@ impl LogMapping for PageMap {
     fn is_full(&self, die: DieIndex) -> bool {
         self.logs.die_valid[die.0 as usize] + self.logs.withheld(die) * self.units_lasting >= self.die_limit
             && self.logs.config.cleaning_mode == CleaningMode::Relocate
+            && !self.logs.is_in_need()
+    }
+
+    #[inline]
+    fn is_wedged(&self, die: DieIndex) -> bool {
+        self.logs.is_wedged(die)
     }
 
     #[inline]

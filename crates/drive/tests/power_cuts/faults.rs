@@ -46,5 +46,8 @@ pub fn give(engine: &mut Engine, plan: &FaultPlan) -> Result<(), String> {
 
 /// Whether the drive has given up taking anything new.
 pub fn is_read_only(engine: &Engine) -> bool {
-    flash!(engine, drive => drive.is_read_only(), false)
+    match engine {
+        Engine::Raid0(array) => array.members().any(|member| is_read_only(member.device())),
+        _ => flash!(engine, drive => drive.is_read_only(), false),
+    }
 }

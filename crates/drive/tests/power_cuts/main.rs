@@ -82,12 +82,18 @@ enum Faults<'a> {
     Misbehaves(&'a str),
 }
 
+impl Faults<'_> {
+    fn are_given(self) -> bool {
+        !matches!(self, Self::None)
+    }
+}
+
 /// What came of a seed.
 enum Outcome {
     /// No drive that could be tried.
     NoDrive,
-    /// So many power cuts, all survived.
-    Survived(u64),
+    /// So many power cuts, all survived; whether the drive only reads any more.
+    Survived(u64, bool),
     /// The drive broke a promise at this cut.
     Failed(u64, Failure),
 }
@@ -110,12 +116,14 @@ fn try_seed(seed: u64, plan: Plan<'_>) -> Outcome {
         sabotage: plan.sabotage,
         faults,
         cuts: 0,
+        may_give_up: plan.manner == Manner::CutAfterCut,
+        gave_up: false,
         is_traced: number("DRIVELAB_TRACE").is_some(),
         spare: Vec::new(),
     };
     let result = catch_unwind(AssertUnwindSafe(|| run(seed, plan.manner, &mut trial)));
     match result {
-        Ok(Ok(())) => Outcome::Survived(trial.cuts),
+        Ok(Ok(())) => Outcome::Survived(trial.cuts, trial.gave_up),
         Ok(Err(failure)) => Outcome::Failed(trial.cuts, failure),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().cloned();
@@ -162,13 +170,14 @@ fn run(seed: u64, manner: Manner, trial: &mut Trial<'_>) -> Result<(), Failure> 
 fn try_all(plan: Plan<'_>, name: &str, count: u64) {
     let first = number("DRIVELAB_FIRST_SEED").unwrap_or(0);
     let count = number("DRIVELAB_SEEDS").unwrap_or(count);
-    let (mut tried, mut cuts, mut failed) = (0u64, 0, Vec::new());
+    let (mut tried, mut cuts, mut gave_up, mut failed) = (0u64, 0, 0, Vec::new());
     for seed in first..first + count {
         match try_seed(seed, plan) {
             Outcome::NoDrive => {}
-            Outcome::Survived(survived) => {
+            Outcome::Survived(survived, only_reads) => {
                 tried += 1;
                 cuts += survived;
+                gave_up += u64::from(only_reads);
             }
             Outcome::Failed(cut, Failure { class, text }) => {
                 tried += 1;
@@ -181,7 +190,8 @@ fn try_all(plan: Plan<'_>, name: &str, count: u64) {
             }
         }
     }
-    println!("{name}: {count} seeds, {tried} drives, {cuts} power cuts");
+    println!("{name}: {count} seeds, {tried} drives ({gave_up} only read any more), {cuts} power cuts");
+    assert!(plan.faults.are_given() || gave_up <= 1 + tried / 1000, "{gave_up} of {tried} drives give up");
     assert!(failed.is_empty(), "seeds {failed:?} fail");
     assert!(count < 100 || tried > count / 4, "only {tried} of {count} seeds make a drive");
 }

@@ -70,6 +70,8 @@ pub fn try_all(family: Family, overrides: &[(&str, u64)], words: &[(&str, &str)]
         sabotage: None,
         faults: None,
         cuts: 0,
+        may_give_up: false,
+        gave_up: false,
         is_traced: false,
         spare: Vec::new(),
     };

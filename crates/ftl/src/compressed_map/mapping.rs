@@ -259,7 +259,12 @@ impl LogMapping for CompressedMap {
 
     #[inline]
     fn is_full(&self, die: DieIndex) -> bool {
-        self.logs.die_valid[die.0 as usize] >= self.die_limits[die.0 as usize]
+        self.logs.die_valid[die.0 as usize] >= self.die_limits[die.0 as usize] && !self.logs.is_in_need()
+    }
+
+    #[inline]
+    fn is_wedged(&self, die: DieIndex) -> bool {
+        self.logs.is_wedged(die)
     }
 
     fn program_host(&mut self, die: DieIndex, lpns: &[Lpn], stored: &[Stored]) -> Result<Ppn, FtlError> {
