@@ -67,7 +67,7 @@ test: setup system ## all tests, Rust and Python
 	    { cat target/doctests.log; exit 1; }
 	cargo nextest run --locked $(TESTED_CRATES) --cargo-quiet --no-tests pass
 	$(call say,"Python tests")
-	$(BIN)/python -m pytest -q -n $(WORKERS) python/tests
+	$(BIN)/python -m pytest -q -rs -n $(WORKERS) python/tests
 
 .PHONY: torture
 torture: setup system ## long runs from SEED: SEEDS drives of each kind under power cuts, servers killed ROUNDS times under each client

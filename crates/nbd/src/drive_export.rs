@@ -49,7 +49,11 @@ impl Latencies {
     pub fn to_json(&self) -> Value {
         const OPS: [&str; 4] = ["read", "write", "flush", "trim"];
         let told = OPS.iter().zip(&self.0).map(|(name, latency)| {
-            ((*name).to_owned(), json!({ "mean": latency.mean_ns(), "max": latency.max_ns() }))
+            let median_ns = latency.percentile_ns(50.0);
+            (
+                (*name).to_owned(),
+                json!({ "median": median_ns, "mean": latency.mean_ns(), "max": latency.max_ns() }),
+            )
         });
         Value::Object(told.collect())
     }

@@ -16,14 +16,23 @@ READY_S = 10.0
 
 
 @contextmanager
-def as_file(drive: ServedDrive, folder: Path) -> Iterator[Path]:
-    """The drive as a file, by nbdfuse."""
+def as_file(drive: ServedDrive, folder: Path, *, any_bytes: bool = False) -> Iterator[Path]:
+    """The drive as a file, by nbdfuse; in whole sectors, unless `any_bytes` may be written.
+
+    libnbd refuses what isn't aligned, and so does a drive; a filter of nbdkit's reads, changes and
+    writes the sectors around such bytes, as nbdfuse's manual has it.
+    """
     require("nbdfuse", "fusermount3")
+    place = [drive.uri]
+    if any_bytes:
+        require("nbdkit")
+        filtered = ["nbdkit", "--exit-with-parent", "--filter=blocksize", "nbd"]
+        place = ["[", *filtered, f"uri={drive.uri}", "minblock=512", "]"]
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
         unavailable("/dev/fuse can't be opened")
     folder.mkdir()
     file = folder / "drive"
-    process = started(["nbdfuse", file, drive.uri], stderr=subprocess.PIPE)
+    process = started(["nbdfuse", file, *place], stderr=subprocess.PIPE)
     assert process.stderr is not None
     try:
         deadline = time.monotonic() + READY_S
@@ -34,7 +43,8 @@ def as_file(drive: ServedDrive, folder: Path) -> Iterator[Path]:
         yield file
     finally:
         # Lazily, so that a failed test leaves no mount behind that something still holds.
-        ran("fusermount3", "-u", "-z", folder)
+        if process.poll() is None:
+            ran("fusermount3", "-u", "-z", folder)
         process.wait(READY_S)
         process.stderr.close()
 

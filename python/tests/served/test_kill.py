@@ -1,6 +1,6 @@
 """The server is killed at random moments; what it had promised is there when it is back.
 
-A few rounds of each in CI, 50 and more by `make torture` (`DRIVELAB_KILL_ROUNDS`).
+A few rounds of each family in CI, 50 and more by `make torture` (`DRIVELAB_KILL_ROUNDS`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from served import wire
-from served.conftest import SMALL, Serve
+from served.conftest import MODEL, SMALL, Serve
 from served.drive import ServedDrive
 from served.hammer import Hammer
 from served.programs import ran, require, started
@@ -25,21 +25,59 @@ ROUNDS = int(os.environ.get("DRIVELAB_KILL_ROUNDS", "3"))
 SEED = int(os.environ.get("DRIVELAB_KILL_SEED", "1"))
 VOLATILE = (*SMALL, "write_buffer.capacitor=false")
 CAPACITOR = (*SMALL, "write_buffer.capacitor=true")
+FAMILIES = {
+    "page-map": (MODEL, VOLATILE),
+    "page-map-capacitor": (MODEL, CAPACITOR),
+    "superblock-map": (
+        "jmicron-jmf602b-64gb",
+        (
+            "flash.dies_per_channel=2",
+            "flash.blocks_per_plane=64",
+            "user_capacity_bytes=199999488",
+            "ftl.trim_supported=true",
+        ),
+    ),
+    "log-block-map": (
+        "samsung-slc-64gb",
+        (
+            "flash.dies_per_channel=1",
+            "flash.blocks_per_plane=128",
+            "user_capacity_bytes=399998976",
+            "ftl.trim_supported=true",
+        ),
+    ),
+    "compressed-map": (
+        "corsair-force-f100-100gb",
+        (
+            "flash.channel_count=4",
+            "flash.dies_per_channel=1",
+            "flash.blocks_per_plane=56",
+            "user_capacity_bytes=299999232",
+        ),
+    ),
+    "raid-0": (
+        "intel-x25-v-40gb-raid0-x2",
+        ("member.flash.blocks_per_plane=64", "member.user_capacity_bytes=999997440"),
+    ),
+    "hard-disk": ("wd-velociraptor-300gb", ()),
+}
 JOBS, SPAN_BYTES, STEADY_OFFSET = 4, 16 * MIB, 256 * MIB
 BAD = re.compile(r"^(?:verify|crc32c): .* offset (\d+)", re.MULTILINE)
 
 
-@pytest.mark.parametrize("buffer", [VOLATILE, CAPACITOR], ids=["volatile", "capacitor"])
-def test_every_promise_survives_kill_9(serve: Serve, buffer: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_promise_survives_kill_9(serve: Serve, family: str) -> None:
     """Stamped sectors on two connections; the book knows what may be there, sector by sector."""
-    drive = serve(sets=buffer)
-    hammer = Hammer(drive, SEED, Book(SEED, capacitor=buffer is CAPACITOR), 16 * MIB)
+    model, sets = FAMILIES[family]
+    drive = serve(model, sets)
+    book = Book(SEED, capacitor="write_buffer.capacitor=true" in sets)
+    hammer = Hammer(drive, SEED, book, 16 * MIB)
     moments = np.random.default_rng(SEED)
     for number in range(ROUNDS):
         hammer.round(int(moments.integers(50, 3000)))
         drive.check()
         drive.restart()
-        hammer.verify(f"seed {SEED}, round {number}")
+        hammer.verify(f"{family}, seed {SEED}, round {number}")
 
 
 @pytest.mark.parametrize("buffer", [VOLATILE, CAPACITOR], ids=["volatile", "capacitor"])

