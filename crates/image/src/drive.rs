@@ -163,17 +163,31 @@ impl ImageDrive {
         done: &mut Vec<Completion>,
     ) -> Result<(), ImageError> {
         while !self.is_dead && self.drive.next_event().is_some_and(|event| event <= until_ns) {
-            let heard = done.len();
-            self.drive.advance_to_completion(until_ns, done);
+            self.advance_to_completion(until_ns, host, done)?;
+        }
+        Ok(())
+    }
+
+    /// As [`Self::advance`], but no further than to the next completion.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn advance_to_completion(
+        &mut self,
+        until_ns: u64,
+        host: &mut impl HostData,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), ImageError> {
+        let heard = done.len();
+        self.drive.advance_to_completion(until_ns, done);
+        self.carry_out(host).inspect_err(|_| done.truncate(heard))?;
+        if !self.is_dead && self.drive.engine().wants_checkpoint() {
+            done.extend(self.drive.standby());
             self.carry_out(host).inspect_err(|_| done.truncate(heard))?;
-            if !self.is_dead && self.drive.engine().wants_checkpoint() {
-                done.extend(self.drive.standby());
-                self.carry_out(host).inspect_err(|_| done.truncate(heard))?;
-            }
-            if self.is_dead {
-                // What was on its way when the power failed was not answered.
-                done.truncate(heard);
-            }
+        }
+        if self.is_dead {
+            // What was on its way when the power failed was not answered.
+            done.truncate(heard);
         }
         if !self.is_dead && self.drive.now_ns() >= self.saved_ns + SAVE_NS {
             self.save(false)?;

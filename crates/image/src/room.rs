@@ -63,14 +63,18 @@ impl Room for Unlimited {
 struct Part {
     begin: u64,
     bytes: u64,
+    /// A power of two.
     step_bytes: u64,
+    step_bits: u32,
     /// One bit a step.
     made: Vec<u64>,
 }
 
 impl Part {
     fn new((begin, bytes): (u64, u64), step_bytes: u64) -> Self {
-        Self { begin, bytes, step_bytes, made: vec![0; bytes.div_ceil(step_bytes * 64) as usize] }
+        debug_assert!(step_bytes.is_power_of_two());
+        let made = vec![0; bytes.div_ceil(step_bytes * 64) as usize];
+        Self { begin, bytes, step_bytes, step_bits: step_bytes.trailing_zeros(), made }
     }
 
     #[inline]
@@ -87,8 +91,8 @@ impl Part {
         if place.is_empty() {
             return Ok(());
         }
-        let steps = place.start as u64 / self.step_bytes..=(place.end as u64 - 1) / self.step_bytes;
-        for step in steps {
+        let (first, last) = (place.start as u64 >> self.step_bits, (place.end as u64 - 1) >> self.step_bits);
+        for step in first..=last {
             if !self.is_made(step) {
                 let offset = step * self.step_bytes;
                 allocate(self.begin + offset, self.step_bytes.min(self.bytes - offset))?;

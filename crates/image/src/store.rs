@@ -65,6 +65,8 @@ pub struct Store<B, R> {
     medium: Medium<B>,
     cells: Cells<B>,
     room: R,
+    /// Blocks for whose programs there is room, one bit each: the medium's room is never given back.
+    roomy: Vec<u64>,
     /// Operations that have begun and not ended.
     begun: Vec<(u64, FlashOp)>,
 }
@@ -83,7 +85,8 @@ impl Store<Vec<u8>, Unlimited> {
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
     pub(crate) fn new(medium: Medium<B>, cells: Cells<B>, room: R) -> Self {
-        Self { medium, cells, room, begun: Vec::new() }
+        let roomy = vec![0; medium.shape().blocks.div_ceil(64) as usize];
+        Self { medium, cells, room, roomy, begun: Vec::new() }
     }
 
     /// The medium.
@@ -189,27 +192,44 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
             }
             Effect::End { number, op, words } => {
                 let words = effects.words_of(words);
-                for place in self.medium.touched_by(op, words.len()) {
-                    self.room.make_for_medium(place)?;
-                }
+                self.make_room(op, words.len())?;
                 self.medium.apply(op, words)?;
-                self.begun.retain(|&(begun, _)| begun != number);
+                // Among the oldest, as a rule; their order stays, for a power cut tears them in it.
+                if let Some(place) = self.begun.iter().position(|&(begun, _)| begun == number) {
+                    self.begun.remove(place);
+                }
                 Ok(())
             }
             Effect::SecureErase => self.secure_erase(),
         }
     }
 
+    /// Makes sure of the room of an operation with so many words.
+    #[inline]
+    fn make_room(&mut self, op: FlashOp, words: usize) -> Result<(), NoRoom> {
+        let (FlashOp::Program { block, .. } | FlashOp::Erase { block }) = op else {
+            return self.make_all_room(op, words);
+        };
+        let (word, bit) = ((block.0 / 64) as usize, 1 << (block.0 % 64));
+        if self.roomy.get(word).is_some_and(|blocks| blocks & bit != 0) {
+            return Ok(());
+        }
+        self.make_all_room(op, words)?;
+        if let (FlashOp::Program { .. }, Some(blocks)) = (op, self.roomy.get_mut(word)) {
+            *blocks |= bit;
+        }
+        Ok(())
+    }
+
+    fn make_all_room(&mut self, op: FlashOp, words: usize) -> Result<(), NoRoom> {
+        self.medium.touched_by(op, words).into_iter().try_for_each(|place| self.room.make_for_medium(place))
+    }
+
     /// The power fails: what has begun is torn.
     pub fn cut(&mut self) {
         for (_, op) in std::mem::take(&mut self.begun) {
-            let has_room = self
-                .medium
-                .touched_by(op, 0)
-                .into_iter()
-                .all(|place| self.room.make_for_medium(place).is_ok());
             // An operation may not be possible because the one before it was torn too: then it has not happened.
-            if has_room {
+            if self.make_room(op, 0).is_ok() {
                 let _ = self.medium.tear(op);
             }
         }

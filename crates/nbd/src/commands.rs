@@ -35,8 +35,16 @@ impl Job {
 struct Slot {
     command: Command,
     job: u32,
-    /// What is written, or has been read; empty for zeros, which need no memory.
+    /// It writes zeros, which need no memory.
+    is_zeros: bool,
+    /// Begins with what is written, or has been read; what a buffer held before may follow.
     data: Vec<u8>,
+}
+
+impl Slot {
+    fn bytes(&self) -> usize {
+        self.command.sector_count as usize * SECTOR
+    }
 }
 
 /// Commands under way, by tag.
@@ -68,20 +76,24 @@ impl Commands {
             job.commands += 1;
         }
         let mut buffer = self.buffers.pop().unwrap_or_default();
+        let bytes = command.sector_count as usize * SECTOR;
         match (command.op, data) {
-            (Op::Write, Some(data)) => buffer.extend_from_slice(data),
-            (Op::Write, None) => {
-                let bytes = command.sector_count as usize * SECTOR;
-                self.zeros.resize(self.zeros.len().max(bytes), 0);
+            (Op::Write, Some(data)) => {
+                buffer.clear();
+                buffer.extend_from_slice(data);
             }
-            (Op::Read, _) => buffer.resize(command.sector_count as usize * SECTOR, 0),
+            (Op::Write, None) => self.zeros.resize(self.zeros.len().max(bytes), 0),
+            // The drive fills all of it before the command is done.
+            (Op::Read, _) => buffer.resize(buffer.len().max(bytes), 0),
             (Op::Flush | Op::Trim, _) => {}
         }
+        let is_zeros = command.op == Op::Write && data.is_none();
         let tag = self.free_slots.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() as u32 - 1
         });
-        self.slots[tag as usize] = Some(Slot { command: Command { tag, ..command }, job, data: buffer });
+        let command = Command { tag, ..command };
+        self.slots[tag as usize] = Some(Slot { command, job, is_zeros, data: buffer });
         tag
     }
 
@@ -114,16 +126,15 @@ impl Commands {
     /// What a read has read; nothing for all other commands.
     pub fn data(&self, tag: u32) -> &[u8] {
         match &self.slots[tag as usize] {
-            Some(slot) if slot.command.op == Op::Read => &slot.data,
+            Some(slot) if slot.command.op == Op::Read => &slot.data[..slot.bytes()],
             _ => &[],
         }
     }
 
     /// The place of a command is free again.
     pub fn release(&mut self, tag: u32) {
-        if let Some(mut slot) = self.slots[tag as usize].take() {
+        if let Some(slot) = self.slots[tag as usize].take() {
             self.free_slots.push(tag);
-            slot.data.clear();
             if self.buffers.len() < SPARE_BUFFERS && slot.data.capacity() <= SPARE_BYTES_MAX {
                 self.buffers.push(slot.data);
             }
@@ -151,16 +162,16 @@ impl HostData for Commands {
     fn written(&self, tag: u32, offset: u32, count: u32) -> Option<&[u8]> {
         let slot = self.slots.get(tag as usize)?.as_ref()?;
         let (begin, end) = bounds(offset, count);
-        if slot.command.op != Op::Write || end > slot.command.sector_count as usize * SECTOR {
+        if slot.command.op != Op::Write || end > slot.bytes() {
             return None;
         }
-        if slot.data.is_empty() { self.zeros.get(begin..end) } else { slot.data.get(begin..end) }
+        if slot.is_zeros { self.zeros.get(begin..end) } else { slot.data.get(begin..end) }
     }
 
     fn to_read(&mut self, tag: u32, offset: u32, count: u32) -> Option<&mut [u8]> {
         let slot = self.slots.get_mut(tag as usize)?.as_mut()?;
         let (begin, end) = bounds(offset, count);
-        if slot.command.op == Op::Read { slot.data.get_mut(begin..end) } else { None }
+        if slot.command.op == Op::Read && end <= slot.bytes() { slot.data.get_mut(begin..end) } else { None }
     }
 }
 

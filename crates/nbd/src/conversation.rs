@@ -66,8 +66,8 @@ impl<E: Export> Conversation<E> {
     pub fn settle(&mut self, now_ns: u64) -> u64 {
         let mut now_ns = now_ns;
         while self.service.pending() > 0 {
-            let Some(event_ns) = self.service.export.next_event() else { break };
-            now_ns = now_ns.max(event_ns);
+            let Some(reply_ns) = self.service.export.next_reply(now_ns) else { break };
+            now_ns = now_ns.max(reply_ns);
             self.advance(now_ns);
         }
         now_ns

@@ -20,6 +20,13 @@ use crate::stop::StopHandle;
 /// Most sectors of one trim, as many as a command of ATA holds in its first block of ranges.
 const TRIM_SECTORS_MAX: u64 = 64 * 65_535;
 
+/// The drive is let alone for so long at most to see when its next completion is.
+const LOOK_AHEAD_NS: u64 = 1_000_000_000;
+
+/// Bytes of whose units a block status tells at most, so that none keeps others waiting; a client that wants to know more
+/// asks again.
+const STATUS_BYTES_MAX: u32 = 1 << 30;
+
 /// Sectors that are written at once where zeros can't be trimmed.
 const ZERO_SECTORS: u64 = 2048;
 
@@ -79,6 +86,8 @@ pub struct DriveExport {
     later: VecDeque<Completion>,
     pub(crate) latencies: Latencies,
     pub(crate) fua_requests: u64,
+    /// What the drive failed of before its export was told to advance.
+    error: Option<ImageError>,
     failure: Option<(Errno, String)>,
     stop: Arc<OnceLock<StopHandle>>,
 }
@@ -117,6 +126,7 @@ impl DriveExport {
             later: VecDeque::new(),
             latencies: Latencies::default(),
             fua_requests: 0,
+            error: None,
             failure: None,
             stop: Arc::default(),
             drive,
@@ -304,17 +314,40 @@ impl Export for DriveExport {
         Some(next_ns.saturating_sub(self.origin_ns))
     }
 
+    fn next_reply(&mut self, now_ns: u64) -> Option<u64> {
+        while self.answers.is_empty() && self.later.is_empty() {
+            if self.drive.was_cut() || self.failure.is_some() {
+                return None;
+            }
+            self.feed(now_ns + self.origin_ns);
+            let until_ns = self.drive.next_event()?.saturating_add(LOOK_AHEAD_NS);
+            let Self { drive, commands, done, .. } = self;
+            let advanced = drive.advance_to_completion(until_ns, commands, done);
+            self.done.drain(..).for_each(|completion| self.later.push_back(completion));
+            if let Err(error) = advanced {
+                self.error = Some(error);
+                return Some(now_ns);
+            }
+            if self.drive.was_cut() {
+                self.end();
+            }
+        }
+        let reply_ns = self.later.front().map_or(0, |completion| completion.completed_ns);
+        Some(reply_ns.saturating_sub(self.origin_ns).max(now_ns))
+    }
+
     fn advance(&mut self, until_ns: u64, reply: &mut Reply<'_>) {
         for (ticket, answer) in self.answers.drain(..) {
             reply(ticket, answer.map(|()| &[][..]));
         }
+        if let Some(error) = self.error.take() {
+            self.fail(&error, reply);
+        }
         let until_ns = until_ns + self.origin_ns;
         while !self.drive.was_cut() && self.failure.is_none() {
             self.feed(until_ns);
-            let mut done = std::mem::take(&mut self.done);
-            let advanced = self.drive.advance(until_ns, &mut self.commands, &mut done);
-            self.later.extend(done.drain(..));
-            self.done = done;
+            let advanced = self.drive.advance(until_ns, &mut self.commands, &mut self.done);
+            self.done.drain(..).for_each(|completion| self.later.push_back(completion));
             let mut was_answered = false;
             while let Some(&completion) = self.later.front()
                 && completion.completed_ns <= until_ns
@@ -338,6 +371,7 @@ impl Export for DriveExport {
 
     fn block_status(&mut self, offset: u64, length: u32, most: usize, extents: &mut Vec<Extent>) {
         extents.clear();
+        let length = length.min(STATUS_BYTES_MAX);
         let (mut lba, end) = (offset / SECTOR_BYTES, (offset + u64::from(length)) / SECTOR_BYTES);
         while lba < end && extents.len() < most {
             let (holds, count) = self.drive.drive().engine().allocation(lba, end - lba);

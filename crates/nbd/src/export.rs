@@ -180,6 +180,12 @@ pub trait Export {
     /// When something next happens; `None`: nothing without a new request.
     fn next_event(&mut self) -> Option<u64>;
 
+    /// When a reply will be there if nothing is asked for before; the export may live through that time to find out.
+    /// So asks a server whose clock waits for nothing, instead of [`Export::next_event`].
+    fn next_reply(&mut self, now_ns: u64) -> Option<u64> {
+        self.next_event().map(|event_ns| event_ns.max(now_ns))
+    }
+
     /// Lets time pass, and calls `reply` for what is done by then; with data only for reads that succeeded, all of it.
     fn advance(&mut self, until_ns: u64, reply: &mut Reply<'_>);
 

@@ -187,8 +187,8 @@ impl<E: Export + Control> Server<E> {
             return self.connections.advance(time.now_ns(), &mut self.service);
         }
         while self.service.pending() > 0 {
-            let Some(event_ns) = self.service.export.next_event() else { return };
-            self.connections.advance(time.reach(event_ns), &mut self.service);
+            let Some(reply_ns) = self.service.export.next_reply(time.now_ns()) else { return };
+            self.connections.advance(time.reach(reply_ns), &mut self.service);
         }
     }
 

@@ -95,7 +95,11 @@ impl<E: Export> Service<E> {
                 }
                 Step::Command(command, bytes) => {
                     match command.action {
-                        Action::BlockStatus { one } => self.block_status(client, &command, one),
+                        Action::BlockStatus { one } => {
+                            self.block_status(client, &command, one);
+                            // It looks at many units: a turn of its own.
+                            requests = TURN_REQUESTS;
+                        }
                         Action::Request(kind) => {
                             if let Some(wait) = self.refuses(client, kind, command.length) {
                                 return (taken, wait);
