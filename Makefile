@@ -12,6 +12,7 @@ WORKERS ?= 2
 ROUNDS ?= 50
 SEEDS ?= 7500
 SEED ?= 1
+SECONDS ?= 30
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -77,6 +78,14 @@ torture: setup system ## long runs from SEED: SEEDS drives of each kind under po
 	$(call say,"Killed servers")
 	DRIVELAB_KILL_ROUNDS=$(ROUNDS) DRIVELAB_KILL_SEED=$(SEED) \
 	    $(BIN)/python -m pytest -q -n $(WORKERS) python/tests/served/test_kill.py
+
+# Two targets at the same time: the NBD protocol, and what opens images.
+.PHONY: fuzz
+fuzz: setup ## mutated conversations and images for SECONDS each, from SEED
+	$(call say,"fuzzing for $(SECONDS) s from seed $(SEED)")
+	DRIVELAB_FUZZ_SECONDS=$(SECONDS) DRIVELAB_FUZZ_SEED=$(SEED) cargo nextest run --locked \
+	    -p drivelab-nbd -p drivelab-image --test fuzz -E 'test(survives_mutations) | test(survive_mutations)' \
+	    --cargo-quiet --success-output final --no-tests fail
 
 .PHONY: lint
 lint: setup ## formatting, clippy, dependency licences, ruff, mypy, stubs against the built module

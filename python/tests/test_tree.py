@@ -21,7 +21,7 @@ SOURCE_LINES_MAX = 600
 EMPTY_WORDS = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
 
 # Each crate may use those before it.
-CRATES = ["sim", "nand", "ftl", "controller", "drive", "workload", "image", "nbd", "python"]
+CRATES = ["sim", "fuzz", "nand", "ftl", "controller", "drive", "workload", "image", "nbd", "python"]
 
 KEY = r"\[[A-Z0-9]+\]"
 SOURCE = re.compile(KEY + r"|^assumed: \S|\bfitted to \S")

@@ -17,6 +17,7 @@ mod content;
 mod drive;
 mod error;
 mod file;
+pub mod fuzz;
 mod header;
 mod image;
 mod lifetime;

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Bytes of a copy.
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
 /// Words before the text of a copy: generation, length, checksum.
-const HEAD_BYTES: usize = 24;
+pub(crate) const HEAD_BYTES: usize = 24;
 
 /// State of an image.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ fn encode(generation: u64, state: &State) -> io::Result<Vec<u8>> {
 }
 
 /// Checksum of generation, length and text.
-fn check(copy: &[u8]) -> u64 {
+pub(crate) fn check(copy: &[u8]) -> u64 {
     xxh3_64(&copy[..16]) ^ xxh3_64(&copy[HEAD_BYTES..]).rotate_left(1)
 }
 

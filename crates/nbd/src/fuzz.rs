@@ -1,5 +1,7 @@
 //! Arbitrary bytes against the protocol, for fuzzers of any kind.
 
+use serde_json::Value;
+
 use crate::conversation::Conversation;
 use crate::export::ExportInfo;
 use crate::limits::Limits;
@@ -11,13 +13,14 @@ pub const DISK_BYTES: u64 = 1 << 20;
 /// Plays `data` to a server as a client would, in pieces whose sizes its first byte decides, and checks after each
 /// that the server holds no more memory than it may.
 ///
-/// The second byte decides how many pieces come before replies are read. Returns the bytes of all replies.
+/// The second byte decides how many pieces come before replies are read. Returns the bytes of all replies, and the
+/// server's statistics.
 ///
 /// # Panics
 /// If the server has a fault.
 #[must_use]
-pub fn fuzz_session(data: &[u8]) -> Vec<u8> {
-    let [cut, reads, client @ ..] = data else { return Vec::new() };
+pub fn fuzz_session(data: &[u8]) -> (Vec<u8>, Value) {
+    let [cut, reads, client @ ..] = data else { return (Vec::new(), Value::Null) };
     let info = ExportInfo {
         fast_zero: cut & 1 != 0,
         read_only: *reads == 255,
@@ -64,5 +67,5 @@ pub fn fuzz_session(data: &[u8]) -> Vec<u8> {
     replies.extend_from_slice(server.replies());
     server.sent(server.replies().len());
     assert!(server.is_over(), "requests were left without a reply");
-    replies
+    (replies, server.statistics())
 }

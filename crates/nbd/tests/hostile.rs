@@ -1,4 +1,5 @@
-//! Clients that do what no client should. After each, another is served at once, and memory stays bounded.
+//! Clients that do what no client should, of a disk in memory and of a drive in an image. After each, another is served
+//! at once, and memory stays bounded.
 #![allow(clippy::disallowed_methods, reason = "servers and clients here live in real time")]
 
 mod client;
@@ -7,13 +8,16 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use client::*;
+use drivelab_image::{Image, ModelTexts};
 use drivelab_nbd::protocol::{command, magic, option};
-use drivelab_nbd::{Clock, ExportInfo, Limits, Listen, MemoryExport, Options, Server, StopHandle};
+use drivelab_nbd::{
+    Clock, Control, DriveExport, Export, ExportInfo, Limits, Listen, MemoryExport, Options, ServeOptions,
+    Server, StopHandle,
+};
 use serde_json::Value;
 
 const SIZE: u64 = 64 << 20;
@@ -22,35 +26,110 @@ const MIB: u32 = 1 << 20;
 /// What a server may use beyond its disk and what it had at its start.
 const MEMORY_BYTES_MAX: u64 = 100 << 20;
 
-static SERVERS: AtomicU32 = AtomicU32::new(0);
+/// What the clients of a test hold at the same time: they are threads of the same process.
+const CLIENTS_BYTES_MAX: u64 = 64 << 20;
+
+/// What is served.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Disk {
+    Memory,
+    Drive,
+}
+
+impl Disk {
+    /// Resident bytes of it at most: those of the drive's file too, which is mapped, with spare area and flash state.
+    fn bytes(self) -> u64 {
+        if self == Self::Memory { SIZE } else { 2 * SIZE }
+    }
+}
+
+const MODEL: &str = "
+    name = 'small'
+    title = 'Small drive'
+    user_capacity_bytes = 67108864
+    [flash]
+    channel_count = 2
+    dies_per_channel = 4
+    planes_per_die = 1
+    blocks_per_plane = 24
+    pages_per_block = 128
+    page_bytes = 4096
+    read_ns = 50000
+    program_ns = 250000
+    erase_ns = 1500000
+    bus_bytes_per_s = 40000000
+    [ftl]
+    map_unit_bytes = 4096
+    [link]
+    bytes_per_s = 250000000
+    [write_buffer]
+    size_bytes = 262144
+";
+
+/// Each test on each disk.
+macro_rules! on_each_disk {
+    ($($test:ident),* $(,)?) => {
+        mod memory {
+            $(#[test] fn $test() { super::$test(super::Disk::Memory); })*
+        }
+        mod drive {
+            $(#[test] fn $test() { super::$test(super::Disk::Drive); })*
+        }
+    };
+}
 
 /// A server in a thread of its own; stopped when dropped.
 struct Running {
+    disk: Disk,
+    /// Holds image and socket.
+    _folder: tempfile::TempDir,
     path: PathBuf,
     stop: StopHandle,
-    thread: Option<JoinHandle<Server<MemoryExport>>>,
+    thread: Option<JoinHandle<Value>>,
     memory_bytes: u64,
 }
 
 impl Running {
-    fn with(limits: Limits) -> Self {
-        let name =
-            format!("drivelab-hostile-{}-{}", std::process::id(), SERVERS.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
+    fn with(disk: Disk, limits: Limits) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        match disk {
+            Disk::Memory => {
+                Self::serve(disk, folder, MemoryExport::new(ExportInfo::new("disk", SIZE)), limits)
+            }
+            Disk::Drive => {
+                let image = folder.path().join("a.drive");
+                let mut texts = ModelTexts::default();
+                texts.layers.push((MODEL.to_owned(), "small.toml".to_owned()));
+                Image::create(&image, &texts, 7).unwrap();
+                let options = ServeOptions { name: "disk".to_owned(), ..ServeOptions::default() };
+                Self::serve(disk, folder, DriveExport::power_on(&image, &options).unwrap(), limits)
+            }
+        }
+    }
+
+    fn serve(
+        disk: Disk,
+        folder: tempfile::TempDir,
+        export: impl Export + Control + Send + 'static,
+        limits: Limits,
+    ) -> Self {
+        let path = folder.path().join("socket");
         let mut options = Options::new(Listen::Unix(path.clone()));
         options.clock = Clock::Instant;
         options.limits = limits;
-        let mut server = Server::bind(MemoryExport::new(ExportInfo::new("disk", SIZE)), options).unwrap();
+        let mut server = Server::bind(export, options).unwrap();
         let stop = server.stop_handle();
         let thread = std::thread::spawn(move || {
             server.run().unwrap();
-            server
+            server.statistics()
         });
-        Self { path, stop, thread: Some(thread), memory_bytes: memory_bytes() }
+        // The peak is counted from here on.
+        std::fs::write("/proc/self/clear_refs", "5").unwrap();
+        Self { disk, _folder: folder, path, stop, thread: Some(thread), memory_bytes: status_bytes("VmRSS") }
     }
 
-    fn new() -> Self {
-        Self::with(Limits { total_bytes_max: 80 << 20, ..Limits::default() })
+    fn new(disk: Disk) -> Self {
+        Self::with(disk, Limits { total_bytes_max: 80 << 20, ..Limits::default() })
     }
 
     fn connect(&self) -> UnixStream {
@@ -83,13 +162,13 @@ impl Running {
         client.write_all(&command(command::DISCONNECT, 0, 3, 0, 0)).unwrap();
         assert_eq!(client.read(&mut answer).unwrap(), 0);
         assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-        let memory_bytes = memory_bytes().saturating_sub(self.memory_bytes);
-        assert!(memory_bytes < MEMORY_BYTES_MAX + SIZE, "{memory_bytes} bytes more than at the start");
+        let bytes = status_bytes("VmRSS").saturating_sub(self.memory_bytes);
+        assert!(bytes < MEMORY_BYTES_MAX + self.disk.bytes(), "{bytes} bytes more than at the start");
     }
 
     fn stop(&mut self) -> Value {
         self.stop.stop();
-        self.thread.take().unwrap().join().unwrap().statistics()
+        self.thread.take().unwrap().join().unwrap()
     }
 }
 
@@ -100,14 +179,20 @@ impl Drop for Running {
             let stopped = thread.join();
             assert!(stopped.is_ok() || std::thread::panicking());
         }
-        assert!(!self.path.exists() || std::thread::panicking());
+        if !std::thread::panicking() {
+            assert!(!self.path.exists());
+            let peak_bytes = status_bytes("VmHWM").saturating_sub(self.memory_bytes);
+            let most = MEMORY_BYTES_MAX + CLIENTS_BYTES_MAX + self.disk.bytes();
+            assert!(peak_bytes < most, "{peak_bytes} bytes at the peak more than at the start");
+        }
     }
 }
 
-/// Resident memory of this process.
-fn memory_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/statm").unwrap();
-    status.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+/// A size of this process: `VmRSS`, resident now; `VmHWM`, at its peak.
+fn status_bytes(key: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':')).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
 /// The server has closed the connection.
@@ -123,9 +208,28 @@ fn is_closed(client: &mut UnixStream) -> bool {
     }
 }
 
-#[test]
-fn malformed_handshakes() {
-    let server = Running::new();
+on_each_disk!(
+    malformed_handshakes,
+    half_a_message_and_silence,
+    a_handshake_that_takes_too_long_is_ended,
+    half_open_handshakes_never_lock_others_out,
+    clients_beyond_the_cap_wait_until_a_place_is_free,
+    disconnects_in_the_middle_of_a_write,
+    who_has_asked_and_closed_its_side_is_still_answered,
+    a_reader_that_never_reads,
+    a_reader_that_pauses_gets_everything_in_the_end,
+    many_that_never_read_cannot_take_all_memory,
+    many_that_announce_large_writes_cannot_take_all_memory,
+    requests_of_clients_that_have_left_count_until_they_are_done,
+    oversized_writes_are_passed_over,
+    thousands_of_connections,
+    a_pipeline_of_thousands_of_requests,
+    one_byte_at_a_time,
+    replies_that_only_the_server_makes_are_bounded_too,
+);
+
+fn malformed_handshakes(disk: Disk) {
+    let server = Running::new(disk);
     for said in [
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),
         vec![255; 100],
@@ -141,9 +245,8 @@ fn malformed_handshakes() {
     }
 }
 
-#[test]
-fn half_a_message_and_silence() {
-    let server = Running::new();
+fn half_a_message_and_silence(disk: Disk) {
+    let server = Running::new(disk);
     let whole = [handshake(true), write(0, 1, 0, &vec![5; 100_000])].concat();
     let cuts = (0..whole.len()).step_by(37).take(8).chain([150, 170, 200, 50_000, whole.len() - 1]);
     let silent: Vec<_> = cuts
@@ -158,9 +261,8 @@ fn half_a_message_and_silence() {
     server.serves();
 }
 
-#[test]
-fn a_handshake_that_takes_too_long_is_ended() {
-    let server = Running::with(Limits { handshake: Duration::from_millis(200), ..Limits::default() });
+fn a_handshake_that_takes_too_long_is_ended(disk: Disk) {
+    let server = Running::with(disk, Limits { handshake: Duration::from_millis(200), ..Limits::default() });
     let mut negotiated = server.negotiated();
     let mut silent = server.connect();
     let mut slow = server.connect();
@@ -172,9 +274,8 @@ fn a_handshake_that_takes_too_long_is_ended() {
     negotiated.read_exact(&mut [0; 16]).unwrap();
 }
 
-#[test]
-fn half_open_handshakes_never_lock_others_out() {
-    let server = Running::with(Limits { connections_max: 8, ..Limits::default() });
+fn half_open_handshakes_never_lock_others_out(disk: Disk) {
+    let server = Running::with(disk, Limits { connections_max: 8, ..Limits::default() });
     let mut silent: Vec<_> = (0..40).map(|_| server.connect()).collect();
     server.serves();
     server.serves();
@@ -182,9 +283,8 @@ fn half_open_handshakes_never_lock_others_out() {
     assert!(is_closed(&mut silent[0]));
 }
 
-#[test]
-fn clients_beyond_the_cap_wait_until_a_place_is_free() {
-    let server = Running::with(Limits { connections_max: 2, ..Limits::default() });
+fn clients_beyond_the_cap_wait_until_a_place_is_free(disk: Disk) {
+    let server = Running::with(disk, Limits { connections_max: 2, ..Limits::default() });
     let (first, second) = (server.negotiated(), server.negotiated());
     let mut third = server.connect();
     third.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
@@ -195,9 +295,8 @@ fn clients_beyond_the_cap_wait_until_a_place_is_free() {
     drop(second);
 }
 
-#[test]
-fn disconnects_in_the_middle_of_a_write() {
-    let server = Running::new();
+fn disconnects_in_the_middle_of_a_write(disk: Disk) {
+    let server = Running::new(disk);
     for length in [27, 28, 29, 5000, 300_000, 2_000_000] {
         for how in [Shutdown::Write, Shutdown::Both] {
             let mut client = server.negotiated();
@@ -214,9 +313,8 @@ fn disconnects_in_the_middle_of_a_write() {
     assert!(answer[16..].iter().all(|&byte| byte == 0), "half a write was carried out");
 }
 
-#[test]
-fn who_has_asked_and_closed_its_side_is_still_answered() {
-    let server = Running::new();
+fn who_has_asked_and_closed_its_side_is_still_answered(disk: Disk) {
+    let server = Running::new(disk);
     let mut client = server.negotiated();
     client.write_all(&command(command::READ, 0, 1, 0, 4 * MIB)).unwrap();
     client.shutdown(Shutdown::Write).unwrap();
@@ -225,9 +323,8 @@ fn who_has_asked_and_closed_its_side_is_still_answered() {
     assert_eq!(answer.len(), 16 + (4 << 20));
 }
 
-#[test]
-fn a_reader_that_never_reads() {
-    let server = Running::new();
+fn a_reader_that_never_reads(disk: Disk) {
+    let server = Running::new(disk);
     for count in [1, 86, 1000] {
         let mut client = server.negotiated();
         let reads: Vec<u8> =
@@ -240,9 +337,8 @@ fn a_reader_that_never_reads() {
     }
 }
 
-#[test]
-fn a_reader_that_pauses_gets_everything_in_the_end() {
-    let server = Running::new();
+fn a_reader_that_pauses_gets_everything_in_the_end(disk: Disk) {
+    let server = Running::new(disk);
     let mut client = server.negotiated();
     let reads: Vec<u8> = (0..100).flat_map(|cookie| command(command::READ, 0, cookie, 0, MIB)).collect();
     client.write_all(&reads).unwrap();
@@ -254,13 +350,11 @@ fn a_reader_that_pauses_gets_everything_in_the_end() {
     }
 }
 
-#[test]
-fn many_that_never_read_cannot_take_all_memory() {
-    let server = Running::with(Limits {
-        total_bytes_max: 80 << 20,
-        stall: Duration::from_millis(300),
-        ..Limits::default()
-    });
+fn many_that_never_read_cannot_take_all_memory(disk: Disk) {
+    let server = Running::with(
+        disk,
+        Limits { total_bytes_max: 80 << 20, stall: Duration::from_millis(300), ..Limits::default() },
+    );
     let mut greedy: Vec<_> = (0..100).map(|_| server.negotiated()).collect();
     for client in &mut greedy {
         client.set_nonblocking(true).unwrap();
@@ -276,13 +370,11 @@ fn many_that_never_read_cannot_take_all_memory() {
     server.serves();
 }
 
-#[test]
-fn many_that_announce_large_writes_cannot_take_all_memory() {
-    let server = Running::with(Limits {
-        total_bytes_max: 80 << 20,
-        stall: Duration::from_millis(300),
-        ..Limits::default()
-    });
+fn many_that_announce_large_writes_cannot_take_all_memory(disk: Disk) {
+    let server = Running::with(
+        disk,
+        Limits { total_bytes_max: 80 << 20, stall: Duration::from_millis(300), ..Limits::default() },
+    );
     let mut greedy: Vec<_> = (0..50).map(|_| server.negotiated()).collect();
     for client in &mut greedy {
         client.write_all(&command(command::WRITE, 0, 1, 0, 32 * MIB)).unwrap();
@@ -297,10 +389,9 @@ fn many_that_announce_large_writes_cannot_take_all_memory() {
     server.serves();
 }
 
-#[test]
-fn requests_of_clients_that_have_left_count_until_they_are_done() {
-    let mut server = Running::new();
-    for _ in 0..200 {
+fn requests_of_clients_that_have_left_count_until_they_are_done(disk: Disk) {
+    let mut server = Running::new(disk);
+    for _ in 0..60 {
         let mut client = server.negotiated();
         let reads: Vec<u8> = (0..86).flat_map(|cookie| command(command::READ, 0, cookie, 0, MIB)).collect();
         client.write_all(&reads).unwrap();
@@ -311,9 +402,8 @@ fn requests_of_clients_that_have_left_count_until_they_are_done() {
     assert_eq!(statistics["shared_bytes"], 0);
 }
 
-#[test]
-fn oversized_writes_are_passed_over() {
-    let server = Running::new();
+fn oversized_writes_are_passed_over(disk: Disk) {
+    let server = Running::new(disk);
     let mut client = server.negotiated();
     client.write_all(&command(command::WRITE, 0, 1, 0, 100 * MIB)).unwrap();
     let piece = vec![1; 1 << 20];
@@ -329,9 +419,8 @@ fn oversized_writes_are_passed_over() {
     server.serves();
 }
 
-#[test]
-fn thousands_of_connections() {
-    let server = Running::new();
+fn thousands_of_connections(disk: Disk) {
+    let server = Running::new(disk);
     let count = 3000;
     let mut clients: Vec<_> = (0..count).map(|_| server.negotiated()).collect();
     server.serves();
@@ -346,9 +435,8 @@ fn thousands_of_connections() {
     server.serves();
 }
 
-#[test]
-fn a_pipeline_of_thousands_of_requests() {
-    let server = Running::new();
+fn a_pipeline_of_thousands_of_requests(disk: Disk) {
+    let server = Running::new(disk);
     let mut client = server.negotiated();
     let count = 20_000u64;
     let requests: Vec<u8> = (0..count)
@@ -373,9 +461,8 @@ fn a_pipeline_of_thousands_of_requests() {
     server.serves();
 }
 
-#[test]
-fn one_byte_at_a_time() {
-    let server = Running::new();
+fn one_byte_at_a_time(disk: Disk) {
+    let server = Running::new(disk);
     let mut client = server.connect();
     for byte in [handshake(false), write(0, 1, 0, &[7; 512])].concat() {
         client.write_all(&[byte]).unwrap();
@@ -386,9 +473,8 @@ fn one_byte_at_a_time() {
     server.serves();
 }
 
-#[test]
-fn replies_that_only_the_server_makes_are_bounded_too() {
-    let server = Running::new();
+fn replies_that_only_the_server_makes_are_bounded_too(disk: Disk) {
+    let server = Running::new(disk);
     let mut haggler = server.connect();
     haggler.set_nonblocking(true).unwrap();
     let mut refused = server.negotiated();

@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from served import benchmark
-from served.conftest import Serve
+from served.conftest import SMALL, Serve
 from served.programs import require
 
 
 def test_the_benchmark_runs_and_prints_ratios(serve: Serve, tmp_path: Path) -> None:
     require("fio", "nbdkit", "nbdinfo")
-    ours, theirs = benchmark.measured(tmp_path, rounds=1, seconds=0.3)
-    assert all(rate > 100 for rates in (ours, theirs) for [rate] in rates.values())
-    assert benchmark.table(ours, theirs).count("\n") == 2
+    size_bytes = 399_998_976
+    assert f"user_capacity_bytes={size_bytes}" in SMALL
+    result = benchmark.measured(tmp_path, 1, 0.3, 0.01, size_bytes, SMALL)
+    states = {("new", "randwrite"), ("filled", "randread"), ("steady", "randread")}
+    assert set(result.ours) == set(result.theirs) == states | {("steady", "randwrite")}
+    for rates in (result.ours, result.theirs):
+        assert all(rate > 100 for [rate] in rates.values())
+    assert result.write_amplification >= 1.0
+    assert benchmark.table(result).count("\n") == 5
