@@ -82,7 +82,7 @@ torture: setup system ## long runs from SEED: SEEDS drives of each kind under po
 # Two targets at the same time: the NBD protocol, and what opens images.
 .PHONY: fuzz
 fuzz: setup ## mutated conversations and images for SECONDS each, from SEED
-	$(call say,"fuzzing for $(SECONDS) s from seed $(SEED)")
+	$(call say,"Fuzzing for $(SECONDS) s from seed $(SEED)")
 	DRIVELAB_FUZZ_SECONDS=$(SECONDS) DRIVELAB_FUZZ_SEED=$(SEED) cargo nextest run --locked \
 	    -p drivelab-nbd -p drivelab-image --test fuzz -E 'test(survives_mutations) | test(survive_mutations)' \
 	    --cargo-quiet --success-output final --no-tests fail
