@@ -14,7 +14,8 @@ use crate::effects::Effect;
 use crate::scheduled::Scheduled;
 use crate::ssd::{EVENT_LOGGED, SolidStateDrive};
 
-/// Cells of trimmed units that may wait for the log: beyond that they would take room that none has reckoned with.
+/// Trims, and cells of trimmed units, that may wait for the log: beyond that they would take room that none has reckoned
+/// with.
 pub(crate) const TRIMMED_CELLS: usize = 256;
 
 /// Records on their way to the log: as many pages as they fill, which count together.
@@ -71,7 +72,8 @@ impl Durable {
     /// Whether so much waits for the log that it should be written without being asked for.
     #[inline]
     pub fn wants_log_page(&self) -> bool {
-        self.has_capacitor || self.waiting.freed.len() >= TRIMMED_CELLS
+        let records = self.waiting.words.len() / Record::WORDS;
+        self.has_capacitor || self.waiting.freed.len().max(records) >= TRIMMED_CELLS
     }
 
     /// Whether records wait for the log.
@@ -93,6 +95,7 @@ impl Durable {
         self.number += 1;
         page.number = self.number;
         self.effects.list.push(Effect::Begin { number: page.number, op: FlashOp::Log });
+        self.logged += (page.words.len() / Record::WORDS) as u64;
         self.on_their_way.push_back(page);
         self.log_pages_begun += 1;
         self.log_end_ns = self.log_end_ns.max(end);
@@ -102,7 +105,6 @@ impl Durable {
     fn end_log_page(&mut self) -> Vec<u32> {
         let Some(page) = self.on_their_way.pop_front() else { return Vec::new() };
         self.log_pages_ended += 1;
-        self.logged += (page.words.len() / Record::WORDS) as u64;
         let words = (self.effects.words.len() as u32, page.words.len() as u32);
         self.effects.words.extend_from_slice(&page.words);
         self.effects.list.push(Effect::End { number: page.number, op: FlashOp::Log, words });

@@ -68,7 +68,7 @@ pub(crate) struct Durable {
     dropped_orders: Vec<u64>,
     /// No new work for dies: a checkpoint is due.
     pub is_halted: bool,
-    /// Records in the log since the last checkpoint.
+    /// Records in the log since the last checkpoint, and on their way there.
     pub logged: u64,
     /// Pages programmed for the log and for checkpoints.
     pub log_pages: u64,

@@ -7,6 +7,7 @@ mod after;
 mod carrying;
 mod cells;
 mod faults;
+mod full_log;
 mod medium;
 mod models;
 mod oracle;
