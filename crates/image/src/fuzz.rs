@@ -50,9 +50,9 @@ impl Subject {
         }
     }
 
-    /// The file that an input makes of it. The empty input makes it as it was.
+    /// The file that an input makes of it; `media`: flash is changed too. The empty input makes it as it was.
     #[must_use]
-    pub fn changed(&self, input: &[u8]) -> Vec<u8> {
+    pub fn changed(&self, input: &[u8], media: bool) -> Vec<u8> {
         let (mut header, mut manifest, mut rest) = (self.header, self.manifest.clone(), self.rest.clone());
         let (mut raw, mut input) = (Vec::new(), input);
         while !input.is_empty() {
@@ -61,7 +61,7 @@ impl Subject {
             input = &input[5.min(input.len())..];
             let value = number(&mut input, 1 + width as usize % 8);
             let slot = (place % 2 * SLOT_BYTES) as usize..((place % 2 + 1) * SLOT_BYTES) as usize;
-            match aim % 10 {
+            match aim % if media { 10 } else { 8 } {
                 0 => header.version = value as u32,
                 1 => header.manifest_bytes = value,
                 2 => header.file_bytes = value,
@@ -69,8 +69,8 @@ impl Subject {
                 4 => put_bytes(&mut manifest, place, width, value),
                 5 => change_state(&mut rest[slot], |text| put_number(text, place, value)),
                 6 => change_state(&mut rest[slot], |text| put_bytes(text, place, width, value)),
-                7 | 8 => put_bytes(&mut rest[self.media.clone()], place, width, value),
-                _ => raw.push((place, width, value)),
+                7 => raw.push((place, width, value)),
+                _ => put_bytes(&mut rest[self.media.clone()], place, width, value),
             }
         }
         self.assembled(header, &manifest, &rest, &raw)
@@ -90,9 +90,13 @@ impl Subject {
             match width {
                 // A file that is cut off, or goes on.
                 200.. => file.resize((value % (2 * file.len() as u64)).min(FILE_BYTES_MAX) as usize, 0),
-                100.. => put_bytes(&mut file[..], place, width, value),
-                _ => {
+                100.. => {
                     let end = file.len().min(PAGE_BYTES as usize);
+                    put_bytes(&mut file[..end], place, width, value);
+                }
+                _ => {
+                    let end = file.len().saturating_sub(rest.len()) + self.media.start;
+                    let end = end.min(file.len());
                     put_bytes(&mut file[..end], place, width, value);
                 }
             }

@@ -39,8 +39,14 @@ impl ModelTexts {
         let members = self.members.iter().map(Self::parse).collect::<Result<Vec<_>, _>>()?;
         let layers: Vec<_> = self.layers.iter().map(|(text, origin)| Layer { text, origin }).collect();
         let model = Model::parse_array(&layers, &self.overrides, &members);
-        model.map(Arc::new).map_err(|error| error.to_string())
+        model.map(Arc::new).map_err(|error| in_one_line(&error.to_string()))
     }
+}
+
+/// Mistakes in TOML come with a drawing of their place.
+fn in_one_line(message: &str) -> String {
+    let says = |line: &&str| line.chars().any(char::is_alphanumeric);
+    message.lines().map(str::trim).filter(says).collect::<Vec<_>>().join("; ")
 }
 
 /// Who a drive is. Both follow from seed and model: the same two make the same image.

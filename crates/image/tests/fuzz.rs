@@ -91,19 +91,19 @@ fn memory_bytes() -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-#[test]
-fn images_survive_mutations() {
+/// Opens and uses what inputs make of images; `media`: flash is changed too.
+fn images(name: &'static str, media: bool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.drive");
     let subjects = [subject(&path, true), subject(&path, false)];
     let before_bytes = memory_bytes();
     let report = fuzz(&Target {
-        name: "image",
+        name,
         corpus: corpus(),
         seconds: 2.0,
         run: &|input| {
             let Some((&which, changes)) = input.split_first() else { return 0 };
-            let file = subjects[usize::from(which % 2)].changed(changes);
+            let file = subjects[usize::from(which % 2)].changed(changes, media);
             std::fs::write(&path, &file).unwrap();
             let result = used(&path);
             let bytes = memory_bytes() - before_bytes;
@@ -118,12 +118,24 @@ fn images_survive_mutations() {
 }
 
 #[test]
+fn images_survive_mutations() {
+    images("image", false);
+}
+
+/// Flash has no checksums of its own in an image: a drive may be mounted on what no drive would have written.
+#[test]
+#[ignore = "a search, not a promise: `cargo test -p drivelab-image --test fuzz -- --ignored`"]
+fn media_survive_mutations() {
+    images("media", true);
+}
+
+#[test]
 fn an_input_without_changes_is_the_image() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.drive");
     for at_rest in [true, false] {
         let subject = subject(&path, at_rest);
-        std::fs::write(&path, subject.changed(&[])).unwrap();
+        std::fs::write(&path, subject.changed(&[], false)).unwrap();
         assert_eq!(used(&path).unwrap(), 0);
         std::fs::remove_file(&path).unwrap();
     }
