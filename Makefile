@@ -113,9 +113,10 @@ validate: ## write amplification against theory, with deviations
 	cargo run $(QUIET) --locked --release -p drivelab-ftl --example validate
 
 .PHONY: bench
-bench: setup system ## the engine's speed in requests per second; a served drive's beside nbdkit memory
+bench: setup system ## the engine's speed in requests per second; a served drive's beside nbdkit memory; mounts
 	cargo run $(QUIET) --locked --release -p drivelab-workload --example bench
 	PYTHONPATH=python/tests $(BIN)/python -m served.benchmark
+	PYTHONPATH=python/tests $(BIN)/python -m served.mounting
 
 ##@ Housekeeping
 
