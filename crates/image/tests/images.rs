@@ -39,10 +39,12 @@ fn used(path: &Path) -> Vec<u8> {
 
 /// The message of an image that can't be opened; it begins with the file's name, which is left out here.
 fn refusal(path: &Path) -> String {
+    let before = std::fs::read(path).ok();
     let refused = ImageDrive::power_on(path).err().map(|error| error.to_string()).unwrap_or_default();
     let looked = check(path).map(|report| report.problems.join("\n")).map_err(|error| error.to_string());
     let looked = looked.unwrap_or_else(|message| message);
     let short = |message: &str| message.strip_prefix(&format!("{}: ", path.display())).map(str::to_owned);
+    assert!(std::fs::read(path).ok() == before, "a refused image stays as it is");
     assert!(refused.lines().count() == 1 && short(&looked).or(Some(looked)).is_some());
     short(&refused).unwrap_or_else(|| panic!("{refused:?} begins with the file's name"))
 }

@@ -30,6 +30,16 @@ pub enum Listen {
     Tcp(SocketAddr),
 }
 
+impl Listen {
+    /// Listens and ceases again, so that a taken address is known before anything is opened to be served there.
+    ///
+    /// # Errors
+    /// The address can't be listened on.
+    pub fn try_out(&self) -> Result<(), Error> {
+        Listener::bind(self).map(drop)
+    }
+}
+
 impl FromStr for Listen {
     type Err = String;
 
@@ -197,6 +207,22 @@ mod tests {
             let error = wrong.parse::<Listen>().unwrap_err();
             assert!(error.starts_with(&format!("listen: {wrong:?}: ")), "{error}");
         }
+    }
+
+    #[test]
+    fn an_address_is_tried_out_and_left_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listen = Listen::Unix(path.clone());
+        listen.try_out().unwrap();
+        assert!(!path.exists());
+        let server = Listener::bind(&listen).unwrap();
+        assert!(matches!(listen.try_out(), Err(Error::InUse { .. })));
+        assert!(path.exists(), "a live server keeps its socket");
+        drop(server);
+        fs::write(&path, "text").unwrap();
+        assert!(matches!(listen.try_out(), Err(Error::NotASocket { .. })));
+        assert_eq!(fs::read(&path).unwrap(), b"text");
     }
 
     #[test]

@@ -95,6 +95,7 @@ pub fn serve_image(
         faults: plan,
     };
     let told = python.detach(|| {
+        place.check()?;
         let export = DriveExport::power_on(&path, &serve).map_err(errors::image)?;
         let (before, cut) = (export.facts(), export.stop_when_cut());
         let mut facts = before.clone();

@@ -77,6 +77,16 @@ impl Place {
         };
         Ok(Self { listen, control, clock })
     }
+
+    /// Refuses addresses that are taken, before anything is served there.
+    ///
+    /// # Errors
+    /// The address, and what is wrong with it.
+    pub fn check(&self) -> PyResult<()> {
+        let control = self.control.clone().map(Listen::Unix);
+        let all = self.listen.iter().chain(&control);
+        all.into_iter().try_for_each(Listen::try_out).map_err(errors::server)
+    }
 }
 
 /// Serves until it is stopped. `ready` hears of what ends the server, and of the URI, when clients can come, and may

@@ -35,7 +35,11 @@ def create(
     ] = NEW,
     json: arguments.Json = False,
 ) -> None:
-    """Create a new drive in an image file, for `serve`."""
+    """Create a new drive in an image file, for `serve`.
+
+    Its bytes take space as they are written. A smaller drive has fewer blocks: for 1 GB of an X25-M
+    G1 `--set user_capacity_bytes=999997440 --set flash.blocks_per_plane=28`.
+    """
     if state != NEW:
         raise RequestError(
             f'--state "{state}": allowed: {NEW}; serve the drive with --clock instant and write '
