@@ -117,6 +117,9 @@ def _print(target: Path, request: dict[str, Any], answer: dict[str, Any]) -> Non
         printing.plain(f"{target}: no fault waits\n")
     elif command == "fault":
         printing.plain(f"{target}: {_words(request['fault'])}\n")
+    elif command == "fault-plan":
+        for item in request["plan"]["faults"]:
+            printing.plain(f"{target}: {_words(item)}\n")
     else:
         waiting = answer.get("faults") or []
         for item in waiting:

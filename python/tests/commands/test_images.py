@@ -197,6 +197,7 @@ def test_faults_reach_the_drive_in_the_words_of_plans(
         assert asked[-1] == request
     assert cli.run(["fault", str(drive), "--json"]) == 0
     printed = capsys.readouterr().out
+    assert f"{drive}: read-only\n" in printed
     assert "latency-spike duration_ns=5000000" in printed
     assert '"faults"' in printed
 
