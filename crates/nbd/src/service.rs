@@ -75,7 +75,7 @@ impl<E: Export> Service<E> {
                 return (taken, Wait::Turn);
             }
             // What the session answers by itself counts too; a reply more than allowed does no harm.
-            if client.unsent().len() as u64 > self.limits.connection_bytes_max {
+            if client.unsent().len() as u64 > self.connection_bytes_max() {
                 return (taken, Wait::Client);
             }
             if !self.budget.allows(&client.share, client.busy_bytes()) {
@@ -114,16 +114,20 @@ impl<E: Export> Service<E> {
         }
     }
 
-    /// What has to become less before this request can be let in.
-    fn refuses(&self, client: &Client, kind: RequestKind, length: u32) -> Option<Wait> {
-        let held_bytes = client.busy_bytes() + Client::cost(kind, length);
-        // The fewer bytes are left, the less one client may have of them.
-        let bytes_max = if self.budget.is_tight() {
+    /// What one client may hold: the fewer bytes are left for all, the less.
+    fn connection_bytes_max(&self) -> u64 {
+        if self.budget.is_tight() {
             self.limits.connection_bytes_max.min(self.limits.total_bytes_max / 64)
         } else {
             self.limits.connection_bytes_max
-        };
-        let is_crowded = client.requests >= self.limits.requests_max || held_bytes > bytes_max;
+        }
+    }
+
+    /// What has to become less before this request can be let in.
+    fn refuses(&self, client: &Client, kind: RequestKind, length: u32) -> Option<Wait> {
+        let held_bytes = client.busy_bytes() + Client::cost(kind, length);
+        let is_crowded =
+            client.requests >= self.limits.requests_max || held_bytes > self.connection_bytes_max();
         if is_crowded && !client.is_idle() {
             Some(Wait::Client)
         } else if kind == RequestKind::Write && self.budget.allows_completing(&client.share, held_bytes)
