@@ -13,7 +13,7 @@ def test_the_benchmark_runs_and_prints_ratios(serve: Serve, tmp_path: Path) -> N
     require("fio", "nbdkit", "nbdinfo")
     size_bytes = 399_998_976
     assert f"user_capacity_bytes={size_bytes}" in SMALL
-    result = benchmark.measured(tmp_path, 1, 0.3, 0.01, size_bytes, SMALL)
+    result = benchmark.measured(tmp_path, 1, 1.0, 0.01, size_bytes, SMALL)
     states = {("new", "randwrite"), ("filled", "randread"), ("steady", "randread")}
     assert set(result.ours) == set(result.theirs) == states | {("steady", "randwrite")}
     for rates in (result.ours, result.theirs):
