@@ -1,6 +1,6 @@
 //! Faults of a drive: plan files, what a drive is told at run time, and what it says about its health.
 
-use drivelab_controller::faults::{Fault, FaultError, FaultSheet, SectorRange};
+use drivelab_controller::faults::{Fault, FaultSheet, SectorRange};
 use drivelab_controller::{
     Device, FaultCounters, FaultPlan, PlanSheet, PowerCut, SECTOR_BYTES, Scheduled, SolidStateDrive,
     Unreadable,
@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 
 use crate::drive::Drive;
 use crate::engine::Engine;
-use crate::error::ModelError;
 use crate::flash_report;
 
 /// Why an array or a hard disk has no faults.
@@ -31,27 +30,7 @@ macro_rules! flash {
     };
 }
 
-/// Parses a plan file.
-///
-/// # Errors
-/// [`ModelError`], naming key, value and what is allowed.
-pub fn parse_plan(text: &str, origin: &str) -> Result<FaultPlan, ModelError> {
-    let syntax = |error: &dyn std::fmt::Display| ModelError::Syntax {
-        origin: origin.to_owned(),
-        message: error.to_string().trim_end().to_owned(),
-    };
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| syntax(&error))?;
-    let sheet: PlanSheet = serde_path_to_error::deserialize(table).map_err(|error| syntax(&error))?;
-    let placed = |FaultError { key, value, allowed }| ModelError::Value {
-        origin: origin.to_owned(),
-        key,
-        value,
-        allowed,
-    };
-    FaultPlan::try_from(sheet).map_err(placed)
-}
-
-/// A plan from JSON of the same keys.
+/// A plan from JSON.
 ///
 /// # Errors
 /// One line that names key, value and what is allowed.

@@ -1,4 +1,4 @@
-//! Files in memory: the one place of the project that needs `unsafe`.
+//! Files in memory: with a prefetch in `sim`, all of the project that needs `unsafe`.
 #![allow(unsafe_code, reason = "memory that others can change is unsafe by nature; see below")]
 
 use std::fs::File;

@@ -1,5 +1,7 @@
 //! Effects carried out: flash operations against a medium, the host's bytes against cells.
 
+use std::collections::VecDeque;
+
 use drivelab_controller::faults::CutPhase;
 use drivelab_controller::{Effect, Effects, PowerCut};
 use drivelab_nand::op::FlashOp;
@@ -68,7 +70,7 @@ pub struct Store<B, R> {
     /// Blocks for whose programs there is room, one bit each: the medium's room is never given back.
     roomy: Vec<u64>,
     /// Operations that have begun and not ended.
-    begun: Vec<(u64, FlashOp)>,
+    begun: VecDeque<(u64, FlashOp)>,
 }
 
 impl Store<Vec<u8>, Unlimited> {
@@ -86,7 +88,7 @@ impl Store<Vec<u8>, Unlimited> {
 impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
     pub(crate) fn new(medium: Medium<B>, cells: Cells<B>, room: R) -> Self {
         let roomy = vec![0; medium.shape().blocks.div_ceil(64) as usize];
-        Self { medium, cells, room, roomy, begun: Vec::new() }
+        Self { medium, cells, room, roomy, begun: VecDeque::new() }
     }
 
     /// The medium.
@@ -187,7 +189,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
                 Ok(())
             }
             Effect::Begin { number, op } => {
-                self.begun.push((number, op));
+                self.begun.push_back((number, op));
                 Ok(())
             }
             Effect::End { number, op, words } => {

@@ -13,7 +13,7 @@ use crate::poller::{Interest, Poller, Token};
 use crate::table::Table;
 
 /// Longest request, with its end of line.
-const LINE_BYTES_MAX: usize = 64 << 10;
+const LINE_BYTES_MAX: usize = 2 << 20;
 
 /// Answers that wait to be read, before more requests are.
 const UNREAD_BYTES_MAX: usize = 1 << 20;

@@ -1,14 +1,12 @@
 //! What a served drive answers on its control socket, beside what the server does.
 
 use drivelab_controller::FaultPlan;
+use drivelab_controller::faults::DEFAULT_SEED;
 use drivelab_drive::faults;
 use serde_json::{Map, Value, json};
 
 use crate::control::{self, Control};
 use crate::drive_export::DriveExport;
-
-/// Seed of faults that are given one by one.
-const SEED: u64 = 1;
 
 impl Control for DriveExport {
     fn handle(&mut self, request: Value) -> Value {
@@ -21,8 +19,11 @@ impl Control for DriveExport {
             }
             Some("fault") => {
                 let fault = faults::fault_from_json(&request["fault"]);
-                let plan =
-                    fault.map(|fault| FaultPlan { seed: SEED, faults: vec![fault], spare_blocks: None });
+                let plan = fault.map(|fault| FaultPlan {
+                    seed: DEFAULT_SEED,
+                    faults: vec![fault],
+                    spare_blocks: None,
+                });
                 self.add_faults(plan, true)
             }
             Some("fault-plan") => self.add_faults(faults::plan_from_json(&request["plan"]), false),

@@ -249,7 +249,12 @@ impl DriveExport {
         let synced = if job.is_synced { self.drive.sync() } else { Ok(()) };
         match synced {
             Ok(()) => reply(job.ticket, Ok(self.commands.data(tag))),
-            Err(_) => reply(job.ticket, Err(Errno::Io)),
+            Err(error) => {
+                reply(job.ticket, Err(Errno::Io));
+                self.commands.release(tag);
+                // The system tells of a write that didn't reach its disk only once: no later flush may succeed.
+                return self.fail(&error, reply);
+            }
         }
         self.commands.release(tag);
     }

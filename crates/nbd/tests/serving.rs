@@ -321,8 +321,8 @@ fn wrong_control_lines_are_refused_and_the_next_is_heard() {
     controller.0.get_mut().write_all(b"{\"command\": \"echo\",").unwrap();
     assert_eq!(controller.say("\"text\": 2}\n")["said"], 2);
     // A line without end.
-    other.0.get_mut().write_all(&[b'x'; 1 << 14].repeat(4)).unwrap();
-    assert_eq!(other.hear()["error"], "line: longer than 65536 bytes");
+    other.0.get_mut().write_all(&[b'x'; 1 << 14].repeat(128)).unwrap();
+    assert_eq!(other.hear()["error"], "line: longer than 2097152 bytes");
     // One that never reads.
     let mut greedy = Controller::connect(&control);
     greedy.0.get_mut().set_nonblocking(true).unwrap();

@@ -9,7 +9,7 @@ import typer
 
 from drivelab import arguments
 from drivelab.commands import printing
-from drivelab.errors import RequestError, WorkError, nearest
+from drivelab.errors import RequestError, nearest
 from drivelab.fio.units import size_bytes, time_ns
 from drivelab.served import control, faults
 
@@ -102,7 +102,7 @@ def _ask(target: Path, request: dict[str, Any]) -> dict[str, Any]:
             f'IMAGE "{target}": is not being served ({error}); faults are for drives at work: '
             f"`drivelab serve {target} --faults PLAN.toml` starts with some"
         ) from None
-    except WorkError:
+    except control.WentAwayError:
         if request["command"] == POWER_CUT:
             # A server without power may have no time to answer.
             return {}

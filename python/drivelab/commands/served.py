@@ -196,7 +196,6 @@ def _summary(found: Mapping[str, Any]) -> list[str]:
     """What a served drive did, in a few lines."""
     reasons = {
         "stopped": "stopped: everything is in flash",
-        "disconnected": "the client went away: everything is in flash",
         "power-cut": "power cut: nothing more was written; what was not flushed may be lost",
     }
     before, after = (_numbers(found.get(when) or {}) for when in ("before", "after"))

@@ -20,6 +20,10 @@ class NotServedError(Exception):
     """Nobody answers there."""
 
 
+class WentAwayError(WorkError):
+    """The server ended before it answered."""
+
+
 def ask(place: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Sends a request; returns the answer's fields.
 
@@ -32,14 +36,14 @@ def ask(place: Path, request: dict[str, Any]) -> dict[str, Any]:
         try:
             link.connect(str(place))
         except OSError as error:
-            raise NotServedError(f"{place}: {error.strerror}") from None
+            raise NotServedError(f"{place}: {error.strerror or error}") from None
         try:
             link.sendall(line)
             text = _line(link)
         except TimeoutError:
             raise WorkError(f"{place}: no answer in {TIMEOUT_S:.0f} s") from None
         except OSError as error:
-            raise WorkError(f"{place}: the server went away ({error.strerror})") from None
+            raise WentAwayError(f"{place}: the server went away ({error.strerror})") from None
     if text.startswith(GREETING):
         raise RequestError(
             f'"{place}": NBD clients are served there; give the image, or its control socket'
@@ -59,7 +63,7 @@ def _line(link: socket.socket) -> bytes:
 
 def _answer(place: Path, text: bytes) -> dict[str, Any]:
     if not text:
-        raise WorkError(f"{place}: the server went away without an answer")
+        raise WentAwayError(f"{place}: the server went away without an answer")
     try:
         answer = json.loads(text)
     except ValueError:

@@ -96,7 +96,8 @@ KEYS = {
     ),
     "block": Key("only this block of the flash", high=BLOCKS_MAX),
     "endurance_erases": Key(
-        "probability is multiplied by (erases of the block / this) ^ wear_exponent",
+        "probability is multiplied by (erases of the block / this) ^ wear_exponent; bit-errors: "
+        "erases after which the worn rate holds, default 10000",
         low=1,
         high=BLOCKS_MAX,
     ),

@@ -21,7 +21,7 @@ use crate::scheduled::Scheduled;
 use crate::ssd::SolidStateDrive;
 
 pub use plan::{BitErrors, CutPhase, Fault, FaultKind, FaultPlan, PowerCut, SectorRange, Trigger};
-pub use sheet::{FaultError, FaultSheet, KindWord, PlanSheet};
+pub use sheet::{DEFAULT_SEED, FaultError, FaultSheet, KindWord, PlanSheet};
 
 use aging::Aging;
 pub(crate) use reads::marks_of;

@@ -11,12 +11,19 @@ use crate::command::SECTOR_BYTES;
 /// Most faults of a plan.
 const FAULTS_MAX: usize = 1000;
 
+/// The seed of faults for which none is given.
+pub const DEFAULT_SEED: u64 = 1;
+
+fn default_seed() -> u64 {
+    DEFAULT_SEED
+}
+
 /// A plan as it is written down.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanSheet {
-    /// From which everything random is drawn; 0 if it isn't given.
-    #[serde(default)]
+    /// From which everything random is drawn; [`DEFAULT_SEED`] if it isn't given.
+    #[serde(default = "default_seed")]
     pub seed: u64,
     /// Blocks that may fail before the drive only reads any more, if it is fewer than the model has to spare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,6 +31,12 @@ pub struct PlanSheet {
     /// The faults.
     #[serde(default)]
     pub faults: Vec<FaultSheet>,
+}
+
+impl Default for PlanSheet {
+    fn default() -> Self {
+        Self { seed: DEFAULT_SEED, spare_blocks: None, faults: Vec::new() }
+    }
 }
 
 /// Words of a kind.
