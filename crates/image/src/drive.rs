@@ -189,7 +189,9 @@ impl ImageDrive {
             // What was on its way when the power failed was not answered.
             done.truncate(heard);
         }
-        if !self.is_dead && self.drive.now_ns() >= self.saved_ns + SAVE_NS {
+        // What the host has flushed outlives a power cut, and so does the count of it.
+        let is_flushed = done[heard..].iter().any(|completion| completion.op == Op::Flush);
+        if !self.is_dead && (is_flushed || self.drive.now_ns() >= self.saved_ns + SAVE_NS) {
             self.save(false)?;
         }
         Ok(())

@@ -89,7 +89,12 @@ def data_socket(image: Path) -> Path:
 
 
 def control_socket(image: Path) -> Path:
-    """Where a served drive hears of commands, beside its image."""
+    """Where a served drive hears of commands, beside its image.
+
+    Raises RequestError for a path that names no file.
+    """
+    if not image.name:
+        raise RequestError(f'IMAGE "{image}": is not a file')
     return image.with_name(f"{image.name}.control")
 
 

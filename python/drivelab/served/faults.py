@@ -182,7 +182,8 @@ KINDS = {
         "a command takes longer", (*_COMMAND, *_RANGE, "duration_ns"), needs=("duration_ns",)
     ),
     "read-only": Kind(
-        "end of life: writes, trims and zeroing are refused; at_command counts writes",
+        "as at the end of life: writes, trims and zeroing are refused until the fault is cleared "
+        "or the power goes off; at_command counts writes",
         ("at_command",),
     ),
     "lying-flush": Kind(
