@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from drivelab import locks
 from drivelab.errors import RequestError, WorkError
 
 
@@ -27,6 +28,47 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
             for folder in missing:
                 folder.rmdir()
     return path
+
+
+LOCK_NAME = ".drivelab.lock"
+
+
+@contextlib.contextmanager
+def claimed(folder: Path, option: str = "--out") -> Iterator[None]:
+    """Holds a folder from before the work to its results: two would replace each other's.
+
+    Raises RequestError if another program has it. A folder that is made here and stays empty is
+    removed again.
+    """
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        with contextlib.ExitStack() as lock:
+            try:
+                lock.enter_context(_locked(folder))
+            except locks.HeldError:
+                raise RequestError(
+                    f'{option} "{folder}": another drivelab is at work on results for this '
+                    "folder; give another, or come back when it has ended"
+                ) from None
+            except OSError as error:
+                raise _unwritable(folder, option, error, "a folder that can be written") from None
+            yield
+    finally:
+        with contextlib.suppress(OSError):
+            for parent in missing:
+                parent.rmdir()
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with contextlib.ExitStack() as lock:
+        while True:
+            folder.mkdir(parents=True, exist_ok=True)
+            # Who held it before may have removed the empty folder meanwhile.
+            with contextlib.suppress(FileNotFoundError):
+                lock.enter_context(locks.held(folder / LOCK_NAME, wait_s=0))
+                break
+        yield
 
 
 def writable_file(path: Path, option: str) -> Path:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import documents
@@ -183,19 +185,104 @@ def test_a_process_that_is_killed_while_it_records_leaves_the_earlier_runs(tmp_p
     assert database.append(path, recorded(seed=7)) == 2
 
 
-def test_two_programs_do_not_write_one_database_at_once(tmp_path: Path) -> None:
+OPEN = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); input()"
+LOCK = """
+import pathlib, sys
+from drivelab import locks
+with locks.held(pathlib.Path(sys.argv[1]), 0):
+    print("held", flush=True)
+    input()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "words"),
+    [
+        (OPEN, "lab.duckdb", "another program has it open"),
+        (LOCK, ".lab.duckdb.lock", "another drivelab writes to it"),
+    ],
+)
+def test_who_has_a_database_is_waited_for_up_to_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, name: str, words: str
+) -> None:
     path = tmp_path / "lab.duckdb"
     database.append(path, recorded())
-    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); input()"
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", code, str(tmp_path / name)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as other:
         assert other.stdout is not None
         other.stdout.readline()
-        with pytest.raises(RequestError, match="another program has it open"):
-            database.check(path)
-        other.communicate(b"\n")
-    database.check(path)
+        with monkeypatch.context() as impatient:
+            impatient.setattr(database, "WAIT_S", 0.1)
+            with pytest.raises(RequestError, match=f"{words}, after 0.1 s still"):
+                database.check(path)
+            with pytest.raises(WorkError, match=f"{words}.*; this run is not recorded"):
+                database.append(path, recorded())
+        Timer(0.5, other.communicate, [b"\n"]).start()
+        assert database.append(path, recorded()) == 2
+    assert [item.name for item in tmp_path.iterdir()] == ["lab.duckdb"]
+
+
+TOGETHER = """
+import sys
+from drivelab import cli, database
+
+append = database.append
+def when_all_are_here(*arguments):
+    print("here", flush=True)
+    sys.stdin.readline()
+    return append(*arguments)
+database.append = when_all_are_here
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+def together(*commands: list[str]) -> list[tuple[int, str]]:
+    """Status and messages of commands that come to record their runs at the same moment."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    started = [
+        subprocess.Popen([sys.executable, "-c", TOGETHER, *words], text=True, **pipes)
+        for words in commands
+    ]
+    for process in started:
+        assert process.stdout is not None
+        assert any(line == "here\n" for line in process.stdout)
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    messages = [process.communicate()[1] for process in started]
+    return [(process.returncode, text) for process, text in zip(started, messages, strict=True)]
+
+
+def test_runs_that_are_recorded_at_once_are_all_there(tmp_path: Path) -> None:
+    path, other_name = tmp_path / "new.duckdb", tmp_path / "link.duckdb"
+    other_name.symlink_to(path)
+    (tmp_path / "j.fio").write_text("[j]\nrw=randwrite\nbs=4k\nsize=1m\n", encoding="utf-8")
+    (tmp_path / "t.trace").write_text("0 0 0 8 0\n", encoding="utf-8")
+    out = str(tmp_path / "out")
+    run = ["run", str(tmp_path / "j.fio"), "--drive", MODEL_NAME, *SETS]
+    replay = ["replay", str(tmp_path / "t.trace"), "--drive", MODEL_NAME, *SETS]
+    review = ["review", MODEL_NAME, *SETS, "--quick", "--tests", "access-time", "--out", out]
+    for done in range(0, 8, 4):  # into a new file, then into one that is there
+        ended = together(
+            [*run, "--seed", "1", "--database", str(path)],
+            [*run, "--seed", "2", "--database", str(path if done else other_name)],
+            [*replay, "--seed", "3", "--format", "mqsim", "--database", str(path)],
+            [*review, "--seed", "4", "--states", "new", "--database", str(path)],
+        )
+        assert [status for status, _ in ended] == [0] * 4, ended
+        told = {
+            int(found[1]): seed
+            for seed, (_, text) in enumerate(ended, start=1)
+            if (found := re.search(r"Recorded: run (\d+) of", text))
+        }
+        known = {run["run_id"]: run["seed"] for run in database.runs(path, "FILE")}
+        assert sorted(known) == list(range(1, done + 5))
+        assert told == {run_id: seed for run_id, seed in known.items() if run_id > done}
+    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.fixture

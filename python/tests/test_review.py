@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ import duckdb
 import pytest
 from small import MODEL_NAME, SETS
 
-from drivelab import cli
+from drivelab import cli, output
 from drivelab.results import without_wall_clock
 
 TESTS = "sequential-write-2m,random-write-4k-qd3-sector,random-read-4k-qd3-aligned"
@@ -141,3 +143,59 @@ def test_figures_reads_a_review(folder: Path, capsys: pytest.CaptureFixture[str]
     modelled = {item["id"]: item["modelled"] for item in found["figures"]}
     assert modelled["AN-091"] is not None
     assert modelled["AN-149"] is None
+
+
+SLOW = """
+import sys
+from drivelab import cli, review
+
+run = review.run
+def slowly(*arguments):
+    print("at work", flush=True)
+    sys.stdin.readline()
+    return run(*arguments)
+review.run = slowly
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("command", ["review", "compare"])
+def test_a_second_review_into_one_folder_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    out = tmp_path / "a" / "out"
+    words = [*SETS, "--quick", "--tests", "access-time", "--states", "new", "--out", str(out)]
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW, "review", MODEL_NAME, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == b"at work\n"
+        names = [MODEL_NAME, "ocz-vertex-120gb"][: 1 if command == "review" else 2]
+        assert cli.run([command, *names, *words, "--seed", "2"]) == 2
+        message = capsys.readouterr().err
+        assert f'--out "{out}": another drivelab is at work on results for this folder' in message
+        first.communicate(b"\n")
+    assert first.returncode == 0
+    document = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert document["drivelab"]["seed"] == 1
+    assert {path.name for path in out.iterdir()} == {
+        "report.html",
+        "results.duckdb",
+        "results.json",
+    }
+
+
+def test_a_folder_is_free_again_after_a_review_that_was_killed(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW, "review", MODEL_NAME, *SETS, "--out", str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as killed:
+        assert killed.stdout is not None
+        killed.stdout.readline()
+        killed.kill()
+    with output.claimed(tmp_path):
+        pass
+    assert not list(tmp_path.iterdir())

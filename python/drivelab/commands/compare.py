@@ -85,17 +85,18 @@ def compare_command(
     _check_lengths(plan, kept.values(), force)
     folder = output.writable_folder(out)
     recording.check(database_file if plan is not None else None)
-    reviewed = laboratory.run(plan) if plan is not None else None
-    by_text = {**kept, **(_reviewed(asked, plan, reviewed) if plan and reviewed else {})}
-    command_line = _command_line(sides, wanted, plan.seed if plan else None, force=force)
-    try:
-        found = compare.compare([by_text[text] for text in sides], command_line, force=force)
-    except RequestError:
-        if reviewed is not None:
-            _keep(reviewed, folder)
-        raise
-    html, document = page.render(found), to_document(found)
-    written = output.publish(folder, _writers(html, document, reviewed))
+    with output.claimed(folder):
+        reviewed = laboratory.run(plan) if plan is not None else None
+        by_text = {**kept, **(_reviewed(asked, plan, reviewed) if plan and reviewed else {})}
+        command_line = _command_line(sides, wanted, plan.seed if plan else None, force=force)
+        try:
+            found = compare.compare([by_text[text] for text in sides], command_line, force=force)
+        except RequestError:
+            if reviewed is not None:
+                _keep(reviewed, folder)
+            raise
+        html, document = page.render(found), to_document(found)
+        written = output.publish(folder, _writers(html, document, reviewed))
     if reviewed is not None:
         recording.record(database_file, database.Recorded.review(reviewed))
     for problem in found.problems:

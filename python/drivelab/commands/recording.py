@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from drivelab import database
+from drivelab import database, progress
 from drivelab.commands import printing
 
 
 def check(file: Path | None) -> None:
     """Raises RequestError, before the work, if a database is wanted that can't take the run."""
     if file is not None:
-        database.check(file)
+        with _patience(file):
+            database.check(file)
 
 
 @contextmanager
@@ -32,4 +33,10 @@ def recorded(file: Path | None, run: database.Recorded) -> Iterator[None]:
 def record(file: Path | None, run: database.Recorded) -> None:
     """Adds a run to a database, if one is wanted, and says which number it has there."""
     if file is not None:
-        printing.message(f"Recorded: run {database.append(file, run)} of {file}")
+        with _patience(file):
+            run_id = database.append(file, run)
+        printing.message(f"Recorded: run {run_id} of {file}")
+
+
+def _patience(file: Path) -> AbstractContextManager[None]:
+    return progress.patience(f"{file}: waiting for another program that has it")

@@ -80,17 +80,18 @@ def review(
     if plan_only:
         return
     folder = output.writable_folder(out)
-    if (folder / "results.json").exists():
-        printing.message(f"{folder}: the results there will be replaced")
     recording.check(database_file)
-    results = laboratory.run(plan)
-    written = publish(results, folder)
-    recording.record(database_file, database.Recorded.review(results))
-    if json:
-        printing.document(results)
-    else:
-        _print_summary(results)
-    printing.message("Written: " + ", ".join(str(path) for path in written))
+    with output.claimed(folder):
+        if (folder / "results.json").exists():
+            printing.message(f"{folder}: the results there will be replaced")
+        results = laboratory.run(plan)
+        written = publish(results, folder)
+    with recording.recorded(database_file, database.Recorded.review(results)):
+        if json:
+            printing.document(results)
+        else:
+            _print_summary(results)
+        printing.message("Written: " + ", ".join(str(path) for path in written))
 
 
 def publish(results: dict[str, Any], folder: Path) -> list[Path]:

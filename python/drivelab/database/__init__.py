@@ -3,12 +3,17 @@
 A file holds any number of runs, numbered from 1. Each is recorded in one transaction: as rows of
 the tables in layout.py, for queries, and as the document itself (results.json, or what `run` and
 `replay` print with --json), which `export` and `compare` read.
+
+Programs that add runs to one file take turns: they hold a lock file beside it, `.NAME.lock`, also
+while the file is made. Whoever else has the file open holds DuckDB's own lock; that is waited for,
+too, by readers as by writers.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +21,7 @@ from typing import Any
 
 import duckdb
 
-from drivelab import output
+from drivelab import locks, output
 from drivelab.database.layout import LAYOUT_SQL, TABLES, VERSION, Table
 from drivelab.database.rows import REPLAY, REVIEW, RUN, Row, rows
 from drivelab.errors import RequestError, WorkError
@@ -24,9 +29,15 @@ from drivelab.errors import RequestError, WorkError
 __all__ = ["REPLAY", "REVIEW", "RUN", "Recorded", "Row", "append", "check", "read", "runs", "write"]
 
 SUFFIX = ".duckdb"
+WAIT_S = 60.0
+"""How long other programs are waited for; recording a run takes a fraction of a second."""
 
 Record = dict[str, Any]
 Connection = duckdb.DuckDBPyConnection
+
+
+class BusyError(RequestError):
+    """Another program has the file."""
 
 
 @dataclass(frozen=True)
@@ -65,19 +76,29 @@ def check(path: Path, option: str = "--database") -> None:
             f"{path.with_name(file + SUFFIX)}"
         )
     output.writable_file(path, option)
-    if path.exists():
-        with _opened(path, option, read_only=False):
-            pass
+    with _turn(path, option):
+        if path.exists():
+            with _opened(path, option, read_only=False):
+                pass
 
 
 def append(path: Path, run: Recorded, option: str = "--database") -> int:
     """Adds a run in one transaction; returns its number. A file that isn't there is created.
 
     Interrupted or refused, the file stays as it was, or does not appear. Raises WorkError if the
-    disk refuses, RequestError for a file that isn't a database of this layout.
+    disk refuses or another program keeps the file, RequestError for a file that isn't a database
+    of this layout.
     """
+    output.writable_file(path, option)
+    try:
+        with _turn(path, option):
+            return _append(path, run, option)
+    except BusyError as error:
+        raise WorkError(f"{error}; this run is not recorded") from None
+
+
+def _append(path: Path, run: Recorded, option: str) -> int:
     if not path.exists():
-        output.writable_file(path, option)
         output.publish(path.parent, {path.name: lambda place: write(run, place)})
         return 1
     with _written(path), _opened(path, option, read_only=False) as connection:
@@ -87,6 +108,26 @@ def append(path: Path, run: Recorded, option: str = "--database") -> int:
         run_id = _record(connection, run)
         connection.commit()
     return run_id
+
+
+@contextlib.contextmanager
+def _turn(path: Path, option: str) -> Iterator[None]:
+    """Holds off all others that would write to a file; raises BusyError after WAIT_S."""
+    # Two names of one file are one file.
+    real = path.resolve()
+    with contextlib.ExitStack() as lock:
+        try:
+            lock.enter_context(locks.held(real.with_name(f".{real.name}.lock"), WAIT_S))
+        except locks.HeldError:
+            raise BusyError(
+                f'{option} "{path}": another drivelab writes to it, after {WAIT_S:g} s still'
+            ) from None
+        except OSError as error:
+            raise RequestError(
+                f'{option} "{path}": can\'t lock it ({error.strerror}); give a file on a disk '
+                "that can"
+            ) from None
+        yield
 
 
 def runs(path: Path, option: str) -> list[Record]:
@@ -128,7 +169,7 @@ def _opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Conn
     try:
         if read_only and not path.is_file():
             raise RequestError(f'{option} "{path}": there is no such file')
-        connection = duckdb.connect(str(path), read_only=read_only)
+        connection = _connected(path, option, read_only)
     except duckdb.Error as error:
         raise RequestError(f'{option} "{path}": {_reason(error)}') from None
     with connection:
@@ -139,6 +180,26 @@ def _opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Conn
             if read_only:
                 raise RequestError(f'{option} "{path}": {_reason(error)}') from None
             raise
+
+
+def _connected(path: Path, option: str, read_only: bool) -> Connection:
+    """A connection, as soon as no other program has the file; raises BusyError after WAIT_S."""
+    end = time.perf_counter() + WAIT_S
+    while True:
+        try:
+            return duckdb.connect(str(path), read_only=read_only)
+        except duckdb.Error as error:
+            if not _is_busy(error):
+                raise
+        if time.perf_counter() >= end:
+            raise BusyError(
+                f'{option} "{path}": another program has it open, after {WAIT_S:g} s still'
+            )
+        time.sleep(locks.POLL_S)
+
+
+def _is_busy(error: duckdb.Error) -> bool:
+    return "Could not set lock" in str(error)
 
 
 def _check_layout(connection: Connection, path: Path, option: str, writing: bool) -> None:
@@ -177,8 +238,6 @@ def _reason(error: duckdb.Error) -> str:
     text = str(error).strip().splitlines()[0]
     if "not a valid DuckDB database file" in text:
         return "it is not a DuckDB database"
-    if "Could not set lock" in text:
-        return "another program has it open"
     return text.removeprefix("IO Error: ")
 
 
