@@ -35,7 +35,7 @@ pub use power_cycle::{FlashShape, MountReport};
 pub use scheduled::Scheduled;
 pub use ssd::SolidStateDrive;
 
-pub use drivelab_ftl::{Content, UnitContent};
+pub use drivelab_ftl::{Backlog, Content, UnitContent};
 
 pub use command::{
     Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, SECTOR_BYTES, Unreadable,

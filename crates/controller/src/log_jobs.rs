@@ -85,6 +85,12 @@ impl LogJobs {
         if self.idle.len() == 1 { 0 } else { die as usize % self.idle.len() }
     }
 
+    /// Copies owed on dies that are being cleaned.
+    pub(crate) fn owed_copies(&self, is_cleaning: impl Fn(DieIndex) -> bool) -> u64 {
+        let dies = (0u32..).map(DieIndex).zip(&self.dies).filter(|&(die, _)| is_cleaning(die));
+        dies.map(|(_, job)| u64::from(job.owed_copies)).sum()
+    }
+
     pub(crate) fn check(&self) -> Result<(), String> {
         for (index, die) in self.dies.iter().enumerate() {
             if die.has_job && die.waits {

@@ -57,6 +57,12 @@ pub trait Scheduled: Mapping + Sized {
         false
     }
 
+    /// Copies that the back end owes on dies that are being cleaned.
+    fn owed_copies(&self, jobs: &Self::Jobs) -> u64 {
+        let _ = jobs;
+        0
+    }
+
     /// Recounts the back end's own books.
     ///
     /// # Errors
@@ -99,6 +105,10 @@ macro_rules! scheduled_as_logs {
 
             fn works_when_idle(&self) -> bool {
                 self.cleans_when_idle()
+            }
+
+            fn owed_copies(&self, jobs: &LogJobs) -> u64 {
+                jobs.owed_copies(|die| self.is_cleaning(die))
             }
 
             fn check_jobs(jobs: &LogJobs) -> Result<(), String> {

@@ -9,6 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use drivelab_ftl::Backlog;
 use drivelab_nand::{GeometryError, UnitLayout};
 use drivelab_sim::Nanos;
 
@@ -211,6 +212,17 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[must_use]
     pub fn outstanding(&self) -> u32 {
         self.queue.outstanding()
+    }
+
+    /// What the drive has put off, to look at.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
+        Backlog {
+            owed_copies: self.mapping.owed_copies(&self.jobs),
+            log_records: self.durable.as_ref().map_or(0, |durable| durable.waiting_records()),
+            buffered_sectors: u64::from(self.buffer.live()) * u64::from(self.sectors_per_unit),
+            ..self.mapping.backlog()
+        }
     }
 
     /// Recounts all books; for tests and `check`.

@@ -1,6 +1,6 @@
 //! One drive of any family, behind one interface.
 
-use drivelab_controller::{Command, CommandError, Completion, Device, SolidStateDrive};
+use drivelab_controller::{Backlog, Command, CommandError, Completion, Device, SolidStateDrive};
 use drivelab_ftl::{CompressedMap, LogBlockMap, PageMap, SuperblockMap};
 use drivelab_sim::Nanos;
 use serde_json::Value;
@@ -54,6 +54,12 @@ impl Engine {
     /// Tag and stamps of every read worked on since the last call, if stamps are kept.
     pub fn take_read_stamps(&mut self) -> Vec<(u32, Vec<u64>)> {
         each!(self, drive => drive.take_read_stamps())
+    }
+
+    /// What the drive has put off, to look at.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
+        each!(self, drive => drive.backlog())
     }
 
     /// Recounts all books; for tests and `check`.

@@ -8,6 +8,7 @@ use drivelab_nand::view::BlockState;
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, UnitLayout};
 use drivelab_sim::Stream as RandomStream;
 
+use crate::backlog::Backlog;
 use crate::bad_blocks::BadBlocks;
 use crate::blocks::{Blocks, Stream};
 use crate::cleaning::{CleaningState, CleaningStep, Job, Purpose, Urgency};
@@ -465,6 +466,16 @@ impl DieLogs {
         (0..self.layout.geometry.die_count())
             .map(|die| u64::from(self.blocks.free_count(DieIndex(die))))
             .sum()
+    }
+
+    /// What is put off: metadata, and cleaning that has begun.
+    pub(crate) fn backlog(&self) -> Backlog {
+        let cleaning = self.cleaning.jobs.iter().zip(&self.cleaning.active);
+        Backlog {
+            metadata_pages: u64::from(self.journal.due_pages()),
+            cleaning_dies: cleaning.filter(|&(job, &active)| job.is_some() || active).count() as u64,
+            ..Backlog::default()
+        }
     }
 
     /// Erased places that host data can still take on a die without cleaning.

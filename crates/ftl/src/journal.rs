@@ -73,6 +73,11 @@ impl Journal {
         self.due_pages > 0
     }
 
+    /// Pages that wait to be programmed.
+    pub(crate) fn due_pages(&self) -> u32 {
+        self.due_pages
+    }
+
     pub(crate) fn take(&mut self) {
         self.due_pages -= 1;
         self.checkpointing &= self.due_pages > 0;

@@ -3,6 +3,7 @@
 //! The controller asks for one step at a time ([`PageMap::program_host`], [`PageMap::next_cleaning_step`], ...)
 //! and decides when it happens; `untimed` turns the same crank at once, for write amplification without clocks.
 
+pub mod backlog;
 pub mod bad_blocks;
 pub mod blocks;
 pub mod cleaning;
@@ -27,6 +28,7 @@ pub mod theory;
 pub mod untimed;
 pub mod victim;
 
+pub use backlog::Backlog;
 pub use bad_blocks::{BadBlocks, FailedProgram, FailureRule, FailureRules, FailureTrigger, Wear};
 pub use blocks::Stream;
 pub use cleaning::{CleaningStep, Purpose, Urgency};

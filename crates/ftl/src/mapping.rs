@@ -9,6 +9,7 @@ use std::fmt::Debug;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
+use crate::backlog::Backlog;
 use crate::bad_blocks::BadBlocks;
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::{Content, Identity, UnitContent};
@@ -137,6 +138,9 @@ pub trait Mapping: Clone + Debug + Send {
 
     /// Free blocks of all dies.
     fn free_blocks(&self) -> u64;
+
+    /// What the scheme has put off, to look at; the rest of a drive's is the controller's.
+    fn backlog(&self) -> Backlog;
 
     /// Recounts all books.
     ///

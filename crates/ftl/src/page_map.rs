@@ -6,6 +6,7 @@
 use drivelab_nand::op::{NO_CELL, Record};
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
+use crate::backlog::Backlog;
 use crate::bad_blocks::BadBlocks;
 use crate::blocks::{Blocks, Stream, ValidBits};
 use crate::cleaning::{CleaningStep, Urgency};
@@ -254,6 +255,10 @@ impl Mapping for PageMap {
 
     fn free_blocks(&self) -> u64 {
         self.logs.free_blocks()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.logs.backlog()
     }
 
     fn keep_words(&mut self, words_per_unit: u32) {

@@ -76,6 +76,11 @@ impl Durable {
         self.has_capacitor || self.waiting.freed.len().max(records) >= TRIMMED_CELLS
     }
 
+    /// Records that wait for a page of the log.
+    pub fn waiting_records(&self) -> u64 {
+        (self.waiting.words.len() / Record::WORDS) as u64
+    }
+
     /// Whether records wait for the log.
     #[inline]
     pub fn has_records(&self) -> bool {

@@ -19,7 +19,8 @@ mod write_cache;
 use std::collections::VecDeque;
 
 use drivelab_controller::{
-    Command, CommandError, Completion, Device, Effect, HostQueue, HostSide, LatencySplit, Op, SECTOR_BYTES,
+    Backlog, Command, CommandError, Completion, Device, Effect, HostQueue, HostSide, LatencySplit, Op,
+    SECTOR_BYTES,
 };
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
@@ -238,6 +239,12 @@ impl HardDisk {
     #[must_use]
     pub fn outstanding(&self) -> u32 {
         self.queue.outstanding()
+    }
+
+    /// What the disk has put off, to look at.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { buffered_sectors: self.write_cache.sectors(), ..Backlog::default() }
     }
 
     /// Recounts all books; for tests.

@@ -78,6 +78,11 @@ impl WriteCache {
         }
     }
 
+    /// Sectors that are held or on their way over the link.
+    pub fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
     #[inline]
     pub fn extents(&self) -> &[Extent] {
         &self.extents

@@ -1,6 +1,6 @@
 //! An array of drives of any family, as the other drives are used.
 
-use drivelab_controller::{Completion, Device, Effects, FlashShape, HostSide, MountReport};
+use drivelab_controller::{Backlog, Completion, Device, Effects, FlashShape, HostSide, MountReport};
 use drivelab_nand::view::MediumView;
 
 use super::Raid0;
@@ -26,6 +26,14 @@ impl Array {
     /// Tag and stamps of every read since the last call, if stamps are kept. Call it when no reads are outstanding.
     pub fn take_read_stamps(&mut self) -> Vec<(u32, Vec<u64>)> {
         self.take_member_stamps(|member| member.device_mut().take_read_stamps())
+    }
+
+    /// What the members have put off, together.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
+        let mut all = Backlog::default();
+        self.members().for_each(|member| all.join(&member.device().backlog()));
+        all
     }
 
     /// Recounts all books of all members.

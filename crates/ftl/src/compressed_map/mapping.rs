@@ -8,6 +8,7 @@ use super::durable::Durable;
 use super::fragments::Fragments;
 use super::moving::Moving;
 use super::{CompressedMap, Extent, OpenPage, SHARED, TRIMMED};
+use crate::backlog::Backlog;
 use crate::blocks::Stream;
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::{Content, UnitContent};
@@ -162,6 +163,10 @@ impl Mapping for CompressedMap {
 
     fn free_blocks(&self) -> u64 {
         self.logs.free_blocks()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.logs.backlog()
     }
 
     fn check(&self) -> Result<(), String> {

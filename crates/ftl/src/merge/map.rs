@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
 use super::{GroupPlan, GroupUnit, MERGING, MergeConfig, MergeCore, MergeStep, OPEN, Route, RowRead, Task};
+use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 use crate::error::FtlError;
 use crate::mapping::{Mapping, Superseded};
@@ -208,6 +209,12 @@ impl<S: MergeScheme> Mapping for MergeMap<S> {
 
     fn free_blocks(&self) -> u64 {
         (0..self.core.banks.len() as u32).map(|bank| u64::from(self.core.free.count(DieIndex(bank)))).sum()
+    }
+
+    fn backlog(&self) -> Backlog {
+        let banks = (0..self.core.banks.len() as u32).map(DieIndex);
+        let cleaning_dies = banks.filter(|&bank| self.is_busy(bank)).count() as u64;
+        Backlog { cleaning_dies, ..Backlog::default() }
     }
 
     fn check(&self) -> Result<(), String> {
