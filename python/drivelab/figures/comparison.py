@@ -113,6 +113,7 @@ def _record(figure: Figure, measured: Measured) -> Record:
     inputs = inputs_of(figure)
     modelled = _modelled(figure, inputs, measured)
     error, satisfied = judge(figure, modelled)
+    before, held_before = judge(figure, figure.modelled_before)
     readings = [item for item in inputs.values() if isinstance(item, Reading)]
     owner = owner_of(figure)
     single = readings[0] if len(inputs) == 1 and readings else None
@@ -132,6 +133,10 @@ def _record(figure: Figure, measured: Measured) -> Record:
         "error_ratio": error,
         "satisfied": satisfied,
         "role": _role(figure, inputs, measured, modelled),
+        "blind": figure.blind,
+        "modelled_before": figure.modelled_before,
+        "error_before_ratio": before,
+        "satisfied_before": held_before,
         "model": owner if owner in measured.models else None,
         "model_state": single.state if single is not None else None,
         "test_id": single.test_id if single is not None else None,

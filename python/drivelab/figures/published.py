@@ -34,6 +34,14 @@ class Figure:
     value_min: float | None = None
     value_max: float | None = None
     workload: dict[str, Any] = field(default_factory=dict)
+    modelled_before: float | None = None
+    """What the model gave before anybody had seen the figure; None of figures known all along."""
+
+    @property
+    def blind(self) -> bool:
+        """Whether the figure was kept back until the models stood: it tests them, and they didn't
+        know it. What they gave then (`modelled_before`) stays on record whatever is mended."""
+        return self.modelled_before is not None
 
     @property
     def bound(self) -> bool:

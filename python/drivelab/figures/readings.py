@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from drivelab import procedures
 from drivelab.figures import tables
 from drivelab.figures.published import Figure
+from drivelab.procedures.stream import RANDOM, Stream
+from drivelab.quantities import KIB
 
 Record = Mapping[str, Any]
 
@@ -46,6 +49,7 @@ QUANTITIES = {
     "pass_mean_mb_per_s": Quantity(_of_pass("mean_mb_per_s"), "MB/s", "throughput"),
     "pass_median_mb_per_s": Quantity(_of_pass("median_mb_per_s"), "MB/s", "median of a pass"),
     "pass_floor_mb_per_s": Quantity(_of_pass("floor_mb_per_s"), "MB/s", "floor of a pass"),
+    "pass_dips": Quantity(_of_pass("dips"), "dips", "dips of a pass"),
     "value:iops": Quantity(_of_value("iops"), "IOPS", "iops of a replay"),
     "value:score": Quantity(_of_value("score"), "points", "score"),
     "value:productivity_mb_per_s": Quantity(
@@ -150,11 +154,17 @@ def _random_rules() -> Iterable[Rule]:
         ("write", "random-write-4k-qd3-aligned", {"qd": 3, "align_b": 4096}),
         # Iometer aligns to sectors unless it is told otherwise.
         ("write", "random-write-4k-qd3-sector", {"qd": 3, "span_gb": 8}),
+        ("write", "random-write-4k-qd32-aligned-random-data", {"qd": 32} | incompressible),
+        ("write", "random-write-4k-qd32-aligned", {"qd": 32, "align_b": 4096}),
         ("read", "random-read-4k-qd3-drive", {"qd": 3} | drive),
+        ("read", "random-read-4k-qd3-aligned-random-data", {"qd": 3} | incompressible),
+        ("read", "random-read-4k-qd3-aligned", {"qd": 3, "align_b": 4096}),
         ("read", "random-read-4k-qd3-sector", {"qd": 3, "span_gb": 8}),
+        ("read", "random-read-4k-qd32-aligned-random-data", {"qd": 32} | incompressible),
+        ("read", "random-read-4k-qd32-aligned", {"qd": 32, "align_b": 4096}),
     )
     for direction, test_id, workload in forms:
-        metric = f"4k_random_{direction}"
+        metric = f"4k_random_{direction}(_floor)?"
         needed: dict[str, object] = {"op": f"^random_{direction}$"} | workload
         states = {"unstated": "new"} if test_id == "random-write-4k-qd1-drive" else {}
         if direction == "read":
@@ -162,8 +172,9 @@ def _random_rules() -> Iterable[Rule]:
             states = {"new": "filled"}
         yield _rule(metric, test_id, "mib_per_s", needed, states)
         yield _rule("iops", test_id, "iops", needed, states)
-        yield _rule(f"{metric}_latency_avg", test_id, "mean_ms", needed, states)
-        yield _rule(f"{metric}_latency_max", test_id, "max_ms", needed, states)
+        latency = f"4k_random_{direction}_latency"
+        yield _rule(f"{latency}_avg", test_id, "mean_ms", needed, states)
+        yield _rule(f"{latency}_max", test_id, "max_ms", needed, states)
 
 
 INCOMPRESSIBLE = {"data": "^(random|incompressible)"}
@@ -178,6 +189,8 @@ RULES = (
     *_random_rules(),
     _rule("seq_read", "as-ssd-read", "mib_per_s", AS_SSD, AS_SSD_STATES),
     _rule("seq_write", "as-ssd-write", "mib_per_s", AS_SSD, AS_SSD_STATES),
+    _rule("seq_read(_128kb)?", "sequential-read-128k-qd1", "mib_per_s", {"bs_kb": 128, "qd": 1}),
+    _rule("seq_write(_128kb)?", "sequential-write-128k-qd1", "mib_per_s", {"bs_kb": 128, "qd": 1}),
     # The test with random data writes what it reads; else it was the pass before it.
     _rule("seq_read_2mb", "sequential-read-2m-random-data", "mib_per_s", INCOMPRESSIBLE),
     _rule("seq_read_2mb", "sequential-read-2m", "mib_per_s", {"data": "^compr"}, {"new": "filled"}),
@@ -188,6 +201,7 @@ RULES = (
     _rule("hdtach_write_avg", "hdtach-write", "pass_mean_mb_per_s"),
     _rule("hdtach_write_typical", "hdtach-write", "pass_median_mb_per_s"),
     _rule("hdtach_write_floor", "hdtach-write", "pass_floor_mb_per_s"),
+    _rule("hdtach_write_dips_count", "hdtach-write", "pass_dips"),
     _rule(
         *("worst_case_speed", "hdtach-write-random-data", "pass_mean_mb_per_s"),
         states={"tortured (20 min incompressible": "tortured-random-20min-pass"},
@@ -199,6 +213,8 @@ RULES = (
     _rule("wow_enter_realm", "game-realm", "value:time_s"),
     _rule("power_idle", "power-idle", "power_w"),
     _rule("power_seq_write", "power-sequential-write", "power_w"),
+    _rule("power_seq_read", "power-sequential-read", "power_w"),
+    _rule("power_random_write", "power-random-write-qd32", "power_w"),
 )
 """How the laboratory repeats measured figures; the first that covers a figure counts."""
 
@@ -234,7 +250,43 @@ def reading_of(figure: Figure) -> Reading | None:
     if state is None:
         return None
     test_id = INNER_TRACKS if figure.state.startswith("inner") else rule.test_id
-    return settled(Reading(model, test_id, state, rule.quantity))
+    found = _with_contents(figure, Reading(model, test_id, state, rule.quantity))
+    return settled(found) if found is not None else None
+
+
+INCOMPRESSIBLE_WORDS = re.compile("random|incompressible")
+"""How the data of a figure begin that don't compress; "pseudo-random" is Iometer's, and does."""
+HOLDS_RANDOM = {"filled": "filled-random"}
+"""States of repeating data, and what they are called when random data were written instead."""
+
+
+def _with_contents(figure: Figure, reading: Reading) -> Reading | None:
+    """The reading of the data that the figure names; None if its test has other data, or other
+    requests: a figure of random data is never compared with a test of repeating ones.
+
+    A test that reads what is there reads what the state before it wrote.
+    """
+    test = procedures.PROCEDURES.get(reading.test_id)
+    if not isinstance(test, Stream):
+        return reading
+    asked = figure.workload
+    if any(
+        wanted is not None and wanted != found
+        for wanted, found in (
+            (asked.get("bs_kb"), test.block_bytes // KIB),
+            (asked.get("qd"), test.queue_depth),
+            (asked.get("align_b"), test.align_bytes),
+        )
+    ):
+        return None
+    if "data" not in asked:
+        return reading
+    random = INCOMPRESSIBLE_WORDS.match(str(asked["data"])) is not None
+    if test.direction == "write" or test.written_first:
+        return reading if random == (test.data == RANDOM) else None
+    if random:
+        reading = replace(reading, state=HOLDS_RANDOM.get(reading.state, reading.state))
+    return reading if random == (RANDOM in reading.state) else None
 
 
 def settled(reading: Reading) -> Reading:

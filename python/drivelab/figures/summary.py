@@ -24,12 +24,46 @@ def summary(records: Sequence[Mapping[str, Any]], orders: Sequence[Mapping[str, 
         "compared": judged,
         **{role: _errors(found) for role, found in roles.items()},
         "predicted_ratio": len(roles["predicted"]) / judged if judged else None,
+        "blind": _blind(records),
         "bounds": {
             "held": sum(r["satisfied"] for r in bounds),
             "missed": [r["id"] for r in bounds if not r["satisfied"]],
         },
         "without_model": [_open(r) for r in unmodelled],
         "orderings": _orders(orders),
+    }
+
+
+def _blind(records: Sequence[Mapping[str, Any]]) -> Record:
+    """Median errors of the figures that were kept back: as they were first met, and by now.
+
+    `levels` were measured; `derived` follow from two levels that may both be off.
+    """
+    kept_back = [r for r in records if r["blind"]]
+    bounds = [r for r in kept_back if r["satisfied_before"] is not None]
+    return {
+        "figures": len(kept_back),
+        "levels": _then_and_now([r for r in kept_back if r["kind"] == "measured"]),
+        "derived": _then_and_now([r for r in kept_back if r["kind"] != "measured"]),
+        "all": _then_and_now(kept_back),
+        "bounds": len(bounds),
+        "bounds_held_before": sum(bool(r["satisfied_before"]) for r in bounds),
+        "bounds_held": sum(bool(r["satisfied"]) for r in bounds),
+    }
+
+
+def _then_and_now(records: Sequence[Mapping[str, Any]]) -> Record:
+    """Of values, not of bounds: how many, and the median of their errors' sizes."""
+    values = [r for r in records if r["satisfied_before"] is None]
+
+    def median(key: str) -> float | None:
+        sizes = [abs(float(r[key])) for r in values if r[key] is not None]
+        return statistics.median(sizes) if sizes else None
+
+    return {
+        "values": len(values),
+        "median_abs_error_before_ratio": median("error_before_ratio"),
+        "median_abs_error_ratio": median("error_ratio"),
     }
 
 

@@ -14,6 +14,11 @@ Row = tuple[str, ...]
 COLUMNS = ("figure", "drive", "state", "metric", "published", "modelled", "unit", "error", "role")
 NUMBERS = ("published", "modelled", "error")
 ORDER_COLUMNS = ("ordering", "of", "result", "why")
+BLIND_COLUMNS = (
+    *("figure", "drive", "state", "metric", "published", "modelled before"),
+    *("error then", "modelled now", "error now", "unit"),
+)
+BLIND_NUMBERS = ("published", "modelled before", "error then", "modelled now", "error now")
 TRACE_COLUMNS = ("figure", "trace", "metric", "published", "synthesised", "unit", "error", "remark")
 TRACE_NUMBERS = ("published", "synthesised", "error")
 SIGNS = {"lt": "< ", "le": "≤ ", "gt": "> ", "ge": "≥ ", "approx": "≈ "}
@@ -38,10 +43,34 @@ def published_text(record: Record) -> str:
 
 def verdict(record: Record) -> str:
     """The error, or whether a bound holds."""
-    if record["satisfied"] is not None:
-        miss = f" ({percent(record['error_ratio'])})" if record["error_ratio"] else ""
-        return "holds" if record["satisfied"] else f"fails{miss}"
-    return percent(record["error_ratio"])
+    return _verdict(record["error_ratio"], record["satisfied"])
+
+
+def _verdict(error: float | None, satisfied: bool | None) -> str:
+    if satisfied is not None:
+        miss = f" ({percent(error)})" if error else ""
+        return "holds" if satisfied else f"fails{miss}"
+    return percent(error)
+
+
+def blind_rows(records: Sequence[Record]) -> list[Row]:
+    """A row of BLIND_COLUMNS for every figure that was kept back until the models stood."""
+    return [
+        (
+            record["id"],
+            record["drive"],
+            record["model_state"] or record["state"],
+            record["metric"],
+            published_text(record),
+            number(record["modelled_before"]),
+            _verdict(record["error_before_ratio"], record["satisfied_before"]),
+            number(record["modelled"]),
+            verdict(record),
+            record["unit"],
+        )
+        for record in records
+        if record["blind"]
+    ]
 
 
 def figure_rows(records: Sequence[Record]) -> list[Row]:
@@ -103,6 +132,7 @@ def summary_lines(summary: Record) -> list[str]:
         f"({_share(summary['predicted_ratio'])} predicted).",
         _errors("Fitted", summary["fitted"]),
         _errors("Predicted", summary["predicted"]),
+        *([_blind(summary["blind"])] if summary["blind"]["figures"] else []),
         f"Bounds and ranges: {bounds['held']} hold"
         + (
             f", {len(bounds['missed'])} don't ({', '.join(bounds['missed'])})."
@@ -112,6 +142,26 @@ def summary_lines(summary: Record) -> list[str]:
         _left_out(summary),
         *([_orders(orders)] if orders["count"] else []),
     ]
+
+
+def _blind(blind: Record) -> str:
+    parts = [
+        f"{words} {_share_of(found['median_abs_error_before_ratio'])} then, "
+        f"{_share_of(found['median_abs_error_ratio'])} now ({found['values']})"
+        for words, found in (
+            ("levels", blind["levels"]),
+            ("shares and differences", blind["derived"]),
+            ("all", blind["all"]),
+        )
+    ]
+    return (
+        f"Blind: {blind['figures']} of the figures were kept back until the models stood; "
+        f"median error: {', '.join(parts)}."
+    )
+
+
+def _share_of(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio * 100:.1f} %"
 
 
 def _left_out(summary: Record) -> str:

@@ -83,7 +83,7 @@ def test_tables_in_other_pages_are_made_anew_and_words_stay() -> None:
 
 def test_the_summary_is_made_anew() -> None:
     page = document.renewed("<!-- summary of figures -->\n<!-- end of summary -->", FOUND)
-    assert "- 146 figures, " in page
+    assert "- 171 figures, " in page
 
 
 def test_a_table_of_a_figure_that_is_none_is_refused() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from drivelab import procedures, states
@@ -28,10 +30,13 @@ GS = "corsair-force-gs-240gb"
         ("AN-164", "wd-velociraptor-300gb", "sequential-read-2m-end", "new"),
         ("A2-029", FORCE, "random-write-4k-qd3-aligned", "new"),
         ("A2-030", FORCE, "random-write-4k-qd3-aligned-random-data", "new"),
+        ("A2-035", FORCE, "random-read-4k-qd3-sector", "filled"),
+        ("A2-036", FORCE, "random-read-4k-qd3-sector", "filled-random"),
         ("A2-038", FORCE, "sequential-read-2m", "filled"),
         ("A2-039", FORCE, "sequential-read-2m-random-data", "new"),
         ("GS-003", f"{GS}@5.0.2", "hdtach-read", "tortured"),
         ("GS-011", GS, "hdtach-write", "tortured-trimmed"),
+        ("GS-013", GS, "hdtach-write", "tortured-trimmed"),
         ("GS-022", f"{GS}@5.0.2", "as-ssd-read", "tortured-random"),
         ("GS-027", GS, "as-ssd-read", "tortured-random-trimmed"),
     ],
@@ -49,6 +54,23 @@ def test_random_data_is_not_mixed_up_with_incompressible_s_opposite() -> None:
     reading = reading_of(figures_by_id()["A2-023"])
     assert reading is not None
     assert reading.test_id == "random-write-4k-qd3-aligned"
+
+
+@pytest.mark.parametrize(
+    ("figure_id", "changes"),
+    [
+        ("AN-214", {"data": "random"}),  # Read in the used state, which holds something of both.
+        ("AN-032", {"bs_kb": 128}),
+        ("A2-029", {"data": "compressible", "align_b": 8192}),
+        ("GS-018", {"qd": 4}),
+    ],
+)
+def test_a_figure_of_other_data_or_requests_than_any_test_has_is_not_read_off_the_nearest(
+    figure_id: str, changes: dict[str, object]
+) -> None:
+    figure = figures_by_id()[figure_id]
+    assert reading_of(figure) is not None
+    assert reading_of(replace(figure, workload=figure.workload | changes)) is None
 
 
 def test_the_laboratory_has_every_test_and_state_that_is_needed() -> None:

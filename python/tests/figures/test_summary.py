@@ -15,7 +15,7 @@ def summary() -> dict[str, Any]:
 
 def test_every_figure_is_counted_once() -> None:
     found = summary()
-    assert found["figures"] == 146
+    assert found["figures"] == 171
     open_count = len(found["without_model"])
     assert found["compared"] + open_count == found["figures"]
     assert found["fitted"]["count"] + found["predicted"]["count"] == found["compared"]
@@ -51,3 +51,25 @@ def test_without_measurements_there_are_no_medians() -> None:
     assert found["predicted_ratio"] is None
     assert found["predicted"]["median_abs_error_ratio"] is None
     assert found["orderings"]["count"] == 0
+
+
+def test_what_the_models_gave_blind_stays_on_record_whatever_they_give_now() -> None:
+    blind = summary()["blind"]
+    assert blind["figures"] == 25
+    # By hand from the 18 levels: the ninth and tenth are AN-137 and XV-014.
+    levels = (18910 / 16624 - 1 + 81.769 / 71.6 - 1) / 2
+    assert blind["levels"]["values"] == 18
+    assert blind["levels"]["median_abs_error_before_ratio"] == pytest.approx(levels)
+    # Shares of AN-120 and AN-138: 5.9296 of 9.6 and 21.691 of 36.
+    derived = 1 - (5.9296 / 9.6 + 21.691 / 36) / 2
+    assert blind["derived"]["median_abs_error_before_ratio"] == pytest.approx(derived)
+    assert (blind["bounds"], blind["bounds_held_before"]) == (3, 1)
+    assert summary_of_nothing()["blind"]["levels"] == {
+        "values": 18,
+        "median_abs_error_before_ratio": pytest.approx(levels),
+        "median_abs_error_ratio": None,
+    }
+
+
+def summary_of_nothing() -> dict[str, Any]:
+    return figures.summary(figures.compare_all(figures.Measured([], [])), [])
