@@ -55,6 +55,10 @@ review: setup ## review a drive at full size: MODEL=intel-x25-m-g1-80gb OUT=revi
 figures: setup ## all published figures against the models, and docs/figures.md of them
 	$(BIN)/drivelab figures --write docs/figures.md --workers $(WORKERS)
 
+.PHONY: check-figures
+check-figures: setup ## which rows of docs/figures.md the models no longer give: status 1 if any
+	$(BIN)/drivelab figures --check docs/figures.md --workers $(WORKERS)
+
 ##@ Check
 
 .PHONY: system
@@ -141,7 +145,7 @@ clean: ## remove everything that was built, installed or measured
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	    /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	    /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	    /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # An environment whose interpreter has gone, or that was copied from elsewhere, is made anew.
 $(ENVIRONMENT): requirements.lock

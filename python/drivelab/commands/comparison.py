@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,9 +14,9 @@ from drivelab import arguments, figures, output, procedures, results, states
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing
-from drivelab.errors import RequestError
+from drivelab.errors import RequestError, WorkError, nearest
 from drivelab.figures import document as pages
-from drivelab.figures import text
+from drivelab.figures import drift, text
 from drivelab.storage_bench.comparison import compare_traces
 
 Record = dict[str, Any]
@@ -40,24 +40,38 @@ def figures_command(
             "--write", metavar="FILE.md", help="Write a page with a plot; renew tables beside it."
         ),
     ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            "--check",
+            metavar="FILE.md",
+            help="Say which rows of a page that --write made are out of date: status 1 if any is.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="IDS", help="Only these figures, separated by commas."),
+    ] = None,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
     workers: arguments.Workers = 2,
     json: arguments.Json = False,
 ) -> None:
     """Compare models with what hardware reviews published, with error and fitted or predicted."""
-    if write is not None and (drive is not None or write.suffix != ".md"):
+    chosen = _chosen_ids(only, drive)
+    if write is not None and (drive is not None or chosen or write.suffix != ".md"):
         raise RequestError(
             f'--write "{write}": the page is about all drives and is a .md file; '
-            "leave --drive out, and give a name such as figures.md"
+            "leave --drive out, and --only, and give a name such as figures.md"
         )
     if write is not None:
         output.writable_folder(write.parent, "--write")
+    page = None if check is None else _page(check, drive)
     if results_file is None:
-        document = _measured(drive, sets or [], seed, workers)
+        document = _measured(drive, chosen, sets or [], seed, workers)
     else:
         document = _read(results_file, drive, sets or [])
-    found = _comparison(document, drive)
+    found = _comparison(document, drive, chosen)
     if write is not None:
         for path in _written(found, write):
             printing.message(f"Written: {path}")
@@ -65,11 +79,55 @@ def figures_command(
         printing.document(found)
     elif markdown:
         printing.plain(text.figures_table(found["figures"]))
-    elif write is None:
+    elif write is None and check is None:
         _print(found)
+    if check is not None and page is not None:
+        _check(found, check, page, whole=not chosen)
 
 
-def _comparison(document: Record, drive: str | None) -> Record:
+def _chosen_ids(only: Sequence[str] | None, drive: str | None) -> frozenset[str]:
+    """The figures that --only names; none of them: all."""
+    names = arguments.split_names(only)
+    known = [figure.id for figure in figures.published() if figure.kind != "trace"]
+    for name in names:
+        if name not in known:
+            raise RequestError(f'--only "{name}": no such figure{nearest(name, known)}')
+    if names and drive is not None:
+        raise RequestError("--drive and --only: give one of them")
+    return frozenset(names)
+
+
+def _page(path: Path, drive: str | None) -> str:
+    """The page that --check asks about."""
+    if drive is not None:
+        raise RequestError(f'--check "{path}": the page is about all drives; leave --drive out')
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise RequestError(f'--check "{path}": can\'t read it ({reason})') from None
+
+
+def _check(found: Record, path: Path, page: str, *, whole: bool) -> None:
+    """Raises WorkError with the rows of a page that are out of date."""
+    if not whole:
+        stale = drift.drifted(page, found["figures"])
+    else:
+        fresh, renewed = _fresh(found, path)
+        stale = drift.changes(page, fresh[path.name])
+        stale += [
+            f"{place}: {line}"
+            for folder, texts in renewed.items()
+            for place, after in ((folder / name, text) for name, text in texts.items())
+            for line in drift.changes(place.read_text(encoding="utf-8"), after)
+        ]
+    if stale:
+        lines = "".join(f"\n  {line}" for line in stale)
+        raise WorkError(f"{path} is out of date; `make figures` writes it anew:{lines}")
+    printing.message(f"{path} is what the models give: {len(found['figures'])} figures")
+
+
+def _comparison(document: Record, drive: str | None, only: frozenset[str]) -> Record:
     """The document of `--json`."""
     measured = figures.Measured(document["models"], document["tests"])
     records = figures.compare_all(measured)
@@ -80,6 +138,8 @@ def _comparison(document: Record, drive: str | None) -> Record:
         of_drive = {f.id for f in figures.published() if figures.owner_of(f) == name}
         records = [record for record in records if record["id"] in of_drive]
         orders = []
+    if only:
+        records, orders = [record for record in records if record["id"] in only], []
     return {
         "drivelab": document["drivelab"],
         "models": [
@@ -87,12 +147,14 @@ def _comparison(document: Record, drive: str | None) -> Record:
         ],
         "figures": records,
         "orderings": orders,
-        "traces": compare_traces() if drive is None else [],
+        "traces": compare_traces() if drive is None and not only else [],
         "summary": figures.summary(records, orders),
     }
 
 
-def _measured(drive: str | None, sets: list[str], seed: int, workers: int) -> Record:
+def _measured(
+    drive: str | None, only: frozenset[str], sets: list[str], seed: int, workers: int
+) -> Record:
     """Runs the tests that the figures need."""
     overrides = [models.split_override(text) for text in sets]
     chosen = models.load(drive, overrides) if drive is not None else None
@@ -101,12 +163,13 @@ def _measured(drive: str | None, sets: list[str], seed: int, workers: int) -> Re
             f'--drive "{chosen.name}": no published figure is about this drive; '
             f"there are figures for: {', '.join(_reviewed_names())}"
         )
-    needed = figures.readings_for(chosen.name if chosen is not None else None)
-    if chosen is None:
+    needed = figures.readings_for(chosen.name if chosen is not None else None, only)
+    if chosen is None and not only:
         needed |= figures.ordering_readings()
     loaded = _models(chosen, overrides, {reading.model for reading in needed})
     words = ["drivelab", "figures"]
     words += ["--drive", drive] if drive is not None else []
+    words += ["--only", ",".join(sorted(only))] if only else []
     for setting in sets:
         words += ["--set", setting]
     plan = laboratory.Plan(
@@ -178,26 +241,37 @@ def _read(path: Path, drive: str | None, sets: list[str]) -> Record:
     return found
 
 
+def _fresh(found: Record, path: Path) -> tuple[dict[str, str], dict[Path, dict[str, str]]]:
+    """The page itself, and what changes in pages around it: texts by folder and name."""
+    image = path.with_suffix(".svg").name
+    folder, above = path.parent, path.resolve().parent.parent
+    places = ((folder, "[!.]*.md"), (folder / "tests", "[!.]*.md"), (above, "README.md"))
+    renewed = {place: _renewed(place.glob(pattern), found, but=path) for place, pattern in places}
+    return {path.name: pages.page(found, image)}, renewed
+
+
 def _written(found: Record, path: Path) -> list[Path]:
     """Writes the page and its plot, and renews the tables of pages beside it; all or nothing."""
     # The plotting library takes a second to load.
     from drivelab.figures import plot
 
-    image = path.with_suffix(".svg").name
-    texts = {path.name: pages.page(found, image)}
-    texts |= _renewed(path.parent.glob("[!.]*.md"), found, but=path)
+    texts, renewed = _fresh(found, path)
+    if path.exists():
+        for line in drift.changes(path.read_text(encoding="utf-8"), texts[path.name]):
+            printing.message(line)
     written = output.publish(
         path.parent,
-        {image: lambda place: plot.write(found["figures"], place)}
-        | {name: partial(_write_text, page) for name, page in texts.items()},
+        {path.with_suffix(".svg").name: lambda place: plot.write(found["figures"], place)}
+        | _writers(texts | renewed.pop(path.parent)),
     )
-    above = path.resolve().parent.parent
-    for folder, pattern in ((path.parent / "tests", "[!.]*.md"), (above, "README.md")):
-        renewed = _renewed(folder.glob(pattern), found, but=path)
-        if renewed:
-            writers = {name: partial(_write_text, page) for name, page in renewed.items()}
-            written += output.publish(folder, writers)
+    for folder, others in renewed.items():
+        if others:
+            written += output.publish(folder, _writers(others))
     return written
+
+
+def _writers(texts: Record) -> dict[str, Callable[[Path], None]]:
+    return {name: partial(_write_text, page) for name, page in texts.items()}
 
 
 def _renewed(places: Iterable[Path], found: Record, but: Path) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from drivelab.figures import tables
@@ -269,12 +269,12 @@ def _note(figure: Figure, single: Reading | None) -> str:
     return "; ".join(notes)
 
 
-def readings_for(model: str | None = None) -> set[Reading]:
-    """The measurements that all figures need; with `model`, those about its drive."""
+def readings_for(model: str | None = None, only: Collection[str] = ()) -> set[Reading]:
+    """The measurements that figures need: all, those about a model's drive, or `only` these."""
     return {
         item
         for figure in compared()
-        if model is None or owner_of(figure) == model
+        if (model is None or owner_of(figure) == model) and (not only or figure.id in only)
         for item in inputs_of(figure).values()
         if isinstance(item, Reading)
     }
