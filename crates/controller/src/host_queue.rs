@@ -167,13 +167,6 @@ impl HostQueue {
         self.free_slots.pop().ok_or(CommandError::QueueFull { queue_depth: self.depth })
     }
 
-    /// When the processor is done with all that it has taken on.
-    #[inline]
-    #[must_use]
-    pub fn processor_free_ns(&self) -> Nanos {
-        self.processor_free_ns
-    }
-
     /// The processor's next `work`, after all that it has taken on before and not before `now`; when it is done.
     #[inline]
     pub fn occupy_processor(&mut self, work: Nanos, now: Nanos) -> Nanos {

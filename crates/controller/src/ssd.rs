@@ -151,7 +151,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             now_ns: 0,
             slots: vec![unused; depth as usize],
             queue: HostQueue::new(depth, 0),
-            write_governor: Governor::new(config.firmware.write_governor),
+            write_governor: Governor::new(config.firmware.write_governor, depth),
             active_since_ns: 0,
             events: BinaryHeap::with_capacity((dies + depth) as usize),
             link_free_ns: 0,
@@ -244,7 +244,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.jobs = self.mapping.jobs(&self.config);
         self.channels.fill(Calendar::default());
         self.read_path = Calendar::default();
-        self.write_governor = Governor::new(self.config.firmware.write_governor);
+        self.write_governor = Governor::new(self.config.firmware.write_governor, self.config.queue_depth);
         self.events.clear();
         self.meters.erase_busy_ns += erased * self.config.timing.erase_ns;
         self.now_ns += u64::from(most) * self.config.timing.erase_ns;
@@ -310,6 +310,20 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
+    /// The firmware takes a command on, after all that it has taken on before.
+    #[inline]
+    fn begin_firmware(&mut self, slot: u32, now: Nanos) {
+        let pipeline_ns = self.config.firmware.pipeline_ns;
+        let work = self.slots[slot as usize].split.firmware_ns - pipeline_ns;
+        let ready = self.occupy_firmware(work, now);
+        self.queue.push(ready + pipeline_ns, slot);
+    }
+
+    /// Whether writes wait for the governor.
+    pub(crate) fn holds_writes(&self) -> bool {
+        self.write_governor.next_release_ns() != NONE_NS
+    }
+
     /// The firmware's next `work`, after all that it has taken on before; when it is done.
     #[inline]
     pub(crate) fn occupy_firmware(&mut self, work: Nanos, now: Nanos) -> Nanos {
@@ -337,7 +351,8 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
     #[inline]
     fn next_internal(&self) -> Nanos {
         let event = self.events.peek().map_or(NONE_NS, |&Reverse((time, _))| time);
-        self.queue.next_ready().min(event).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
+        let command = self.queue.next_ready().min(self.write_governor.next_release_ns());
+        command.min(event).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
     }
 
     #[inline]
@@ -363,6 +378,8 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             }
         } else if let Some(slot) = self.queue.take_ready(now) {
             self.begin_command(slot, now);
+        } else if let Some(slot) = self.write_governor.release(now) {
+            self.begin_firmware(slot, now);
         } else if self.hold_alarm_ns == now {
             self.hold_alarm_ns = NONE_NS;
             M::drain(self, now);
@@ -404,16 +421,13 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
         if let Some(faults) = &mut self.faults {
             work += faults.spike_ns(&command);
         }
-        let mut start = now_ns;
-        if command.op == Op::Write {
-            start = self.write_governor.admit(self.queue.processor_free_ns().max(now_ns));
-        }
-        let ready = self.occupy_firmware(work, start);
         let link_ns = self.config.link.command_ns(command.transfer_bytes());
         let pipeline_ns = self.config.firmware.pipeline_ns;
         let split = LatencySplit { firmware_ns: work + pipeline_ns, link_ns, ..LatencySplit::default() };
         self.slots[slot as usize] = Slot::new(command, now_ns, split, link_ns);
-        self.queue.push(ready + pipeline_ns, slot);
+        if command.op != Op::Write || !self.write_governor.holds(slot, now_ns) {
+            self.begin_firmware(slot, now_ns);
+        }
         Ok(())
     }
 

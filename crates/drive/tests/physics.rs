@@ -69,12 +69,27 @@ fn one_small_read_takes_exactly_its_parts() {
 #[test]
 fn a_flush_waits_for_program_and_an_acknowledged_write_does_not() {
     let mut drive = drive(&[]);
-    let write = once(&mut drive, Op::Write, 0, 8);
+    let program = 900_000 + 107_850 + 1_000;
+    let start = drive.now_ns();
+    drive.submit(start, Command::new(0, Op::Write, 0, 8)).unwrap();
+    let mut done = Vec::new();
+    drive.advance_to_completion(u64::MAX, &mut done);
+    let write = done[0];
     assert_eq!(write.split.flash_ns, 0, "acknowledged from the buffer");
+    assert!(write.completed_ns - start < program);
+    // While the page is being programmed.
+    drive.submit(write.completed_ns, Command::new(1, Op::Flush, 0, 0)).unwrap();
+    let flush = finish(&mut drive)[0];
+    assert_eq!(flush.op, Op::Flush);
+    assert!(flush.completed_ns - write.completed_ns >= program, "not before the page is in flash: {flush:?}");
+    assert!(flush.split.flash_ns > program / 2, "{flush:?}");
+    let again = once(&mut drive, Op::Flush, 0, 0);
+    assert_eq!(again.split.flash_ns, 0, "nothing is left to wait for");
+    assert!(again.completed_ns - again.submitted_ns < program);
     let now = drive.now_ns();
     drive.submit(now, Command { fua: true, ..Command::new(0, Op::Write, 8, 8) }).unwrap();
     let fua = finish(&mut drive)[0];
-    assert!(fua.completed_ns - fua.submitted_ns >= 900_000 + 107_850, "FUA waits for the program");
+    assert!(fua.completed_ns - fua.submitted_ns >= program, "FUA waits for the program");
 }
 
 #[test]

@@ -8,12 +8,12 @@ use crate::time::Nanos;
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 
 /// Latencies in ns; percentiles are at most 0.1 % above the true sample (three significant figures).
-/// Minimum, maximum, mean and standard deviation are computed apart and exact (to f64).
+/// Minimum, maximum, mean and standard deviation are computed apart, from integer sums, and exact (to f64).
 #[derive(Clone, Debug)]
 pub struct LatencyHistogram {
     counts: Histogram<u64>,
     sum_ns: u128,
-    sum_squares: f64,
+    sum_squares: u128,
     min_ns: Nanos,
     max_ns: Nanos,
 }
@@ -32,7 +32,7 @@ impl LatencyHistogram {
     #[must_use]
     pub fn new() -> Self {
         let counts = Histogram::new_with_bounds(1, HIGHEST_NS, 3).expect("constant bounds are valid");
-        Self { counts, sum_ns: 0, sum_squares: 0.0, min_ns: u64::MAX, max_ns: 0 }
+        Self { counts, sum_ns: 0, sum_squares: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 
     /// Counts one latency.
@@ -40,7 +40,8 @@ impl LatencyHistogram {
     pub fn record(&mut self, latency_ns: Nanos) {
         self.counts.saturating_record(latency_ns);
         self.sum_ns += u128::from(latency_ns);
-        self.sum_squares += (latency_ns as f64) * (latency_ns as f64);
+        // 2^48 latencies of an hour fit.
+        self.sum_squares = self.sum_squares.saturating_add(u128::from(latency_ns) * u128::from(latency_ns));
         self.min_ns = self.min_ns.min(latency_ns);
         self.max_ns = self.max_ns.max(latency_ns);
     }
@@ -72,8 +73,16 @@ impl LatencyHistogram {
     /// Standard deviation of the sample, or `None` if nothing was counted.
     #[must_use]
     pub fn stddev_ns(&self) -> Option<f64> {
-        let mean = self.mean_ns()?;
-        Some((self.sum_squares / self.count() as f64 - mean * mean).max(0.0).sqrt())
+        if self.count() == 0 {
+            return None;
+        }
+        // Around the whole number below the mean everything is exact: with sum = n * whole + rest, the squares of the
+        // differences to the mean add up to sum_squares - n * whole^2 - 2 * whole * rest - rest^2 / n.
+        let count = u128::from(self.count());
+        let (whole, rest) = (self.sum_ns / count, self.sum_ns % count);
+        let around_whole = self.sum_squares.saturating_sub(whole.saturating_mul(self.sum_ns + rest));
+        let rest_share = rest as f64 * (rest as f64 / count as f64);
+        Some(((around_whole as f64 - rest_share).max(0.0) / count as f64).sqrt())
     }
 
     /// The latency that `percent` of all samples do not exceed, or `None` if nothing was counted.
@@ -109,6 +118,32 @@ mod tests {
         assert_eq!(histogram.min_ns(), Some(37));
         assert_eq!(histogram.max_ns(), Some(3_700_000));
         assert_eq!(histogram.mean_ns(), Some(37.0 * 50_000.5));
+    }
+
+    #[test]
+    fn the_standard_deviation_of_almost_equal_latencies_is_not_lost() {
+        let mut histogram = LatencyHistogram::new();
+        // An hour each, and 1 ns more for every second one: squares of 1.3e25 that differ in the last place.
+        for index in 0..1_000_000u64 {
+            histogram.record(3_600_000_000_000 + index % 2);
+        }
+        assert_eq!(histogram.stddev_ns(), Some(0.5));
+        let mut constant = LatencyHistogram::new();
+        (0..1001).for_each(|_| constant.record(123_456_789_012));
+        assert_eq!(constant.stddev_ns(), Some(0.0));
+    }
+
+    #[test]
+    fn the_standard_deviation_follows_its_definition_in_any_order() {
+        let latency = |index: u64| 5_000_000_000 + index.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 1_000_003;
+        let (mut forth, mut back) = (LatencyHistogram::new(), LatencyHistogram::new());
+        (0..4321).for_each(|index| forth.record(latency(index)));
+        (0..4321).rev().for_each(|index| back.record(latency(index)));
+        let mean = (0..4321).map(|index| latency(index) as f64).sum::<f64>() / 4321.0;
+        let squares: f64 = (0..4321).map(|index| (latency(index) as f64 - mean).powi(2)).sum();
+        let found = forth.stddev_ns().unwrap();
+        assert!((found / (squares / 4321.0).sqrt() - 1.0).abs() < 1e-12, "{found}");
+        assert_eq!(back.stddev_ns(), Some(found), "to the bit");
     }
 
     #[test]

@@ -16,6 +16,7 @@ from statistics import fmean, median
 from typing import Any, Literal
 
 from drivelab.data_patterns import parse_data_pattern
+from drivelab.moments import pooled
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.stream import RANDOM, REPEATING, Stream
 from drivelab.progress import TaskProgress
@@ -101,12 +102,9 @@ def _merged(reports: Sequence[Report], direction: str) -> Report:
     ios, moved = sum(counts), sum(part["bytes"] for part in parts)
     runtime_ns = sum(part["runtime_ns"] for part in parts)
     latencies = [part["latency_ns"] for part in parts]
-
-    def weighted(values: Sequence[float]) -> float:
-        return float(math.fsum(v * n for v, n in zip(values, counts, strict=True)) / ios)
-
-    mean = weighted([latency["mean"] for latency in latencies])
-    square = weighted([item["stddev"] ** 2 + item["mean"] ** 2 for item in latencies])
+    mean, stddev = pooled(
+        counts, [item["mean"] for item in latencies], [item["stddev"] for item in latencies]
+    )
     return {
         "measure_start_ns": reports[0]["measure_start_ns"],
         "end_ns": reports[-1]["end_ns"],
@@ -123,7 +121,7 @@ def _merged(reports: Sequence[Report], direction: str) -> Report:
                     "latency_ns": {
                         "min": min(latency["min"] for latency in latencies),
                         "mean": mean,
-                        "stddev": math.sqrt(max(0.0, square - mean**2)),
+                        "stddev": stddev,
                         "max": max(latency["max"] for latency in latencies),
                         "percentiles": {},
                     },

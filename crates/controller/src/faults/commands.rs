@@ -164,6 +164,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let is_stuck = waits
             && self.events.is_empty()
             && !self.has_ready_command()
+            && !self.holds_writes()
             && self.hold_alarm_ns == NONE_NS
             && !self.drain_due;
         if !is_stuck {

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from drivelab.moments import pooled
 from drivelab.quantities import KIB, NS_PER_MS, NS_PER_S
 from drivelab.workload import Job
 
@@ -164,8 +165,11 @@ def _merged_latency(parts: Iterable[Mapping[str, Any]], percentiles: Sequence[fl
     count = sum(part["N"] for part in used)
     if not count:
         return {"N": 0}
-    mean = math.fsum(part["mean"] * part["N"] for part in used) / count
-    square = math.fsum((part["stddev"] ** 2 + part["mean"] ** 2) * part["N"] for part in used)
+    mean, stddev = pooled(
+        [part["N"] for part in used],
+        [part["mean"] for part in used],
+        [part["stddev"] for part in used],
+    )
     bins: dict[int, int] = {}
     for part in used:
         for ns, samples in part.get("bins", {}).items():
@@ -174,7 +178,7 @@ def _merged_latency(parts: Iterable[Mapping[str, Any]], percentiles: Sequence[fl
         "min": min(part["min"] for part in used),
         "max": max(part["max"] for part in used),
         "mean": mean,
-        "stddev": math.sqrt(max(0.0, square / count - mean**2)),
+        "stddev": stddev,
         "N": count,
         "percentile": _percentiles(bins, percentiles),
         "bins": {str(ns): bins[ns] for ns in sorted(bins)},
