@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from drivelab.compare.pairing import SAME_RATIO, Metric, Pair
+from drivelab.compare.pairing import Metric, Pair
 from drivelab.compare.sides import Side
 from drivelab.compare.specifications import Difference
 from drivelab.report import quantities as q
 from drivelab.report.findings import Finding, circumstances, does, work
+from drivelab.verdicts import CHANGE_RATIO
 
 FINDINGS_MAX = 12
 """What fits on a screen."""
 COMPOUND_MAX = 3
 """Findings about compound tests."""
-_SAME = q.exact(100 * SAME_RATIO, "%")
+_SAME = q.exact(100 * CHANGE_RATIO, "%")
 TIMES_MIN = 1.5
 """From this factor on differences are told as times, below it in percent."""
 
@@ -62,12 +63,14 @@ def _tally(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Finding]:
         f"{_name(sides, index)} in {wins[index]}" for index in range(len(sides)) if index != first
     ]
     same = sum(not metric.differs for metric in judged)
-    detail = f"{', '.join(others)}; within {q.exact(100 * SAME_RATIO, '%')} of each other in {same}"
+    detail = (
+        f"{', '.join(others)}; within {_SAME} of each other in {same}"
+    )
     yield Finding(
         f"{wins[first]} of {len(judged)}",
         f"{_name(sides, first)} leads in {wins[first]} of {len(judged)} tests."
         if wins[first]
-        else f"No test tells them apart by more than {q.exact(100 * SAME_RATIO, '%')}.",
+        else f"No test tells them apart by more than {_SAME}.",
         detail,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from drivelab import verdicts
 from drivelab.compare import Comparison, overlays
 from drivelab.compare.pairing import Metric, Pair
 from drivelab.compare.sides import Side
@@ -93,7 +94,7 @@ def delta(metric: Metric, index: int) -> Delta:
     if ratio is None:
         return Delta(q.DASH, "")
     words = q.percent(ratio - 1, signed=True) if ratio < 10 else q.times(ratio)
-    if metric.better is None or abs(math.log(ratio)) <= math.log(1.01):
+    if metric.better is None or not verdicts.differ(1.0, ratio):
         return Delta(words, "")
     return Delta(words, "better" if (ratio > 1) == (metric.better == "higher") else "worse")
 

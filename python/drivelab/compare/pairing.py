@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab import verdicts
 from drivelab.compare.sides import Record, Side
 from drivelab.report import quantities as q
 from drivelab.report.measurements import Measurement, dicts, state_rank, text
-
-SAME_RATIO = 0.02
-"""Values that differ by less are called the same."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,8 @@ class Metric:
     @property
     def differs(self) -> bool:
         """Whether the values are more than 2 % apart."""
-        return self.size > math.log1p(SAME_RATIO)
+        known = [value for value in self.values if value is not None and value > 0]
+        return len(known) > 1 and verdicts.differ(min(known), max(known))
 
     def text(self, index: int) -> str:
         """A side's value with its unit."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from drivelab import verdicts
 from drivelab.figures import tables
 from drivelab.figures.formulas import Input, evaluate, formula_of, inputs_of
 from drivelab.figures.published import Figure, compared, figures_by_id
@@ -187,14 +188,10 @@ def judge(figure: Figure, modelled: float | None) -> tuple[float | None, bool | 
     high = figure.value_max if figure.relation == "range" else value
     assert low is not None
     assert high is not None
-    if (figure.relation in ("gt", "ge", "range") and modelled < low) or (
-        figure.relation == "gt" and modelled == low
-    ):
-        return (modelled / low - 1 if low else None), False
-    if (figure.relation in ("lt", "le", "range") and modelled > high) or (
-        figure.relation == "lt" and modelled == high
-    ):
-        return (modelled / high - 1 if high else None), False
+    if not verdicts.keeps(figure.relation, modelled, low, high):
+        # Of a range the nearer end is missed.
+        end = low if modelled <= low and figure.relation not in ("lt", "le") else high
+        return (modelled / end - 1 if end else None), False
     return 0.0, True
 
 

@@ -20,8 +20,8 @@ from drivelab.report.axes import (
     spread,
 )
 from drivelab.report.bars import figure_quantity, state_colour
-from drivelab.report.findings import TOLERANCE_RATIO
 from drivelab.report.measurements import Figure, Measurement, Review
+from drivelab.verdicts import TOLERANCE_RATIO
 
 
 @dataclass(frozen=True)

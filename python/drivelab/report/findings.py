@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab import verdicts
 from drivelab.report import quantities as q
 from drivelab.report.measurements import (
     Figure,
@@ -18,9 +18,8 @@ from drivelab.report.measurements import (
     text,
 )
 
-# A change smaller than this is called none; an error up to this counts as met.
-CHANGE_RATIO = 0.02
-TOLERANCE_RATIO = 0.10
+NOTABLE_SHARE = 0.02
+"""A part of the time that is smaller than this isn't what a test spends it on."""
 MANIFOLD = 4
 """Changes by more than this factor are told as times, not as percentages."""
 RESTORED = {"-trimmed": "TRIM of everything", "-pass": "One sequential pass"}
@@ -46,7 +45,7 @@ def comparison(ratio: float) -> tuple[str, str]:
 
     Percentages beyond a doubling or a quarter say nothing to a reader: then it is times.
     """
-    if abs(ratio) < CHANGE_RATIO:
+    if not verdicts.differ(1.0, max(0.0, 1 + ratio)):
         return q.percent(ratio, signed=True), "as fast as"
     if ratio > MANIFOLD - 1:
         times = q.significant(1 + ratio, 2)
@@ -162,7 +161,7 @@ def _restored(review: Review, model: str) -> Iterator[Finding]:
             new = review.one(later.id, model, "new")
             worn = review.one(later.id, model, before)
             ratio = change(new.mib_per_s, worn.mib_per_s) if new and worn else None
-            if new and worn and ratio is not None and ratio < -CHANGE_RATIO:
+            if new and worn and ratio is not None and ratio < 0 and verdicts.differ(1.0, 1 + ratio):
                 losses.append((ratio, new, worn, later))
         if not losses:
             continue
@@ -223,7 +222,7 @@ def _where(review: Review, test: Measurement) -> Iterator[Finding]:
     if share is None:
         return
     part = "cleaning"
-    if share < CHANGE_RATIO:
+    if share < NOTABLE_SHARE:
         part = max(test.split_us, key=lambda key: test.split_us[key])
         share = _share(test, part)
     words = {
@@ -284,7 +283,7 @@ def met(figure: Figure) -> bool:
     """Whether the model meets the figure: within 10 %, or on the right side of a bound."""
     if figure.holds is not None:
         return figure.holds
-    return figure.error_ratio is not None and abs(figure.error_ratio) <= TOLERANCE_RATIO
+    return figure.error_ratio is not None and verdicts.is_met(figure.error_ratio)
 
 
 def agreement(review: Review) -> Iterator[Finding]:
@@ -295,9 +294,8 @@ def agreement(review: Review) -> Iterator[Finding]:
     predicted = [figure for figure in figures if figure.role != "fitted"]
     good = sum(met(figure) for figure in figures)
     subject = "The model meets" if len(review.models) == 1 else "The models meet"
-    sentence = (
-        f"{subject} {good} of {len(figures)} published figures within {q.percent(TOLERANCE_RATIO)}."
-    )
+    limit = q.percent(verdicts.TOLERANCE_RATIO)
+    sentence = f"{subject} {good} of {len(figures)} published figures within {limit}."
     detail = (
         f"{sum(map(met, predicted))} of {len(predicted)} predicted, "
         f"{good - sum(map(met, predicted))} of {len(figures) - len(predicted)} fitted"
@@ -370,9 +368,10 @@ def _compound(review: Review, model: str) -> Iterator[Finding]:
             elif key in new:
                 ratio = amount / new[key] - 1
                 gain = ratio if value["better"] == "higher" else 1 / (1 + ratio) - 1
-                size = abs(math.log1p(ratio))
+                size = verdicts.size(amount, new[key])
                 # One value speaks for its test: the others mostly say the same.
-                if size > changes.get(test_id, (CHANGE_RATIO, None))[0]:
+                told = changes.get(test_id)
+                if verdicts.differ(amount, new[key]) and (told is None or size > told[0]):
                     changes[test_id] = (size, _told(record, value, new[key], gain))
         steady = record.get("steady_state")
         if isinstance(steady, dict) and steady.get("reached") is False:

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from drivelab import verdicts
 from drivelab.report.quantities import number
+from drivelab.states import STATES
 
-STATE_ORDER = (
-    *("new", "filled", "filled-random", "used", "used-trimmed"),
-    *("tortured", "tortured-trimmed", "tortured-trimmed-twice", "tortured-pass"),
-    *("tortured-random-20min", "tortured-random-20min-trimmed", "tortured-random-20min-pass"),
-    *("tortured-random", "tortured-random-trimmed", "tortured-random-trimmed-twice"),
-    "tortured-random-pass",
-)
+STATE_ORDER = tuple(STATES)
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
 PERCENTILE_KEYS = (("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99))
 
@@ -209,13 +205,9 @@ class Figure:
         """For a published bound or range ("less than 0.3 ms"): does the model keep it?"""
         if self.published is None or self.modelled is None:
             return None
-        if self.relation == "range":
+        if self.given_satisfied is not None or self.relation not in BOUNDS[:4]:
             return self.given_satisfied
-        if self.relation in ("lt", "le"):
-            return self.modelled <= self.published
-        if self.relation in ("gt", "ge"):
-            return self.modelled >= self.published
-        return None
+        return verdicts.keeps(self.relation, self.modelled, self.published, self.published)
 
 
 @dataclass(frozen=True)

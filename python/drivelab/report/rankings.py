@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from drivelab.model import FAMILY_TITLES
@@ -297,18 +298,14 @@ def _slowest_with_use(review: Review, test_id: str) -> Iterator[Finding]:
     if not ratios:
         return
     ratio, new, later = min(ratios, key=lambda item: item[0])
+    middle = median(item[0] for item in ratios)
     yield Finding(
         q.percent(ratio, signed=True),
         f"Nothing loses more with use than {review.title_of(later.model)}: {work(later)} "
         f"become {q.percent(abs(ratio))} slower.",
         f"{q.throughput(new.mib_per_s)} new, {q.throughput(later.mib_per_s)} {later.state}; "
-        f"the median of {len(ratios)} drives: {q.percent(_median(ratios), signed=True)}",
+        f"the median of {len(ratios)} drives: {q.percent(middle, signed=True)}",
     )
-
-
-def _median(ratios: list[tuple[float, Measurement, Measurement]]) -> float:
-    ordered = sorted(ratio for ratio, *_ in ratios)
-    return ordered[len(ordered) // 2]
 
 
 def _beside_disks(review: Review, test_id: str) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from drivelab.report import quantities as q
 from drivelab.report.bars import RELATIONS, state_class
-from drivelab.report.findings import TOLERANCE_RATIO, change
+from drivelab.report.findings import change, met
 from drivelab.report.measurements import (
     PERCENTILE_KEYS,
     Figure,
@@ -15,6 +15,7 @@ from drivelab.report.measurements import (
     Model,
     Review,
 )
+from drivelab.verdicts import TOLERANCE_RATIO
 
 # Parameters worth a line in the summary of a model: label and what the key looks like.
 KEY_PARAMETERS = (
@@ -206,7 +207,7 @@ def published(review: Review) -> list[PublishedRow]:
         if ratio is not None:
             error = q.percent(ratio, signed=True)
             offset = max(-1.0, min(1.0, ratio / (2 * TOLERANCE_RATIO)))
-            good = abs(ratio) <= TOLERANCE_RATIO
+            good = met(figure)
         elif holds is not None:
             error = "holds" if holds else "does not hold"
         modelled = q.with_unit(figure.modelled, figure.unit, _digits(figure))

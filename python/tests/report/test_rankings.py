@@ -9,6 +9,7 @@ from report.test_render import Page
 
 from drivelab.report import rankings, render
 from drivelab.report.measurements import read
+from drivelab.report.quantities import NBSP
 
 NAMES = ("one", "two", "three", "four", "five")
 
@@ -96,3 +97,14 @@ def test_missing_values_of_many_drives_are_dashes() -> None:
     for test in document["tests"]:
         test |= {"mib_per_s": None, "latency_us": None, "write_amplification": None}
     assert "—" in Page(render(document)).text()
+
+
+def test_the_median_of_four_drives_lies_between_the_two_in_the_middle() -> None:
+    data = many()
+    left = dict(zip(NAMES, (0.9, 0.8, 0.5, 0.4), strict=False))
+    for test in data["tests"]:
+        if test["id"] == "random-write-4k-qd3-sector" and test["state"] == "used":
+            test["mib_per_s"] = left[test["model"]] * 39.1 * 2 ** NAMES.index(test["model"])
+    details = [finding.detail.replace(NBSP, " ") for finding in rankings.findings(read(data))]
+    [loss] = [detail for detail in details if "the median of" in detail]
+    assert loss.endswith("the median of 4 drives: −35 %")

@@ -72,6 +72,13 @@ class Bench:
         """User capacity."""
         return self._target.capacity_bytes
 
+    def deviations(self) -> tuple[str, ...]:
+        """Where the active range isn't quite the standard's."""
+        left = self._target.capacity_bytes * self.settings.active_range_percent // 100
+        left -= self.span_bytes
+        text = f"The active range ends with a whole MiB: {left} bytes short of the standard's."
+        return (text,) if left else ()
+
     def counters(self) -> dict[str, float]:
         """Cumulative counters of the drive."""
         return self._target.counters()
@@ -81,11 +88,11 @@ class Bench:
         self._target.secure_erase()
 
     def precondition(self, share: float) -> None:
-        """Writes the active range as the standard's workload-independent preconditioning does."""
-        self.fill(self.lengths.precondition_passes, share)
+        """Workload-independent: capacities' worth of writes, over and over the active range."""
+        self.fill(round(self.lengths.precondition_fills * self.capacity_bytes), share)
 
-    def fill(self, passes: int, share: float) -> None:
-        """Writes the active range in ascending order, so often."""
+    def fill(self, byte_count: int, share: float) -> None:
+        """Writes so many bytes in ascending order, from the first block of the active range on."""
         stimulus = Stimulus(
             "fill",
             one_size(min(PRECONDITION_BYTES, self.span_bytes)),
@@ -93,7 +100,7 @@ class Bench:
             self.settings.outstanding,
             random=False,
         )
-        self.apply(stimulus, None, share, bytes_max=passes * self.span_bytes)
+        self.apply(stimulus, None, share, bytes_max=byte_count)
 
     def apply(
         self,
@@ -133,11 +140,18 @@ class Bench:
         """Lets time pass without requests."""
         self._target.idle(round(seconds * NS_PER_S))
 
-    def header(self, title: str, facts: Sequence[tuple[str, str]], *, wipc: bool = True) -> Table:
-        """What the standard wants at the head of a report."""
+    def header(
+        self, title: str, facts: Sequence[tuple[str, str]], *, before: str | None = None
+    ) -> Table:
+        """What the standard wants at the head of a report.
+
+        `before`: what was written before the test's own workload, where it isn't the standard's
+        workload-independent preconditioning.
+        """
         settings = self.settings
-        passes = self.lengths.precondition_passes
-        before = f"128 KiB sequential writes, {passes} times the active range" if wipc else "none"
+        if before is None:
+            times = f"{self.lengths.precondition_fills:g}"
+            before = f"128 KiB sequential writes, {times} times the user capacity"
         rows = (
             ("Test", title),
             ("Revision", REVISION),
@@ -145,7 +159,7 @@ class Bench:
             ("User capacity", bytes_text(self.capacity_bytes)),
             ("Purge", self._target.erase_method),
             ("Data pattern", PATTERN),
-            ("Active range", f"{settings.active_range_percent} %"),
+            ("Active range", f"{settings.active_range_percent} %: {self.span_bytes} bytes"),
             ("Volatile write cache", "on" if settings.write_cache else "off: every write is FUA"),
             ("Preconditioning, workload-independent", before),
             *facts,

@@ -98,7 +98,7 @@ class CompositeTest(PerformanceTest):
             charts=(*demand.CHARTS, *histogram.charts(WHAT), *found.charts()),
             deviations=(
                 *self.deviations(
-                    bench, "precondition_passes", "composite_s", "stimulus_s", "rounds_max"
+                    bench, "precondition_fills", "composite_s", "stimulus_s", "rounds_max"
                 ),
                 "Places are multiples of 512 bytes for all sizes, as fio draws them for a mix.",
                 "The demands beside 32 x 32 are applied once, after the last round.",
@@ -118,7 +118,7 @@ def _values(
         Value("mb_per_s", "Throughput", numeric(average["mb_per_s"]), "MB/s", "higher"),
         Value("mean_ms", "Mean latency", numeric(average["mean_ms"]), "ms", "lower"),
         Value("read_mean_ms", "Mean latency of reads, last round", reads_ms, "ms", "lower"),
-        Value("p99_99_ms", "99.99 % of the window", nines_ms, "ms", "lower"),
+        Value("p99_99_ms", "99.99 % of the last rounds", nines_ms, "ms", "lower"),
     )
 
 

@@ -53,9 +53,22 @@ class Convergence:
 
     @property
     def window(self) -> range:
-        """Numbers of the rounds that results are taken from; rounds count from 1."""
+        """Numbers of the rounds that results are taken from; rounds count from 1.
+
+        With fewer rounds than a window has, all of them: `average_text` says so.
+        """
         last = len(self.history)
         return range(max(1, last - WINDOW_ROUNDS + 1), last + 1)
+
+    @property
+    def average_text(self) -> str:
+        """What results are the average of."""
+        count = len(self.history)
+        if count >= WINDOW_ROUNDS:
+            return "average of the window"
+        if not count:
+            return "no whole round"
+        return "the only round" if count == 1 else f"average of {count} rounds, too few of a window"
 
     def average(self, key: str) -> float | None:
         """Of a tracked variable over the window; None without a round."""
@@ -71,7 +84,9 @@ class Convergence:
             f"average, line at most {float(SLOPE_LIMIT):.0%}, over {WINDOW_ROUNDS} rounds",
             "round": self.round_text,
             "rounds": len(self.history),
-            "window": f"{window.start} to {window.stop - 1}" if self.history else "none",
+            "window": f"{window.start} to {window.stop - 1}"
+            if len(self.history) >= WINDOW_ROUNDS
+            else f"none: a window has {WINDOW_ROUNDS} rounds",
             **{
                 variable.title: _sentence(variable, verdict)
                 for variable, verdict in zip(self.tracked, self.verdicts, strict=False)
@@ -214,11 +229,12 @@ def until_steady(
     round_text: str,
     share: float,
     one_round: Callable[[int, float], Mapping[str, float] | None],
+    counts: Callable[[], bool] = lambda: True,
 ) -> Convergence:
     """Repeats rounds until all tracked variables are steady, or there were enough of them.
 
     `one_round` gets the round's number and its share of the progress, and returns the tracked
-    variables; None ends the rounds.
+    variables; None ends the rounds. A steady window ends them only if `counts` says so.
     """
     found = Convergence(tuple(tracked), (), round_text)
     left = share
@@ -229,6 +245,6 @@ def until_steady(
         if values is None:
             break
         found = Convergence(found.tracked, (*found.history, values), round_text)
-        if found.steady:
+        if found.steady and counts():
             break
     return found

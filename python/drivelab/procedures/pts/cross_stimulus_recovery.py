@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from drivelab.counters import spent_in, write_amplification
 from drivelab.procedures.measured import Chart, Column, Measured, Row, Table, Value
@@ -62,7 +61,7 @@ class CrossStimulusRecoveryTest(PerformanceTest):
                 ),
             ),
             tables=(
-                bench.header(self.title, facts, wipc=False),
+                bench.header(self.title, facts, before="none"),
                 parts_table(parts),
                 _samples_table(parts),
             ),
@@ -110,9 +109,9 @@ def recovery_minutes(before: Part, after: Part, share: float = 1.0) -> float | N
 
     `share`: of that average.
     """
-    if not before.samples:
+    if not before.mb_per_s:
         return None
-    wanted = share * fmean([sample.mb_per_s for sample in before.samples])
+    wanted = share * before.mb_per_s
     for sample in after.samples:
         if sample.mb_per_s >= wanted:
             return (sample.start_s + sample.width_s) / 60

@@ -77,14 +77,14 @@ class DemandIntensityTest(PerformanceTest):
             ),
             tables=(
                 bench.header(self.title, facts),
-                demand.table(cells, f"{WHAT}, average of the window"),
+                demand.table(cells, f"{WHAT}, {found.average_text}"),
                 *found.tables(),
                 *histogram.tables(bins, WHAT),
             ),
             charts=(*demand.CHARTS, *histogram.charts(WHAT), *found.charts()),
             deviations=(
                 *self.deviations(
-                    bench, "precondition_passes", "stimulus_s", "rounds_max", "prewrite_s"
+                    bench, "precondition_fills", "stimulus_s", "rounds_max", "prewrite_s"
                 ),
                 "Histograms are of the last round, not of 10 minutes at each demand of their own.",
             ),

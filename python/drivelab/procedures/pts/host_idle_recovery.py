@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from drivelab.procedures.measured import Chart, Column, Measured, Row, Table, Value
+from drivelab.procedures.pts import saturation
 from drivelab.procedures.pts.bench import Bench
 from drivelab.procedures.pts.performance_test import PerformanceTest
 from drivelab.procedures.pts.rates import MINUTE, iops, samples
@@ -14,6 +15,9 @@ from drivelab.procedures.pts.saturation import IOPS, Saturation
 
 WAITS_S = (5, 10, 15, 25, 50)
 BURST_S = 5.0
+ROUND_CAPACITIES, COUNTED_CAPACITIES = 1 / 32, 0.35
+"""Of a round, and before a window counts, where the drive was filled before: a pass leaves the
+spare area erased, which is rarely more than a third of the capacity."""
 ROWS_MAX = 60
 """Bursts are put together so that a phase has at most so many rows."""
 LAST_SHARE = 0.25
@@ -32,8 +36,10 @@ class Phase:
     """IOPS by burst."""
 
     @property
-    def late_iops(self) -> float:
-        """Average of the phase's end."""
+    def late_iops(self) -> float | None:
+        """Average of the phase's end; None if no burst was over in its time."""
+        if not self.rates:
+            return None
         return fmean(self.rates[-max(1, round(len(self.rates) * LAST_SHARE)) :])
 
 
@@ -45,7 +51,7 @@ class HostIdleRecoveryTest(PerformanceTest):
         """The test on a purged drive."""
         lengths, settings = bench.lengths, self.settings
         if lengths.idle_passes:
-            bench.fill(lengths.idle_passes, 0.1)
+            bench.fill(lengths.idle_passes * bench.span_bytes, 0.1)
         fills = lengths.idle_fills
         writing = Saturation(
             bench,
@@ -53,10 +59,15 @@ class HostIdleRecoveryTest(PerformanceTest):
             lengths.rounds_max * lengths.idle_spacing_s,
             2**62 if fills is None else int(fills * bench.capacity_bytes),
             lengths.idle_spacing_s,
+            ROUND_CAPACITIES if lengths.idle_passes else saturation.ROUND_CAPACITIES,
+            COUNTED_CAPACITIES if lengths.idle_passes else saturation.COUNTED_CAPACITIES,
+            rounds_max=lengths.rounds_max,
         )
         found = writing.run(0.3)
         phases = self._phases(bench, writing)
-        steady = writing.level(found)
+        steady = replace(writing.level(found), name="steady_iops")
+        passes = {0: "", 1: "once"}.get(lengths.idle_passes, f"{lengths.idle_passes} times")
+        before = f"128 KiB sequential writes over the active range, {passes}" if passes else "none"
         facts = (
             ("Queue depth / threads", f"{settings.queue_depth} / {settings.threads}"),
             ("Bursts", f"{lengths.idle_bursts} of {BURST_S:g} s for each idle time, then as many"),
@@ -65,7 +76,10 @@ class HostIdleRecoveryTest(PerformanceTest):
         return Measured(
             span_bytes=bench.span_bytes,
             values=(
-                Value("steady_iops", "Before, without pauses", steady, "IOPS", "higher"),
+                replace(
+                    steady,
+                    title=f"Before, without pauses: {steady.title[0].lower()}{steady.title[1:]}",
+                ),
                 *(
                     Value(
                         f"iops_after_{phase.wait_s}_s",
@@ -79,21 +93,24 @@ class HostIdleRecoveryTest(PerformanceTest):
                 ),
             ),
             tables=(
-                bench.header(self.title, facts, wipc=False),
-                _waits_table(phases, steady),
+                bench.header(self.title, facts, before=before),
+                _waits_table(phases, steady.value),
                 _bursts_table(phases),
                 *found.tables(),
                 writing.table(),
             ),
             charts=(*_CHARTS, *found.charts()),
-            deviations=self.deviations(
-                bench,
-                "stimulus_s",
-                "idle_passes",
-                "idle_spacing_s",
-                "rounds_max",
-                "idle_fills",
-                "idle_bursts",
+            deviations=(
+                *self.deviations(
+                    bench,
+                    "stimulus_s",
+                    "idle_passes",
+                    "idle_spacing_s",
+                    "rounds_max",
+                    "idle_fills",
+                    "idle_bursts",
+                ),
+                *writing.deviations(),
             ),
             notes=found.notes(),
             steady_state=found.record(),
@@ -123,9 +140,11 @@ def _waits_table(phases: Sequence[Phase], steady: float | None) -> Table:
     rows: tuple[Row, ...] = tuple(
         {
             "wait_s": paused.wait_s,
-            "first_iops": paused.rates[0],
+            "first_iops": paused.rates[0] if paused.rates else None,
             "late_iops": paused.late_iops,
-            "gain_percent": 100 * (paused.late_iops / steady - 1) if steady else None,
+            "gain_percent": 100 * (paused.late_iops / steady - 1)
+            if steady and paused.late_iops is not None
+            else None,
             "after_iops": after.late_iops,
         }
         for paused, after in pairs

@@ -66,12 +66,12 @@ class IopsTest(PerformanceTest):
             values=_values(matrix),
             tables=(
                 bench.header(self.title, facts),
-                _matrix_table(matrix),
+                _matrix_table(matrix, found.average_text),
                 *found.tables(),
                 _write_rounds(rounds),
             ),
             charts=(*_CHARTS, *found.charts(), _WRITE_ROUNDS_CHART),
-            deviations=self.deviations(bench, "precondition_passes", "stimulus_s", "rounds_max"),
+            deviations=self.deviations(bench, "precondition_fills", "stimulus_s", "rounds_max"),
             notes=found.notes(),
             steady_state=found.record(),
         )
@@ -106,13 +106,13 @@ _MIX = Column("mix", "Read/write mix")
 _BLOCK = Column("block", "Block size")
 
 
-def _matrix_table(matrix: Cells) -> Table:
+def _matrix_table(matrix: Cells, average: str) -> Table:
     rows: tuple[Row, ...] = tuple(
         {"mix": mix_text(mix), "block": size_text(size), "block_kib": size / KIB, **cell}
         for (mix, size), cell in matrix.items()
     )
     columns = (_MIX, _BLOCK, Column("block_kib", "Block size", "KiB"), *RATE_COLUMNS)
-    return Table("matrix", "All combinations, average of the window", columns, rows)
+    return Table("matrix", f"All combinations, {average}", columns, rows)
 
 
 def _write_rounds(rounds: list[Cells]) -> Table:

@@ -61,13 +61,13 @@ class LatencyTest(PerformanceTest):
             values=_values(matrix, bins),
             tables=(
                 bench.header(self.title, facts),
-                _matrix_table(matrix),
+                _matrix_table(matrix, found.average_text),
                 *found.tables(),
                 *histogram.tables({WHAT: bins}, WHAT),
             ),
             charts=(*_CHARTS, *histogram.charts(WHAT), *found.charts()),
             deviations=self.deviations(
-                bench, "precondition_passes", "stimulus_s", "rounds_max", "histogram_s"
+                bench, "precondition_fills", "stimulus_s", "rounds_max", "histogram_s"
             ),
             notes=found.notes(),
             steady_state=found.record(),
@@ -99,13 +99,13 @@ def _values(matrix: Cells, bins: histogram.Bins) -> tuple[Value, ...]:
     return (*means, *longest, *nines)
 
 
-def _matrix_table(matrix: Cells) -> Table:
+def _matrix_table(matrix: Cells, average: str) -> Table:
     rows: tuple[Row, ...] = tuple(
         {"mix": mix_text(mix), "block": size_text(size), **cell}
         for (mix, size), cell in matrix.items()
     )
     columns = (Column("mix", "Read/write mix"), Column("block", "Block size"), *RATE_COLUMNS)
-    return Table("matrix", "All combinations, average of the window", columns, rows)
+    return Table("matrix", f"All combinations, {average}", columns, rows)
 
 
 _CHARTS = (

@@ -70,7 +70,7 @@ class PerformanceTest(Procedure):
         """Departures from the standard: those of every test, and these lengths if they are cut."""
         cut = bench.lengths.departures(*lengths)
         full = ("`--unabridged` runs the standard's lengths.",) if cut else ()
-        return (*cut, *full, *COMMON_DEVIATIONS)
+        return (*cut, *full, *bench.deviations(), *COMMON_DEVIATIONS)
 
     @property
     def span_text(self) -> str:

@@ -45,8 +45,8 @@ class Lengths:
     composite_s: float = 60.0
     """A round of the composite workload, which is a single stimulus."""
     rounds_max: int = 25
-    precondition_passes: int = 2
-    """How often the active range is written before (WIPC)."""
+    precondition_fills: float = 2.0
+    """Capacities that are written before, in ascending order over the active range (WIPC)."""
     histogram_s: float = 1200.0
     spacing_s: float = 1800.0
     """Time from one sample that is tracked to the next, where the stimulus never changes."""
@@ -81,7 +81,7 @@ _WORDS = {
     "stimulus_s": "A stimulus lasts {} instead of {}.",
     "composite_s": "A round lasts {} instead of {}.",
     "rounds_max": "There are at most {} rounds instead of {}.",
-    "precondition_passes": "The active range is written {} before, not {}.",
+    "precondition_fills": "Preconditioning writes {} the capacity, not {}.",
     "histogram_s": "The histogram is of {} of writes instead of {}.",
     "spacing_s": "Tracked samples are {} apart instead of {}.",
     "saturation_s": "Writing ends after {} instead of {}.",
@@ -118,7 +118,6 @@ FULL = Lengths()
 ABRIDGED = Lengths(
     stimulus_s=10.0,
     histogram_s=300.0,
-    saturation_fills=2.0,
     idle_passes=1,
     idle_spacing_s=300.0,
     idle_fills=0.5,
@@ -131,7 +130,7 @@ QUICK = Lengths(
     stimulus_s=1.0,
     composite_s=1.0,
     rounds_max=5,
-    precondition_passes=1,
+    precondition_fills=1.0,
     histogram_s=10.0,
     spacing_s=10.0,
     saturation_s=60.0,

@@ -62,13 +62,13 @@ class ThroughputTest(PerformanceTest):
             ),
             tables=(
                 bench.header(self.title, facts),
-                _result_table(result),
+                _result_table(result, convergence.average_text),
                 _rounds_table(rounds),
                 *convergence.tables(),
             ),
             charts=(_ROUNDS_CHART, *convergence.charts()),
             deviations=(
-                *self.deviations(bench, "precondition_passes", "stimulus_s", "rounds_max"),
+                *self.deviations(bench, "precondition_fills", "stimulus_s", "rounds_max"),
                 "Every stimulus starts at the first logical block.",
             ),
             notes=convergence.notes(),
@@ -79,9 +79,9 @@ class ThroughputTest(PerformanceTest):
 _DIRECTION = Column("direction", "Direction")
 
 
-def _result_table(result: dict[str, dict[str, Cell]]) -> Table:
+def _result_table(result: dict[str, dict[str, Cell]], average: str) -> Table:
     rows: tuple[Row, ...] = tuple({"direction": name, **cell} for name, cell in result.items())
-    return Table("result", "Average of the window", (_DIRECTION, *RATE_COLUMNS), rows)
+    return Table("result", average[0].upper() + average[1:], (_DIRECTION, *RATE_COLUMNS), rows)
 
 
 def _rounds_table(rounds: list[dict[str, dict[str, Cell]]]) -> Table:

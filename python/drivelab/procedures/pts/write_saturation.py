@@ -33,10 +33,13 @@ class WriteSaturationTest(PerformanceTest):
         last = writing.stretches[-1:]
         bins = histogram.bins_of(last)
         samples = [point.sample for point in writing.points]
-        level = writing.level(found)
         facts = (
             ("Queue depth / threads", f"{settings.queue_depth} / {settings.threads}"),
-            ("Ends", "when steady, after 6 h, or with 4 capacities written (see deviations)"),
+            (
+                "Ends",
+                f"when steady, after {lengths.saturation_s / 3600:.3g} h, or with "
+                f"{lengths.saturation_fills:g} capacities written",
+            ),
         )
         return Measured(
             span_bytes=bench.span_bytes,
@@ -48,7 +51,7 @@ class WriteSaturationTest(PerformanceTest):
                     "IOPS",
                     "higher",
                 ),
-                Value("last_iops", "Average of the window", level, "IOPS", "higher"),
+                writing.level(found),
                 Value(
                     "write_amplification",
                     "Write amplification, last round",
@@ -73,15 +76,18 @@ class WriteSaturationTest(PerformanceTest):
                 ),
             ),
             tables=(
-                bench.header(self.title, facts, wipc=False),
+                bench.header(self.title, facts, before="none"),
                 writing.stretches_table(),
                 *found.tables(),
                 *histogram.tables({WHAT: bins}, WHAT),
                 writing.table(),
             ),
             charts=(*saturation.CHARTS, *histogram.charts(WHAT), *found.charts()),
-            deviations=self.deviations(
-                bench, "stimulus_s", "spacing_s", "saturation_s", "saturation_fills"
+            deviations=(
+                *self.deviations(
+                    bench, "stimulus_s", "spacing_s", "saturation_s", "saturation_fills"
+                ),
+                *writing.deviations(),
             ),
             notes=found.notes(),
             steady_state=found.record(),

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from small import small_model
+from small import MODEL_NAME, OVERRIDES, small_model
 
+from drivelab import model
 from drivelab.procedures import PROCEDURES, pts
 from drivelab.procedures.pts.cross_stimulus_recovery import Part, parts_table, recovery_minutes
 from drivelab.procedures.pts.demand_intensity import most_useful
@@ -23,7 +24,7 @@ SHORT = Lengths(
     stimulus_s=0.5,
     composite_s=2,
     rounds_max=6,
-    precondition_passes=2,
+    precondition_fills=2,
     histogram_s=5,
     spacing_s=20,
     saturation_s=1200,
@@ -89,12 +90,66 @@ def test_write_saturation_ends_at_its_limits() -> None:
     assert found["written_fills"] == pytest.approx(1.5, rel=0.01)
     samples = rows(record, "samples")
     assert samples[-1]["drive_fills"] <= 1.5
-    assert [row["minute"] for row in samples] == sorted(row["minute"] for row in samples)
+    minutes = [row["minute"] for row in samples]
+    assert minutes == sorted(set(minutes))
     assert not record["steady_state"]["reached"]
     assert any(note.startswith("Not steady after") for note in record["notes"])
     assert any("1.5 times the capacity" in line for line in record["deviations"])
     counted = target.counters()["host_write_bytes"]
     assert counted == pytest.approx(found["written_gb"] * 1e9, rel=1e-6)
+
+
+@pytest.mark.parametrize("blocks_per_plane", [28, 112])
+def test_write_saturation_becomes_steady_by_default_where_spare_area_lets_it(
+    blocks_per_plane: int,
+) -> None:
+    # No seconds are given: rounds fit drives of any size. A fourfold drive needs fourfold time.
+    geometry = (("flash.blocks_per_plane", str(blocks_per_plane)), ("spare_ratio", "0.28"))
+    target = EngineTarget(model.load(MODEL_NAME, geometry), 1)
+    test = PROCEDURES["pts-write-saturation"]
+    record = test.measure(target, 1, False, TaskProgress("test")).found()
+    assert record["steady_state"]["reached"]
+    assert record["notes"] == []
+    found = values(record)
+    assert 2 <= found["written_fills"] < 4
+    # Erased blocks are used up: this is the level of a drive that cleans, not of a new one.
+    assert found["last_iops"] < 0.5 * found["first_iops"]
+    assert 5 < record["steady_state"]["rounds"] <= 32
+    assert any("two" in line or "2 capacities" in line for line in record["deviations"])
+
+
+def test_a_window_has_five_rounds_or_is_none() -> None:
+    record, _ = run("pts-write-saturation", replace(SHORT, saturation_fills=0.5))
+    assert record["steady_state"]["rounds"] == 4
+    assert record["steady_state"]["window"] == "none: a window has 5 rounds"
+    titles = {value["name"]: value["title"] for value in record["values"]}
+    assert titles["last_iops"] == "Last sample: 4 rounds, and a window has 5"
+    assert values(record)["last_iops"] == rows(record, "samples")[-1]["iops"]
+    record, _ = run("pts-latency", replace(SHORT, rounds_max=2))
+    [matrix] = [table for table in record["tables"] if table["name"] == "matrix"]
+    assert "average of 2 rounds, too few of a window" in matrix["title"]
+
+
+@pytest.mark.parametrize("test_id", [test.id for test in pts.PROCEDURES])
+def test_time_for_no_request_crashes_nothing(test_id: str) -> None:
+    # 10 s for a write, and stimuli of a tenth of a second.
+    slow = (("controller.write_firmware_ns", str(10 * 10**9)), *OVERRIDES)
+    target = EngineTarget(model.load(MODEL_NAME, slow), 1)
+    blink = dict.fromkeys(("stimulus_s", "composite_s", "histogram_s", "prewrite_s"), 0.1)
+    lengths = replace(
+        SHORT,
+        **blink,
+        **dict.fromkeys(("saturation_s", "sequential_s", "random_s", "idle_spacing_s"), 0.1),
+        spacing_s=0.1,
+        idle_passes=0,
+        precondition_fills=1e-3,
+        **dict.fromkeys(("rounds_max", "idle_bursts"), 1),
+    )
+    test = replace(PROCEDURES[test_id], lengths=lengths)
+    record = test.measure(target, 1, False, TaskProgress("test")).found()
+    assert record["values"]
+    # Cross-stimulus recovery has no steady state.
+    assert not (record["steady_state"] or {}).get("reached")
 
 
 def test_iops_measures_56_combinations_and_says_if_they_never_settle() -> None:
@@ -130,7 +185,8 @@ def test_latency_is_one_over_iops_at_queue_depth_one() -> None:
 
 
 def test_host_idle_recovery_pauses_between_bursts_only() -> None:
-    record, target = run("pts-host-idle-recovery", replace(SHORT, idle_fills=2.0))
+    lengths = replace(SHORT, idle_fills=2.0, rounds_max=25)
+    record, target = run("pts-host-idle-recovery", lengths)
     assert [row["wait_s"] for row in rows(record, "waits")] == [5, 10, 15, 25, 50]
     bursts = SHORT.idle_bursts
     paused_s = bursts * (5 + 10 + 15 + 25 + 50)
@@ -139,6 +195,9 @@ def test_host_idle_recovery_pauses_between_bursts_only() -> None:
     before_s = fill_s + rows(record, "samples")[-1]["minute"] * 60
     assert target.now_ns / 1e9 == pytest.approx(before_s + paused_s + writing_s, rel=0.01)
     assert rows(record, "bursts")[-1]["minute"] * 60 == pytest.approx(paused_s + writing_s)
+    # A pass was written before, and the head of the report doesn't say "none".
+    head = {row["item"]: row["value"] for row in rows(record, "header")}
+    assert head["Preconditioning, workload-independent"].endswith("over the active range, once")
     found = values(record)
     assert found["iops_after_5_s"] > 0.8 * found["steady_iops"] > 0
 
@@ -240,6 +299,13 @@ def test_client_settings_use_three_quarters_of_the_drive() -> None:
     target = EngineTarget(small_model(), 1)
     measured = replace(test, lengths=SHORT).measure(target, 1, False, TaskProgress("test"))
     assert measured.span_bytes == pytest.approx(0.75 * target.capacity_bytes, rel=2e-3)
+    # Twice the user capacity before, over and over the active range, as with enterprise settings.
+    head = {row["item"]: row["value"] for row in rows(measured.found(), "header")}
+    before = "128 KiB sequential writes, 2 times the user capacity"
+    assert head["Preconditioning, workload-independent"] == before
+    measuring_s = measured.steady_state["rounds"] * SHORT.stimulus_s
+    filled = target.counters()["host_write_bytes"] - 2 * target.capacity_bytes
+    assert 0 < filled < 100e6 * measuring_s
     assert target.counters()["valid_units"] * 4096 == measured.span_bytes
 
 

@@ -16,8 +16,8 @@ def test_every_length_that_is_cut_is_said() -> None:
 
 def test_lengths_are_said_in_words() -> None:
     assert ABRIDGED.departures("stimulus_s") == ("A stimulus lasts 10 s instead of 1 min.",)
-    assert QUICK.departures("precondition_passes") == (
-        "The active range is written once before, not twice.",
+    assert QUICK.departures("precondition_fills") == (
+        "Preconditioning writes 1 times the capacity, not 2 times.",
     )
     assert ABRIDGED.departures("random_fills") == (
         "The random part ends with 0.25 times the capacity written; full length: no limit.",
