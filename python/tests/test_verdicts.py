@@ -15,7 +15,7 @@ from drivelab.compare.pairing import Metric
 from drivelab.figures.comparison import judge
 from drivelab.figures.published import figures_by_id
 from drivelab.report import measurements
-from drivelab.report.findings import comparison
+from drivelab.report.sentences import comparison
 from drivelab.states import STATES
 
 POSITIVE = st.floats(1e-6, 1e9)

@@ -11,7 +11,7 @@ from drivelab.compare.pairing import Pair, Single
 from drivelab.compare.sides import Side, Source, sides_of
 from drivelab.compare.specifications import Difference
 from drivelab.errors import RequestError
-from drivelab.report.findings import Finding
+from drivelab.report.sentences import Finding
 
 __all__ = ["Comparison", "Source", "compare"]
 

@@ -247,6 +247,15 @@ def _deviations(sides: Sequence[Side], pair: Pair) -> str:
     )
 
 
+def _unwritten(sides: Sequence[Side], pair: Pair) -> str:
+    letters = (
+        letter
+        for letter, test in zip(LETTERS, pair.measurements, strict=False)
+        if test is not None and test.from_map
+    )
+    return ", ".join(letters)
+
+
 def _left_over(singles: Sequence[Single]) -> Iterator[Problem]:
     if singles:
         shown = "; ".join(f"{s.side.letter} {s.title}, {s.state}" for s in singles[:SHOWN_MAX])
@@ -270,4 +279,5 @@ REFUSED: tuple[Check, ...] = (
 WARNED: tuple[Check, ...] = (
     ("durations", "Tests ran for different times", _durations),
     ("deviations", "Deviations from the standard differ", _deviations),
+    ("unwritten", "Reads of what was never written touch no flash and are no finding", _unwritten),
 )

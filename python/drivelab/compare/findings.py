@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from drivelab.compare.pairing import Metric, Pair
 from drivelab.compare.sides import Side
 from drivelab.compare.specifications import Difference
 from drivelab.report import quantities as q
-from drivelab.report.findings import Finding, circumstances, does, work
+from drivelab.report.sentences import Finding, circumstances, does, work
 from drivelab.verdicts import CHANGE_RATIO
 
 FINDINGS_MAX = 12
@@ -28,8 +29,27 @@ Ranked = tuple[float, Finding]
 def findings(
     sides: Sequence[Side], pairs: Sequence[Pair], differences: Sequence[Difference]
 ) -> list[Finding]:
-    """Who leads; then kinds of work, tails, wear, energy, price: the largest difference first."""
-    found = [*_work(sides, pairs), *_compound(sides, pairs)]
+    """Who leads; then reads of written data; then the largest difference first.
+
+    Kinds of work, tails, wear, energy, price. Flash drives are compared with each other: beside a
+    hard disk every difference between them would look small. Reads that touched no flash are left
+    out: they say nothing of a drive.
+    """
+    pairs = [pair for pair in pairs if not pair.from_map]
+    flash = [side.index for side in sides if not side.model.is_disk]
+    if 1 < len(flash) < len(sides):
+        beside = _beside_disks(sides, pairs)
+        pairs = [
+            replace(pair, metrics=tuple(metric.only(flash) for metric in pair.metrics))
+            for pair in pairs
+        ]
+        pairs.sort(key=lambda pair: -pair.size)
+    else:
+        beside = []
+    work = list(_work(sides, pairs))
+    reads = [item for item, direction in work if direction == "read"]
+    found = [item for item, direction in work if direction != "read"]
+    found += _compound(sides, pairs)
     for name, sentence in (
         ("p99_99_us", "One in 10,000 {work} takes {factor} on {worse} than on {better} ({state})."),
         (
@@ -40,8 +60,37 @@ def findings(
     ):
         found += _largest(sides, pairs, name, sentence)
     found += _price(sides, differences)
-    ordered = sorted(found, key=lambda item: -item[0])
-    return [*_tally(sides, pairs), *(finding for _, finding in ordered)][:FINDINGS_MAX]
+    ordered = [*sorted(reads, key=_by_size), *sorted(found, key=_by_size)]
+    told = [*_tally(sides, pairs), *(finding for _, finding in ordered)]
+    return [*told[: FINDINGS_MAX - len(beside)], *beside]
+
+
+def _by_size(item: Ranked) -> float:
+    return -item[0]
+
+
+def _beside_disks(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Finding]:
+    """How the flash drives stand beside the fastest hard disk, in random writes."""
+    disks = {side.index for side in sides if side.model.is_disk}
+    for pair in pairs:
+        test, metric = pair.measurement, pair.headline
+        if test is None or metric is None or test.pattern != "random" or not test.writes:
+            continue
+        known = {i: value for i, value in enumerate(metric.values) if value is not None}
+        fastest = max((i for i in known if i in disks), key=lambda i: known[i], default=None)
+        flash = [i for i in known if i not in disks]
+        if fastest is None or not flash:
+            continue
+        slower = [i for i in flash if known[i] < known[fastest]]
+        return [
+            Finding(
+                f"{len(slower)} of {len(flash)}",
+                f"{len(slower)} of {len(flash)} flash drives are slower than the hard disk "
+                f"{_name(sides, fastest)} in {work(test)} ({pair.state}).",
+                f"{_values(sides, metric)}; {circumstances(test)}",
+            )
+        ]
+    return []
 
 
 def _name(sides: Sequence[Side], index: int) -> str:
@@ -63,9 +112,7 @@ def _tally(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Finding]:
         f"{_name(sides, index)} in {wins[index]}" for index in range(len(sides)) if index != first
     ]
     same = sum(not metric.differs for metric in judged)
-    detail = (
-        f"{', '.join(others)}; within {_SAME} of each other in {same}"
-    )
+    detail = f"{', '.join(others)}; within {_SAME} of each other in {same}"
     yield Finding(
         f"{wins[first]} of {len(judged)}",
         f"{_name(sides, first)} leads in {wins[first]} of {len(judged)} tests."
@@ -108,8 +155,8 @@ def _spread(metric: Metric) -> tuple[int, int, float] | None:
     return (*ends, math.exp(metric.size))
 
 
-def _work(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Ranked]:
-    """Of each kind of work the largest difference; pairs come sorted by it."""
+def _work(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[tuple[Ranked, str]]:
+    """Of each kind of work the largest difference, and its direction; pairs come sorted by it."""
     told: set[tuple[str, str]] = set()
     for pair in pairs:
         test, metric = pair.measurement, pair.headline
@@ -131,7 +178,8 @@ def _work(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Ranked]:
             sentence = f"{a} {does(test)} {_faster(ratio)} {b} ({pair.state})."
         where = circumstances(test) if test.pattern != "power" else ""
         detail = _values(sides, metric)
-        yield ratio, Finding(_figure(ratio), sentence, f"{detail}; {where}" if where else detail)
+        finding = Finding(_figure(ratio), sentence, f"{detail}; {where}" if where else detail)
+        yield (ratio, finding), "" if test.pattern == "power" else test.direction
 
 
 def _compound(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Ranked]:
@@ -147,33 +195,37 @@ def _compound(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Ranked]:
         told.add(pair.id)
         best, worst, ratio = spread
         what = f"{pair.title}, {metric.title[:1].lower()}{metric.title[1:]} ({pair.state})"
-        more = "more" if metric.better == "higher" else "less"
-        share = (
-            f"{q.percent(ratio - 1)} {more} than"
-            if ratio < TIMES_MIN
-            else f"{times(ratio)} times {more} than"
-        )
-        if ratio >= TIMES_MIN and metric.better == "higher":
-            share = f"{times(ratio)} times that of"
-        elif ratio >= TIMES_MIN:
-            share = f"1/{times(ratio)} of that of"
+        figure, share = _share_of_worse(metric.better, ratio)
         sentence = f"{what}: {_name(sides, best)} has {share} {_name(sides, worst)}."
-        yield ratio, Finding(_figure(ratio), sentence, _values(sides, metric))
+        yield ratio, Finding(figure, sentence, _values(sides, metric))
+
+
+def _share_of_worse(better: str, ratio: float) -> tuple[str, str]:
+    """The better side's value beside the worse one's, as a figure and in words that say the same.
+
+    100 instead of 120 is 17 % less, not 20 %.
+    """
+    if better == "higher":
+        if ratio < TIMES_MIN:
+            return _figure(ratio), f"{q.percent(ratio - 1)} more than"
+        return _figure(ratio), f"{times(ratio)} times that of"
+    if ratio < TIMES_MIN:
+        return q.percent(1 / ratio - 1, signed=True), f"{q.percent(1 - 1 / ratio)} less than"
+    return f"1/{times(ratio)}", f"1/{times(ratio)} of that of"
 
 
 def _largest(
     sides: Sequence[Side], pairs: Sequence[Pair], name: str, sentence: str
 ) -> Iterator[Ranked]:
     """The pair in which a metric of streams differs most."""
-    found = [
-        (metric, pair)
-        for pair in pairs
-        for metric in pair.metrics
-        if metric.name == name and pair.measurement is not None
-    ]
+    found = [(metric, pair) for pair in pairs for metric in pair.metrics if metric.name == name]
     metric, pair = max(found, key=lambda item: item[0].size, default=(None, None))
-    if metric is None or pair is None or pair.measurement is None:
+    if metric is None or pair is None:
         return
+    test = pair.measurement
+    # Jobs and replays are told by their name.
+    done = work(test) if test is not None else f"\u201c{pair.title}\u201d"
+    where = circumstances(test) if test is not None else ""
     spread = _spread(metric)
     if spread is None:
         return
@@ -184,7 +236,7 @@ def _largest(
         Finding(
             _figure(ratio),
             sentence.format(
-                work=work(pair.measurement),
+                work=done,
                 better=_name(sides, best),
                 worse=_name(sides, worst),
                 state=pair.state,
@@ -194,7 +246,7 @@ def _largest(
                 else f"{times(ratio)} times longer",
                 factor_on=f"{q.significant(ratio, 3 if small else 2)} times as much",
             ),
-            f"{_values(sides, metric)}; {circumstances(pair.measurement)}",
+            _values(sides, metric) + (f"; {where}" if where else ""),
         ),
     )
 

@@ -20,6 +20,7 @@ from drivelab.report.bars import Bar, BarChart
 from drivelab.report.charts import Chart
 from drivelab.report.measurements import dicts, text
 from drivelab.report.plots import Axis
+from drivelab.report.sentences import MANIFOLD
 
 PACKAGE = __package__ or "drivelab.compare"
 ARROWS = {"higher": "↑ more is better", "lower": "↓ less is better", None: ""}
@@ -133,7 +134,7 @@ def _overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]
     """Every headline that has a better end, as a bar to the side of the one that is better."""
     shown = [(pair, pair.headline) for pair in pairs]
     judged = [(pair, m) for pair, m in shown if m is not None and m.better and m.size]
-    gains = [[_gain(metric, side.index) for side in sides[1:]] for _, metric in judged]
+    gains = [[metric.gain(side.index) for side in sides[1:]] for _, metric in judged]
     reach = max([REACH_MIN, *(abs(gain) for row in gains for gain in row if gain is not None)])
     return [
         OverviewRow(
@@ -141,7 +142,7 @@ def _overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]
             pair.state,
             metric.title[:1].lower() + metric.title[1:],
             tuple(
-                Mark(side.label, side.css, gain / reach, delta(metric, side.index).text)
+                Mark(side.label, side.css, gain / reach, _better_by(metric, side.index))
                 for side, gain in zip(sides[1:], row, strict=True)
                 if gain is not None
             ),
@@ -150,12 +151,21 @@ def _overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]
     ]
 
 
-def _gain(metric: Metric, index: int) -> float | None:
-    """How much better than the first side, as a logarithm."""
+def _better_by(metric: Metric, index: int) -> str:
+    """The same way as the bar: "25 % better" to the right, "20 % worse" to the left.
+
+    Of what should be low, too: half the latency is twice as good, whatever the sign of its change.
+    """
+    gain = metric.gain(index)
     ratio = metric.ratio(index)
-    if ratio is None:
-        return None
-    return math.log(ratio) if metric.better == "higher" else -math.log(ratio)
+    if gain is None or ratio is None:
+        return q.DASH
+    if not verdicts.differ(1.0, ratio):
+        return "same"
+    if math.exp(abs(gain)) >= MANIFOLD:
+        return f"{q.times(math.exp(abs(gain)))} {'better' if gain > 0 else 'worse'}"
+    share = math.exp(gain) - 1
+    return f"{q.percent(abs(share))} {'better' if gain > 0 else 'worse'}"
 
 
 def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab import verdicts
@@ -53,6 +53,18 @@ class Metric:
         known = [value for value in self.values if value is not None and value > 0]
         return len(known) > 1 and verdicts.differ(min(known), max(known))
 
+    def only(self, indices: Collection[int]) -> Metric:
+        """The same metric of some sides; the others have no value."""
+        values = (value if i in indices else None for i, value in enumerate(self.values))
+        return replace(self, values=tuple(values))
+
+    def gain(self, index: int) -> float | None:
+        """How much better than the first side, as a logarithm; None where neither is better."""
+        ratio = self.ratio(index)
+        if ratio is None or self.better is None:
+            return None
+        return math.log(ratio) if self.better == "higher" else -math.log(ratio)
+
     def text(self, index: int) -> str:
         """A side's value with its unit."""
         return value_text(self.values[index], self.unit)
@@ -76,6 +88,11 @@ class Pair:
     def state(self) -> str:
         """The state in words: "used", or "new / used" where they differ."""
         return " / ".join(dict.fromkeys(self.states))
+
+    @property
+    def from_map(self) -> bool:
+        """Whether a side mostly read what was never written: no flash took part."""
+        return any(test is not None and test.from_map for test in self.measurements)
 
     @property
     def first(self) -> Record:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from drivelab import verdicts
 from drivelab.report import quantities as q
+from drivelab.report import studies
 from drivelab.report.measurements import (
     Figure,
     Measurement,
@@ -17,85 +17,20 @@ from drivelab.report.measurements import (
     state_rank,
     text,
 )
+from drivelab.report.sentences import (
+    Finding,
+    change,
+    circumstances,
+    comparison,
+    does,
+    rates,
+    work,
+)
 
 NOTABLE_SHARE = 0.02
 """A part of the time that is smaller than this isn't what a test spends it on."""
-MANIFOLD = 4
-"""Changes by more than this factor are told as times, not as percentages."""
 RESTORED = {"-trimmed": "TRIM of everything", "-pass": "One sequential pass"}
 """What restores a drive, by how the names of states end."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One finding: the number that matters, a sentence, and the values behind it."""
-
-    figure: str
-    sentence: str
-    detail: str
-
-
-def change(before: float | None, after: float | None) -> float | None:
-    """(after - before) / before, None where it means nothing."""
-    return None if not before or after is None else after / before - 1
-
-
-def comparison(ratio: float) -> tuple[str, str]:
-    """A change of speed as a figure, and in words: "-41 %", "41 % slower than".
-
-    Percentages beyond a doubling or a quarter say nothing to a reader: then it is times.
-    """
-    if not verdicts.differ(1.0, max(0.0, 1 + ratio)):
-        return q.percent(ratio, signed=True), "as fast as"
-    if ratio > MANIFOLD - 1:
-        times = q.significant(1 + ratio, 2)
-        return f"{times}{q.NBSP}×", f"{times} times as fast as"
-    if 0 < 1 + ratio < 1 / MANIFOLD:
-        times = q.significant(1 / (1 + ratio), 2)
-        return f"1/{times}", f"{times} times slower than"
-    word = "slower" if ratio < 0 else "faster"
-    return q.percent(ratio, signed=True), f"{q.percent(abs(ratio))} {word} than"
-
-
-def circumstances(test: Measurement) -> str:
-    """Queue depth and alignment of a test in words."""
-    parts = []
-    if test.queue_depth is not None:
-        parts.append(f"queue depth {q.exact(test.queue_depth)}")
-    if test.pattern == "random" and test.align_bytes is not None and test.block_bytes:
-        aligned = test.align_bytes >= test.block_bytes
-        parts.append(f"{q.size(test.align_bytes)}-aligned" if aligned else "sector-aligned")
-    return ", ".join(parts)
-
-
-def work(test: Measurement) -> str:
-    """What a test does: "random 4 KiB writes"."""
-    kind = "writes" if test.writes else "reads"
-    pattern = {
-        "random": "random ",
-        "sequential": "sequential ",
-        "access": "random ",
-        "pass": "sequential ",
-    }
-    block = "" if test.block_bytes is None else q.size(test.block_bytes) + " "
-    return f"{pattern.get(test.pattern, '')}{block}{kind}"
-
-
-def does(test: Measurement) -> str:
-    """What a drive does in a test: "writes random 4 KiB blocks"."""
-    verb = "writes" if test.writes else "reads"
-    block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
-    if test.pattern == "sequential":
-        return f"{verb} sequentially"
-    if test.pattern == "pass":
-        return f"{verb} all its blocks in a row"
-    return f"{verb} random{block} blocks" if block else f"{verb} at random"
-
-
-def _rates(test: Measurement) -> str:
-    if test.pattern in ("sequential", "pass") or test.iops is None:
-        return q.throughput(test.mib_per_s)
-    return f"{q.throughput(test.mib_per_s)} ({q.iops(test.iops)})"
 
 
 def _pairs(review: Review, model: str) -> Iterator[tuple[Measurement, Measurement]]:
@@ -133,16 +68,50 @@ def _slowing(review: Review, model: Model, subject: str) -> Iterator[Finding]:
     for new, later in _pairs(review, model.name):
         ratio = change(new.mib_per_s, later.mib_per_s)
         kind = (new.pattern, new.direction)
-        if ratio is None or new.pattern in ("access", "power"):
+        if ratio is None or new.pattern in ("access", "power") or new.from_map or later.from_map:
             continue
         if kind not in largest or abs(ratio) > abs(largest[kind][0]):
             largest[kind] = (ratio, new, later)
-    for ratio, new, later in sorted(largest.values(), key=lambda item: item[0]):
+    # Reads first: they are most of what a drive does.
+    for ratio, new, later in sorted(largest.values(), key=lambda item: (item[1].writes, item[0])):
         figure, words = comparison(ratio)
         sentence = f"{later.state.capitalize()}, {subject} {does(new)} {words} new."
         where = circumstances(new)
-        detail = f"{_rates(new)} new, {_rates(later)} {later.state}"
+        detail = f"{rates(new)} new, {rates(later)} {later.state}"
         yield Finding(figure, sentence, f"{detail}; {where}" if where else detail)
+
+
+def _reading(review: Review, model: str, subject: str) -> Iterator[Finding]:
+    """Reads of written data where those of the new drive touched no flash: nothing to compare."""
+    states = review.states_of(model)
+    for pattern in ("random", "sequential"):
+        reads = [
+            test
+            for test in review.tests
+            if test.model == model and test.direction == "read" and test.pattern == pattern
+        ]
+        empty = [test for test in reads if test.from_map and test.state == "new"]
+        written = [
+            test for test in reads if not test.from_map and test.id in {other.id for other in empty}
+        ]
+        if not written:
+            continue
+        last = max(
+            written,
+            key=lambda test: (
+                not _is_restored(test.state),
+                states.index(test.state),
+                -abs((test.queue_depth or 0) - REVIEWS_QUEUE_DEPTH),
+            ),
+        )
+        new = next(test for test in empty if test.id == last.id)
+        where = circumstances(last)
+        yield Finding(
+            q.throughput(last.mib_per_s),
+            f"{last.state.capitalize()}, {subject} {does(last)} at {rates(last)}.",
+            f"{where + '; ' if where else ''}{rates(new)} new say nothing: nothing was written, "
+            "and reads of it touch no flash",
+        )
 
 
 def _is_restored(state: str) -> bool:
@@ -171,8 +140,8 @@ def _restored(review: Review, model: str) -> Iterator[Finding]:
             f"{cause} brings a {worn.state} drive back to {q.percent(share)} of new in "
             f"{work(later)}; before, it was at {q.percent(1 + loss)}."
         )
-        rates = ", ".join(f"{_rates(t)} {t.state}" for t in (new, worn, later))
-        yield Finding(q.percent(share), sentence, f"{rates}; {circumstances(new)}")
+        each = ", ".join(f"{rates(t)} {t.state}" for t in (new, worn, later))
+        yield Finding(q.percent(share), sentence, f"{each}; {circumstances(new)}")
 
 
 def _tail(test: Measurement) -> Iterator[Finding]:
@@ -264,7 +233,7 @@ def _alignment(review: Review, model: str) -> Iterator[Finding]:
                     q.percent(ratio, signed=True),
                     f"Aligned to {q.size(tight.align_bytes)}, {work(tight)} are "
                     f"{q.percent(abs(ratio))} {word} than at any sector ({state} drive).",
-                    f"{_rates(loose)} at any sector, {_rates(tight)} aligned; "
+                    f"{rates(loose)} at any sector, {rates(tight)} aligned; "
                     f"queue depth {q.exact(tight.queue_depth)}",
                 )
                 return
@@ -313,12 +282,13 @@ def _access(review: Review, model: str) -> Iterator[Finding]:
         return
     found.sort(key=lambda t: review.states_of(model).index(t.state))
     last = found[-1]
-    if last.mean_us is None:
+    if last.mean_us is None or last.from_map:
         return
     detail = (
         f"{q.size(last.block_bytes)} {'writes' if last.writes else 'reads'}, {circumstances(last)}"
     )
-    if found[0].state == "new" and last.state != "new" and found[0].mean_us is not None:
+    is_told = found[0].mean_us is not None and not found[0].from_map
+    if found[0].state == "new" and last.state != "new" and is_told:
         detail += f"; new: {q.latency(found[0].mean_us)}"
     yield Finding(
         q.latency(last.mean_us),
@@ -328,22 +298,48 @@ def _access(review: Review, model: str) -> Iterator[Finding]:
     )
 
 
+def key_read(review: Review, model: str) -> Measurement | None:
+    """The random read of written data that says most: latest state, queue depth of the reviews."""
+    states = review.states_of(model)
+    found = [
+        test
+        for test in review.tests
+        if test.model == model
+        and test.direction == "read"
+        and test.pattern == "random"
+        and not test.from_map
+    ]
+    found = [test for test in found if not _is_restored(test.state)] or found
+    return min(
+        found,
+        key=lambda t: (
+            -states.index(t.state),
+            abs((t.queue_depth or 0) - REVIEWS_QUEUE_DEPTH),
+        ),
+        default=None,
+    )
+
+
 def _rivals(review: Review) -> Iterator[Finding]:
-    """This drive against each other reviewed model, in the key write."""
-    mine = key_write(review, review.models[0].name)
-    if mine is None:
-        return
+    """This drive against each other reviewed model, in the key read and the key write."""
+    name = review.models[0].name
+    for mine in (key_read(review, name), key_write(review, name)):
+        if mine is not None:
+            yield from _beside(review, mine)
+
+
+def _beside(review: Review, mine: Measurement) -> Iterator[Finding]:
+    """The other models in one test."""
     for other in review.models[1:]:
         theirs = review.one(mine.id, other.name, mine.state)
         ratio = change(mine.mib_per_s, None if theirs is None else theirs.mib_per_s)
-        if theirs is None or ratio is None:
+        if theirs is None or ratio is None or theirs.from_map:
             continue
-        word = "faster" if ratio >= 0 else "slower"
+        figure, words = comparison(ratio)
         yield Finding(
-            q.percent(ratio, signed=True),
-            f"{other.title} {does(mine)} {q.percent(abs(ratio))} {word} than "
-            f"{review.models[0].title}, both {mine.state}.",
-            f"{_rates(theirs)} against {_rates(mine)}; {circumstances(mine)}",
+            figure,
+            f"{other.title} {does(mine)} {words} {review.models[0].title}, both {mine.state}.",
+            f"{rates(theirs)} against {rates(mine)}; {circumstances(mine)}",
         )
 
 
@@ -398,11 +394,17 @@ def findings(review: Review) -> list[Finding]:
     if not review.models:
         return []
     model = review.models[0]
-    told = list(_compound(review, model.name))
+    told = [
+        finding
+        for record in review.compound
+        if record.get("model") == model.name
+        for finding in studies.findings(record)
+    ]
+    told += _compound(review, model.name)
     if not review.tests:
         return [*told, *agreement(review)]
     subject = "the drive" if len(review.models) == 1 else model.title
-    found = list(_slowing(review, model, subject))
+    found = [*_reading(review, model.name, subject), *_slowing(review, model, subject)]
     found += _restored(review, model.name)
     found += _alignment(review, model.name)
     key = key_write(review, model.name)

@@ -112,6 +112,8 @@ class Measurement:
     """Of a pass over the whole drive, by position; MB are 10^6 bytes."""
     mean_mb_per_s: float | None = None
     floor_mb_per_s: float | None = None
+    from_map: bool = False
+    """Whether most of what it read was never written: zeros, out of the map, without flash."""
 
     @property
     def pattern(self) -> str:
@@ -311,7 +313,7 @@ def _numbers(raw: dict[str, Any], keys: tuple[str, ...]) -> dict[str, float]:
     return {key: value for key, value in found if value is not None}
 
 
-def _measurement(raw: dict[str, Any]) -> Measurement:
+def _measurement(raw: dict[str, Any], real: frozenset[str]) -> Measurement:
     latency = _dict(raw.get("latency_us"))
     series = _dict(raw.get("series"))
     rates = series.get("mib_per_s")
@@ -334,6 +336,7 @@ def _measurement(raw: dict[str, Any]) -> Measurement:
         zones_mb_per_s=tuple(map(number, zones)) if isinstance(zones, list) else (),
         mean_mb_per_s=number(whole.get("mean_mb_per_s")),
         floor_mb_per_s=number(whole.get("floor_mb_per_s")),
+        from_map=_is_from_map(raw, real),
         **{
             key: number(raw.get(key))
             for key in (
@@ -343,6 +346,26 @@ def _measurement(raw: dict[str, Any]) -> Measurement:
             )
         },
     )
+
+
+FROM_MAP_SHARE = 0.5
+"""From this share of bytes on a test of reads is one of the map, not of flash."""
+
+
+def _is_from_map(raw: dict[str, Any], real: frozenset[str]) -> bool:
+    """Whether a test mostly read what was never written.
+
+    Drives in software count it. A real one that is new holds nothing (a sparse file, blocks that
+    were discarded), unless the test wrote what it read.
+    """
+    if text(raw.get("direction")) != "read":
+        return False
+    zeros = number(_dict(raw.get("counters")).get("zero_read_bytes"))
+    moved = number(raw.get("bytes"))
+    if zeros is not None and moved:
+        return zeros >= FROM_MAP_SHARE * moved
+    is_new = text(raw.get("model")) in real and text(raw.get("state")) == "new"
+    return is_new and not text(raw.get("data"))
 
 
 def _state(raw: dict[str, Any]) -> StateRun:
@@ -380,8 +403,9 @@ def read(results: dict[str, Any]) -> Review:
     """Results of a review as records; missing parts are empty, never an error."""
     meta = _dict(results.get("drivelab"))
     records = dicts(results.get("tests"))
-    tests = tuple(_measurement(item) for item in records if item.get("kind") != "compound")
     models = [_model(item) for item in dicts(results.get("models"))]
+    real = frozenset(model.name for model in models if model.real)
+    tests = tuple(_measurement(item, real) for item in records if item.get("kind") != "compound")
     known = {model.name for model in models}
     for test in tests:
         if test.model not in known:

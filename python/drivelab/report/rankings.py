@@ -10,7 +10,7 @@ from typing import Any
 from drivelab.model import FAMILY_TITLES
 from drivelab.report import bars, compound
 from drivelab.report import quantities as q
-from drivelab.report.findings import Finding, agreement, change, work
+from drivelab.report.findings import agreement
 from drivelab.report.measurements import (
     BOUNDS,
     Figure,
@@ -21,6 +21,7 @@ from drivelab.report.measurements import (
     state_rank,
     text,
 )
+from drivelab.report.sentences import Finding, change, work
 
 MANY = 4
 """From so many models on a report ranks them, instead of telling the story of the first."""
@@ -254,7 +255,10 @@ def _state_text(figure: Figure) -> str:
 def findings(review: Review) -> list[Finding]:
     """What stands out among many drives, and how well they agree with what was published."""
     found: list[Finding] = []
-    for test_id in ("random-write-4k-qd3-sector", "sequential-read-2m", "sequential-write-2m"):
+    for test_id in (
+        *("random-read-4k-qd3-aligned", "sequential-read-2m"),
+        *("random-write-4k-qd3-sector", "sequential-write-2m"),
+    ):
         found += _extremes(review, test_id)
     found += _slowest_with_use(review, "random-write-4k-qd3-sector")
     found += _beside_disks(review, "random-write-4k-qd3-sector")
@@ -273,7 +277,13 @@ def _last_state(review: Review, test_id: str) -> dict[str, Measurement]:
 
 
 def _extremes(review: Review, test_id: str) -> Iterator[Finding]:
-    tests = [t for t in _last_state(review, test_id).values() if t.mib_per_s]
+    """Best and worst of the flash drives; of all drives where fewer than two are flash.
+
+    Beside a hard disk every difference between flash drives would look small.
+    """
+    every = [t for t in _last_state(review, test_id).values() if t.mib_per_s and not t.from_map]
+    flash = [test for test in every if not _model(review, test.model).is_disk]
+    tests = flash if len(flash) > 1 else every
     if len(tests) < 2:
         return
     best = max(tests, key=lambda t: t.mib_per_s or 0)
@@ -281,11 +291,16 @@ def _extremes(review: Review, test_id: str) -> Iterator[Finding]:
     ratio = (best.mib_per_s or 0) / (worst.mib_per_s or 1)
     yield Finding(
         f"{q.significant(ratio, 2)}\u00a0×",
-        f"{review.title_of(best.model)} is the fastest in {work(best)}, "
+        f"{_of_flash(len(tests) < len(every))}{review.title_of(best.model)} is the fastest in "
+        f"{work(best)}, "
         f"{q.significant(ratio, 2)} times as fast as {review.title_of(worst.model)}.",
         f"{best.title}: {q.throughput(best.mib_per_s)} against {q.throughput(worst.mib_per_s)}; "
         "drives in use",
     )
+
+
+def _of_flash(disks_left_out: bool) -> str:
+    return "Of the flash drives, " if disks_left_out else ""
 
 
 def _slowest_with_use(review: Review, test_id: str) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from drivelab.report import quantities as q
 from drivelab.report.bars import RELATIONS, state_class
-from drivelab.report.findings import change, met
+from drivelab.report.findings import met
 from drivelab.report.measurements import (
     PERCENTILE_KEYS,
     Figure,
@@ -15,6 +15,7 @@ from drivelab.report.measurements import (
     Model,
     Review,
 )
+from drivelab.report.sentences import change
 from drivelab.verdicts import TOLERANCE_RATIO
 
 # Parameters worth a line in the summary of a model: label and what the key looks like.

@@ -171,3 +171,89 @@ def test_the_document_is_strict_json_with_ratios_to_the_first() -> None:
     assert test["metrics"][0]["ratios"] == [1.0, pytest.approx(2.3)]
     assert test["classes"] == ["preconditioned"] * 2
     assert whole["specifications"]["same"] == 2
+
+
+def overview(*documents_: documents.Record) -> dict[str, str]:
+    """What stands at the bars of the overview, by title of the test."""
+    sources = [Source(str(i), item) for i, item in enumerate(documents_)]
+    comparison = compare(sources, "drivelab compare")
+    rows = page._overview(comparison.sides, comparison.pairs)
+    shown = {}
+    for row in rows:
+        [mark] = row.marks
+        assert (mark.at > 0) == ("better" in mark.text)
+        assert (mark.at < 0) == ("worse" in mark.text)
+        shown[row.title] = mark.text.replace(NBSP, " ")
+    return shown
+
+
+def test_a_bar_to_the_right_is_better_and_says_so_whatever_the_sign_of_its_change() -> None:
+    a, b = (
+        documents.review(
+            documents.stream(name, "used", rate=rate),
+            documents.stream(name, "used", "access-time", rate=rate, direction="read"),
+            documents.stream(name, "used", "sequential-write", rate=1000 / rate),
+        )
+        for name, rate in (("a", 10.0), ("b", 12.5))
+    )
+    assert overview(a, b) == {
+        "Test random-write-4k": "25 % better",
+        # 20 % less time: the same drive is better by the same factor.
+        "Test access-time": "25 % better",
+        "Test sequential-write": "20 % worse",
+    }
+
+
+def amplified(name: str, factor: float) -> documents.Record:
+    """A replay as a test: its throughput differs little, its write amplification much."""
+    value = {"name": "write_amplification", "title": "write amplification", "unit": ""}
+    rate = {"name": "mib_per_s", "title": "throughput", "unit": "MiB/s", "better": "higher"}
+    values = [rate | {"value": 20.0}, value | {"better": "lower", "value": factor}]
+    return documents.review(
+        documents.compound(name, test_id="replay t write", values=values, tables=[], charts=[])
+    )
+
+
+def said(*documents_: documents.Record) -> list[str]:
+    sources = [Source(str(i), item) for i, item in enumerate(documents_)]
+    found = compare(sources, "drivelab compare").findings
+    return [f"{item.figure}: {item.sentence}".replace(NBSP, " ") for item in found]
+
+
+def test_write_amplification_of_replays_is_a_finding() -> None:
+    found = said(amplified("a", 1.2), amplified("b", 3.6))
+    assert "3.0 ×: Drive B programs 3.0 times the bytes that Drive A does for “Test replay t " in (
+        " ".join(found)
+    )
+    # What is a sixth less isn't a fifth less.
+    found = said(amplified("a", 1.0), amplified("b", 1.2))
+    assert any(line.startswith("−17 %: ") and "17 % less than" in line for line in found)
+
+
+def test_flash_drives_are_compared_with_each_other_before_a_hard_disk() -> None:
+    rates = {"a": 20.0, "b": 40.0, "c": 0.1}
+    models = [
+        documents.model(name, family="hard-disk" if name == "c" else "page-map") for name in rates
+    ]
+    tests = [documents.stream(name, "used", rate=rate) for name, rate in rates.items()]
+    found = said(documents.review(*tests) | {"models": models})
+    text = " ".join(found)
+    assert "Drive B writes random 4 KiB blocks 2.0 times as fast as Drive A" in text
+    assert "400 times" not in text
+    assert "0 of 2: 0 of 2 flash drives are slower than the hard disk Drive C" in text
+
+
+def test_reads_that_touched_no_flash_are_no_finding_but_said() -> None:
+    zeros = {"direction": "read", "counters": {"zero_read_bytes": 4096000}}
+    sides_ = [
+        documents.review(
+            documents.stream(name, "new", "random-read", rate=rate, **zeros),
+            documents.stream(name, "new", rate=10 * rate),
+        )
+        for name, rate in (("a", 1.0), ("b", 50.0))
+    ]
+    sources = [Source(str(i), item) for i, item in enumerate(sides_)]
+    found = compare(sources, "drivelab compare")
+    assert not any(" reads " in finding.sentence for finding in found.findings)
+    [problem] = [problem for problem in found.problems if problem.kind == "unwritten"]
+    assert "Test random-read, new (A, B)" in problem.sentence

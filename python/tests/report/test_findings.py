@@ -4,9 +4,10 @@ from typing import Any
 
 from report.sample import results
 
-from drivelab.report.findings import comparison, findings
+from drivelab.report.findings import findings
 from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
+from drivelab.report.sentences import comparison
 
 
 def sentences(data: dict[str, Any]) -> list[str]:
@@ -19,11 +20,58 @@ def measured(data: dict[str, Any], test_id: str, state: str) -> dict[str, Any]:
 
 def test_a_loss_is_slower_and_negative() -> None:
     found = findings(read(results()))
-    assert found[0].sentence.replace(NBSP, " ") == (
+    loss = next(item for item in found if "writes random" in item.sentence)
+    assert loss.sentence.replace(NBSP, " ") == (
         "Used, the drive writes random 4 KiB blocks 42 % slower than new."
     )
-    assert found[0].figure.replace(NBSP, " ") == "−42 %"
-    assert "39.1 MiB/s" in found[0].detail.replace(NBSP, " ")
+    assert loss.figure.replace(NBSP, " ") == "−42 %"
+    assert "39.1 MiB/s" in loss.detail.replace(NBSP, " ")
+
+
+def test_reads_of_written_data_come_first() -> None:
+    assert sentences(results())[0] == (
+        "Used, the drive reads random 4 KiB blocks 20 % slower than new."
+    )
+
+
+def never_written(data: dict[str, Any], state: str) -> None:
+    """Makes the reads of a state those of a drive that was never written."""
+    for test in data["tests"]:
+        if test["direction"] == "read" and test["state"] == state:
+            test["bytes"] = 10**9
+            test["counters"] = {"zero_read_bytes": 10**9}
+
+
+def test_reads_that_touched_no_flash_are_no_measure_of_anything() -> None:
+    data = results()
+    never_written(data, "new")
+    found = findings(read(data))
+    text = [item.sentence.replace(NBSP, " ") for item in found]
+    assert text[0] == "Used, the drive reads random 4 KiB blocks at 52.8 MiB/s (13,517 IOPS)."
+    assert "touch no flash" in found[0].detail
+    assert not any("read" in sentence and "than new" in sentence for sentence in text)
+    access = next(item for item in found if "an access anywhere" in item.sentence)
+    assert "new:" not in access.detail
+
+
+def test_a_new_drive_that_was_never_written_has_no_headline_of_reads() -> None:
+    data = results()
+    data["tests"] = [test for test in data["tests"] if test["state"] == "new"]
+    assert any("an access anywhere" in sentence for sentence in sentences(data))
+    never_written(data, "new")
+    assert not any("read" in text or "access" in text for text in sentences(data))
+
+
+def test_reads_of_a_sparse_file_are_no_headline() -> None:
+    data = results()
+    data["tests"] = [test for test in data["tests"] if test["state"] == "new"]
+    for model in data["models"]:
+        model["real"] = {"path": "/tmp/sparse", "kind": "regular file"}
+    assert not any("read" in text or "access" in text for text in sentences(data))
+    # Unless the test wrote what it reads.
+    for test in data["tests"]:
+        test["data"] = "random"
+    assert any("an access anywhere" in sentence for sentence in sentences(data))
 
 
 def test_a_gain_is_faster_and_positive() -> None:
@@ -105,3 +153,72 @@ def test_values_of_compound_tests_that_changed_most_are_told_first() -> None:
         record = {"kind": "compound", "id": "suite", "title": "A suite", "state": state}
         data["tests"].append(record | {"model": "intel-x25-m-g1-80gb", "values": [value]})
     assert "A suite, used: score 10 times worse than new." in sentences(data)
+
+
+def study(test_id: str, values: dict[str, float], **more: Any) -> dict[str, Any]:
+    """The record of a study with these values."""
+    return {
+        "kind": "compound",
+        "id": test_id,
+        "title": f"Study {test_id}",
+        "model": "intel-x25-m-g1-80gb",
+        "state": "new",
+        "values": [
+            {"name": name, "title": f"{name}, 81 % of the drive", "value": value, "unit": ""}
+            for name, value in values.items()
+        ],
+    } | more
+
+
+def test_studies_tell_their_story() -> None:
+    rows = [{"spare_percent": 7.3, "variant": "as sold"}, {"spare_percent": 28.0, "variant": "v"}]
+    data = results() | {
+        "tests": [
+            study(
+                "spare-area",
+                {
+                    "as_sold_write_amplification": 7.19,
+                    "as_sold_mib_per_s": 7.53,
+                    "spare_28_write_amplification": 2.48,
+                    "spare_28_mib_per_s": 22.1,
+                },
+                tables=[{"name": "spare", "rows": rows, "columns": []}],
+            ),
+            study("fill-level", {"full_mib_per_s": 7.5, "half_full_mib_per_s": 41.0}),
+            study(
+                "partition", {"whole_random_mib_per_s": 8.0, "partition_random_mib_per_s": 21.04}
+            ),
+            study(
+                "resiliency-table",
+                {"tortured_pass_write_percent": 23.0, "passed_pass_write_percent": 91.0},
+            ),
+            study("alignment", {"random_4k_mib_per_s": 54.0, "random_4k_shifted_percent": 66.7}),
+            study(
+                "compressibility",
+                {"random_write_kept_percent": 60.0, "random_read_kept_percent": 100.0},
+            ),
+        ]
+    }
+    found = {
+        item.figure.replace(NBSP, " "): item.sentence.replace(NBSP, " ")
+        for item in findings(read(data))
+    }
+    assert found["7.19 → 2.48"] == (
+        "With 28 % of spare area instead of 7.3 %, each byte of random writes costs 2.48 bytes of "
+        "flash instead of 7.19, and the drive writes 193 % faster than as sold."
+    )
+    assert found["5.5 ×"] == ("Half full, the drive writes at random 5.5 times as fast as full.")
+    assert found["+163 %"] == (
+        "After torture, a partition of 81 % of the drive is written at random 163 % faster than "
+        "the whole drive."
+    )
+    assert found["23 % → 91 %"].startswith("One sequential pass brings a pass of writes over")
+    assert found["−33 %"].startswith("At the worst offset, random 4 KiB writes keep 67 %")
+    assert found["−40 %"] == (
+        "Of data that don't compress, random writes keep 60 % of their speed."
+    )
+
+
+def test_a_study_without_its_values_says_nothing() -> None:
+    data = results() | {"tests": [study("spare-area", {"as_sold_mib_per_s": 7.5})]}
+    assert not any("spare area" in sentence for sentence in sentences(data))

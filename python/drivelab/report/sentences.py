@@ -1,0 +1,85 @@
+"""Parts of the sentences that findings are made of: a change, a test's work, its circumstances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drivelab import verdicts
+from drivelab.report import quantities as q
+from drivelab.report.measurements import Measurement
+
+MANIFOLD = 4
+"""Changes by more than this factor are told as times, not as percentages."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding: the number that matters, a sentence, and the values behind it."""
+
+    figure: str
+    sentence: str
+    detail: str
+
+
+def change(before: float | None, after: float | None) -> float | None:
+    """(after - before) / before, None where it means nothing."""
+    return None if not before or after is None else after / before - 1
+
+
+def comparison(ratio: float) -> tuple[str, str]:
+    """A change of speed as a figure, and in words: "-41 %", "41 % slower than".
+
+    Percentages beyond a doubling or a quarter say nothing to a reader: then it is times.
+    """
+    if not verdicts.differ(1.0, max(0.0, 1 + ratio)):
+        return q.percent(ratio, signed=True), "as fast as"
+    if ratio > MANIFOLD - 1:
+        times = q.significant(1 + ratio, 2)
+        return f"{times}{q.NBSP}×", f"{times} times as fast as"
+    if 0 < 1 + ratio < 1 / MANIFOLD:
+        times = q.significant(1 / (1 + ratio), 2)
+        return f"1/{times}", f"{times} times slower than"
+    word = "slower" if ratio < 0 else "faster"
+    return q.percent(ratio, signed=True), f"{q.percent(abs(ratio))} {word} than"
+
+
+def circumstances(test: Measurement) -> str:
+    """Queue depth and alignment of a test in words."""
+    parts = []
+    if test.queue_depth is not None:
+        parts.append(f"queue depth {q.exact(test.queue_depth)}")
+    if test.pattern == "random" and test.align_bytes is not None and test.block_bytes:
+        aligned = test.align_bytes >= test.block_bytes
+        parts.append(f"{q.size(test.align_bytes)}-aligned" if aligned else "sector-aligned")
+    return ", ".join(parts)
+
+
+def work(test: Measurement) -> str:
+    """What a test does: "random 4 KiB writes"."""
+    kind = "writes" if test.writes else "reads"
+    pattern = {
+        "random": "random ",
+        "sequential": "sequential ",
+        "access": "random ",
+        "pass": "sequential ",
+    }
+    block = "" if test.block_bytes is None else q.size(test.block_bytes) + " "
+    return f"{pattern.get(test.pattern, '')}{block}{kind}"
+
+
+def does(test: Measurement) -> str:
+    """What a drive does in a test: "writes random 4 KiB blocks"."""
+    verb = "writes" if test.writes else "reads"
+    block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
+    if test.pattern == "sequential":
+        return f"{verb} sequentially"
+    if test.pattern == "pass":
+        return f"{verb} all its blocks in a row"
+    return f"{verb} random{block} blocks" if block else f"{verb} at random"
+
+
+def rates(test: Measurement) -> str:
+    """Throughput, of random work with IOPS."""
+    if test.pattern in ("sequential", "pass") or test.iops is None:
+        return q.throughput(test.mib_per_s)
+    return f"{q.throughput(test.mib_per_s)} ({q.iops(test.iops)})"
