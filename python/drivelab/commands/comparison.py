@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, figures, output, procedures, results, states
+from drivelab import arguments, figures, output, results, states
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing
 from drivelab.errors import RequestError, WorkError, nearest
 from drivelab.figures import document as pages
-from drivelab.figures import drift, text
+from drivelab.figures import drift, scenarios, text
 from drivelab.storage_bench.comparison import compare_traces
 
 Record = dict[str, Any]
@@ -50,7 +50,7 @@ def figures_command(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="IDS", help="Only these figures, separated by commas."),
+        typer.Option("--only", metavar="IDS", help="Only these figures, orderings and statements."),
     ] = None,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
@@ -80,7 +80,7 @@ def figures_command(
     elif markdown:
         printing.plain(text.figures_table(found["figures"]))
     elif write is None and check is None:
-        _print(found)
+        _print(found, details=bool(chosen))
     if check is not None and page is not None:
         _check(found, check, page, whole=not chosen)
 
@@ -89,9 +89,13 @@ def _chosen_ids(only: Sequence[str] | None, drive: str | None) -> frozenset[str]
     """The figures that --only names; none of them: all."""
     names = arguments.split_names(only)
     known = [figure.id for figure in figures.published() if figure.kind != "trace"]
+    known += [item.id for item in figures.orderings()]
+    known += [item.id for item in figures.statements()]
     for name in names:
         if name not in known:
-            raise RequestError(f'--only "{name}": no such figure{nearest(name, known)}')
+            raise RequestError(
+                f'--only "{name}": no such figure, ordering or statement{nearest(name, known)}'
+            )
     if names and drive is not None:
         raise RequestError("--drive and --only: give one of them")
     return frozenset(names)
@@ -138,8 +142,12 @@ def _comparison(document: Record, drive: str | None, only: frozenset[str]) -> Re
         of_drive = {f.id for f in figures.published() if figures.owner_of(f) == name}
         records = [record for record in records if record["id"] in of_drive]
         orders = []
+    claims = figures.judge_statements(measured) if drive is None else []
     if only:
-        records, orders = [record for record in records if record["id"] in only], []
+        records, orders, claims = (
+            [record for record in found if record["id"] in only]
+            for found in (records, orders, claims)
+        )
     return {
         "drivelab": document["drivelab"],
         "models": [
@@ -147,8 +155,9 @@ def _comparison(document: Record, drive: str | None, only: frozenset[str]) -> Re
         ],
         "figures": records,
         "orderings": orders,
+        "statements": claims,
         "traces": compare_traces() if drive is None and not only else [],
-        "summary": figures.summary(records, orders),
+        "summary": figures.summary(records, orders, claims),
     }
 
 
@@ -164,8 +173,8 @@ def _measured(
             f"there are figures for: {', '.join(_reviewed_names())}"
         )
     needed = figures.readings_for(chosen.name if chosen is not None else None, only)
-    if chosen is None and not only:
-        needed |= figures.ordering_readings()
+    if chosen is None:
+        needed |= figures.ordering_readings(only) | figures.statement_readings(only)
     loaded = _models(chosen, overrides, {reading.model for reading in needed})
     words = ["drivelab", "figures"]
     words += ["--drive", drive] if drive is not None else []
@@ -203,10 +212,10 @@ def _measurements(
         for reading in needed
         if reading.model == model.name
         and reading.state in states.STATES
-        and reading.test_id in procedures.PROCEDURES
+        and reading.test_id in scenarios.ALL
     }
     return [
-        laboratory.Measurement(procedures.PROCEDURES[test], states.STATES[state])
+        laboratory.Measurement(scenarios.ALL[test], states.STATES[state])
         for state, test in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1]))
     ]
 
@@ -289,15 +298,21 @@ def _write_text(page: str, path: Path) -> None:
     path.write_text(page, encoding="utf-8")
 
 
-def _print(found: Record) -> None:
+def _print(found: Record, details: bool) -> None:
+    """The tables that have rows, and the summary; `details`: every value of the statements."""
+    orders, claims, traces = (found[key] for key in ("orderings", "statements", "traces"))
     rows = text.figure_rows(found["figures"])
-    printing.table(text.COLUMNS, rows, text.NUMBERS, whole=("metric",))
-    if found["orderings"]:
-        printing.console().print()
-        printing.table(text.ORDER_COLUMNS, text.order_rows(found["orderings"]), ())
-    if found["traces"]:
-        printing.console().print()
-        printing.table(text.TRACE_COLUMNS, text.trace_rows(found["traces"]), text.TRACE_NUMBERS)
-    printing.console().print()
+    tables: list[tuple[Sequence[str], Sequence[text.Row], Sequence[str]]] = [
+        (text.COLUMNS, rows, text.NUMBERS),
+        (text.ORDER_COLUMNS, text.order_rows(orders), ()),
+        (text.STATEMENT_COLUMNS, text.statement_rows(claims), ()),
+        (text.CHECK_COLUMNS, text.check_rows(claims) if details else [], text.CHECK_NUMBERS),
+        (text.TRACE_COLUMNS, text.trace_rows(traces), text.TRACE_NUMBERS),
+    ]
+    for columns, lines, numbers in tables:
+        if lines:
+            whole = ("metric",) if lines is rows else ()
+            printing.table(columns, lines, numbers, whole=whole)
+            printing.console().print()
     for line in text.summary_lines(found["summary"]):
         printing.console().print(line, markup=False)

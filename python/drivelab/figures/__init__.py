@@ -13,6 +13,7 @@ from drivelab.figures.comparison import (
 from drivelab.figures.orderings import compare_orderings, ordering_readings
 from drivelab.figures.published import Figure, Ordering, figures_by_id, orderings, published
 from drivelab.figures.readings import Reading
+from drivelab.figures.statements import judge_statements, statement_readings, statements
 from drivelab.figures.summary import summary
 
 __all__ = [
@@ -25,10 +26,13 @@ __all__ = [
     "compare_orderings",
     "figures_by_id",
     "has_figures",
+    "judge_statements",
     "ordering_readings",
     "orderings",
     "owner_of",
     "published",
     "readings_for",
+    "statement_readings",
+    "statements",
     "summary",
 ]

@@ -27,11 +27,13 @@ def entry_readings(entry: str, comparison: Comparison) -> list[Reading]:
     ]
 
 
-def ordering_readings() -> set[Reading]:
-    """The measurements that all orderings need."""
+def ordering_readings(only: Iterable[str] = ()) -> set[Reading]:
+    """The measurements that all orderings need; with `only`, those of these identities."""
+    chosen = frozenset(only)
     return {
         reading
-        for comparison in tables.comparisons().values()
+        for name, comparison in tables.comparisons().items()
+        if not chosen or name in chosen
         for entry in _entries(comparison)
         for reading in entry_readings(entry, comparison)
     }

@@ -49,6 +49,9 @@ QUANTITIES = {
     "pass_mean_mb_per_s": Quantity(_of_pass("mean_mb_per_s"), "MB/s", "throughput"),
     "pass_median_mb_per_s": Quantity(_of_pass("median_mb_per_s"), "MB/s", "median of a pass"),
     "pass_floor_mb_per_s": Quantity(_of_pass("floor_mb_per_s"), "MB/s", "floor of a pass"),
+    "write_amplification": Quantity(
+        lambda record: record["write_amplification"], "", "write amplification"
+    ),
     "pass_dips": Quantity(_of_pass("dips"), "dips", "dips of a pass"),
     "value:iops": Quantity(_of_value("iops"), "IOPS", "iops of a replay"),
     "value:score": Quantity(_of_value("score"), "points", "score"),
@@ -63,12 +66,47 @@ VALUE = "value:"
 """Begins the name of a quantity that is one of the values of a compound test."""
 
 
+CELL = "cell:"
+"""Begins the name of a cell of a compound test's table: `cell:TABLE:COLUMN=VALUE,...:COLUMN`."""
+COUNTER = "counter:"
+"""Begins the name of what a compound test added to a counter of the drive."""
+
+
 def quantity(name: str) -> Quantity:
     """The quantity of this name; KeyError if there is none. The unit of a value that isn't listed
     is its test's."""
-    if name.startswith(VALUE) and name not in QUANTITIES:
-        return Quantity(_of_value(name.removeprefix(VALUE)), "", name)
-    return QUANTITIES[name]
+    if name in QUANTITIES:
+        return QUANTITIES[name]
+    kind, _, rest = name.partition(":")
+    if f"{kind}:" == VALUE:
+        return Quantity(_of_value(rest), "", name)
+    if f"{kind}:" == CELL:
+        return Quantity(_of_cell(rest), "", name)
+    if f"{kind}:" == COUNTER:
+        return Quantity(lambda record: record["counters"].get(rest), "", name)
+    raise KeyError(name)
+
+
+def _of_cell(text: str) -> Callable[[Record], Any]:
+    """A cell of a compound test's table: the first row whose columns have these values."""
+    table_name, where, column = text.split(":")
+    wanted = [condition.split("=") for condition in where.split(",")]
+
+    def read(record: Record) -> Any:
+        rows = (
+            row
+            for table in record["tables"]
+            if table["name"] == table_name
+            for row in table["rows"]
+        )
+        found = (row for row in rows if all(_is(row[key], value) for key, value in wanted))
+        return next((row[column] for row in found), None)
+
+    return read
+
+
+def _is(cell: object, wanted: str) -> bool:
+    return f"{cell:g}" == wanted if isinstance(cell, float) else str(cell) == wanted
 
 
 def _ms(latency_us: float | None) -> float | None:

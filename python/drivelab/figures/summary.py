@@ -6,11 +6,17 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drivelab.figures.statements.judging import statements_summary
+
 Record = dict[str, Any]
 LIMITS_PERCENT = (5, 20)
 
 
-def summary(records: Sequence[Mapping[str, Any]], orders: Sequence[Mapping[str, Any]]) -> Record:
+def summary(
+    records: Sequence[Mapping[str, Any]],
+    orders: Sequence[Mapping[str, Any]],
+    claims: Sequence[Mapping[str, Any]] = (),
+) -> Record:
     """Counts by role with median and worst error, bounds, orderings, and what has no model.
 
     Errors are those of values; bounds and ranges (less than, over, from .. to) are counted apart.
@@ -31,6 +37,7 @@ def summary(records: Sequence[Mapping[str, Any]], orders: Sequence[Mapping[str, 
         },
         "without_model": [_open(r) for r in unmodelled],
         "orderings": _orders(orders),
+        "statements": statements_summary(claims),
     }
 
 

@@ -123,9 +123,50 @@ def order_rows(orders: Sequence[Record]) -> list[Row]:
     return rows
 
 
+STATEMENT_COLUMNS = ("statement", "claim", "result", "why")
+CHECK_COLUMNS = ("statement", "check", "of", "value", "holds")
+CHECK_NUMBERS = ("value",)
+
+
+def statement_rows(claims: Sequence[Record]) -> list[Row]:
+    """A row of STATEMENT_COLUMNS for every statement."""
+    rows: list[Row] = []
+    for claim in claims:
+        why = [*claim["broken"], claim["reason"]]
+        if claim["contradicts"]:
+            why.append(f"contradicted by {claim['contradicts']}")
+        if claim["missing"]:
+            why.append(f"not measured: {', '.join(claim['missing'])}")
+        rows.append((claim["id"], claim["claim"], claim["result"], "; ".join(filter(None, why))))
+    return rows
+
+
+def check_rows(claims: Sequence[Record]) -> list[Row]:
+    """A row of CHECK_COLUMNS for every value that a statement was judged by."""
+    return [
+        (claim["id"], check["check"], item["of"], number(item["value"]), _holds(check["holds"]))
+        for claim in claims
+        for check in claim["checks"]
+        for item in (check["values"] or [{"of": DASH, "value": None}])
+    ]
+
+
+def _holds(verdict: bool | None) -> str:
+    return {True: "holds", False: "does not hold", None: "not measured"}[verdict]
+
+
 def summary_lines(summary: Record) -> list[str]:
     """The summary in sentences."""
-    orders, bounds = summary["orderings"], summary["bounds"]
+    orders, claims = summary["orderings"], summary["statements"]
+    return [
+        *(_figures(summary) if summary["figures"] else []),
+        *([_orders(orders)] if orders["count"] else []),
+        *([_statements(claims)] if claims["count"] else []),
+    ]
+
+
+def _figures(summary: Record) -> list[str]:
+    bounds = summary["bounds"]
     return [
         f"{summary['figures']} figures, {summary['compared']} compared with a model: "
         f"{summary['fitted']['count']} fitted, {summary['predicted']['count']} predicted "
@@ -140,7 +181,6 @@ def summary_lines(summary: Record) -> list[str]:
             or "."
         ),
         _left_out(summary),
-        *([_orders(orders)] if orders["count"] else []),
     ]
 
 
@@ -193,6 +233,30 @@ def _orders(orders: Record) -> str:
         f"{len(orders['do_not_hold'])} don't{broken}, "
         f"{len(orders['not_measured'])} not measured."
     )
+
+
+def _statements(claims: Record) -> str:
+    judged = len(claims["hold"]) + len(claims["do_not_hold"])
+    broken = f" ({', '.join(claims['do_not_hold'])})" if claims["do_not_hold"] else ""
+    return (
+        f"Statements: {len(claims['hold'])} of {judged} hold, "
+        f"{len(claims['do_not_hold'])} don't{broken}; of those that nothing in the reviews "
+        f"contradicts {claims['uncontradicted_hold']} of {claims['uncontradicted']} "
+        f"({_share(claims['held_ratio'])}). {main_findings(claims)} "
+        f"{len(claims['not_testable'])} not testable, {len(claims['not_measured'])} not measured."
+    )
+
+
+def main_findings(claims: Record) -> str:
+    """Whether the reviews' main findings hold, in a sentence; empty where none was looked at."""
+    main = claims["main"]
+    if not main["count"]:
+        return ""
+    broken = main["do_not_hold"]
+    judged = len(main["hold"]) + len(broken)
+    if not broken:
+        return f"Main findings: {len(main['hold'])} of {main['count']} hold."
+    return f"Main findings: {len(main['hold'])} of {judged} hold, not {', '.join(broken)}."
 
 
 def markdown(columns: Sequence[str], rows: Sequence[Row], numbers: Sequence[str] = ()) -> str:

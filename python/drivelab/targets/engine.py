@@ -25,6 +25,11 @@ class EngineTarget:
         self._seed = seed
 
     @property
+    def model(self) -> Model:
+        """What the drive is one of."""
+        return self._model
+
+    @property
     def capacity_bytes(self) -> int:
         """Bytes that the host can address."""
         return self._model.user_capacity_bytes

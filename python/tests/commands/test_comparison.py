@@ -27,7 +27,9 @@ def test_all_figures_and_orderings_as_one_document(
 ) -> None:
     assert cli.run(["figures", "--results", str(results), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"drivelab", "models", "figures", "orderings", "traces", "summary"}
+    parts = {"figures", "orderings", "statements", "traces"}
+    assert set(found) == {"drivelab", "models", "summary"} | parts
+    assert len(found["statements"]) == found["summary"]["statements"]["count"] == 76
     assert len(found["figures"]) == found["summary"]["figures"] == 171
     assert len(found["orderings"]) == 26
     needed = {"id", "drive", "firmware", "state", "metric", "unit", "published", "modelled"}

@@ -12,6 +12,7 @@ from drivelab.figures import document, plot, text
 KNOWN = figures.Measured([X25_M], TESTS)
 RECORDS = figures.compare_all(KNOWN)
 ORDERS = figures.compare_orderings(KNOWN)
+CLAIMS = figures.judge_statements(KNOWN)
 TRACES = [
     {
         "id": "A2-047",
@@ -29,17 +30,33 @@ TRACES = [
 FOUND = {
     "figures": RECORDS,
     "orderings": ORDERS,
+    "statements": CLAIMS,
     "traces": TRACES,
-    "summary": figures.summary(RECORDS, ORDERS),
+    "summary": figures.summary(RECORDS, ORDERS, CLAIMS),
 }
 
 
 def test_the_page_names_every_figure_and_ordering() -> None:
     page = document.page(FOUND, "figures.svg")
-    for record in (*RECORDS, *ORDERS, *TRACES):
+    for record in (*RECORDS, *ORDERS, *CLAIMS, *TRACES):
         assert f"| {record['id']} |" in page
     assert "](figures.svg)" in page
     assert "### Intel X25-M G1 80GB" in page
+
+
+def test_the_page_says_first_of_all_whether_the_main_findings_hold() -> None:
+    page = document.page(FOUND, "figures.svg")
+    first = page.split("## ")[1]
+    assert first.startswith("Main findings")
+    assert [claim["id"] for claim in CLAIMS if f"| {claim['id']} |" in first] == [
+        claim["id"] for claim in CLAIMS if claim["main"]
+    ]
+
+
+def test_the_page_keeps_what_the_models_gave_blind() -> None:
+    page = document.page(FOUND, "figures.svg")
+    [line] = [row for row in page.splitlines() if row.startswith("| GS-029 |") and "267.9" in row]
+    assert "+78.2 %" in line
 
 
 def test_tables_have_as_many_cells_as_columns() -> None:
