@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine
+from drivelab import _engine, sources
 from drivelab.errors import RequestError, nearest
 from drivelab.quantities import GIB
 
@@ -141,7 +141,7 @@ class Model:
 
     @property
     def parameters(self) -> list[dict[str, Any]]:
-        """Every parameter: key, value, unit, source, default."""
+        """Every parameter: key, value, unit, source, its role, default."""
         return list(self.description.get("parameters") or [])
 
     @property
@@ -180,6 +180,11 @@ class Model:
         return self.description | self.summary()
 
 
+QUOTES = "\"'"
+PARTS = "flash"
+"""Folder of the flash parts, beside the models."""
+
+
 def models_folder() -> Path:
     """The folder of the models that come with drivelab."""
     return Path(str(resources.files("drivelab"))) / "models"
@@ -210,7 +215,10 @@ def load(request: str, overrides: Overrides = ()) -> Model:
     """
     texts = _texts(request, tuple(overrides), ())
     engine = texts.parse()
-    return Model(engine, texts, json.loads(engine.to_json()), request, tuple(overrides))
+    description = json.loads(engine.to_json())
+    for parameter in description["parameters"]:
+        parameter["role"] = sources.role_of(parameter["source"])
+    return Model(engine, texts, description, request, tuple(overrides))
 
 
 def _texts(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> Texts:
@@ -219,6 +227,9 @@ def _texts(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> Text
     if path in arrays:
         raise RequestError(f'model "{request}": {_origin(path)} is a member of itself')
     layers = _layers(path, request)
+    part = _part([text for text, _ in layers], overrides)
+    if part is not None:
+        layers.insert(0, _part_layer(part, path, request))
     names = _members([text for text, _ in layers], overrides)
     return Texts(layers, overrides, [_texts(name, (), (*arrays, path)) for name in names])
 
@@ -231,16 +242,46 @@ def _layers(path: Path, request: str) -> list[tuple[str, str]]:
         if path in seen:
             raise RequestError(f'model "{request}": {_origin(path)} is a base of itself')
         seen.append(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-            raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None
+        text = _read(path, request)
         layers.insert(0, (text, str(_origin(path))))
         base = _stated(text, "base")
         if not isinstance(base, str):
             return layers
         path = _find(base)
+
+
+def _read(path: Path, request: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None
+
+
+def _part(texts: Sequence[str], overrides: Overrides) -> str | None:
+    """The flash part that a drive's layers name, the topmost first, or an override does."""
+    given = [
+        f'flash.part = "{value.strip(QUOTES)}"' for key, value in overrides if key == "flash.part"
+    ]
+    for text in reversed([*texts, *given]):
+        name = _stated(text, "flash.part")
+        if isinstance(name, str):
+            return name
+    return None
+
+
+def _part_layer(name: str, path: Path, request: str) -> tuple[str, str]:
+    """Text and origin of a flash part: of one beside the model, or that comes with drivelab."""
+    places = [folder / PARTS / f"{name}.toml" for folder in (path.parent, models_folder())]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None or "/" in name:
+        known = sorted({file.stem for place in places for file in place.parent.glob("*.toml")})
+        raise RequestError(
+            f'model "{request}": flash.part "{name}" is unknown{nearest(name, known)} '
+            f"Known: {', '.join(known)}"
+        )
+    origin = found.relative_to(models_folder()) if found == places[-1] else found
+    return _read(found, request), str(origin)
 
 
 def _members(texts: Sequence[str], overrides: Overrides) -> list[str]:
@@ -256,9 +297,11 @@ def _members(texts: Sequence[str], overrides: Overrides) -> list[str]:
 def _stated(text: str, key: str) -> Any:
     """What a file says about a key. Whatever else is wrong with the file, the engine says."""
     try:
-        value = tomllib.loads(text).get(key)
+        value: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return None
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
     return value.get("value") if isinstance(value, dict) else value
 
 

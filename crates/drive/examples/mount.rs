@@ -1,7 +1,7 @@
 //! How long a full drive takes to come back: the X25-M of 80 GB, or the model of another file, filled in order and then
 //! written at random, after a power cut and after a clean shutdown; in the host's time and in the drive's own.
 //!
-//! `cargo run --release -p drivelab-drive --example mount [models/NAME.toml [RANDOM WRITES]]`
+//! `cargo run --release -p drivelab-drive --example mount [models/NAME.toml [models/flash/PART.toml [RANDOM WRITES]]]`
 #![allow(clippy::disallowed_methods, reason = "measures speed")]
 
 use std::error::Error;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use drivelab_controller::{Command, Device, Effect, Effects, Op};
-use drivelab_drive::{Drive, Model};
+use drivelab_drive::{Drive, Layer, Model};
 use drivelab_nand::medium::{Medium, MediumShape};
 use drivelab_sim::Stream;
 
@@ -61,8 +61,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next();
     let path = path.as_deref().unwrap_or("models/intel-x25-m-g1-80gb.toml");
+    let part = arguments.next();
+    let part = part.as_deref().unwrap_or("models/flash/imft-50nm-mlc.toml");
     let random_writes: u64 = arguments.next().map_or(Ok(4_000_000), |count| count.parse())?;
-    let model = Arc::new(Model::parse(&std::fs::read_to_string(path)?, path, &[])?);
+    let texts = [std::fs::read_to_string(part)?, std::fs::read_to_string(path)?];
+    let layers = [Layer { text: &texts[0], origin: part }, Layer { text: &texts[1], origin: path }];
+    let model = Arc::new(Model::parse_layers(&layers, &[])?);
     let mut drive = Drive::new(Arc::clone(&model), 1)?;
     drive.record_effects()?;
     let shape = drive.engine().flash_shapes()[0];

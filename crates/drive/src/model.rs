@@ -6,6 +6,9 @@
 //! A model may be written as layers: a base, and on top of it a file that gives only what differs (another firmware,
 //! half the channels). This crate knows no files: whoever reads them hands over the layers, the base first, and the
 //! models of an array's members. What an array's model says in its section `member` counts for each of them.
+//!
+//! A flash part that several drives have is a layer, too, the lowest: a sheet with `part = NAME`. A drive names it
+//! (`flash.part`) and may not say otherwise what the part says; only the command line may.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,7 +62,17 @@ pub struct Model {
     origin: String,
     family: Family,
     values: BTreeMap<&'static str, Sourced>,
+    part: Option<Part>,
     members: Vec<Arc<Model>>,
+}
+
+/// A flash part laid under a model.
+#[derive(Clone, Debug, PartialEq)]
+struct Part {
+    name: String,
+    origin: String,
+    /// What it says, and nobody above it may.
+    keys: Vec<&'static str>,
 }
 
 /// A file's table and its origin.
@@ -67,6 +80,10 @@ type Sheet = (String, toml::Table);
 
 /// Section and prefix of what an array's model says about its members.
 const MEMBER: &str = "member";
+
+/// Key by which a sheet says that it is a part's, and the key by which a drive names it.
+const PART: &str = "part";
+const FLASH_PART: &str = "flash.part";
 
 impl Model {
     /// Parses a model that is written in one file. `overrides` as in [`Self::parse_layers`].
@@ -98,8 +115,13 @@ impl Model {
         members: &[Arc<Self>],
     ) -> Result<Self, ModelError> {
         let origin = layers.last().map_or("", |layer| layer.origin).to_owned();
-        let mut model =
-            Self { origin, family: Family::PageMap, values: BTreeMap::new(), members: Vec::new() };
+        let mut model = Self {
+            origin,
+            family: Family::PageMap,
+            values: BTreeMap::new(),
+            part: None,
+            members: Vec::new(),
+        };
         let sheet = |layer: &Layer<'_>| -> Result<Sheet, ModelError> {
             let table = layer.text.parse().map_err(|error: toml::de::Error| ModelError::Syntax {
                 origin: layer.origin.to_owned(),
@@ -136,6 +158,7 @@ impl Model {
                 _ => self.set(key, value)?,
             }
         }
+        self.check_part()?;
         self.fill_defaults()?;
         let varied = members.iter().map(|member| member.varied(&member_sheets, &member_overrides));
         self.members = varied.collect::<Result<_, _>>()?;
@@ -146,7 +169,19 @@ impl Model {
     /// Adds what one file says.
     fn lay(&mut self, origin: String, table: &toml::Table, top: bool) -> Result<(), ModelError> {
         let mut read = Self { origin, values: BTreeMap::new(), members: Vec::new(), ..self.clone() };
+        if let Some(named) = table.get(PART) {
+            return self.lay_part(read, named, table);
+        }
         read.read_table("", table, top)?;
+        if let Some(part) = &self.part
+            && let Some(key) = part.keys.iter().find(|key| read.values.contains_key(*key))
+        {
+            let allowed = format!(
+                "belongs to the flash part {} ({}), which drives share; `--set` can change it",
+                part.name, part.origin
+            );
+            return Err(read.bad(key, &read.values[key].value.to_string(), &allowed));
+        }
         // Two ways to state the user capacity exclude each other; the later layer wins.
         for (one, other) in [("spare_ratio", "user_capacity_bytes"), ("user_capacity_bytes", "spare_ratio")] {
             if read.values.contains_key(one) && !read.values.contains_key(other) {
@@ -155,6 +190,39 @@ impl Model {
         }
         self.values.extend(read.values);
         Ok(())
+    }
+
+    /// Lays what a part's sheet says under everything else.
+    fn lay_part(&mut self, mut read: Self, named: &Value, table: &toml::Table) -> Result<(), ModelError> {
+        let bare = named.get("value").unwrap_or(named);
+        let Some(name) = bare.as_str().filter(|name| is_name(name)) else {
+            return Err(read.bad(PART, &bare.to_string(), &Kind::Name.allowed()));
+        };
+        let mut inner = table.clone();
+        inner.remove(PART);
+        read.read_table("", &inner, true)?;
+        if let Some(key) = read.values.keys().find(|key| !key.starts_with("flash.")) {
+            return Err(read.bad(key, &read.values[key].value.to_string(), "is no property of a flash part"));
+        }
+        let keys = read.values.keys().copied().collect();
+        self.part = Some(Part { name: name.to_owned(), origin: read.origin, keys });
+        self.values.extend(read.values);
+        Ok(())
+    }
+
+    /// Whether the part that the model names is the one that lies under it.
+    fn check_part(&self) -> Result<(), ModelError> {
+        let laid = self.part.as_ref().map_or("", |part| &part.name);
+        let named = self.text(FLASH_PART);
+        if named == laid {
+            return Ok(());
+        }
+        let allowed = if laid.is_empty() {
+            "names a flash part that was not laid under the model".to_owned()
+        } else {
+            format!("must be \"{laid}\", the flash part that lies under the model")
+        };
+        Err(self.bad(FLASH_PART, &format!("{named:?}"), &allowed))
     }
 
     /// The same model with something else laid on top.

@@ -10,8 +10,7 @@ use drivelab_drive::{Drive, Layer, Model};
 use shipped::{models, shipped, text};
 
 fn set(pairs: &[(&str, &str)]) -> Result<Model, String> {
-    let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-    Model::parse(&text("intel-x25-m-g1-80gb"), "x25", &pairs).map_err(|error| error.to_string())
+    shipped::varied("intel-x25-m-g1-80gb", pairs).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -50,14 +49,17 @@ fn a_layer_changes_only_what_it_says() {
     let base = text("intel-x25-m-g1-80gb");
     let top = "name = \"intel-x25-m-g1-80gb@half\"\nbase = \"intel-x25-m-g1-80gb\"\nspare_ratio = 0.5\n\
                [flash]\nchannel_count = { value = 5, source = \"half of them\" }";
-    let layers = [Layer { text: &base, origin: "base" }, Layer { text: top, origin: "top" }];
+    let part = text("flash/imft-50nm-mlc");
+    let layers = [("part", part.as_str()), ("base", &base), ("top", top)];
+    let layers = layers.map(|(origin, text)| Layer { text, origin });
     let model = Model::parse_layers(&layers, &[]).unwrap();
     assert_eq!(model.name(), "intel-x25-m-g1-80gb@half");
     let derived = &Drive::describe(&model)["derived"];
     assert_eq!(derived["raw_capacity_bytes"], 40u64 << 30);
     assert!((derived["spare_ratio"].as_f64().unwrap() - 0.5).abs() < 1e-6);
     assert_eq!(model.text("ftl.victim_selection"), "greedy");
-    let wrong = [layers[0], Layer { text: "base = \"a\"\n[ftl]\nmap_unit_byte = 1", origin: "top" }];
+    let wrong =
+        [layers[0], layers[1], Layer { text: "base = \"a\"\n[ftl]\nmap_unit_byte = 1", origin: "top" }];
     let message = Model::parse_layers(&wrong, &[]).unwrap_err().to_string();
     assert_eq!(message, "top: unknown key ftl.map_unit_byte (did you mean ftl.map_unit_bytes?)");
 }
@@ -71,6 +73,41 @@ fn pair(more: &str, pairs: &[(&str, &str)]) -> Result<Model, String> {
     let text = format!("{PAIR}{more}");
     Model::parse_array(&[Layer { text: &text, origin: "pair" }], &pairs, &members)
         .map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_flash_part_is_one_for_all_drives_that_have_it() {
+    let part = "part = \"chip\"\n[flash]\npage_bytes = 4096\nread_ns = 50000\nprogram_ns = 900000";
+    let drive = "name = \"a\"\ntitle = \"A\"\nspare_ratio = 0.3\n[ftl]\nmap_unit_bytes = 4096\n[flash]\n\
+                 part = \"chip\"\nchannel_count = 2\ndies_per_channel = 2\nplanes_per_die = 1\n\
+                 blocks_per_plane = 64\npages_per_block = 64\nerase_ns = 2000000\nbus_bytes_per_s = 0";
+    let read = |part: &str, drive: &str, pairs: &[(&str, &str)]| {
+        let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let layers = [Layer { text: part, origin: "chip.toml" }, Layer { text: drive, origin: "a.toml" }];
+        Model::parse_layers(&layers, &pairs).map_err(|error| error.to_string())
+    };
+    let plain = read(part, drive, &[]).unwrap();
+    assert_eq!(plain.optional_integer("flash.program_ns"), Some(900_000));
+    let faster = read(part, drive, &[("flash.program_ns", "450000")]).unwrap();
+    assert_eq!(faster.optional_integer("flash.program_ns"), Some(450_000));
+
+    let own = read(part, &format!("{drive}\nprogram_ns = 450000"), &[]).unwrap_err();
+    assert_eq!(
+        own,
+        "a.toml: flash.program_ns = 450000 belongs to the flash part chip (chip.toml), which drives share; \
+         `--set` can change it"
+    );
+    let other = read(part, &drive.replace("\"chip\"", "\"other\""), &[]).unwrap_err();
+    assert_eq!(
+        other,
+        "a.toml: flash.part = \"other\" must be \"chip\", the flash part that lies under the model"
+    );
+    let bus = read(&part.replace("[flash]", "[link]\nbytes_per_s = 1\n[flash]"), drive, &[]).unwrap_err();
+    assert_eq!(bus, "chip.toml: link.bytes_per_s = 1 is no property of a flash part");
+    let alone = Model::parse(drive, "a.toml", &[]).unwrap_err().to_string();
+    assert_eq!(alone, "a.toml: flash.part = \"chip\" names a flash part that was not laid under the model");
+    let member = pair("[member.flash]\nprogram_ns = 450000\n", &[]).unwrap_err();
+    assert!(member.contains("belongs to the flash part imft-50nm-mlc"), "{member}");
 }
 
 #[test]
@@ -92,19 +129,19 @@ fn an_array_adds_its_members_up() {
 #[test]
 fn what_an_array_says_about_its_members_counts_for_each() {
     let plain = pair("", &[]).unwrap();
-    let faster = pair("[member.flash]\nprogram_ns = 450000\n", &[]).unwrap();
-    let both = pair("[member.flash]\nprogram_ns = 450000\n", &[("member.flash.read_ns", "25000")]).unwrap();
+    let faster = pair("[member.flash]\ncommand_ns = 450\n", &[]).unwrap();
+    let both = pair("[member.flash]\ncommand_ns = 450\n", &[("member.flash.read_ns", "25000")]).unwrap();
     let values = |model: &Model, key: &str| -> Vec<u64> {
         let value = |member: &Arc<Model>| {
             member.parameters().find(|(parameter, _)| parameter.key == key).unwrap().1.value.as_u64().unwrap()
         };
         model.members().iter().map(value).collect()
     };
-    assert_eq!(values(&faster, "flash.program_ns"), [450_000, 450_000]);
-    assert_eq!(values(&both, "flash.program_ns"), [450_000, 450_000]);
+    assert_eq!(values(&faster, "flash.command_ns"), [450, 450]);
+    assert_eq!(values(&both, "flash.command_ns"), [450, 450]);
     assert_eq!(values(&both, "flash.read_ns"), [25_000, 25_000]);
     let rows = Drive::describe(&both)["parameters"].clone();
-    assert!(rows.as_array().unwrap().iter().any(|row| row["key"] == "members[0].flash.program_ns"));
+    assert!(rows.as_array().unwrap().iter().any(|row| row["key"] == "members[0].flash.command_ns"));
     assert_ne!(plain.hash(), faster.hash());
     assert_ne!(faster.hash(), both.hash());
     assert!(pair("", &[("member.flash.read_n", "1")]).unwrap_err().contains("unknown key flash.read_n"));

@@ -1,14 +1,13 @@
 //! Latencies and rates against arithmetic on the model's own parameters: not one nanosecond early, and moving as
 //! physics says when a parameter changes.
 
-use std::sync::Arc;
+mod shipped;
 
 use drivelab_controller::{Command, Completion, Device, Op};
-use drivelab_drive::{Drive, Model};
+use drivelab_drive::Drive;
 
 /// The X25-M with few blocks: the same times, a moment to fill.
 fn drive(overrides: &[(&str, &str)]) -> Drive {
-    let text = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
     let mut pairs = vec![
         ("flash.blocks_per_plane", "16"),
         ("spare_ratio", "0.6"),
@@ -16,8 +15,7 @@ fn drive(overrides: &[(&str, &str)]) -> Drive {
         ("ftl.checkpoint_bytes", "0"),
     ];
     pairs.extend_from_slice(overrides);
-    let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-    Drive::new(Arc::new(Model::parse(text, "x25", &pairs).unwrap()), 1).unwrap()
+    shipped::drive("intel-x25-m-g1-80gb", &pairs)
 }
 
 fn finish(drive: &mut Drive) -> Vec<Completion> {

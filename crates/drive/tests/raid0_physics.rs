@@ -1,15 +1,14 @@
 //! What RAID-0 changes and what it does not, on flash drives with the times of a real one.
 
-use std::sync::Arc;
+mod shipped;
 
 use drivelab_controller::{Command, Completion, Device, LinkConfig, Op};
-use drivelab_drive::{Drive, Model, Partition, Raid0, Raid0Config};
+use drivelab_drive::{Drive, Partition, Raid0, Raid0Config};
 
 const STRIP: u64 = 128 << 10;
 
 /// The X25-M with few blocks: the same times, a moment to fill.
 fn member(overrides: &[(&str, &str)]) -> Drive {
-    let text = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
     let mut pairs = vec![
         ("flash.blocks_per_plane", "16"),
         ("ftl.trim_supported", "true"),
@@ -18,8 +17,7 @@ fn member(overrides: &[(&str, &str)]) -> Drive {
         ("ftl.checkpoint_bytes", "0"),
     ];
     pairs.extend_from_slice(overrides);
-    let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-    Drive::new(Arc::new(Model::parse(text, "x25", &pairs).unwrap()), 1).unwrap()
+    shipped::drive("intel-x25-m-g1-80gb", &pairs)
 }
 
 fn array(members: usize, config: Raid0Config) -> Raid0<Drive> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use drivelab_controller::Device;
-use drivelab_drive::{Drive, Model};
+use drivelab_drive::{Drive, Layer, Model};
 use drivelab_workload::job::Rw;
 use drivelab_workload::{Job, Progress, Task, run};
 
@@ -27,10 +27,11 @@ pub struct Rate {
     pub write_amplification: f64,
 }
 
-fn drive(text: &str, overrides: &[(&str, &str)]) -> Result<Drive, Box<dyn Error>> {
+fn drive(texts: &[&str], overrides: &[(&str, &str)]) -> Result<Drive, Box<dyn Error>> {
     let overrides: Vec<_> =
         overrides.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-    Ok(Drive::new(Arc::new(Model::parse(text, "bench", &overrides)?), 1)?)
+    let layers: Vec<_> = texts.iter().map(|text| Layer { text, origin: "bench" }).collect();
+    Ok(Drive::new(Arc::new(Model::parse_layers(&layers, &overrides)?), 1)?)
 }
 
 fn timed(drive: &mut Drive, job: Job, page_bytes: f64) -> Result<Rate, Box<dyn Error>> {
@@ -70,8 +71,11 @@ fn print(name: &str, rate: &Rate, prototype: Option<f64>) {
 /// # Errors
 /// A model or a job that the engine refuses: a defect of this file.
 pub fn measure(scale: u64) -> Result<Vec<Rate>, Box<dyn Error>> {
-    let device = include_str!("bench-device.toml");
-    let x25m = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
+    let device = &[include_str!("bench-device.toml")];
+    let x25m = &[
+        include_str!("../../../models/flash/imft-50nm-mlc.toml"),
+        include_str!("../../../models/intel-x25-m-g1-80gb.toml"),
+    ];
     let small: &[(&str, &str)] = if scale > 1 { &[("flash.blocks_per_plane", "64")] } else { &[] };
     let mut rates = Vec::new();
     println!("{:<52} {:>8} {:>8} {:>6} {:>8}", "", "Mreq/s", "Mprog/s", "WA", "prototype/this");

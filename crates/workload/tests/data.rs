@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use drivelab_drive::{Drive, Model};
+use drivelab_drive::{Drive, Layer, Model};
 use drivelab_workload::job::Rw;
 use drivelab_workload::{DataPattern, Job, Progress, Task, run};
 
@@ -39,8 +39,12 @@ fn model(family: &str) -> Arc<Model> {
         ("write_buffer.hold_ns", "2000000"),
     ]
     .map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let text = include_str!("../../../models/intel-x25-m-g1-80gb.toml");
-    Arc::new(Model::parse(text, "intel-x25-m-g1-80gb", &small).unwrap())
+    let layers = [
+        include_str!("../../../models/flash/imft-50nm-mlc.toml"),
+        include_str!("../../../models/intel-x25-m-g1-80gb.toml"),
+    ]
+    .map(|text| Layer { text, origin: "intel-x25-m-g1-80gb" });
+    Arc::new(Model::parse_layers(&layers, &small).unwrap())
 }
 
 #[test]

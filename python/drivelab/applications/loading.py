@@ -125,3 +125,8 @@ LEVEL_LOAD = Load(
     source="assumed",
 )
 LOADS = (BOOT, THREE_PROGRAMS, GAME_REALM, LEVEL_LOAD)
+
+
+def load_of(name: str) -> Load:
+    """The load of this name."""
+    return next(load for load in LOADS if load.name == name)

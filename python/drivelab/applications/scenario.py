@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, MIB, NS_PER_S, SECTOR_BYTES, derive_seed
+from drivelab.states import image as layout
 from drivelab.states.image import ImageCopy
 from drivelab.states.steps import settle
 from drivelab.targets import Report, Target
@@ -75,7 +76,7 @@ class Place:
 
 def place_on(capacity_bytes: int) -> Place:
     """The free space behind the image of the used state, on a drive of this size."""
-    image = ImageCopy()
+    image = layout.IMAGE
     used = min(image.image_bytes, int(capacity_bytes * image.share_max)) / image.density
     first = image.first_byte + int(used)
     first += -first % MIB

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, model, procedures, states
+from drivelab import arguments, figures, model, procedures, sources, states
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.procedures import document
@@ -46,7 +46,7 @@ def list_models(
             for state in states.STATES.values()
         ]
     else:
-        records = [item.summary() for item in model.load_all()]
+        records = [item.summary() | _standing(item) for item in model.load_all()]
     if prices:
         records = _with_prices(records)
     if json:
@@ -76,7 +76,7 @@ def _print_prices(records: Sequence[Record]) -> None:
     rows = []
     width = max(len(item["name"]) for item in records)
     for item in records:
-        name, released, _, _, *rest = _model_row(item, width)
+        name, released, _, _, *rest, _ = _model_row(item, width)
         rows.append((name, released, *rest))
     printing.table(columns, rows, columns[2:])
     printing.console().print(
@@ -120,6 +120,7 @@ def _print_models(records: Sequence[Record]) -> None:
         "price",
         "per GiB flash",
         "usable",
+        "figures",
     )
     width = max(len(item["name"]) for item in records)
     for family in dict.fromkeys(families):
@@ -128,6 +129,11 @@ def _print_models(records: Sequence[Record]) -> None:
             title = model.FAMILY_TITLES.get(family, family)
             printing.console().print(f"\n{title} ({family})", style="bold", markup=False)
             printing.table(columns, rows, columns[4:])
+    printing.console().print(
+        "\nfigures: published figures that a drive is held against; none: made from its "
+        "specification sheet only.",
+        style="dim",
+    )
 
 
 def _model_row(item: Record, width: int) -> tuple[str, ...]:
@@ -140,6 +146,7 @@ def _model_row(item: Record, width: int) -> tuple[str, ...]:
         _dollars(item["price_usd"], 0),
         _dollars(item["price_usd_per_gib_flash"], 2),
         _dollars(item["price_usd_per_gib_user"], 2),
+        str(item["figure_count"] or "none"),
     )
 
 
@@ -159,7 +166,7 @@ def show(
     """Show a model: every parameter with its value, unit and source."""
     found = model.load(name, [model.split_override(text) for text in sets or ()])
     if json:
-        printing.document(found.details())
+        printing.document(found.details() | _standing(found))
         return
     out = printing.console()
     out.print(f"{found.title} ({found.name})", markup=False, style="bold")
@@ -170,11 +177,21 @@ def show(
             _value_text(item["value"]),
             str(item.get("unit") or ""),
             _range_text(item["allowed"]),
+            str(item["role"] or ""),
             "default" if item.get("default") else str(item["source"] or "not stated"),
         )
         for item in found.parameters
     ]
-    printing.table(("parameter", "value", "unit", "allowed", "source"), rows, ("value",))
+    columns = ("parameter", "value", "unit", "allowed", "role", "source")
+    printing.table(columns, rows, ("value",))
+
+
+def _standing(found: model.Model) -> Record:
+    """How much of a model was chosen for published performance, and what it is held against."""
+    return {
+        "roles": sources.counts(found.parameters),
+        "figure_count": figures.figure_count(found.name),
+    }
 
 
 def _identity_text(found: model.Model) -> str:
@@ -196,8 +213,15 @@ def _identity_text(found: model.Model) -> str:
         if known["price_usd_per_gib_flash"]:
             costs.append(f"{_dollars(known['price_usd_per_gib_flash'], 2)} per GiB of flash")
         lines.append(f"{_dollars(known['price_usd'], 0)} when reviewed: {', '.join(costs)}")
+    counts = sources.counts(found.parameters)
+    lines.append(f"parameters: {sources.counts_text(counts)}; figures: {_figures_text(found.name)}")
     lines.append(f"model hash {found.hash}\n")
     return "\n".join(lines)
+
+
+def _figures_text(name: str) -> str:
+    """How many published figures a drive is held against."""
+    return str(figures.figure_count(name) or "none, specification sheet only")
 
 
 def _range_text(allowed: str) -> str:

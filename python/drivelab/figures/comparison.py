@@ -277,6 +277,11 @@ def readings_for(model: str | None = None, only: Collection[str] = ()) -> set[Re
     }
 
 
+def figure_count(model: str) -> int:
+    """How many figures are about the drive that a model stands for."""
+    return sum(owner_of(figure) == model for figure in compared())
+
+
 def has_figures(model: str) -> bool:
     """Whether any figure is about the drive that a model stands for."""
-    return any(owner_of(figure) == model for figure in compared())
+    return figure_count(model) > 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from drivelab.applications import copying
-from drivelab.applications.loading import LOADS, Load
+from drivelab.applications.loading import LOADS, Load, load_of
 from drivelab.applications.scenario import PROGRAM_SEED, install, phase_requests, play, waited_s
 from drivelab.procedures.applications import Application, assumed_note, requests_table
 from drivelab.procedures.measured import Measured, Value
@@ -32,11 +32,9 @@ def _notes(quick: bool, own: str) -> tuple[str, ...]:
 class Loading(Application):
     """One load: reads that the processor waits for, and then works on."""
 
-    load: Load
-
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Writes the files, lets the drive rest, and plays the load."""
-        load, shorter = self.load, QUICK_SHARE if quick else 1
+        load, shorter = load_of(self.id), QUICK_SHARE if quick else 1
         place = install(target, load.phase.span_bytes, seed, progress, 0.8)
         requests = phase_requests(load.phase_of(shorter), place, PROGRAM_SEED)
         report = play(target, requests, self.id, seed, progress, 0.2)
@@ -80,7 +78,6 @@ def _loading(load: Load) -> Loading:
         id=load.name,
         title=load.title,
         group="applications",
-        load=load,
         cost=0.2,
     )
 

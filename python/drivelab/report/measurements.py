@@ -43,6 +43,7 @@ class Parameter:
     value: Any
     unit: str
     source: str
+    role: str
     default: bool
 
 
@@ -262,6 +263,7 @@ def _parameter(raw: dict[str, Any]) -> Parameter:
         value=raw.get("value"),
         unit=text(raw.get("unit")),
         source=text(raw.get("source")),
+        role=text(raw.get("role")),
         default=raw.get("default") is True,
     )
 

@@ -13,6 +13,7 @@ from drivelab.errors import RequestError, nearest
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, NS_PER_S, bytes_text
 from drivelab.states import steps
+from drivelab.states import image as layout
 from drivelab.states.image import ImageCopy, image_requests, mix_text
 from drivelab.states.steps import RANDOM, REPEATING, REST_NS, Fill, Torture
 from drivelab.targets import Target
@@ -95,7 +96,7 @@ def _written(data: str) -> State:
 
 
 def _copied(target: Target, seed: int, progress: TaskProgress) -> None:
-    steps.copy_image(target, seed, progress, 1.0, ImageCopy())
+    steps.copy_image(target, seed, progress, 1.0, layout.IMAGE)
     steps.settle(target, progress)
 
 
@@ -132,7 +133,7 @@ _REST_TEXT = f"flush and {REST_NS // NS_PER_S} s of idle time"
 
 
 def _used_text() -> str:
-    image = ImageCopy()
+    image = layout.IMAGE
     return (
         f"{SECURE_ERASE}, {_pass_text(REPEATING)}, then the sector-by-sector copy of a file-system "
         f"image of {bytes_text(image.image_bytes)} (synthetic; ascending extents, by bytes: "

@@ -53,9 +53,13 @@ class ImageCopy:
     """What files contain: programs and documents compress to about half [A2]."""
 
 
+IMAGE = ImageCopy()
+"""The image of the used state."""
+
+
 def image_requests(capacity_bytes: int, seed: int, image: ImageCopy | None = None) -> Requests:
     """The writes that copy the image onto a drive of this size, in ascending order."""
-    image = image or ImageCopy()
+    image = image or IMAGE
     cluster_sectors = image.cluster_bytes // SECTOR_BYTES
     first_sector = image.first_byte // SECTOR_BYTES
     room = (capacity_bytes - image.first_byte) // image.cluster_bytes

@@ -1,7 +1,7 @@
 //! Parameters of the flash array, and what of it the host can address.
 
 use super::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
-use super::Kind::{Boolean, Choice, Integer, Real};
+use super::Kind::{Boolean, Choice, Integer, Name, Real};
 use super::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
 
 /// User capacity.
@@ -24,6 +24,7 @@ pub(super) const CAPACITY: &[Parameter] = &[
 
 /// Geometry and timing.
 pub(super) const FLASH: &[Parameter] = &[
+    row("flash.part", "", Name, Absent, "flash part, whose geometry and times drives that have it share"),
     row(
         "flash.cell",
         "",

@@ -36,6 +36,10 @@ pub fn varied(name: &str, overrides: &[(&str, &str)]) -> Result<Model, ModelErro
         let base = base.as_str().unwrap().to_owned();
         texts.insert(0, (base.clone(), text(&base)));
     }
+    if let Some(part) = texts.iter().rev().find_map(|(_, text)| stated(text, "flash.part")) {
+        let part = part.as_str().unwrap();
+        texts.insert(0, (format!("flash/{part}"), text(&format!("flash/{part}"))));
+    }
     let names = texts.iter().rev().find_map(|(_, text)| stated(text, "members"));
     let names = names.as_ref().and_then(toml::Value::as_array).into_iter().flatten();
     let members: Vec<_> = names.map(|name| Arc::new(shipped(name.as_str().unwrap()))).collect();
@@ -56,6 +60,9 @@ pub fn drive(name: &str, overrides: &[(&str, &str)]) -> Drive {
 
 fn stated(text: &str, key: &str) -> Option<toml::Value> {
     let table: toml::Table = text.parse().unwrap();
-    let value = table.get(key)?;
+    let value = match key.split_once('.') {
+        Some((section, key)) => table.get(section)?.get(key)?,
+        None => table.get(key)?,
+    };
     Some(value.get("value").unwrap_or(value).clone())
 }

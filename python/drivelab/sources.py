@@ -1,0 +1,85 @@
+"""Sources of parameters: where a value comes from, in one of five roles.
+
+A source begins with the word of its role; only a reference stands for itself:
+
+    [S17]: 25 ns a byte                        cited: a datasheet, or a measurement of the part
+    specified: 35000 random reads a second     restates the drive's own specification sheet
+    fitted to AN-149: a new drive's read       chosen so that the model gives this figure
+    informed: less than any figure allows      chosen with published results of the kind in view
+    assumed: as for a read                     everything else
+
+CONTRIBUTING.md says which one is which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+KEY = r"\[[A-Z0-9]+\]"
+"""A reference of REFERENCES.md."""
+FIGURE = r"(?:[A-Z][A-Z0-9]|ORD)-\d{3}"
+"""Identity of a figure or of an ordering."""
+
+ROLES = ("cited", "specified", "fitted", "informed", "assumed")
+"""In the order in which they are counted."""
+DEPENDENT = ("specified", "fitted", "informed")
+"""Roles of values that were chosen for a published performance: what they bind isn't predicted."""
+
+_TARGET = rf"(?:{FIGURE}|{KEY})"
+_GRAMMAR = {
+    "cited": re.compile(rf"{KEY}(?:, {KEY})*(?:: \S.*)?"),
+    "specified": re.compile(r"specified: \S.*"),
+    "fitted": re.compile(rf"fitted to {_TARGET}(?:(?:, | and ){_TARGET})*: \S.*"),
+    "informed": re.compile(r"informed: \S.*"),
+    "assumed": re.compile(r"assumed: \S.*"),
+}
+_IDENTITY = (
+    "name",
+    "title",
+    "released",
+    "controller_name",
+    "firmware",
+    "price_usd",
+    "base",
+    "part",
+)
+"""What a model says of itself: nothing of it acts."""
+
+
+def role_of(source: str | None) -> str | None:
+    """The role that a source states; None if it states none.
+
+    >>> role_of("fitted to A2-029 and A2-030: random writes"), role_of("fitted to taste")
+    ('fitted', None)
+    """
+    text = source or ""
+    return next((role for role, form in _GRAMMAR.items() if form.fullmatch(text)), None)
+
+
+def targets_of(source: str | None) -> frozenset[str]:
+    """Figures, orderings and references that a fitted value was fitted to; none of any other."""
+    if role_of(source) != "fitted":
+        return frozenset()
+    return frozenset(re.findall(_TARGET, str(source).partition(": ")[0]))
+
+
+def acts(key: str) -> bool:
+    """Whether a parameter decides anything; names, prices and dates don't."""
+    return key.rpartition(".")[2] not in _IDENTITY
+
+
+def counts(parameters: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many of the parameters that act have each role; defaults and overrides have none."""
+    found = [role_of(item.get("source")) for item in parameters if acts(str(item["key"]))]
+    return {role: found.count(role) for role in ROLES}
+
+
+def counts_text(found: Mapping[str, int]) -> str:
+    """Counts in words.
+
+    >>> counts_text({"cited": 3, "specified": 0, "fitted": 1})
+    '3 cited, 1 fitted'
+    """
+    return ", ".join(f"{count} {role}" for role, count in found.items() if count) or "none"
