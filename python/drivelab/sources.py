@@ -27,6 +27,13 @@ ROLES = ("cited", "specified", "fitted", "informed", "assumed")
 DEPENDENT = ("specified", "fitted", "informed")
 """Roles of values that were chosen for a published performance: what they bind isn't predicted."""
 
+FIGURE_ROLES = ("predicted", "transferred", "informed", "restated", "fitted", "not varied")
+"""What a modelled value may be, from the most to the least that it says. `predicted`: nothing that
+was chosen for a published performance binds it. `transferred`: a parameter fitted to another figure
+does. `informed`, `restated`: one chosen with such results in view, or one that restates a
+specification. `fitted`: a parameter was chosen for this figure, or for what it follows from.
+`not varied`: nobody has looked."""
+
 _TARGET = rf"(?:{FIGURE}|{KEY})"
 _GRAMMAR = {
     "cited": re.compile(rf"{KEY}(?:, {KEY})*(?:: \S.*)?"),
@@ -56,6 +63,11 @@ def role_of(source: str | None) -> str | None:
     """
     text = source or ""
     return next((role for role, form in _GRAMMAR.items() if form.fullmatch(text)), None)
+
+
+def role_rank(role: str) -> int:
+    """Place of a figure's role in `FIGURE_ROLES`; unknown ones come last."""
+    return FIGURE_ROLES.index(role) if role in FIGURE_ROLES else len(FIGURE_ROLES)
 
 
 def targets_of(source: str | None) -> frozenset[str]:

@@ -56,23 +56,28 @@ def test_only_what_acts_is_counted() -> None:
     assert sum(given.values()) == sum(found.values()) - 1, "an override has no source"
 
 
+@pytest.fixture(scope="module")
+def every_model() -> list[model.Model]:
+    return model.load_all()
+
+
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
-def test_one_part_has_one_physics(path: Path) -> None:
+def test_one_part_has_one_physics(path: Path, every_model: list[model.Model]) -> None:
     keys = (*TIMES, *GEOMETRY)
-    drives = [item for item in model.load_all() if item.value("flash.part") == path.stem]
+    drives = [item for item in every_model if item.value("flash.part") == path.stem]
     assert drives, "a part is some drive's"
     found = {drive.name: [drive.value(key) for key in keys] for drive in drives}
     assert len(set(map(tuple, found.values()))) == 1, found
 
 
-def test_every_drive_of_flash_names_its_part() -> None:
-    drives = [item for item in model.load_all() if item.value("flash.page_bytes") is not None]
+def test_every_drive_of_flash_names_its_part(every_model: list[model.Model]) -> None:
+    drives = [item for item in every_model if item.value("flash.page_bytes") is not None]
     assert [d.name for d in drives if d.value("flash.part") is None] == ["hypothetical"]
 
 
 def test_a_part_is_changed_by_name_and_by_set_only(tmp_path: Path) -> None:
     plain = model.load("intel-x25-v-40gb")
-    other = model.load(plain.name, [("flash.part", "imft-50nm-mlc")])
+    other = model.load(plain.name, [("flash.part", "imft-50nm-mlc"), ("spare_ratio", "0.1")])
     assert (plain.value("flash.pages_per_block"), other.value("flash.pages_per_block")) == (
         256,
         128,
@@ -84,7 +89,7 @@ def test_a_part_is_changed_by_name_and_by_set_only(tmp_path: Path) -> None:
     file.write_text(
         'base = "intel-x25-v-40gb"\nname = "own"\n[flash]\nprogram_ns = 5\n', encoding="utf-8"
     )
-    with pytest.raises(RequestError, match=r"program_ns = 5 belongs to the flash part imft-34nm"):
+    with pytest.raises(RequestError, match=r"program_ns = 5: belongs to the flash part imft-34nm"):
         model.load(str(file))
 
 

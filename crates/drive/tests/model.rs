@@ -78,7 +78,8 @@ fn pair(more: &str, pairs: &[(&str, &str)]) -> Result<Model, String> {
 #[test]
 fn a_flash_part_is_one_for_all_drives_that_have_it() {
     let part = "part = \"chip\"\n[flash]\npage_bytes = 4096\nread_ns = 50000\nprogram_ns = 900000";
-    let drive = "name = \"a\"\ntitle = \"A\"\nspare_ratio = 0.3\n[ftl]\nmap_unit_bytes = 4096\n[flash]\n\
+    let drive = "name = \"a\"\ntitle = \"A\"\nspare_ratio = 0.3\n[ftl]\nmap_unit_bytes = 4096\n\
+                 [link]\nbytes_per_s = 0\n[write_buffer]\nsize_bytes = 65536\n[flash]\n\
                  part = \"chip\"\nchannel_count = 2\ndies_per_channel = 2\nplanes_per_die = 1\n\
                  blocks_per_plane = 64\npages_per_block = 64\nerase_ns = 2000000\nbus_bytes_per_s = 0";
     let read = |part: &str, drive: &str, pairs: &[(&str, &str)]| {
@@ -94,18 +95,18 @@ fn a_flash_part_is_one_for_all_drives_that_have_it() {
     let own = read(part, &format!("{drive}\nprogram_ns = 450000"), &[]).unwrap_err();
     assert_eq!(
         own,
-        "a.toml: flash.program_ns = 450000 belongs to the flash part chip (chip.toml), which drives share; \
+        "a.toml: flash.program_ns = 450000: belongs to the flash part chip (chip.toml), which drives share; \
          `--set` can change it"
     );
     let other = read(part, &drive.replace("\"chip\"", "\"other\""), &[]).unwrap_err();
     assert_eq!(
         other,
-        "a.toml: flash.part = \"other\" must be \"chip\", the flash part that lies under the model"
+        "a.toml: flash.part = \"other\": must be \"chip\", the flash part that lies under the model"
     );
     let bus = read(&part.replace("[flash]", "[link]\nbytes_per_s = 1\n[flash]"), drive, &[]).unwrap_err();
-    assert_eq!(bus, "chip.toml: link.bytes_per_s = 1 is no property of a flash part");
+    assert_eq!(bus, "chip.toml: link.bytes_per_s = 1: is no property of a flash part");
     let alone = Model::parse(drive, "a.toml", &[]).unwrap_err().to_string();
-    assert_eq!(alone, "a.toml: flash.part = \"chip\" names a flash part that was not laid under the model");
+    assert_eq!(alone, "a.toml: flash.part = \"chip\": names a flash part that was not laid under the model");
     let member = pair("[member.flash]\nprogram_ns = 450000\n", &[]).unwrap_err();
     assert!(member.contains("belongs to the flash part imft-50nm-mlc"), "{member}");
 }
@@ -171,22 +172,25 @@ fn wrong_requests_name_key_value_and_limit() {
     let message = |pairs: &[(&str, &str)]| set(pairs).unwrap_err();
     assert_eq!(
         message(&[("flash.chanel_count", "3")]),
-        "x25: unknown key flash.chanel_count (did you mean flash.channel_count?)"
+        "intel-x25-m-g1-80gb: unknown key flash.chanel_count (did you mean flash.channel_count?)"
     );
     assert_eq!(
         message(&[("victim_selection", "fifo")]),
-        "x25: unknown key victim_selection (did you mean ftl.victim_selection?)"
+        "intel-x25-m-g1-80gb: unknown key victim_selection (did you mean ftl.victim_selection?)"
     );
     assert_eq!(
         message(&[("flash.channel_count", "0")]),
-        "x25: flash.channel_count = 0: must be a whole number from 1 to 1024"
+        "intel-x25-m-g1-80gb: flash.channel_count = 0: must be a whole number from 1 to 1024"
     );
     assert!(message(&[("flash.channel_count", "-1")]).contains("flash.channel_count = -1"));
     assert!(message(&[("flash.channel_count", "ten")]).contains("whole number"));
     assert!(message(&[("spare_ratio", "nan")]).contains("must be a number from 0 to 100"));
     assert!(message(&[("ftl.victim_selection", "gready")]).contains("one of greedy, fifo"));
     assert!(message(&[("user_capacity_bytes", "99999999999")]).contains("raw capacity, 85899345920 bytes"));
-    assert!(message(&[("spare_ratio", "0")]).contains("x25: spare_ratio = 0: gives user_capacity_bytes"));
+    assert!(
+        message(&[("spare_ratio", "0")])
+            .contains("intel-x25-m-g1-80gb: spare_ratio = 0: gives user_capacity_bytes")
+    );
     assert!(message(&[("flash.blocks_per_plane", "1048576")]).contains("at most 16777216 erase blocks"));
     assert!(message(&[("flash.pages_per_block", "16384")]).contains("2^31"));
     assert!(message(&[("ftl.map_unit_bytes", "1000")]).contains("whole number of 512-byte sectors"));

@@ -17,6 +17,7 @@ from drivelab.commands import printing
 from drivelab.errors import RequestError, WorkError, nearest
 from drivelab.figures import document as pages
 from drivelab.figures import drift, scenarios, text
+from drivelab.figures.bindings import TABLE
 from drivelab.storage_bench.comparison import compare_traces
 
 Record = dict[str, Any]
@@ -52,12 +53,25 @@ def figures_command(
         list[str] | None,
         typer.Option("--only", metavar="IDS", help="Only these figures, orderings and statements."),
     ] = None,
+    bindings: Annotated[
+        bool,
+        typer.Option(
+            "--bindings",
+            help="Vary what was chosen for published performance and keep which figures move: of "
+            "models that changed since, or of --drive.",
+        ),
+    ] = False,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
     workers: arguments.Workers = 2,
     json: arguments.Json = False,
 ) -> None:
-    """Compare models with what hardware reviews published, with error and fitted or predicted."""
+    """Compare models with what hardware reviews published, with error, role, and what binds it."""
+    if bindings:
+        if write or check or only or results_file or sets or markdown or json:
+            raise RequestError("--bindings: only --drive, --seed and --workers go with it")
+        _find_bindings(drive, seed, workers)
+        return
     chosen = _chosen_ids(only, drive)
     if write is not None and (drive is not None or chosen or write.suffix != ".md"):
         raise RequestError(
@@ -83,6 +97,24 @@ def figures_command(
         _print(found, details=bool(chosen))
     if check is not None and page is not None:
         _check(found, check, page, whole=not chosen)
+
+
+def _find_bindings(drive: str | None, seed: int, workers: int) -> None:
+    """Renews the table of what binds figures, model by model, so that little is lost on the way."""
+    from drivelab import variation
+
+    known = variation.names()
+    if drive is not None and drive not in known:
+        raise RequestError(
+            f'--drive "{drive}": no published figure follows from it; allowed: {", ".join(known)}'
+        )
+    stale = [name for name in known if variation.is_stale(name)]
+    chosen = [drive] if drive is not None else stale
+    for name in chosen:
+        variation.renew(name, seed, workers, printing.message)
+        printing.message(f"{name}: written to {TABLE}")
+    if not chosen:
+        printing.message(f"{TABLE} is about the models as they are: nothing to do")
 
 
 def _chosen_ids(only: Sequence[str] | None, drive: str | None) -> frozenset[str]:
@@ -157,6 +189,8 @@ def _comparison(document: Record, drive: str | None, only: frozenset[str]) -> Re
         "orderings": orders,
         "statements": claims,
         "traces": compare_traces() if drive is None and not only else [],
+        "parameters": figures.parameter_counts(measured, records),
+        "specification_sheet_only": _unreviewed_names(),
         "summary": figures.summary(records, orders, claims),
     }
 
@@ -217,6 +251,15 @@ def _measurements(
     return [
         laboratory.Measurement(scenarios.ALL[test], states.STATES[state])
         for state, test in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1]))
+    ]
+
+
+def _unreviewed_names() -> list[str]:
+    """Names of the models that no figure is about; an example is no drive."""
+    return [
+        name
+        for name in models.known_names()
+        if not figures.has_figures(name) and models.load(name).value("controller_name")
     ]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from drivelab import verdicts
-from drivelab.figures import tables
+from drivelab import sources, verdicts
+from drivelab.figures import bindings, tables
+from drivelab.figures.bindings import Binding, Bindings, Moves, Row
+from drivelab.figures.constants import CONSTANTS
 from drivelab.figures.formulas import Input, evaluate, formula_of, inputs_of
 from drivelab.figures.published import Figure, compared, figures_by_id
 from drivelab.figures.readings import Property, Reading
@@ -15,8 +16,6 @@ from drivelab.model import known_names
 
 ZERO_LIMIT = {"MB/s": 5.0}
 """What a line that a chart draws on its axis, printed as "nearly 0", can't be told from."""
-FIGURE_ID = re.compile(r"\b(?:[A-Z][A-Z0-9]|ORD)-\d{3}\b")
-"""Identity of a figure or of an ordering."""
 GB = 10**9
 
 Record = dict[str, Any]
@@ -26,10 +25,16 @@ class Measured:
     """What is known of the models: their records, and their tests' records, of results.json."""
 
     def __init__(
-        self, models: Sequence[Mapping[str, Any]], tests: Iterable[Mapping[str, Any]]
+        self,
+        models: Sequence[Mapping[str, Any]],
+        tests: Iterable[Mapping[str, Any]],
+        rows: Mapping[str, Row] | None = None,
     ) -> None:
+        """`rows` say what binds figures; those that come with drivelab, unless others are given."""
         self.models = {str(model["name"]): model for model in models}
         self._tests = {(test["model"], test["id"], test["state"]): test for test in tests}
+        hashes = {name: str(model.get("hash")) for name, model in self.models.items()}
+        self.bindings = Bindings(bindings.stored() if rows is None else rows, hashes)
         self.fitted_ids = {name: _fitted_ids(model) for name, model in self.models.items()}
         self._fitted_aspects = {
             item.aspect
@@ -56,6 +61,19 @@ class Measured:
         """Whether a parameter was fitted to what this measures, or to what follows from it."""
         return isinstance(item, Property) or item.aspect in self._fitted_aspects
 
+    def source(self, binding: Binding) -> str:
+        """Source of a parameter, or of a constant of tests or states."""
+        for constant in CONSTANTS:
+            if constant.key == binding.key:
+                return constant.source
+        rows = self.models[binding.model]["parameters"]
+        return next((str(row["source"]) for row in rows if row["key"] == binding.key), "")
+
+    def bound_by(self, figure_id: str) -> list[Binding]:
+        """What binds a figure and was chosen for a published performance, the strongest first."""
+        found = self.bindings.of(figure_id)
+        return [b for b in found if sources.role_of(self.source(b)) in sources.DEPENDENT]
+
     def missing(self, items: Iterable[Input]) -> list[str]:
         """Models that are asked for, but not there."""
         return list(dict.fromkeys(i.model for i in items if i.model not in self.models))
@@ -68,9 +86,9 @@ class Measured:
 
 
 def _fitted_ids(model: Mapping[str, Any]) -> frozenset[str]:
-    """Figures and orderings that the source of any parameter names."""
-    sources = (str(parameter.get("source", "")) for parameter in model["parameters"])
-    return frozenset(name for source in sources for name in FIGURE_ID.findall(source))
+    """Figures and orderings that any parameter was fitted to."""
+    stated = (parameter.get("source") for parameter in model["parameters"])
+    return frozenset(name for source in stated for name in sources.targets_of(source))
 
 
 def _property(model: Mapping[str, Any], key: str) -> float | None:
@@ -89,7 +107,19 @@ def owner_of(figure: Figure) -> str | None:
 
 def compare_all(measured: Measured) -> list[Record]:
     """Every measured and derived figure, with its modelled value or why there is none."""
-    return [_record(figure, measured) for figure in compared()]
+    return _completed([_record(figure, measured) for figure in compared()], measured)
+
+
+def compared_ids() -> tuple[str, ...]:
+    """Identities of the figures that a model can be held against."""
+    return tuple(figure.id for figure in compared())
+
+
+def modelled_values(measured: Measured, ids: Iterable[str]) -> dict[str, float]:
+    """Modelled values of these figures, of those that have one."""
+    by_id = figures_by_id()
+    found = {i: _modelled(by_id[i], inputs_of(by_id[i]), measured) for i in ids}
+    return {figure_id: value for figure_id, value in found.items() if value is not None}
 
 
 def compare(
@@ -107,7 +137,7 @@ def compare(
         beside = figure.kind == "measured" and any(measured.ran(item) for item in items)
         if own or beside:
             records.append(_record(figure, measured))
-    return records
+    return _completed(records, measured)
 
 
 def _record(figure: Figure, measured: Measured) -> Record:
@@ -118,6 +148,8 @@ def _record(figure: Figure, measured: Measured) -> Record:
     readings = [item for item in inputs.values() if isinstance(item, Reading)]
     owner = owner_of(figure)
     single = readings[0] if len(inputs) == 1 and readings else None
+    names = list(dict.fromkeys(item.model for item in readings))
+    bound = measured.bound_by(figure.id)
     return {
         "id": figure.id,
         "drive": figure.drive,
@@ -134,6 +166,9 @@ def _record(figure: Figure, measured: Measured) -> Record:
         "error_ratio": error,
         "satisfied": satisfied,
         "role": _role(figure, inputs, measured, modelled),
+        "bound_by": [_bound(binding, measured) for binding in bound],
+        "bound_by_stale": measured.bindings.stale(names),
+        "left_out": [],
         "blind": figure.blind,
         "modelled_before": figure.modelled_before,
         "error_before_ratio": before,
@@ -195,21 +230,99 @@ def judge(figure: Figure, modelled: float | None) -> tuple[float | None, bool | 
     return 0.0, True
 
 
+def _bound(binding: Binding, measured: Measured) -> Record:
+    return {
+        "model": binding.model,
+        "key": binding.key,
+        "role": sources.role_of(measured.source(binding)),
+        "change_down_ratio": binding.moves.down,
+        "change_up_ratio": binding.moves.up,
+    }
+
+
 def _role(
     figure: Figure, inputs: Mapping[str, Input], measured: Measured, modelled: float | None
 ) -> str:
-    """`fitted` if the source of a parameter, or of a test's constant, names the figure, or if
-    whatever it follows from is fitted.
-
-    `none`: nothing is modelled, or the comparison means nothing.
-    """
+    """One of `sources.FIGURE_ROLES`; `none`: nothing is modelled, or comparing means nothing."""
     if modelled is None or _unjudged(figure):
         return "none"
     models = {item.model for item in inputs.values()}
-    named = figure.id in tables.remarks("fitted") or any(
+    named = any(figure.id in sources.targets_of(item.source) for item in CONSTANTS) or any(
         figure.id in measured.fitted_ids[name] for name in models
     )
-    return "fitted" if named or all(map(measured.fitted, inputs.values())) else "predicted"
+    if named or all(map(measured.fitted, inputs.values())):
+        return "fitted"
+    if not measured.bindings.known(figure.id, sorted(models)):
+        return "not varied"
+    bound = {sources.role_of(measured.source(b)) for b in measured.bound_by(figure.id)}
+    if "specified" in bound:
+        return "restated"
+    if "informed" in bound:
+        return "informed"
+    return "transferred" if bound else "predicted"
+
+
+def _completed(records: list[Record], measured: Measured) -> list[Record]:
+    """With the errors of figures left out of the fits that they decide."""
+    errors = {
+        record["id"]: record["error_ratio"]
+        for record in records
+        if record["role"] != "none"
+        and record["satisfied"] is None
+        and record["error_ratio"] is not None
+    }
+    moves: dict[tuple[str, str], dict[str, Moves]] = {}
+    for record in records:
+        for binding in measured.bound_by(record["id"]):
+            # What a drive has from another one is one parameter, with one source.
+            shared = moves.setdefault((binding.key, measured.source(binding)), {})
+            shared[record["id"]] = binding.moves
+    aspects = {record["id"]: _aspects(record["id"]) for record in records}
+    for record in records:
+        own = record["id"]
+        same = [name for name, found in aspects.items() if found == aspects[own]]
+        for (key, source), found in moves.items():
+            if own in found and not sources.targets_of(source).isdisjoint(same):
+                error = bindings.left_out(errors, found, own, same)
+                if error is not None:
+                    record["left_out"].append({"key": key, "error_ratio": error})
+    return records
+
+
+def _aspects(figure_id: str) -> object:
+    """Equal for figures of one measurement."""
+    items = inputs_of(figures_by_id()[figure_id]).values()
+    found = {item.aspect for item in items if isinstance(item, Reading)}
+    return found if len(found) == 1 else figure_id
+
+
+def parameter_counts(measured: Measured, records: Sequence[Mapping[str, Any]]) -> list[Record]:
+    """For every compared model: parameters by role, and what they are held against.
+
+    `fitted_to_own` of the fitted ones were fitted to this model's own figures, the others came
+    along with a base or a part. `values` are compared figures that are values, not bounds.
+    """
+    found = []
+    for name, model in measured.models.items():
+        own = [r for r in records if r["model"] == name and r["role"] != "none"]
+        if not own:
+            continue
+        ids = {record["id"] for record in own}
+        fitted = [
+            item
+            for item in model["parameters"]
+            if sources.acts(str(item["key"])) and sources.targets_of(item.get("source")) & ids
+        ]
+        found.append(
+            {
+                "model": name,
+                "roles": sources.counts(model["parameters"]),
+                "fitted_to_own": len(fitted),
+                "figures": len(own),
+                "values": sum(record["satisfied"] is None for record in own),
+            }
+        )
+    return found
 
 
 def _unjudged(figure: Figure) -> str:

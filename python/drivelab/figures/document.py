@@ -22,9 +22,20 @@ from measurements, beside what the models give. Identities are those of
 LIMITS = """
 ## Limits
 
-- *Fitted*: the source of a parameter names the figure, or another one that follows from the same
-  measurement (throughput, IOPS and mean latency at one queue depth are one). *Predicted*: all
-  others. What a prediction rests on is on the page of each family.
+- What a figure says of the model is its role. *Predicted*: no parameter that was chosen for a
+  published performance binds it. *Transferred*: one does that was fitted to another figure.
+  *Informed*: one does that was chosen with results of its kind in view. *Restated*: one does that
+  restates a specification or a limit in MB/s or IOPS. *Fitted*: one was fitted to it, or to another
+  figure of the same measurement (throughput, IOPS and mean latency at one queue depth are one).
+  *Not varied*: nobody has looked yet. The later of two roles counts.
+- *Bound by* is found by experiment (`drivelab figures --bindings`): every specified, fitted and
+  informed number of a model, and of the tests' and states' own constants, is varied by 10 %, down
+  and up, and binds the figures that move by 1 % or more; named are the three that move it most.
+  Words and switches are not varied, nor are assumed and cited values. Measured in runs of some
+  seconds, but for what is rare.
+- *Left out*: the error that the figure would have if the parameter that was fitted to it had been
+  fitted to the other figures it binds instead. Computed from how far they moved, in logarithms;
+  empty where the parameter binds nothing else.
 - Several figures may be one measurement in other words; the summary counts measurements, too.
 - "MB/s" of Iometer and AS SSD are MiB/s (2^20), those of HD Tach 10^6. A printed value has few
   digits: 0.02 may be anything from 0.015 to 0.025.
@@ -63,6 +74,13 @@ figures in view were missed by 4 %. What a model says of a drive that nobody fit
 trusted as far as that.
 
 """
+SHEETS = """
+## Made from their specification sheets only
+
+No published figure is about these drives: nothing here checks them, and they are what their
+controllers, flash and specifications make of them.
+
+"""
 ORDERINGS = """
 ## Orderings
 
@@ -95,7 +113,9 @@ def page(found: Record, image: str) -> str:
             lines,
             f"\n![Modelled against published, and their ratio]({image})\n",
             "\n## Compared, by drive\n",
-            *(_drive_table(drive, judged) for drive in dict.fromkeys(_drives(judged))),
+            *(_drive_table(drive, found) for drive in dict.fromkeys(_drives(judged))),
+            SHEETS,
+            _sheets(found),
             BLIND,
             text.markdown(text.BLIND_COLUMNS, text.blind_rows(records), text.BLIND_NUMBERS),
             "\n## Not compared\n\n",
@@ -123,7 +143,7 @@ def _main_findings(found: Record) -> tuple[str, ...]:
 
 
 CLAIM_COLUMNS = ("statement", "claim", "result", "remarks")
-DRIVE_COLUMNS = ("figure", "state", "metric", "published", "modelled", "unit", "error", "role")
+DRIVE_COLUMNS = tuple(name for name in text.COLUMNS if name != "drive")
 LEFT_COLUMNS = ("figure", "drive", "metric", "published", "modelled", "unit", "reason")
 LEFT_NUMBERS = ("published", "modelled")
 ORDER_COLUMNS = ("ordering", "of", "best first", "result", "remarks")
@@ -147,7 +167,9 @@ def renewed(page_text: str, found: Record) -> str:
         unknown = [name for name in wanted if name not in by_id]
         if unknown:
             raise RequestError(f'no published figure has the identity "{unknown[0]}"')
-        rows = text.figure_rows([by_id[name] for name in wanted])
+        rows = [
+            row[: len(BLOCK_COLUMNS)] for row in text.figure_rows([by_id[name] for name in wanted])
+        ]
         return match[1] + text.markdown(BLOCK_COLUMNS, rows, text.NUMBERS) + match[3]
 
     lines = "".join(f"- {line}\n" for line in text.summary_lines(found["summary"]))
@@ -159,13 +181,18 @@ def _drives(records: Sequence[Record]) -> list[str]:
     return sorted((record["drive"] for record in records), key=str.casefold)
 
 
-def _drive_table(drive: str, records: Sequence[Record]) -> str:
-    own = [record for record in records if record["drive"] == drive]
-    models = [record["model"] for record in own if record["model"]]
-    names = ", ".join(f"`{name}`" for name in dict.fromkeys(models))
+def _drive_table(drive: str, found: Record) -> str:
+    own = [r for r in found["figures"] if r["drive"] == drive and r["role"] != "none"]
+    models = {record["model"] for record in own}
+    counts = [item for item in found["parameters"] if item["model"] in models]
+    names = "".join(f"- {text.parameter_text(item)}\n" for item in counts)
     rows = [(row[0], *row[2:]) for row in text.figure_rows(own)]
     table = text.markdown(DRIVE_COLUMNS, rows, text.NUMBERS)
-    return f"\n### {drive}\n\n" + (f"{names}\n\n" if names else "") + table
+    return f"\n### {drive}\n\n" + (f"{names}\n" if names else "") + table
+
+
+def _sheets(found: Record) -> str:
+    return ", ".join(f"`{name}`" for name in found["specification_sheet_only"]) + "\n"
 
 
 def _left_row(record: Record) -> tuple[str, ...]:

@@ -17,7 +17,14 @@ Record = Mapping[str, Any]
 
 BANDS = ((0.20, "#dfe6ee"), (0.05, "#b9c9dc"))
 """Relative errors that are shaded, and their colours."""
-ROLES = {"predicted": "#c2410c", "fitted": "#1d4ed8"}
+ROLES = {
+    "predicted": "#c2410c",
+    "transferred": "#b45309",
+    "informed": "#0f766e",
+    "restated": "#7c3aed",
+    "fitted": "#1d4ed8",
+    "not varied": "#64748b",
+}
 MARKERS = {"throughput": "o", "latency": "s", "power": "D", "ratio": "^"}
 UNITS = {
     **dict.fromkeys(("MiB/s", "MB/s", "IOPS"), "throughput"),
@@ -166,6 +173,8 @@ def _legend(points: Sequence[Record]) -> list[Line2D | Patch]:
     handles: list[Line2D | Patch] = []
     for role, colour in ROLES.items():
         count = sum(record["role"] == role for record in points)
+        if not count:
+            continue
         face = colour if role == "predicted" else "white"
         handles.append(
             Line2D(

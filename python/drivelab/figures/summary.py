@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drivelab.figures.statements.judging import statements_summary
+from drivelab.sources import FIGURE_ROLES
 
 Record = dict[str, Any]
 LIMITS_PERCENT = (5, 20)
@@ -21,15 +22,16 @@ def summary(
 
     Errors are those of values; bounds and ranges (less than, over, from .. to) are counted apart.
     """
-    roles = {role: [r for r in records if r["role"] == role] for role in ("fitted", "predicted")}
+    roles = {role: [r for r in records if r["role"] == role] for role in FIGURE_ROLES}
     judged = sum(map(len, roles.values()))
     bounds = [r for r in records if r["role"] != "none" and r["satisfied"] is not None]
     unmodelled = [r for r in records if r["role"] == "none"]
     return {
         "figures": len(records),
         "compared": judged,
-        **{role: _errors(found) for role, found in roles.items()},
-        "predicted_ratio": len(roles["predicted"]) / judged if judged else None,
+        "roles": {role: _errors(found) for role, found in roles.items()},
+        "bound_by_stale": sorted({r["model"] for r in records if r["bound_by_stale"]} - {None}),
+        "left_out": _errors([_as_left_out(r) for r in records if r["left_out"]]),
         "blind": _blind(records),
         "bounds": {
             "held": sum(r["satisfied"] for r in bounds),
@@ -39,6 +41,12 @@ def summary(
         "orderings": _orders(orders),
         "statements": statements_summary(claims),
     }
+
+
+def _as_left_out(record: Mapping[str, Any]) -> Record:
+    """A figure with the error that it would have if nothing had been fitted to it."""
+    worst = max((item["error_ratio"] for item in record["left_out"]), key=abs)
+    return {**record, "error_ratio": worst, "satisfied": None}
 
 
 def _blind(records: Sequence[Mapping[str, Any]]) -> Record:

@@ -7,12 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drivelab.quantities import number
+from drivelab.sources import counts_text
 
 Record = Mapping[str, Any]
 Row = tuple[str, ...]
 
-COLUMNS = ("figure", "drive", "state", "metric", "published", "modelled", "unit", "error", "role")
-NUMBERS = ("published", "modelled", "error")
+ROLE_COLUMNS = (
+    *("figure", "drive", "state", "metric", "published", "modelled", "unit", "error", "role"),
+)
+COLUMNS = (*ROLE_COLUMNS, "bound by", "left out")
+NUMBERS = ("published", "modelled", "error", "left out")
+BOUND_MOST = 3
+"""So many of the parameters that bind a figure are named in a table."""
 ORDER_COLUMNS = ("ordering", "of", "result", "why")
 BLIND_COLUMNS = (
     *("figure", "drive", "state", "metric", "published", "modelled before"),
@@ -74,7 +80,7 @@ def blind_rows(records: Sequence[Record]) -> list[Row]:
 
 
 def figure_rows(records: Sequence[Record]) -> list[Row]:
-    """A row of COLUMNS for every figure; the last column is the role, or why there is none."""
+    """A row of COLUMNS for every figure; the role may be why there is none."""
     return [
         (
             record["id"],
@@ -86,9 +92,34 @@ def figure_rows(records: Sequence[Record]) -> list[Row]:
             record["unit"],
             verdict(record),
             "; ".join(filter(None, (record["role"].removeprefix("none"), record["reason"]))),
+            bound_text(record) if record["role"] != "none" else "",
+            ", ".join(percent(item["error_ratio"]) for item in record["left_out"]),
         )
         for record in records
     ]
+
+
+def bound_text(record: Record) -> str:
+    """What binds a figure, the strongest first, each with its role."""
+    found = [f"{_short(item['key'])} ({item['role']})" for item in record["bound_by"]]
+    found = list(dict.fromkeys(found))
+    more = len(found) - BOUND_MOST
+    return ", ".join(found[:BOUND_MOST]) + (f" and {more} more" if more > 0 else "")
+
+
+def _short(key: str) -> str:
+    """A key without the sections that are nearly all of them."""
+    return key.removeprefix("member.").removeprefix("controller.")
+
+
+def parameter_text(found: Record) -> str:
+    """Parameters of a model by role, and what they are held against."""
+    inherited = found["roles"]["fitted"] - found["fitted_to_own"]
+    return (
+        f"`{found['model']}`: parameters {counts_text(found['roles'])}"
+        + (f" ({inherited} of the fitted to figures of other drives)" if inherited > 0 else "")
+        + f"; held against {found['figures']} figures, {found['values']} of them values."
+    )
 
 
 def trace_rows(records: Sequence[Record]) -> list[Row]:
@@ -166,13 +197,16 @@ def summary_lines(summary: Record) -> list[str]:
 
 
 def _figures(summary: Record) -> list[str]:
-    bounds = summary["bounds"]
+    bounds, roles, left_out = summary["bounds"], summary["roles"], summary["left_out"]
     return [
         f"{summary['figures']} figures, {summary['compared']} compared with a model: "
-        f"{summary['fitted']['count']} fitted, {summary['predicted']['count']} predicted "
-        f"({_share(summary['predicted_ratio'])} predicted).",
-        _errors("Fitted", summary["fitted"]),
-        _errors("Predicted", summary["predicted"]),
+        + ", ".join(
+            f"{errors['count']} {role}" for role, errors in roles.items() if errors["count"]
+        )
+        + ".",
+        *(_errors(role.capitalize(), errors) for role, errors in roles.items() if errors["count"]),
+        *([_errors("Left out of their fits", left_out)] if left_out["values"] else []),
+        *([_stale(summary["bound_by_stale"])] if summary["bound_by_stale"] else []),
         *([_blind(summary["blind"])] if summary["blind"]["figures"] else []),
         f"Bounds and ranges: {bounds['held']} hold"
         + (
@@ -212,6 +246,13 @@ def _left_out(summary: Record) -> str:
 
 def _share(ratio: float | None) -> str:
     return "none" if ratio is None else f"{ratio * 100:.0f} %"
+
+
+def _stale(models: Sequence[str]) -> str:
+    return (
+        "What binds the figures of these models was found on another form of them, and "
+        f"`drivelab figures --bindings` finds it anew: {', '.join(models)}."
+    )
 
 
 def _errors(name: str, errors: Record) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from drivelab.report import quantities as q
@@ -270,14 +271,15 @@ def _agreement_chart(
             "line": {"color": "$axis", "width": 1},
         },
     ]  # fmt: skip
-    for role, symbol, token in (("predicted", "circle", "$new"), ("fitted", "circle-open", "$ink")):
-        chosen = [p for p in points if (p[0].role == "fitted") == (role == "fitted")]
+    signed = partial(q.percent, signed=True)
+    for name, symbol, token in (("predicted", "circle", "$new"), ("bound", "circle-open", "$ink")):
+        chosen = [p for p in points if (p[0].role == "predicted") == (name == "predicted")]
         data.append(
             {
-                "type": "scatter", "mode": "markers", "name": role,
+                "type": "scatter", "mode": "markers", "name": name,
                 "x": [x for _, x, _ in chosen], "y": [y for _, _, y in chosen],
                 "customdata": [
-                    [f"{f.id} {f.metric}, {f.state}, {role}", q.percent(f.error_ratio, signed=True)]
+                    [f"{f.id} {f.metric}, {f.state}, {f.role}", signed(f.error_ratio)]
                     for f, _, _ in chosen
                 ],
                 "hovertemplate": "%{customdata[0]}<br>published %{x:.4g}, modelled %{y:.4g}"

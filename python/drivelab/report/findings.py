@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -26,6 +27,7 @@ from drivelab.report.sentences import (
     rates,
     work,
 )
+from drivelab.sources import role_rank
 
 NOTABLE_SHARE = 0.02
 """A part of the time that is smaller than this isn't what a test spends it on."""
@@ -260,14 +262,14 @@ def agreement(review: Review) -> Iterator[Finding]:
     figures = judged(review)
     if not figures:
         return
-    predicted = [figure for figure in figures if figure.role != "fitted"]
+    roles = Counter(figure.role for figure in figures)
     good = sum(met(figure) for figure in figures)
     subject = "The model meets" if len(review.models) == 1 else "The models meet"
     limit = q.percent(verdicts.TOLERANCE_RATIO)
     sentence = f"{subject} {good} of {len(figures)} published figures within {limit}."
-    detail = (
-        f"{sum(map(met, predicted))} of {len(predicted)} predicted, "
-        f"{good - sum(map(met, predicted))} of {len(figures) - len(predicted)} fitted"
+    detail = ", ".join(
+        f"{sum(met(figure) for figure in figures if figure.role == role)} of {count} {role}"
+        for role, count in sorted(roles.items(), key=lambda item: role_rank(item[0]))
     )
     errors = [f for f in figures if f.error_ratio is not None]
     if errors:

@@ -16,6 +16,7 @@ from drivelab.report.measurements import (
     Review,
 )
 from drivelab.report.sentences import change
+from drivelab.sources import role_rank
 from drivelab.verdicts import TOLERANCE_RATIO
 
 # Parameters worth a line in the summary of a model: label and what the key looks like.
@@ -216,7 +217,7 @@ def published(review: Review) -> list[PublishedRow]:
         rows.append(
             PublishedRow(figure, metric_words(figure.metric), text, modelled, error, offset, good)
         )
-    return sorted(rows, key=lambda row: row.figure.role == "fitted")
+    return sorted(rows, key=lambda row: role_rank(row.figure.role))
 
 
 def _digits(figure: Figure) -> int:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from drivelab.errors import RequestError, nearest
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, NS_PER_S, bytes_text
-from drivelab.states import steps
 from drivelab.states import image as layout
+from drivelab.states import steps
 from drivelab.states.image import ImageCopy, image_requests, mix_text
 from drivelab.states.steps import RANDOM, REPEATING, REST_NS, Fill, Torture
 from drivelab.targets import Target

@@ -27,13 +27,16 @@ def test_all_figures_and_orderings_as_one_document(
 ) -> None:
     assert cli.run(["figures", "--results", str(results), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    parts = {"figures", "orderings", "statements", "traces"}
-    assert set(found) == {"drivelab", "models", "summary"} | parts
+    parts = {"figures", "orderings", "statements", "traces", "parameters"}
+    assert set(found) == {"drivelab", "models", "summary", "specification_sheet_only"} | parts
     assert len(found["statements"]) == found["summary"]["statements"]["count"] == 76
     assert len(found["figures"]) == found["summary"]["figures"] == 171
     assert len(found["orderings"]) == 26
     needed = {"id", "drive", "firmware", "state", "metric", "unit", "published", "modelled"}
-    assert all(needed | {"error_ratio", "role"} <= set(record) for record in found["figures"])
+    assert all(
+        needed | {"error_ratio", "role", "bound_by", "blind"} <= set(record)
+        for record in found["figures"]
+    )
 
 
 def test_figures_of_one_drive(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

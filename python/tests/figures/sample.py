@@ -4,15 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+from drivelab.figures import compared_ids
+from drivelab.figures.bindings import Moves, Row
+
+LINK, READ_PATH, PROGRAM = "link.overhead", "controller.read_path", "flash.program"
 X25_M = {
     "name": "intel-x25-m-g1-80gb",
     "title": "Intel X25-M G1 80 GB",
     "user_capacity_bytes": 80 * 10**9,
     "parameters": [
         {"key": "link.overhead", "source": "fitted to AN-149: sequential read of a new drive"},
+        {"key": "controller.read_path", "source": "specified: 250 MB/s"},
+        {"key": "flash.program", "source": "[S17]"},
         {"key": "price_usd", "value": 400, "source": "[AN]"},
     ],
 }
+
+
+ROWS = {
+    "intel-x25-m-g1-80gb": Row(
+        hash="None",
+        constants="",
+        figures=compared_ids(),
+        moves={
+            LINK: {"AN-149": Moves(0.05, -0.05), "AN-150": Moves(0.0, -0.03)},
+            READ_PATH: {"AN-031": Moves(-0.08, 0.05), "AN-150": Moves(-0.08, 0.05)},
+            PROGRAM: {"AN-092": Moves(0.05, -0.05)},
+        },
+    )
+}
+"""What binds the figures of the first model. What restates nothing and was fitted to nothing
+binds nothing."""
 
 
 def model(name: str, *sources: str, **values: float) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
 import pytest
-from figures.sample import RANDOM, TESTS, X25_M, measured, model
+from figures.sample import RANDOM, ROWS, TESTS, X25_M, measured, model
 
 from drivelab import figures
 from drivelab.figures.comparison import judge
@@ -16,7 +17,7 @@ VELOCIRAPTOR = "wd-velociraptor-300gb"
 def records(
     models: list[dict[str, Any]] | None = None, tests: list[dict[str, Any]] | None = None
 ) -> dict[str, dict[str, Any]]:
-    known = figures.Measured(models or [X25_M], TESTS if tests is None else tests)
+    known = figures.Measured(models or [X25_M], TESTS if tests is None else tests, ROWS)
     return {record["id"]: record for record in figures.compare_all(known)}
 
 
@@ -82,22 +83,71 @@ def test_ranges_bounds_and_zero(
 def test_a_figure_is_fitted_only_if_a_parameter_says_so() -> None:
     found = records()
     assert found["AN-149"]["role"] == "fitted"
-    assert found["AN-150"]["role"] == "predicted"
     assert found["AN-092"]["role"] == "predicted"
 
 
 def test_a_longer_identity_does_not_make_a_shorter_one_fitted() -> None:
-    found = records([X25_M | {"parameters": [{"key": "x", "source": "fitted to AN-1499"}]}])
+    found = records([X25_M | {"parameters": [{"key": "x", "source": "fitted to AN-299: reading"}]}])
     assert found["AN-149"]["role"] == "predicted"
+    about = "informed: as AN-149 has it"
+    found = records([X25_M | {"parameters": [{"key": "x", "source": about}]}])
+    assert found["AN-149"]["role"] == "predicted"
+
+
+def test_what_binds_a_figure_decides_what_it_says() -> None:
+    found = records()
+    assert found["AN-031"]["role"] == "restated"
+    assert found["AN-150"]["role"] == "restated", "a specification counts before another's fit"
+    assert found["AN-092"]["role"] == "predicted", "a datasheet's time may bind it"
+    assert found["AN-092"]["bound_by"] == []
+    assert [(b["key"], b["role"]) for b in found["AN-150"]["bound_by"]] == [
+        ("controller.read_path", "specified"),
+        ("link.overhead", "fitted"),
+    ]
+    assert not found["AN-150"]["bound_by_stale"]
+
+    only = [p for p in X25_M["parameters"] if p["key"] != "controller.read_path"]
+    found = records([X25_M | {"parameters": only, "hash": "other"}])
+    assert found["AN-150"]["role"] == "transferred"
+    assert found["AN-150"]["bound_by_stale"]
+    informed = {"key": "link.overhead", "source": "informed: as another drive's"}
+    found = records([X25_M | {"parameters": [*only[1:], informed]}])
+    assert (found["AN-149"]["role"], found["AN-150"]["role"]) == ("informed", "informed")
+    nobody = figures.Measured([X25_M], TESTS, {})
+    assert {r["id"]: r["role"] for r in figures.compare_all(nobody)}["AN-150"] == "not varied"
+
+
+def test_a_figure_is_left_out_of_the_fit_that_it_decides() -> None:
+    found = records()
+    (left,) = found["AN-149"]["left_out"]
+    # Fitted to AN-150 instead, which is 0.1 % off and moves a third as far.
+    assert left["key"] == "link.overhead"
+    shift = -math.log(230 / 230.2) / (math.log(0.97) / math.log(1.1 / 0.9))
+    slope = math.log(0.95 / 1.05) / math.log(1.1 / 0.9)
+    assert 1 + left["error_ratio"] == pytest.approx(260 / 264.1 * math.exp(slope * shift))
+    assert found["AN-150"]["left_out"] == [], "nothing was fitted to it"
+
+
+def test_parameters_are_counted_beside_what_they_are_held_against() -> None:
+    known = figures.Measured([X25_M], TESTS, ROWS)
+    (counts,) = figures.parameter_counts(known, figures.compare_all(known))
+    assert counts["roles"] == {
+        **dict.fromkeys(("specified", "fitted", "cited"), 1),
+        **dict.fromkeys(("informed", "assumed"), 0),
+    }
+    assert counts["fitted_to_own"] == 1
+    assert counts["figures"] - counts["values"] == 2, "AN-109 and AN-167 are bounds"
 
 
 def test_what_follows_from_a_fitted_measurement_is_fitted_too() -> None:
     # 23.1 MiB/s, "23 MB/s" and 0.51 ms at queue depth 3 are one measurement; the ratio to the new
     # drive is not.
-    found = records([model("intel-x25-m-g1-80gb", "fitted to AN-092")])
+    found = records([model("intel-x25-m-g1-80gb", "fitted to AN-092: writing")])
     assert {found[name]["role"] for name in ("AN-092", "AN-033", "AN-110", "AN-167")} == {"fitted"}
     assert found["AN-108"]["role"] == "predicted"
-    both = records([model("intel-x25-m-g1-80gb", "fitted to AN-092", "fitted to AN-091")])
+    both = records(
+        [model("intel-x25-m-g1-80gb", "fitted to AN-092: used", "fitted to AN-091: new")]
+    )
     assert both["AN-108"]["role"] == "fitted"
 
 
@@ -110,7 +160,7 @@ def test_a_variant_does_not_inherit_that_its_own_figures_were_fitted() -> None:
     source = "fitted to GS-021: writing"
     found = records([model(name, source), model(f"{name}@5.0.2", source)], tests)
     assert found["GS-021"]["role"] == "fitted"
-    assert found["GS-020"]["role"] == "predicted"
+    assert found["GS-020"]["role"] == "not varied"
     assert found["GS-020"]["model"] == f"{name}@5.0.2"
 
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from figures.sample import TESTS, X25_M
+from figures.sample import ROWS, TESTS, X25_M
 
 from drivelab import figures
 from drivelab.errors import RequestError
 from drivelab.figures import document, plot, text
 
-KNOWN = figures.Measured([X25_M], TESTS)
+KNOWN = figures.Measured([X25_M], TESTS, ROWS)
 RECORDS = figures.compare_all(KNOWN)
 ORDERS = figures.compare_orderings(KNOWN)
 CLAIMS = figures.judge_statements(KNOWN)
@@ -32,6 +32,8 @@ FOUND = {
     "orderings": ORDERS,
     "statements": CLAIMS,
     "traces": TRACES,
+    "parameters": figures.parameter_counts(KNOWN, RECORDS),
+    "specification_sheet_only": ["ocz-solid-60gb"],
     "summary": figures.summary(RECORDS, ORDERS, CLAIMS),
 }
 
@@ -42,6 +44,11 @@ def test_the_page_names_every_figure_and_ordering() -> None:
         assert f"| {record['id']} |" in page
     assert "](figures.svg)" in page
     assert "### Intel X25-M G1 80GB" in page
+    counts = "parameters 1 cited, 1 specified, 1 fitted; held against"
+    assert f"- `intel-x25-m-g1-80gb`: {counts}" in page
+    assert "specification sheets only" in page
+    assert "`ocz-solid-60gb`" in page
+    assert "| restated | read_path (specified), link.overhead (fitted) |" in page
 
 
 def test_the_page_says_first_of_all_whether_the_main_findings_hold() -> None:

@@ -3,13 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from figures.sample import TESTS, X25_M
+from figures.sample import ROWS, TESTS, X25_M
 
 from drivelab import figures
 
 
 def summary() -> dict[str, Any]:
-    known = figures.Measured([X25_M], TESTS)
+    known = figures.Measured([X25_M], TESTS, ROWS)
     return figures.summary(figures.compare_all(known), figures.compare_orderings(known))
 
 
@@ -18,8 +18,10 @@ def test_every_figure_is_counted_once() -> None:
     assert found["figures"] == 171
     open_count = len(found["without_model"])
     assert found["compared"] + open_count == found["figures"]
-    assert found["fitted"]["count"] + found["predicted"]["count"] == found["compared"]
-    assert found["predicted_ratio"] == found["predicted"]["count"] / found["compared"]
+    assert sum(errors["count"] for errors in found["roles"].values()) == found["compared"]
+    assert {role for role, errors in found["roles"].items() if errors["count"]} == {
+        *("fitted", "predicted", "restated")
+    }
 
 
 def test_every_figure_has_a_test_or_a_reason() -> None:
@@ -30,26 +32,28 @@ def test_every_figure_has_a_test_or_a_reason() -> None:
 
 def test_medians_are_of_values_and_bounds_are_counted_apart() -> None:
     found = summary()
-    assert found["fitted"]["count"] == 1
-    assert found["fitted"]["median_abs_error_ratio"] == pytest.approx(1 - 260 / 264.1)
+    roles = found["roles"]
+    assert roles["fitted"]["count"] == 1
+    assert roles["fitted"]["median_abs_error_ratio"] == pytest.approx(1 - 260 / 264.1)
     assert found["bounds"] == {"held": 1, "missed": ["AN-167"]}
-    predicted = found["predicted"]
+    predicted = roles["predicted"]
     assert predicted["values"] == predicted["count"] - 2
     assert predicted["worst_id"] == "AN-110"
 
 
 def test_figures_in_other_words_are_one_measurement() -> None:
     # Used random writes: AN-033, AN-092, AN-110, AN-167; used sequential reads: AN-031, AN-150.
-    predicted = summary()["predicted"]
-    assert predicted["count"] - predicted["measurements"] == 5
+    roles = summary()["roles"]
+    assert roles["restated"]["count"] - roles["restated"]["measurements"] == 1
+    assert roles["predicted"]["count"] - roles["predicted"]["measurements"] == 4
 
 
 def test_without_measurements_there_are_no_medians() -> None:
     known = figures.Measured([], [])
     found = figures.summary(figures.compare_all(known), [])
     assert found["compared"] == 0
-    assert found["predicted_ratio"] is None
-    assert found["predicted"]["median_abs_error_ratio"] is None
+    assert found["roles"]["predicted"]["median_abs_error_ratio"] is None
+    assert found["left_out"]["values"] == 0
     assert found["orderings"]["count"] == 0
 
 

@@ -1,0 +1,219 @@
+"""Varies the parameters that were chosen for published performance, and sees which figures move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from drivelab import figures, model, output, procedures, results, review, sources, states
+from drivelab.errors import RequestError
+from drivelab.figures import bindings, constants
+from drivelab.figures.bindings import STEP_RATIO, Moves, Row
+from drivelab.figures.constants import CONSTANTS, Constant
+from drivelab.figures.formulas import inputs_of
+from drivelab.figures.published import compared
+from drivelab.figures.readings import Reading, quantity
+
+Record = dict[str, Any]
+Say = Callable[[str], None]
+Values = Mapping[str, float]
+"""Modelled values by figure."""
+Key = tuple[str, str, str]
+Tests = dict[Key, Record]
+"""Records of tests by model, test and state."""
+FACTORS = (1 - STEP_RATIO, 1 + STEP_RATIO)
+LONG_ASPECTS = ("longest latency", "floor of a pass")
+"""What is seen in runs of full length only: events that are rare."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Figures that follow from measurements of one model, and those measurements."""
+
+    figures: tuple[str, ...]
+    readings: frozenset[Reading]
+
+    @classmethod
+    def of(cls, name: str) -> Scope:
+        """Everything that the model's parameters may reach."""
+        found: list[str] = []
+        readings: set[Reading] = set()
+        for figure in compared():
+            items = [item for item in inputs_of(figure).values() if isinstance(item, Reading)]
+            if any(item.model == name for item in items):
+                found.append(figure.id)
+                readings.update(items)
+        return cls(tuple(found), frozenset(readings))
+
+    def own(self, name: str) -> frozenset[Reading]:
+        """The readings of the model itself."""
+        return frozenset(reading for reading in self.readings if reading.model == name)
+
+
+def names() -> list[str]:
+    """Models that any figure follows from."""
+    return [name for name in model.known_names() if Scope.of(name).figures]
+
+
+def is_stale(name: str) -> bool:
+    """Whether what is known of a model was found on another form of it, or of its figures."""
+    scope, row = Scope.of(name), bindings.stored().get(name)
+    return (
+        row is None
+        or row.hash != model.load(name).hash
+        or row.constants != constants.digest(scope.own(name))
+        or set(row.figures) != set(scope.figures)
+    )
+
+
+def vary(name: str, seed: int, workers: int, say: Say) -> Row:
+    """Varies everything of one model that was chosen for published performance."""
+    scope, plain = Scope.of(name), model.load(name)
+    bench = _Bench(name, scope, seed, workers)
+    before = bench.values()
+    moves: dict[str, dict[str, Moves]] = {}
+    not_varied = []
+    own = scope.own(name)
+    for parameter in plain.parameters:
+        key = str(parameter["key"])
+        if parameter["role"] not in sources.DEPENDENT or not sources.acts(key):
+            continue
+        if not _is_number(parameter["value"]):
+            not_varied.append(key)
+            continue
+        reached = frozenset(reading for reading in own if _reaches(key, reading))
+        if reached:
+            say(f"{name}: {key}")
+            found = [bench.with_value(parameter, factor, reached) for factor in FACTORS]
+            moves[key] = _moves(before, found)
+    for constant in CONSTANTS:
+        reached = frozenset(filter(constant.reaches, own))
+        if reached and constant.role in sources.DEPENDENT:
+            say(f"{name}: {constant.key}")
+            found = [bench.with_constant(constant, factor, reached) for factor in FACTORS]
+            moves[constant.key] = _moves(before, found)
+    return Row(
+        hash=plain.hash,
+        constants=constants.digest(own),
+        figures=scope.figures,
+        not_varied=tuple(not_varied),
+        moves={key: found for key, found in moves.items() if found},
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value != 0
+
+
+def _reaches(key: str, reading: Reading) -> bool:
+    """Whether a parameter may act on a measurement at all: power draws no time."""
+    section = key.removeprefix("member.").partition(".")[0]
+    return section != "power" or reading.quantity == "power_w"
+
+
+def _moves(before: Values, after: Sequence[Values | None]) -> dict[str, Moves]:
+    """Figures that a parameter binds."""
+
+    def move(figure_id: str, values: Values | None) -> float | None:
+        if values is None or figure_id not in values or not before[figure_id]:
+            return None
+        return values[figure_id] / before[figure_id] - 1
+
+    found = {
+        figure_id: Moves(*(move(figure_id, values) for values in after)) for figure_id in before
+    }
+    return {figure_id: moves for figure_id, moves in found.items() if moves.binds}
+
+
+class _Bench:
+    """Measures what a scope's figures follow from, again and again, always with the same seed."""
+
+    def __init__(self, name: str, scope: Scope, seed: int, workers: int) -> None:
+        self._name = name
+        self._scope = scope
+        self._seed = seed
+        self._workers = workers
+        loaded = [model.load(one) for one in sorted({r.model for r in scope.readings})]
+        self._models = [results.model_result(one) for one in loaded]
+        self._plain = self._measured((), scope.readings)
+
+    def values(self, varied: Tests | None = None) -> Values:
+        """Modelled values of the scope's figures; `varied` measurements count before plain ones."""
+        measured = figures.Measured(self._models, (self._plain | (varied or {})).values())
+        return figures.modelled_values(measured, self._scope.figures)
+
+    def with_value(
+        self, parameter: Record, factor: float, readings: frozenset[Reading]
+    ) -> Values | None:
+        """The values with a parameter multiplied by a factor; None if the model refuses it."""
+        value = constants.scaled(parameter["value"], factor)
+        if value == parameter["value"]:
+            return None
+        try:
+            return self.values(self._measured([(parameter["key"], str(value))], readings))
+        except RequestError:
+            return None
+
+    def with_constant(
+        self, constant: Constant, factor: float, readings: frozenset[Reading]
+    ) -> Values:
+        """The values with a constant of tests or states multiplied by a factor."""
+        with constant.varied(factor):
+            return self.values(self._measured((), readings))
+
+    def _measured(self, overrides: model.Overrides, readings: Iterable[Reading]) -> Tests:
+        """Measurements, each short or long as it is for the plain model."""
+        wanted = {(r.model, r.test_id, r.state) for r in readings}
+        tests = {}
+        for quick in (True, False):
+            part = [key for key in wanted if (key not in self._long) is quick]
+            names = sorted({name for name, _, _ in part})
+            if not part:
+                continue
+            loaded = [model.load(one, overrides if one == self._name else ()) for one in names]
+            plan = review.Plan(
+                models=loaded,
+                measurements={one: _measurements(one, part) for one in names},
+                command_line="",
+                seed=self._seed,
+                quick=quick,
+                workers=self._workers,
+            )
+            for record in review.run(plan, shown=False)["tests"]:
+                tests[record["model"], record["id"], record["state"]] = record
+        return tests
+
+    @cached_property
+    def _long(self) -> frozenset[Key]:
+        """Measurements that something rare is read from."""
+        return frozenset(
+            (r.model, r.test_id, r.state)
+            for r in self._scope.readings
+            if quantity(r.quantity).aspect in LONG_ASPECTS
+        )
+
+
+def _measurements(name: str, keys: Iterable[Key]) -> list[review.Measurement]:
+    order = list(states.STATES)
+    pairs = {(state, test) for one, test, state in keys if one == name}
+    return [
+        review.Measurement(procedures.PROCEDURES[test], states.STATES[state])
+        for state, test in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1]))
+    ]
+
+
+def renew(name: str, seed: int, workers: int, say: Say) -> None:
+    """Makes the row of a model anew in the table, and leaves out those of models that went."""
+    there = set(names())
+    rows = {one: row for one, row in bindings.stored().items() if one in there}
+    rows[name] = vary(name, seed, workers, say)
+    place = bindings.path()
+    output.publish(place.parent, {place.name: partial(_write, bindings.rendered(rows))})
+    bindings.stored.cache_clear()
+
+
+def _write(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8")
