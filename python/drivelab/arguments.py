@@ -35,6 +35,16 @@ Seed = Annotated[
     int,
     typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same result, to the bit."),
 ]
+Repeat = Annotated[
+    int,
+    typer.Option(
+        "--repeat",
+        min=1,
+        max=1000,
+        metavar="N",
+        help="Measure with N seeds: means with their 95 % interval; a difference within is none.",
+    ),
+]
 StateName = Annotated[
     str,
     typer.Option("--state", metavar="STATE", help="State of the drive: new, used, tortured, ..."),

@@ -7,6 +7,9 @@ All of them ask this module, so that none calls the same what another calls diff
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+from drivelab.estimates import apart
 
 CHANGE_RATIO = 0.02
 """Two values whose ratio is no larger than 1.02 are called the same, whichever is the larger."""
@@ -14,10 +17,18 @@ TOLERANCE_RATIO = 0.10
 """A published value is met within this, the limit included."""
 
 
-def differ(one: float, other: float) -> bool:
-    """Whether two positive values are more than 2 % apart; the same whichever comes first."""
+def differ(
+    one: float, other: float, ones: Sequence[float] = (), others: Sequence[float] = ()
+) -> bool:
+    """Whether two positive values are more than 2 % apart; the same whichever comes first.
+
+    `ones` and `others` are what repeats gave, if there were any: a difference of their means that
+    is within its 95 % interval is none, however large.
+    """
     low, high = sorted((one, other))
-    return high > low * (1 + CHANGE_RATIO)
+    if high <= low * (1 + CHANGE_RATIO):
+        return False
+    return not (len(ones) > 1 or len(others) > 1) or apart(ones or (one,), others or (other,))
 
 
 def size(one: float, other: float) -> float:

@@ -122,7 +122,7 @@ def test_what_is_no_database_of_this_layout_is_refused_before_the_work(
     for path, words in (
         (text, "not a DuckDB database"),
         (other, "none of drivelab"),
-        (old, "layout 1; allowed: 2"),
+        (old, "layout 1; allowed: 3"),
         (tmp_path / "missing" / "lab.duckdb", "can't write there"),
         (tmp_path, "is a folder"),
         (tmp_path / "lab.duckdb:2", f"give the file alone: {tmp_path / 'lab.duckdb'}"),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, compare, database, output, procedures, states, stored
+from drivelab import arguments, compare, database, output, procedures, repeats, states, stored
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, recording
@@ -34,6 +34,7 @@ class Wanted:
     seed: int | None
     sets: Sequence[str]
     workers: int
+    repeat: int | None
 
 
 def compare_command(
@@ -62,6 +63,17 @@ def compare_command(
     ] = None,
     sets: arguments.Settings = None,
     workers: arguments.Workers = 2,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            "--repeat",
+            min=1,
+            max=1000,
+            metavar="N",
+            help="Review with N seeds: means with their 95 % interval; a difference within is "
+            "none. Default: as stored, or 1.",
+        ),
+    ] = None,
     database_file: arguments.DatabaseFile = None,
     force: Annotated[
         bool, typer.Option("--force", help="Compare what should not be compared.")
@@ -75,7 +87,7 @@ def compare_command(
     chosen, wanted_states = arguments.split_names(tests), arguments.split_names(state_names)
     procedures.select(chosen)
     states.select(wanted_states)
-    wanted = Wanted(chosen, wanted_states, quick, seed, sets or (), workers)
+    wanted = Wanted(chosen, wanted_states, quick, seed, sets or (), workers, repeat)
     kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
     asked = [text for text in sides if text not in kept]
     check_count([name for text in sides for name in _names(text, kept.get(text))])
@@ -86,7 +98,8 @@ def compare_command(
     folder = output.writable_folder(out)
     recording.check(database_file if plan is not None else None)
     with output.claimed(folder):
-        reviewed = laboratory.run(plan) if plan is not None else None
+        count = wanted.repeat or _stored_repeat(kept.values())
+        reviewed = repeats.review(plan, count) if plan is not None else None
         by_text = {**kept, **(_reviewed(asked, plan, reviewed) if plan and reviewed else {})}
         command_line = _command_line(sides, wanted, plan.seed if plan else None, force=force)
         try:
@@ -115,6 +128,7 @@ def _check_stored(wanted: Wanted, database_file: Path | None) -> None:
         "--set": wanted.sets,
         "--quick": wanted.quick,
         "--seed": wanted.seed is not None,
+        "--repeat": wanted.repeat is not None,
         "--database": database_file,
     }
     used = [option for option, value in given.items() if value]
@@ -132,6 +146,13 @@ def _check_lengths(plan: laboratory.Plan | None, kept: Iterable[Source], force: 
                 f'SIDE "{source.text}": a {words[quick]} run, and models would be reviewed in a '
                 f"{words[plan.quick]} one, which can't be compared; --force does it all the same"
             )
+
+
+def _stored_repeat(kept: Iterable[Source]) -> int:
+    """How often the first of the stored results was repeated."""
+    for source in kept:
+        return int((source.document["drivelab"].get("repeats") or {}).get("count", 1))
+    return 1
 
 
 def _keep(reviewed: Mapping[str, Any], folder: Path) -> None:
@@ -249,6 +270,7 @@ def _command_line(sides: Sequence[str], wanted: Wanted, seed: int | None, *, for
     for option, names in (("--tests", wanted.tests), ("--states", wanted.states)):
         words += [option, ",".join(names)] if names else []
     words += ["--quick"] if wanted.quick else []
+    words += ["--repeat", str(wanted.repeat)] if wanted.repeat is not None else []
     words += ["--force"] if force else []
     return printing.command_line(words, seed)
 

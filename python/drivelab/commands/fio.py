@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, states, subject
+from drivelab import _engine, arguments, repeats, states, subject
 from drivelab import model as models
 from drivelab.commands import printing, real_drives, recording
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
@@ -30,6 +31,7 @@ def run(
     state: arguments.StateName = "new",
     data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
+    repeat: arguments.Repeat = 1,
     sets: arguments.Settings = None,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
@@ -46,16 +48,22 @@ def run(
     found = subject.find(drive, [models.split_override(text) for text in sets or ()], wish)
     wanted = states.find(state)
     pattern = parse_data_pattern(data)
-    workload = jobs.read_workload(job_file, found.user_capacity_bytes, seed, data=pattern)
+    chosen = repeats.seeds(seed, repeat)
+    workload, *others = (
+        jobs.read_workload(job_file, found.user_capacity_bytes, of, data=pattern) for of in chosen
+    )
     remark_trim(found, wanted)
     real_drives.show_plan(found, wanted, job_file.name, partial(_run_groups, workload), plan_only)
     if plan_only:
         return
     with subject.claimed([found]):
-        reports = run_alone(
-            f"{found.name}: {job_file.name}",
-            lambda progress: _measure(found, wanted, workload, seed, progress),
-        )
+        parts = [
+            run_alone(
+                f"{found.name}: {job_file.name}",
+                partial(_measure, found, wanted, each, of),
+            )
+            for each, of in zip((workload, *others), chosen, strict=True)
+        ]
     words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
     words += ["--data", data, *real_drives.wish_words(size, buffered)]
     own: dict[str, Any] = {
@@ -67,7 +75,15 @@ def run(
         "command_line": printing.command_line([*words, *set_words(sets)], seed),
         "ignored_options": workload.ignored,
     }
-    document = to_fio_json(workload, reports, own)
+    if repeat > 1:
+        own["command_line"] += f" --repeat {repeat}"
+    documents = [
+        to_fio_json(each, reports, dict(own))
+        for each, reports in zip((workload, *others), parts, strict=True)
+    ]
+    document = documents[0]
+    if repeat > 1:
+        document["drivelab"]["repeats"] = repeats.of_jobs(documents, chosen)
     document["drivelab"]["wall_s"] = watch.seconds()
     for option, reason in workload.ignored.items():
         printing.message(f"option {option} has no effect: {reason}")
@@ -106,20 +122,14 @@ def _print(document: dict[str, Any]) -> None:
             part = job[direction]
             if not part["total_ios"]:
                 continue
-            latency = part["clat_ns"]
-            at = latency["percentile"]
-            times = [latency["mean"], at.get("99.000000"), at.get("99.990000"), latency["max"]]
-            rows.append(
-                (
-                    job["jobname"],
-                    direction,
-                    printing.number(part["bw_bytes"] / MIB),
-                    printing.number(part["iops"]),
-                    *(printing.number(None if ns is None else ns / 1e6) for ns in times),
-                )
-            )
+            rows.append((job["jobname"], direction, *_cells(document, job["jobname"], direction)))
     printing.table(columns, rows, columns[2:])
     own = document["drivelab"]
+    if "repeats" in own:
+        printing.message(
+            f"Means of {own['repeats']['count']} repeats, ± half of the 95 % interval; the line "
+            "below them is of the first repeat."
+        )
     written = dict.fromkeys(data_pattern_text(part["pattern"]) for part in own["data"])
     inside = printing.inside_text(own)
     printing.console().print(
@@ -127,3 +137,26 @@ def _print(document: dict[str, Any]) -> None:
         f"seed {own['seed']}",
         markup=False,
     )
+
+
+CELLS = ("latency_mean_us", "latency_p99_us", "latency_p99_99_us", "latency_max_us")
+"""Names that repeats give the latencies of the table."""
+
+
+def _cells(document: dict[str, Any], name: str, direction: str) -> Iterator[str]:
+    """Numbers of a job's direction: of one run, or means of repeats with their intervals."""
+    part = next(job for job in document["jobs"] if job["jobname"] == name)[direction]
+    latency, at = part["clat_ns"], part["clat_ns"]["percentile"]
+    rows = document["drivelab"].get("repeats", {}).get("jobs", ())
+    numbers: dict[str, Any] = next(
+        (row["numbers"] for row in rows if (row["job"], row["direction"]) == (name, direction)), {}
+    )
+    for key, value in (("mib_per_s", part["bw_bytes"] / MIB), ("iops", part["iops"])):
+        yield printing.spread(numbers.get(key, {}).get("mean", value), {"repeats": numbers}, key)
+    times = (latency["mean"], at.get("99.000000"), at.get("99.990000"), latency["max"])
+    for key, ns in zip(CELLS, times, strict=True):
+        if key in numbers:
+            scaled = {edge: numbers[key][edge] / 1e3 for edge in ("mean", "low", "high")}
+            yield printing.spread(scaled["mean"], {"repeats": {key: scaled}}, key)
+        else:
+            yield printing.number(None if ns is None else ns / 1e6)

@@ -44,6 +44,14 @@ def inside_text(result: Mapping[str, Any]) -> str:
     )
 
 
+def spread(value: float | None, record: Mapping[str, Any], name: str) -> str:
+    """A number, with half the width of its 95 % interval if it is a mean of repeats."""
+    found = (record.get("repeats") or {}).get(name)
+    if found is None:
+        return number(value)
+    return f"{number(value)} ± {number((found['high'] - found['low']) / 2, 2)}"
+
+
 def command_line(words: Sequence[str], seed: int | None) -> str:
     """A command as one types it, with its seed if it draws anything."""
     return shlex.join([*words, *(["--seed", str(seed)] if seed is not None else [])])

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, database, output, subject
+from drivelab import arguments, database, output, repeats, subject
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, real_drives, recording
@@ -41,6 +41,7 @@ def review(
         ),
     ] = False,
     seed: arguments.Seed = 1,
+    repeat: arguments.Repeat = 1,
     sets: arguments.Settings = None,
     workers: arguments.Workers = 2,
     database_file: arguments.DatabaseFile = None,
@@ -62,6 +63,7 @@ def review(
         loaded = [m for m in loaded if m.user_capacity_bytes >= laboratory.CAPACITY_BYTES_MIN]
     words = _command_words(names or [], every, sets or (), chosen, wanted, lengths)
     words += real_drives.wish_words(size, buffered)
+    words += ["--repeat", str(repeat)] if repeat > 1 else []
     plan = laboratory.Plan(
         models=loaded,
         measurements={
@@ -84,7 +86,7 @@ def review(
     with output.claimed(folder):
         if (folder / "results.json").exists():
             printing.message(f"{folder}: the results there will be replaced")
-        results = laboratory.run(plan)
+        results = repeats.review(plan, repeat)
         written = publish(results, folder)
     with recording.recorded(database_file, database.Recorded.review(results)):
         if json:
@@ -162,7 +164,12 @@ def _value_rows(test: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     """A compound test's values; its title and state stand before the first."""
     heads = (test["title"], test["state"])
     for value in test["values"]:
-        yield (*heads, value["title"], printing.number(value["value"]), value["unit"])
+        yield (
+            *heads,
+            value["title"],
+            printing.spread(value["value"], test, f"value:{value['name']}"),
+            value["unit"],
+        )
         heads = ("", "")
 
 
@@ -172,7 +179,7 @@ def _summary_row(test: dict[str, Any]) -> tuple[str, ...]:
     return (
         test["title"],
         test["state"],
-        printing.number(test["mib_per_s"]),
+        printing.spread(test["mib_per_s"], test, "mib_per_s"),
         printing.number(test["iops"]),
         *(printing.number(None if time is None else time / 1000) for time in times),
         printing.number(test["write_amplification"], 3),

@@ -82,4 +82,7 @@ def _metric(metric: Metric) -> Record:
         "better": metric.better,
         "values": list(metric.values),
         "ratios": [metric.ratio(index) for index in range(len(metric.values))],
+        "differs": [index > 0 and metric.told_apart(index) for index in range(len(metric.values))],
+        "repeats": [list(values) for values in metric.repeats] or None,
+        "plus_minus": list(metric.plus_minus) or None,
     }

@@ -9,7 +9,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from drivelab import verdicts
 from drivelab.compare import Comparison, overlays
 from drivelab.compare.pairing import Metric, Pair
 from drivelab.compare.sides import Side
@@ -95,7 +94,7 @@ def delta(metric: Metric, index: int) -> Delta:
     if ratio is None:
         return Delta(q.DASH, "")
     words = q.percent(ratio - 1, signed=True) if ratio < 10 else q.times(ratio)
-    if metric.better is None or not verdicts.differ(1.0, ratio):
+    if metric.better is None or not metric.told_apart(index):
         return Delta(words, "")
     return Delta(words, "better" if (ratio > 1) == (metric.better == "higher") else "worse")
 
@@ -160,7 +159,7 @@ def _better_by(metric: Metric, index: int) -> str:
     ratio = metric.ratio(index)
     if gain is None or ratio is None:
         return q.DASH
-    if not verdicts.differ(1.0, ratio):
+    if not metric.told_apart(index):
         return "same"
     if math.exp(abs(gain)) >= MANIFOLD:
         return f"{q.times(math.exp(abs(gain)))} {'better' if gain > 0 else 'worse'}"

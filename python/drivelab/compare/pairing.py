@@ -23,6 +23,10 @@ class Metric:
     better: str | None
     """"higher", "lower", or None where neither is."""
     values: tuple[float | None, ...]
+    repeats: tuple[tuple[float, ...], ...] = ()
+    """By side, what every repeat gave; empty for a side that was measured once."""
+    plus_minus: tuple[float | None, ...] = ()
+    """By side, half the width of the mean's 95 % interval."""
 
     def ratio(self, index: int) -> float | None:
         """The value of a side over that of the first; None where that means nothing."""
@@ -49,14 +53,24 @@ class Metric:
 
     @property
     def differs(self) -> bool:
-        """Whether the values are more than 2 % apart."""
-        known = [value for value in self.values if value is not None and value > 0]
-        return len(known) > 1 and verdicts.differ(min(known), max(known))
+        """Whether the values are more than 2 % apart, and further than repeats of one are."""
+        ends = self.extremes
+        return ends is not None and self.differ(*ends)
+
+    def differ(self, one: int, other: int) -> bool:
+        """Whether the values of two sides differ; not if their repeats don't bear it out."""
+        a, b = self.values[one], self.values[other]
+        repeats = self.repeats or ((),) * len(self.values)
+        return bool(a and b) and verdicts.differ(a or 0.0, b or 0.0, repeats[one], repeats[other])
 
     def only(self, indices: Collection[int]) -> Metric:
         """The same metric of some sides; the others have no value."""
         values = (value if i in indices else None for i, value in enumerate(self.values))
         return replace(self, values=tuple(values))
+
+    def told_apart(self, index: int) -> bool:
+        """Whether a side differs from the first one."""
+        return self.ratio(index) is not None and self.differ(0, index)
 
     def gain(self, index: int) -> float | None:
         """How much better than the first side, as a logarithm; None where neither is better."""
@@ -66,8 +80,9 @@ class Metric:
         return math.log(ratio) if self.better == "higher" else -math.log(ratio)
 
     def text(self, index: int) -> str:
-        """A side's value with its unit."""
-        return value_text(self.values[index], self.unit)
+        """A side's value with its unit, and with its interval if it is a mean of repeats."""
+        spread = self.plus_minus[index] if self.plus_minus else None
+        return value_text(self.values[index], self.unit, spread)
 
 
 @dataclass(frozen=True)
@@ -128,17 +143,18 @@ class Single:
     side: Side
 
 
-def value_text(value: float | None, unit: str) -> str:
+def value_text(value: float | None, unit: str, plus_minus: float | None = None) -> str:
     """A number with its unit; times in a readable one."""
     if unit in ("us", "µs"):
-        return q.latency(value)
+        return q.latency_of(value, plus_minus)
     if unit == "MiB/s":
-        return q.throughput(value)
+        return q.throughput(value, plus_minus)
     if unit == "IOPS":
-        return q.iops(value)
-    if unit == "W":
-        return q.power(value)
-    return q.with_unit(value, unit, 4)
+        return q.iops(value, plus_minus)
+    text = q.power(value) if unit == "W" else q.with_unit(value, unit, 4)
+    if plus_minus is None or value is None:
+        return text
+    return f"{text}{q.NBSP}±{q.NBSP}{q.significant(plus_minus, 2)}"
 
 
 def pair(sides: Sequence[Side], *, across_states: bool = False) -> tuple[list[Pair], list[Single]]:
@@ -211,7 +227,7 @@ def _metrics(
 ) -> Iterator[Metric]:
     known = [item for item in measurements if item is not None]
     if known:
-        yield from _stream_metrics(known[0].pattern, measurements)
+        yield from _stream_metrics(known[0].pattern, measurements, records)
     values = [{} if r is None else {v["name"]: v for v in dicts(r.get("values"))} for r in records]
     for name in dict.fromkeys(name for item in values for name in item):
         told = next(item[name] for item in values if name in item)
@@ -221,9 +237,29 @@ def _metrics(
             unit=text(told.get("unit")),
             better=told.get("better"),
             values=tuple(q.number(item.get(name, {}).get("value")) for item in values),
+            **_repeats(f"value:{name}", records),
         )
 
 
+def _repeats(place: str, records: Sequence[Record | None]) -> dict[str, Any]:
+    """What repeats gave of a number, by its place in a record; nothing where there were none."""
+    found = [dict((record or {}).get("repeats") or {}).get(place) or {} for record in records]
+    if not any(found):
+        return {}
+    return {
+        "repeats": tuple(tuple(item.get("values", ())) for item in found),
+        "plus_minus": tuple((i["high"] - i["low"]) / 2 if i else None for i in found),
+    }
+
+
+REPEATED = {
+    "mean_us": "latency_us.mean",
+    "max_us": "latency_us.max",
+    "mean_mb_per_s": "pass.mean_mb_per_s",
+    "floor_mb_per_s": "pass.floor_mb_per_s",
+    **{f"{key}_us": f"latency_us.{key}" for key in ("p99", "p99_9", "p99_99")},
+}
+"""Where repeats keep a metric that has another name there."""
 STREAM_METRICS: tuple[tuple[str, str, str, str | None, Any], ...] = (
     ("mib_per_s", "throughput", "MiB/s", "higher", lambda t: t.mib_per_s),
     ("mean_mb_per_s", "mean over positions", "MB/s", "higher", lambda t: t.mean_mb_per_s),
@@ -259,7 +295,11 @@ def _energy_per_gib(test: Measurement) -> float | None:
     return test.energy_j / (moved / q.GIB) if test.energy_j is not None and moved else None
 
 
-def _stream_metrics(pattern: str, measurements: Sequence[Measurement | None]) -> Iterator[Metric]:
+def _stream_metrics(
+    pattern: str,
+    measurements: Sequence[Measurement | None],
+    records: Sequence[Record | None],
+) -> Iterator[Metric]:
     headline = HEADLINES.get(pattern, "mib_per_s")
     only = ALONE.get(pattern)
     for name, title, unit, better, of in sorted(
@@ -267,4 +307,5 @@ def _stream_metrics(pattern: str, measurements: Sequence[Measurement | None]) ->
     ):
         values = tuple(None if test is None else of(test) for test in measurements)
         if any(value is not None for value in values) and (only is None or name in only):
-            yield Metric(name, title, unit, better, values)
+            repeats = _repeats(REPEATED.get(name, name), records)
+            yield Metric(name, title, unit, better, values, **repeats)

@@ -41,7 +41,8 @@ def as_review(run: Recorded) -> Record:
                 "model": whole["model"],
                 "state": whole["state"],
                 "kind": COMPOUND,
-                "values": _values(row, whole),
+                "values": _values(row, whole, repeats := _repeats(own, row)),
+                "repeats": {f"value:{name}": item for name, item in repeats.items()},
                 "tables": _percentiles(row, rows.get("percentiles", [])),
                 "charts": [],
                 "data": _data(own),
@@ -54,13 +55,28 @@ def as_review(run: Recorded) -> Record:
     }
 
 
-def _values(row: Row, whole: Row) -> list[Record]:
+def _repeats(own: Record, row: Row) -> Record:
+    """What repeats of a run gave of a job's direction, with its interval, by name."""
+    repeats = own.get("repeats") or {}
+    of_row = (
+        item["numbers"]
+        for item in repeats.get("jobs", ())
+        if (item["job"], item["direction"]) == (row["test"], row["direction"])
+    )
+    found = dict(next(of_row, {}))
+    if row["direction"] == "write" and "write_amplification" in repeats.get("numbers", {}):
+        found["write_amplification"] = repeats["numbers"]["write_amplification"]
+    return found
+
+
+def _values(row: Row, whole: Row, repeats: Record) -> list[Record]:
     found = [(name, title, unit, better, row.get(name)) for name, title, unit, better in VALUES]
     if row["direction"] == "write":
         amplification = whole.get("write_amplification")
         found.append(("write_amplification", "write amplification", "", "lower", amplification))
     return [
-        {"name": name, "title": title, "unit": unit, "better": better, "value": value}
+        {"name": name, "title": title, "unit": unit, "better": better}
+        | {"value": repeats[name]["mean"] if name in repeats else value}
         for name, title, unit, better, value in found
     ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-VERSION = 2
+VERSION = 3
 """Of these tables; in table `layout` of every file. A file of another version is refused."""
 
 
@@ -99,6 +99,16 @@ TABLES = {
             "test_charts",
             f"{MEASURED}, table_name VARCHAR, title VARCHAR, kind VARCHAR, x VARCHAR, y VARCHAR,"
             "series VARCHAR, log_x BOOLEAN, log_y BOOLEAN",
+        ),
+        _table(
+            "repeats",
+            f"{MEASURED}, direction VARCHAR, number VARCHAR, repeat_index UINTEGER, seed UBIGINT,"
+            "value DOUBLE",
+        ),
+        _table(
+            "intervals",
+            f"{MEASURED}, direction VARCHAR, number VARCHAR, mean DOUBLE, low DOUBLE, high DOUBLE,"
+            "method VARCHAR",
         ),
         _table("test_remarks", f"{MEASURED}, kind VARCHAR, remark VARCHAR"),
         _table("steady_states", f"{MEASURED}, key VARCHAR, value_json VARCHAR"),

@@ -58,6 +58,7 @@ def _parameters(models: Sequence[Record]) -> Iterator[Row]:
 
 def _review(document: Record) -> dict[str, Iterable[Row]]:
     tests = document["tests"]
+    seeds = (document["drivelab"].get("repeats") or {}).get("seeds", ())
 
     def of_each(make: Callable[[Record], Iterable[Row]]) -> Iterator[Row]:
         """Rows of every test, each with the test's keys."""
@@ -81,6 +82,8 @@ def _review(document: Record) -> dict[str, Iterable[Row]]:
                 for chart in test.get("charts") or ()
             )
         ),
+        "repeats": of_each(lambda test: _repeats(test.get("repeats"), seeds)),
+        "intervals": of_each(lambda test: _intervals(test.get("repeats"))),
         "test_remarks": of_each(_remarks),
         "steady_states": of_each(
             lambda test: (
@@ -155,6 +158,17 @@ def _cells(test: Record) -> Iterator[Row]:
                 }
 
 
+def _repeats(numbers: Record | None, seeds: Sequence[int]) -> Iterator[Row]:
+    for name, found in (numbers or {}).items():
+        for index, (seed, value) in enumerate(zip(seeds, found["values"], strict=True)):
+            yield {"number": name, "repeat_index": index, "seed": seed, "value": value}
+
+
+def _intervals(numbers: Record | None) -> Iterator[Row]:
+    for name, found in (numbers or {}).items():
+        yield {"number": name, **{k: found[k] for k in ("mean", "low", "high", "method")}}
+
+
 def _remarks(test: Record) -> Iterator[Row]:
     for kind in ("deviation", "note"):
         for remark in test.get(f"{kind}s") or ():
@@ -187,6 +201,21 @@ def _fio_run(document: Record) -> dict[str, Iterable[Row]]:
             )
         ),
         "percentiles": of_each(_fio_percentiles),
+        **_fio_repeats(own, keys, str(whole["test"])),
+    }
+
+
+def _fio_repeats(own: Record, keys: Row, whole: str) -> dict[str, Iterable[Row]]:
+    """Repeats of each direction of each job, and of the whole run."""
+    found = own.get("repeats") or {"jobs": (), "numbers": {}, "seeds": ()}
+    parts = [
+        ({**keys, "test": row["job"], "direction": row["direction"]}, row["numbers"])
+        for row in found["jobs"]
+    ]
+    parts.append(({**keys, "test": whole}, found["numbers"]))
+    return {
+        "repeats": [of | row for of, n in parts for row in _repeats(n, found["seeds"])],
+        "intervals": [of | row for of, n in parts for row in _intervals(n)],
     }
 
 

@@ -172,9 +172,10 @@ def _latency_text(value: float | None, unit: str | None) -> str:
 
 
 def _rate_text(test: Measurement) -> str:
+    rate = q.throughput(test.mib_per_s, test.plus_minus.get("mib_per_s"))
     if test.pattern == "sequential" or test.iops is None:
-        return q.throughput(test.mib_per_s)
-    return f"{q.throughput(test.mib_per_s)} ({q.iops(test.iops)})"
+        return rate
+    return f"{rate} ({q.iops(test.iops)})"
 
 
 @dataclass(frozen=True)

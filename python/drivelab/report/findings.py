@@ -15,6 +15,7 @@ from drivelab.report.measurements import (
     Model,
     Review,
     dicts,
+    repeated,
     state_rank,
     text,
 )
@@ -22,6 +23,7 @@ from drivelab.report.sentences import (
     Finding,
     change,
     circumstances,
+    compared,
     comparison,
     does,
     rates,
@@ -76,7 +78,7 @@ def _slowing(review: Review, model: Model, subject: str) -> Iterator[Finding]:
             largest[kind] = (ratio, new, later)
     # Reads first: they are most of what a drive does.
     for ratio, new, later in sorted(largest.values(), key=lambda item: (item[1].writes, item[0])):
-        figure, words = comparison(ratio)
+        figure, words = compared(new, later) or comparison(ratio)
         sentence = f"{later.state.capitalize()}, {subject} {does(new)} {words} new."
         where = circumstances(new)
         detail = f"{rates(new)} new, {rates(later)} {later.state}"
@@ -116,6 +118,12 @@ def _reading(review: Review, model: str, subject: str) -> Iterator[Finding]:
         )
 
 
+def _differ(one: Measurement, other: Measurement) -> bool:
+    """Whether the throughputs of two tests differ."""
+    ones, others = (test.repeats.get("mib_per_s", ()) for test in (one, other))
+    return verdicts.differ(one.mib_per_s or 0.0, other.mib_per_s or 0.0, ones, others)
+
+
 def _is_restored(state: str) -> bool:
     return state.endswith(tuple(RESTORED))
 
@@ -132,7 +140,7 @@ def _restored(review: Review, model: str) -> Iterator[Finding]:
             new = review.one(later.id, model, "new")
             worn = review.one(later.id, model, before)
             ratio = change(new.mib_per_s, worn.mib_per_s) if new and worn else None
-            if new and worn and ratio is not None and ratio < 0 and verdicts.differ(1.0, 1 + ratio):
+            if new and worn and ratio is not None and ratio < 0 and _differ(new, worn):
                 losses.append((ratio, new, worn, later))
         if not losses:
             continue
@@ -337,7 +345,7 @@ def _beside(review: Review, mine: Measurement) -> Iterator[Finding]:
         ratio = change(mine.mib_per_s, None if theirs is None else theirs.mib_per_s)
         if theirs is None or ratio is None or theirs.from_map:
             continue
-        figure, words = comparison(ratio)
+        figure, words = compared(mine, theirs) or comparison(ratio)
         yield Finding(
             figure,
             f"{other.title} {does(mine)} {words} {review.models[0].title}, both {mine.state}.",
@@ -354,6 +362,7 @@ def _compound(review: Review, model: str) -> Iterator[Finding]:
     own = [record for record in review.compound if record.get("model") == model]
     own.sort(key=lambda record: state_rank(text(record.get("state"))))
     new: dict[tuple[str, str], float] = {}
+    first: dict[tuple[str, str], Mapping[str, Any]] = {}
     changes: dict[str, tuple[float, Finding]] = {}
     for record in own:
         test_id, state = text(record.get("id")), text(record.get("state"))
@@ -362,14 +371,15 @@ def _compound(review: Review, model: str) -> Iterator[Finding]:
             if amount is None or amount <= 0 or not value.get("better"):
                 continue
             if state == "new":
-                new[key] = amount
+                new[key], first[key] = amount, record
             elif key in new:
                 ratio = amount / new[key] - 1
                 gain = ratio if value["better"] == "higher" else 1 / (1 + ratio) - 1
                 size = verdicts.size(amount, new[key])
                 # One value speaks for its test: the others mostly say the same.
                 told = changes.get(test_id)
-                if verdicts.differ(amount, new[key]) and (told is None or size > told[0]):
+                is_larger = told is None or size > told[0]
+                if is_larger and _values_differ(record, first[key], key[1], amount, new[key]):
                     changes[test_id] = (size, _told(record, value, new[key], gain))
         steady = record.get("steady_state")
         if isinstance(steady, dict) and steady.get("reached") is False:
@@ -377,6 +387,14 @@ def _compound(review: Review, model: str) -> Iterator[Finding]:
             yield Finding("unsteady", sentence, state)
     largest = sorted(changes.values(), key=lambda item: item[0], reverse=True)
     yield from (finding for _, finding in largest[:COMPOUND_MAX])
+
+
+def _values_differ(
+    record: Mapping[str, Any], new: Mapping[str, Any], name: str, amount: float, before: float
+) -> bool:
+    """Whether a value of a compound test has changed, as far as repeats tell."""
+    now, then = (repeated(dict(item)).get(f"value:{name}", ()) for item in (record, new))
+    return verdicts.differ(amount, before, now, then)
 
 
 def _told(record: Mapping[str, Any], value: Mapping[str, Any], new: float, gain: float) -> Finding:

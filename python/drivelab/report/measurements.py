@@ -113,6 +113,10 @@ class Measurement:
     """Of a pass over the whole drive, by position; MB are 10^6 bytes."""
     mean_mb_per_s: float | None = None
     floor_mb_per_s: float | None = None
+    repeats: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """What every repeat gave, by the name of the number; empty for a test that ran once."""
+    plus_minus: dict[str, float] = field(default_factory=dict)
+    """Half the width of the 95 % interval of the mean over the repeats."""
     from_map: bool = False
     """Whether most of what it read was never written: zeros, out of the map, without flash."""
 
@@ -339,6 +343,8 @@ def _measurement(raw: dict[str, Any], real: frozenset[str]) -> Measurement:
         mean_mb_per_s=number(whole.get("mean_mb_per_s")),
         floor_mb_per_s=number(whole.get("floor_mb_per_s")),
         from_map=_is_from_map(raw, real),
+        repeats=repeated(raw),
+        plus_minus=_plus_minus(raw),
         **{
             key: number(raw.get(key))
             for key in (
@@ -348,6 +354,24 @@ def _measurement(raw: dict[str, Any], real: frozenset[str]) -> Measurement:
             )
         },
     )
+
+
+def repeated(raw: dict[str, Any]) -> dict[str, tuple[float, ...]]:
+    """What every repeat of a test gave, by the name of the number."""
+    return {
+        name: tuple(value for value in map(number, found["values"]) if value is not None)
+        for name, found in _dict(raw.get("repeats")).items()
+        if isinstance(found, dict) and isinstance(found.get("values"), list)
+    }
+
+
+def _plus_minus(raw: dict[str, Any]) -> dict[str, float]:
+    found = {}
+    for name, item in _dict(raw.get("repeats")).items():
+        low, high = (number(_dict(item).get(key)) for key in ("low", "high"))
+        if low is not None and high is not None:
+            found[name] = (high - low) / 2
+    return found
 
 
 FROM_MAP_SHARE = 0.5

@@ -61,25 +61,35 @@ def exact(value: Any, unit: str = "") -> str:
     return f"{text}{NBSP}{unit}" if unit else text
 
 
-def throughput(value: Any) -> str:
-    """MiB/s with the digits the reviews print: one decimal from 10 on, two below."""
+def throughput(value: Any, plus_minus: Any = None) -> str:
+    """MiB/s with the digits the reviews print: one decimal from 10 on, two below.
+
+    `plus_minus`: half the width of its 95 % interval, where it is the mean of repeats.
+    """
     amount = number(value)
     if amount is None:
         return DASH
-    size = abs(amount)
+    size, spread = abs(amount), _plus_minus(plus_minus)
     if 0 < size < 0.1:
-        return with_unit(amount, "MiB/s", 2)
-    return f"{_fixed(amount, 1 if size >= 9.995 else 2)}{NBSP}MiB/s"
+        return f"{significant(amount, 2)}{spread}{NBSP}MiB/s"
+    return f"{_fixed(amount, 1 if size >= 9.995 else 2)}{spread}{NBSP}MiB/s"
 
 
-def iops(value: Any) -> str:
-    """Requests per second: whole from 100 on."""
+def _plus_minus(value: Any) -> str:
+    """What follows a mean of repeats: " ± 0.31"; nothing for a single number."""
+    amount = number(value)
+    return "" if amount is None else f"{NBSP}±{NBSP}{significant(amount, 2)}"
+
+
+def iops(value: Any, plus_minus: Any = None) -> str:
+    """Requests per second: whole from 100 on; `plus_minus` as of `throughput`."""
     amount = number(value)
     if amount is None:
         return DASH
+    spread = _plus_minus(plus_minus)
     if abs(amount) >= 99.95:
-        return f"{_fixed(amount, 0)}{NBSP}IOPS"
-    return with_unit(amount, "IOPS")
+        return f"{_fixed(amount, 0)}{spread}{NBSP}IOPS"
+    return f"{significant(amount)}{spread}{NBSP}IOPS"
 
 
 def latency(microseconds: Any, digits: int = 3) -> str:
@@ -97,6 +107,12 @@ def latency(microseconds: Any, digits: int = 3) -> str:
     if rounded < 1e6:
         return with_unit(amount / 1e3, "ms", digits)
     return with_unit(amount / 1e6, "s", digits)
+
+
+def latency_of(microseconds: Any, plus_minus: Any) -> str:
+    """A time given in us with half the width of its 95 % interval, if it has one."""
+    text, spread = latency(microseconds), latency(plus_minus)
+    return text if spread == DASH or text == DASH else f"{text}{NBSP}±{NBSP}{spread}"
 
 
 def latency_in(microseconds: Any, unit: str) -> str:

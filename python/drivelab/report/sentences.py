@@ -43,6 +43,29 @@ def comparison(ratio: float) -> tuple[str, str]:
     return q.percent(ratio, signed=True), f"{q.percent(abs(ratio))} {word} than"
 
 
+NONE = "none"
+"""The figure of a difference that repeats don't bear out."""
+
+
+def compared(
+    before: Measurement, after: Measurement, name: str = "mib_per_s"
+) -> tuple[str, str] | None:
+    """How a number of one test compares with another's, as `comparison`; None without both.
+
+    A difference within the interval that repeats give it is called none.
+    """
+    one, other = getattr(before, name), getattr(after, name)
+    ratio = change(one, other)
+    if ratio is None:
+        return None
+    ones, others = before.repeats.get(name, ()), after.repeats.get(name, ())
+    if ones or others:
+        large = verdicts.differ(1.0, max(0.0, 1 + ratio))
+        if large and not verdicts.differ(one, other, ones, others):
+            return NONE, "no differently, within the interval of the repeats, than"
+    return comparison(ratio)
+
+
 def circumstances(test: Measurement) -> str:
     """Queue depth and alignment of a test in words."""
     parts = []
@@ -80,6 +103,7 @@ def does(test: Measurement) -> str:
 
 def rates(test: Measurement) -> str:
     """Throughput, of random work with IOPS."""
+    text = q.throughput(test.mib_per_s, test.plus_minus.get("mib_per_s"))
     if test.pattern in ("sequential", "pass") or test.iops is None:
-        return q.throughput(test.mib_per_s)
-    return f"{q.throughput(test.mib_per_s)} ({q.iops(test.iops)})"
+        return text
+    return f"{text} ({q.iops(test.iops)})"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from drivelab import verdicts
 from drivelab.report import quantities as q
 from drivelab.report.bars import RELATIONS, state_class
 from drivelab.report.findings import met
@@ -45,12 +47,18 @@ class Delta:
     mood: str
 
 
-def delta(before: float | None, after: float | None, *, more_is_better: bool | None) -> Delta:
-    """The percent difference; changes below 1 % are neither better nor worse."""
+def delta(
+    before: float | None,
+    after: float | None,
+    *,
+    more_is_better: bool | None,
+    repeats: tuple[Sequence[float], Sequence[float]] = ((), ()),
+) -> Delta:
+    """The percent difference; what is no difference is neither better nor worse."""
     ratio = change(before, after)
-    if ratio is None:
+    if ratio is None or before is None or after is None:
         return Delta(q.DASH, "")
-    if more_is_better is None or abs(ratio) < 0.01:
+    if more_is_better is None or not verdicts.differ(before, after, *repeats):
         return Delta(q.percent(ratio, signed=True), "")
     mood = "better" if (ratio > 0) == more_is_better else "worse"
     return Delta(q.percent(ratio, signed=True), mood)
@@ -78,16 +86,18 @@ def contrasts(review: Review, model: str) -> list[Contrast]:
 
 
 def _contrast(new: Measurement, later: Measurement) -> tuple[tuple[str, str, Delta], ...]:
-    tail = ("p99_99", "mean")
-    a, b = ({key: t.latency_us.get(key) for key in tail} for t in (new, later))
-    rate = delta(new.mib_per_s, later.mib_per_s, more_is_better=True)
+    def cells(
+        name: str, of: Callable[[Measurement], float | None], text: Callable[..., str], more: bool
+    ) -> tuple[str, str, Delta]:
+        repeats = (new.repeats.get(name, ()), later.repeats.get(name, ()))
+        one, other = (text(of(test), test.plus_minus.get(name)) for test in (new, later))
+        return one, other, delta(of(new), of(later), more_is_better=more, repeats=repeats)
+
     return (
-        (q.throughput(new.mib_per_s), q.throughput(later.mib_per_s), rate),
-        (q.iops(new.iops), q.iops(later.iops), delta(new.iops, later.iops, more_is_better=True)),
-        *(
-            (q.latency(a[key]), q.latency(b[key]), delta(a[key], b[key], more_is_better=False))
-            for key in ("mean", "p99_99")
-        ),
+        cells("mib_per_s", lambda test: test.mib_per_s, q.throughput, True),
+        cells("iops", lambda test: test.iops, q.iops, True),
+        cells("latency_us.mean", lambda test: test.mean_us, q.latency_of, False),
+        cells("latency_us.p99_99", lambda t: t.latency_us.get("p99_99"), q.latency_of, False),
     )
 
 
@@ -114,7 +124,10 @@ def latencies(review: Review, model: str) -> list[Row]:
     return [
         Row(
             test.title, test.state, state_class(test.state),
-            tuple(q.latency(test.latency_us.get(key)) for key in keys),
+            tuple(
+                q.latency_of(test.latency_us.get(key), test.plus_minus.get(f"latency_us.{key}"))
+                for key in keys
+            ),
         )
         for test_id in review.test_ids(model)
         for test in review.of(test_id, model)

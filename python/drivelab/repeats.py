@@ -1,0 +1,135 @@
+"""A review, or a run, with several seeds: means in place of single numbers, every repeat kept.
+
+The first repeat has the seed that was asked for, so one repeat is the run without them. Of a test
+the headline numbers become means; what belongs to one run of it stays that of the first: series,
+tables, counters, bytes. `repeats` of a test holds every number of every repeat and its interval.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from drivelab import figures
+from drivelab import review as laboratory
+from drivelab.estimates import estimate
+from drivelab.quantities import derive_seed
+
+Record = dict[str, Any]
+
+HEADLINES = (
+    *("iops", "mib_per_s", "write_amplification", "energy_j", "mean_power_w"),
+    *(f"latency_us.{key}" for key in ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "max")),
+    *(f"split_mean_us.{key}" for key in ("queueing", "link", "firmware", "flash", "cleaning")),
+    *(f"pass.{key}" for key in ("mean_mb_per_s", "floor_mb_per_s", "median_mb_per_s")),
+)
+"""Numbers of a test of one stream that become means, by where they are in its record."""
+VALUE = "value:"
+"""What a headline value of a compound test is called here, before its name."""
+
+
+def seeds(seed: int, count: int) -> list[int]:
+    """A seed for each repeat: the given one first."""
+    return [seed, *(derive_seed(seed, "repeat", str(index)) for index in range(1, count))]
+
+
+def review(plan: laboratory.Plan, count: int) -> Record:
+    """Carries out a plan with so many seeds; returns the results as in results.json."""
+    if count == 1:
+        return laboratory.run(plan)
+    chosen = seeds(plan.seed, count)
+    documents = [laboratory.run(replace(plan, seed=seed)) for seed in chosen]
+    return merged(documents, chosen)
+
+
+def merged(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
+    """The reviews of these seeds as one document."""
+    found = copy.deepcopy(documents[0])
+    found["drivelab"]["repeats"] = {"count": len(chosen), "seeds": list(chosen)}
+    for index, record in enumerate(found["tests"]):
+        _merge(record, [document["tests"][index] for document in documents])
+    found["figures"] = figures.compare(found["models"], found["tests"])
+    found["wall_s"] = sum(document["wall_s"] for document in documents)
+    return found
+
+
+def _merge(record: Record, parts: Sequence[Record]) -> None:
+    """Turns the first repeat's record of a test into that of all of them."""
+    keys = {(part["model"], part["state"], part["id"]) for part in parts}
+    assert len(keys) == 1, keys
+    each = [dict(_numbers(part)) for part in parts]
+    found = {}
+    for name in each[0]:
+        values = [numbers[name] for numbers in each if name in numbers]
+        # A number that some repeats haven't got (a time of recovery) has no mean.
+        if len(values) == len(parts):
+            found[name] = estimate(values)
+            _put(record, name, found[name].mean)
+    record["repeats"] = {name: item.record() for name, item in found.items()}
+    record["wall_s"] = sum(part["wall_s"] for part in parts)
+
+
+def _numbers(record: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for name in HEADLINES:
+        place: Any = record
+        for key in name.split("."):
+            place = place.get(key) if isinstance(place, Mapping) else None
+        if isinstance(place, int | float) and not isinstance(place, bool):
+            yield name, float(place)
+    for value in record.get("values") or ():
+        if value["value"] is not None:
+            yield VALUE + value["name"], float(value["value"])
+
+
+def _put(record: Record, name: str, number: float) -> None:
+    if name.startswith(VALUE):
+        for value in record["values"]:
+            if VALUE + value["name"] == name:
+                value["value"] = number
+        return
+    *path, last = name.split(".")
+    place = record
+    for key in path:
+        place = place[key]
+    place[last] = number
+
+
+JOB_NUMBERS: Mapping[str, Callable[[Record], float | None]] = {
+    "mib_per_s": lambda part: part["bw_bytes"] / 2**20,
+    "iops": lambda part: part["iops"],
+    "latency_mean_us": lambda part: part["lat_ns"]["mean"] / 1e3,
+    "latency_max_us": lambda part: part["lat_ns"]["max"] / 1e3,
+    "latency_p99_us": lambda part: _percentile_us(part, "99.000000"),
+    "latency_p99_99_us": lambda part: _percentile_us(part, "99.990000"),
+}
+"""Numbers of a direction of a job that are repeated, from fio's JSON."""
+
+
+def _percentile_us(part: Record, key: str) -> float | None:
+    found = part["clat_ns"].get("percentile", {}).get(key)
+    return None if found is None else found / 1e3
+
+
+def of_jobs(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
+    """Every number of every repeat of a run of jobs, with its interval: `drivelab.repeats`."""
+    rows = []
+    for index, job in enumerate(documents[0]["jobs"]):
+        for direction in ("read", "write", "trim"):
+            parts = [document["jobs"][index][direction] for document in documents]
+            if not all(part["total_ios"] for part in parts):
+                continue
+            numbers = {}
+            for name, of in JOB_NUMBERS.items():
+                values = [value for value in map(of, parts) if value is not None]
+                if len(values) == len(parts):
+                    numbers[name] = estimate(values).record()
+            rows.append({"job": job["jobname"], "direction": direction, "numbers": numbers})
+    whole = {}
+    for name in ("write_amplification", "erases", "energy_j"):
+        own = [document["drivelab"].get(name) for document in documents]
+        known = [value for value in own if value is not None]
+        if len(known) == len(own):
+            whole[name] = estimate(known).record()
+    return {"count": len(chosen), "seeds": list(chosen), "jobs": rows, "numbers": whole}
