@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drivelab.counters import write_amplification_of
 from drivelab.figures.scenarios.bench import (
     Bench,
     Found,
@@ -12,11 +13,12 @@ from drivelab.figures.scenarios.bench import (
     scenarios,
     value_of,
 )
-from drivelab.quantities import KIB
+from drivelab.procedures.flow import flow
+from drivelab.quantities import KIB, MIB
 from drivelab.states import steps
 from drivelab.states.image import ImageCopy
 from drivelab.states.steps import RANDOM, REPEATING
-from drivelab.targets import Target
+from drivelab.targets import Report, Target
 
 QUARTER, EIGHTH = 4, 8
 
@@ -126,29 +128,44 @@ def _rates(bench: Bench, drive: Target) -> dict[str, float]:
     return found
 
 
-SHARES = (0.0, 30.0, 60.0, 100.0)
-"""Random share of the writes, in percent of the requests, all of 4 KiB."""
+SHARES = (0, 30, 60, 100)
+"""Random share of the bytes, in percent; the rest follows each other. All in writes of 4 KiB."""
+PIECES = 64
+"""Pieces of a fill; in each both kinds take turns, so that they are mixed throughout."""
 
 
 def random_share(bench: Bench) -> Found:
-    """A full drive written on with more and more random writes, each to steady; an eighth of it."""
+    """A full drive written on with more and more random writes: once over to be steady, then a
+    quarter of it measured. Of a drive's eighth."""
     full = bench.small(EIGHTH)
     bench.fill(full)
-    size = full.capacity_bytes
     found: dict[str, float | None] = {}
     for share in SHARES:
         drive = full.clone()
-        for name, moved in (("warm-up", size), ("measured", size // 4)):
-            report = bench.write(
-                drive,
-                f"{name}-{share:.0f}",
-                rw="write" if share == 0 else "randwrite",
-                moved=moved,
-                random_percent=share or 100.0,
-            )
-        found[f"mib_per_s_{share:.0f}"] = rate(report)
-        found[f"write_amplification_{share:.0f}"] = amplification(report)
+        pieces = [_piece(bench, drive, share, index) for index in range(PIECES + PIECES // 4)]
+        reports = [report for piece in pieces[PIECES:] for report in piece]
+        numbers = [flow(report, "write") for report in reports]
+        moved = sum(float(item["bytes"] or 0.0) for item in numbers)
+        seconds = sum(float(item["duration_s"] or 0.0) for item in numbers)
+        found[f"mib_per_s_{share}"] = moved / seconds / MIB
+        found[f"write_amplification_{share}"] = write_amplification_of(reports)
     return found
+
+
+def _piece(bench: Bench, drive: Target, share: int, index: int) -> list[Report]:
+    """Random writes over the whole drive, and the next part of the sequential ones."""
+    size = drive.capacity_bytes // PIECES
+    random = size * share // 100
+    reports = []
+    if random:
+        reports.append(bench.write(drive, f"random-{index}", moved=random))
+    if random < size:
+        offset = index % PIECES * size
+        offset -= offset % (4 * KIB)
+        reports.append(
+            bench.write(drive, f"row-{index}", rw="write", offset=offset, span=size - random)
+        )
+    return reports
 
 
 RANDOM_SHARE = 0.3

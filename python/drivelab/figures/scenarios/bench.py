@@ -157,7 +157,7 @@ def steady(
     return (moved / seconds / MIB if seconds else None), write_amplification_of(parts)
 
 
-def bytes_at_peak(bench: Bench, drive: Target, data: str, most: float = 4.0) -> float:
+def bytes_at_peak(bench: Bench, drive: Target, data: str, most: float = 1.5) -> float:
     """Bytes, as a share of the drive, that it takes at random until it is slower than 0.8 of its
     start, in pieces of 1/128; at most `most`."""
     piece = drive.capacity_bytes // 128

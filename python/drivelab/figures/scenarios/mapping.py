@@ -14,7 +14,7 @@ from drivelab.states import steps
 from drivelab.states.image import ImageCopy
 from drivelab.states.steps import REPEATING
 
-PARTS = 4
+PARTS = 8
 UNITS_KIB = (4, 16, 64)
 
 
