@@ -76,6 +76,8 @@ pub struct WriteBuffer {
     index: UnitIndex,
     capacity: u32,
     used: u32,
+    /// The unit that came last as a new entry.
+    newest: Lpn,
     queued: u32,
     /// What the waiting entries will take in flash.
     queued_granules: u32,
@@ -115,6 +117,7 @@ impl WriteBuffer {
             index: UnitIndex::new(capacity),
             capacity,
             used: 0,
+            newest: Lpn(0),
             queued: 0,
             queued_granules: 0,
             awaited: 0,
@@ -176,6 +179,13 @@ impl WriteBuffer {
         let entry = &mut self.entries[id as usize];
         entry.sectors |= sectors;
         entry.ready_ns = entry.ready_ns.max(ready_ns);
+    }
+
+    /// The unit that came last as a new entry; any unit of a buffer that has never held one.
+    #[inline]
+    #[must_use]
+    pub fn newest(&self) -> Lpn {
+        self.newest
     }
 
     /// Whether nothing is on its way.
@@ -255,6 +265,7 @@ impl WriteBuffer {
         sectors: u64,
     ) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
+        self.newest = lpn;
         self.entries[id as usize] = Entry {
             lpn,
             state: EntryState::Queued,

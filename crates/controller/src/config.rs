@@ -87,6 +87,9 @@ pub struct BufferConfig {
     pub capacitor: bool,
     /// Which superblock's units leave next, where they are grouped.
     pub eviction: BufferEviction,
+    /// It takes data that go on where the last ended; other data wait until all that it holds is in flash, and while a
+    /// merge is under way, whose copies go through it, everything waits.
+    pub one_group: bool,
 }
 
 /// Which superblock's units leave a buffer that groups them, when space is needed.

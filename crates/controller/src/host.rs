@@ -266,7 +266,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let partial = sectors < self.sectors_per_unit;
             let bits = sector_bits(sector, sectors);
             let waits_for_turn = partial && existing.is_none() && !self.may_complete_partial(Lpn(unit));
-            if waits_for_turn || !self.buffer.has_space(bits, merge) {
+            if waits_for_turn || !M::takes_host_data(self, Lpn(unit)) || !self.buffer.has_space(bits, merge) {
                 self.slots[slot as usize].sectors_done = done;
                 return false;
             }

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 
 use drivelab_ftl::{GroupUnit, Mapping, MergeMap, MergeScheme, MergeStep};
 use drivelab_nand::op::PageKind;
-use drivelab_nand::{DieIndex, Ppn};
+use drivelab_nand::{DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 
 use crate::buffer::sector_bits;
@@ -73,6 +73,15 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
 
     fn buffer_units_min(&self) -> u32 {
         self.layout().units_per_page
+    }
+
+    #[inline]
+    fn takes_host_data(drive: &SolidStateDrive<Self>, lpn: Lpn) -> bool {
+        if !drive.config.buffer.one_group {
+            return true;
+        }
+        let newest = drive.buffer.newest();
+        drive.jobs.merging == 0 && (drive.buffer.is_empty() || lpn == newest || lpn.0 == newest.0 + 1)
     }
 
     #[inline]
@@ -237,8 +246,12 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     fn end_job(&mut self, bank: DieIndex, now: Nanos) {
         let job = &mut self.jobs.banks[bank.0 as usize];
         job.is_busy = false;
+        let was_closed = job.merges && self.config.buffer.one_group;
         self.jobs.merging -= u32::from(job.merges);
         self.jobs.working -= 1;
+        if was_closed && !self.admission.is_empty() {
+            self.admit(now);
+        }
         self.note_idle(now);
     }
 

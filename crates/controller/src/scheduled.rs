@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use drivelab_ftl::{CompressedMap, LogMapping, Mapping, PageMap};
+use drivelab_nand::Lpn;
 use drivelab_sim::Nanos;
 
 use crate::clusters::Clusters;
@@ -31,6 +32,13 @@ pub trait Scheduled: Mapping + Sized {
 
     /// Units that the write buffer must have room for at least.
     fn buffer_units_min(&self) -> u32;
+
+    /// Whether the buffer takes data of this unit just now, as far as it has space.
+    #[inline]
+    fn takes_host_data(drive: &SolidStateDrive<Self>, lpn: Lpn) -> bool {
+        let _ = (drive, lpn);
+        true
+    }
 
     /// Something may have become possible: data has come into the buffer, a hold time has passed.
     fn drain(drive: &mut SolidStateDrive<Self>, now: Nanos);

@@ -84,6 +84,7 @@ fn buffer(units: u32) -> BufferConfig {
         hold_ns: 5_000_000,
         capacitor: false,
         eviction: BufferEviction::Oldest,
+        one_group: false,
     }
 }
 
@@ -124,8 +125,8 @@ fn some_config() -> impl Strategy<Value = MergeConfig> {
 }
 
 fn some_buffer() -> impl Strategy<Value = BufferConfig> {
-    (4u32..40, any::<bool>(), any::<bool>(), 0u64..3, 0u8..3).prop_map(
-        |(units, write_back, coalesce, hold, eviction)| BufferConfig {
+    (4u32..40, any::<bool>(), any::<bool>(), 0u64..3, 0u8..3, any::<bool>()).prop_map(
+        |(units, write_back, coalesce, hold, eviction, one_group)| BufferConfig {
             units,
             write_back,
             coalesce,
@@ -136,6 +137,7 @@ fn some_buffer() -> impl Strategy<Value = BufferConfig> {
                 1 => BufferEviction::Fullest,
                 _ => BufferEviction::Random,
             },
+            one_group,
         },
     )
 }
@@ -214,6 +216,24 @@ fn one_merge_a_write_without_a_cache() {
         let merge_ns = u64::from(ROWS) * row_ns() + TIMING.erase_ns;
         let ratio = time as f64 / (writes * merge_ns) as f64;
         assert!((0.97..1.03).contains(&ratio), "{ratio} of a merge a write, used: {is_used}");
+    }
+}
+
+#[test]
+fn a_buffer_of_one_group_acknowledges_what_goes_on_and_makes_another_place_wait_for_the_merge() {
+    let superblock = u64::from(ROWS * UNITS_PER_ROW) * 8;
+    let merge_ns = u64::from(ROWS - 1) * row_ns();
+    for (one_group, waits) in [(false, false), (true, true)] {
+        let buffer = BufferConfig { one_group, ..buffer(4 * UNITS_PER_ROW) };
+        let mut drive = drive::<OneReplacement>(66, config(64 * BANKS * ROWS * UNITS_PER_ROW), buffer);
+        // The last row of a superblock: all others are copied before it.
+        let last_row = superblock * u64::from(BANKS) - 16;
+        for lba in [last_row, last_row + 8] {
+            let time = write_all(&mut drive, 1, [(lba, 8)].into_iter());
+            assert!(time < merge_ns / 10, "{time} ns at {lba}, which goes on");
+        }
+        let time = write_all(&mut drive, 1, [(9 * superblock, 8)].into_iter());
+        assert_eq!(time > merge_ns / 2, waits, "{time} ns elsewhere, a merge takes {merge_ns} ns");
     }
 }
 

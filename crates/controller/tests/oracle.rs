@@ -133,6 +133,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             hold_ns: shape.hold_ns,
             capacitor: false,
             eviction: BufferEviction::Oldest,
+            one_group: false,
         },
         scheduling: SchedulingConfig {
             die_allocation: shape.allocation,

@@ -249,6 +249,37 @@ fn every_family_follows_its_parameters() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Writes in the time of one merge, where commands go in order to two members that take one small write at a time. A
+/// write completes the replacement of the one before, from its row on, and copies the rows before its own.
+fn merges_side_by_side() -> f64 {
+    let random = &mut Stream::new(7, 1);
+    let mut share = move || random.below(1 << 20) as f64 / f64::from(1 << 20);
+    let (mut free, mut reached, mut now) = ([0.0f64; 2], [0.5; 2], 0.0f64);
+    let writes = 200_000;
+    for _ in 0..writes {
+        let (member, row) = (usize::from(share() < 0.5), share());
+        now = now.max(free[member]);
+        free[member] = now + 1.0 - reached[member] + row;
+        reached[member] = row;
+    }
+    f64::from(writes) / now
+}
+
+#[test]
+fn a_pair_of_superblock_maps_writes_as_two_that_take_turns_at_random() {
+    let rate = |name: &str, key: &str| {
+        let mut drive = shipped::drive(name, &[(key, "0")]);
+        write_at_random(&mut drive, 150, Content::RANDOM);
+        let start = drive.now_ns();
+        write_at_random(&mut drive, 600, Content::RANDOM);
+        600.0 / (drive.now_ns() - start) as f64
+    };
+    let one = rate("jmicron-jmf602b-64gb", "ftl.rotation_superblocks");
+    let pair = rate("gskill-titan-128gb", "member.ftl.rotation_superblocks");
+    let (measured, formula) = (pair / one, merges_side_by_side());
+    assert!((measured / formula - 1.0).abs() < 0.04, "{measured} times one drive's writes, not {formula}");
+}
+
 /// A parameter of the drive's model, as a number.
 fn value(drive: &Drive, key: &str) -> f64 {
     let found = drive.model().parameters().find(|(parameter, _)| parameter.key == key);

@@ -213,6 +213,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
             hold_ns: 500_000,
             capacitor: false,
             eviction: BufferEviction::Oldest,
+            one_group: false,
         },
         scheduling: SchedulingConfig {
             die_allocation: DieAllocation::EarliestFree,

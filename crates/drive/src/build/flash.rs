@@ -102,6 +102,7 @@ pub fn controller(
             hold_ns: model.integer("write_buffer.hold_ns"),
             capacitor: model.flag("write_buffer.capacitor"),
             eviction: word_if_any(model, "write_buffer.eviction")?,
+            one_group: model.flag("write_buffer.one_group"),
         },
         scheduling: SchedulingConfig {
             die_allocation: word_if_any(model, "controller.die_allocation")?,

@@ -50,10 +50,19 @@ pub(super) const LOG_BLOCKS: &[Parameter] = &[
 ];
 
 /// Order in which groups leave the write buffer.
-pub(super) const WRITE_BUFFER: &[Parameter] = &[row(
-    "write_buffer.eviction",
-    "",
-    Choice(&["oldest", "fullest", "random"]),
-    Word("oldest"),
-    "which superblock's units leave when space is needed",
-)];
+pub(super) const WRITE_BUFFER: &[Parameter] = &[
+    row(
+        "write_buffer.eviction",
+        "",
+        Choice(&["oldest", "fullest", "random"]),
+        Word("oldest"),
+        "which superblock's units leave when space is needed",
+    ),
+    row(
+        "write_buffer.one_group",
+        "",
+        Boolean,
+        Is(false),
+        "takes only data that go on where the last ended; others wait until it is empty, all during a merge",
+    ),
+];

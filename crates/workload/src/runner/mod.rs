@@ -5,8 +5,7 @@
 //! its tag issues the next. A closed loop touches nothing but the request, its slot and the histogram.
 
 mod active;
-
-use std::collections::VecDeque;
+mod waiting;
 
 use drivelab_controller::{Command, Completion, Device, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
@@ -21,6 +20,7 @@ use crate::progress::Progress;
 use crate::report::Report;
 use crate::requests::{Task, op_code};
 use active::{ActiveJob, Turn};
+use waiting::Waiting;
 
 /// Looks at a clock that stands still before a run is given up. An ideal drive may answer many requests in no time.
 const TIMELESS_LOOKS: u32 = 20_000;
@@ -113,8 +113,8 @@ struct Host<'d, 'a, D> {
     jobs: Vec<ActiveJob<'a>>,
     /// By tag.
     slots: Vec<Slot>,
-    /// Requests that the drive's queue has no room for, first in first out.
-    waiting: VecDeque<(u32, Request)>,
+    /// Requests that the drive's queue has no room for.
+    waiting: Waiting,
     /// In the drive.
     outstanding: u32,
     busy: BusyTime,
@@ -142,7 +142,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
             jobs.push(ActiveJob::new(task, index, now_ns, capacity_bytes, first..first + depth));
         }
         let measure_start_ns = jobs.iter().map(|job| job.measure_start_ns).min().unwrap_or(now_ns);
-        let waiting = VecDeque::with_capacity(slots.len().saturating_sub(queue_depth as usize));
+        let waiting = Waiting::before(queue_depth, slots.len());
         Self {
             device,
             jobs,
@@ -240,7 +240,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         let (job, background) = (slot.job, slot.background);
         self.outstanding -= 1;
         self.busy.end(now_ns);
-        if let Some((tag, request)) = self.waiting.pop_front() {
+        if let Some((tag, request)) = self.waiting.pop() {
             self.submit(tag, &request, now_ns)?;
         }
         if self.jobs[job as usize].complete(completion, issued_ns, background) {
@@ -286,7 +286,7 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         if self.outstanding < self.queue_depth {
             return self.submit(tag, request, now_ns);
         }
-        self.waiting.push_back((tag, *request));
+        self.waiting.push(tag, *request);
         Ok(())
     }
 
