@@ -217,6 +217,7 @@ fn merging(random: &mut Random, has_log: bool) -> Values {
         put(&mut values, "ftl.log_blocks", random.between(0, 3));
     }
     put(&mut values, "write_buffer.eviction", random.one(&["oldest", "fullest", "random"]));
+    put(&mut values, "write_buffer.one_group", random.one(&["true", "false"]));
     controller(random, &mut values, unit, program.max(unit), raw);
     values
 }
