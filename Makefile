@@ -59,6 +59,10 @@ figures: setup ## all published figures against the models, and docs/figures.md 
 check-figures: setup ## which rows of docs/figures.md the models no longer give: status 1 if any
 	$(BIN)/drivelab figures --check docs/figures.md --workers $(WORKERS)
 
+.PHONY: pictures
+pictures: setup ## docs/report.png, which README.md shows: a screenshot of the report of `make review`
+	@browser=$$(tools/browser) && PYTHONPATH=python/tests $(BIN)/python -m pictures "$$browser"
+
 ##@ Check
 
 .PHONY: system

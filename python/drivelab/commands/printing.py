@@ -47,9 +47,8 @@ def inside_text(result: Mapping[str, Any]) -> str:
 def spread(value: float | None, record: Mapping[str, Any], name: str) -> str:
     """A number, with half the width of its 95 % interval if it is a mean of repeats."""
     found = (record.get("repeats") or {}).get(name)
-    if found is None:
-        return number(value)
-    return f"{number(value)} ± {number((found['high'] - found['low']) / 2, 2)}"
+    half = (found["high"] - found["low"]) / 2 if found is not None else 0.0
+    return f"{number(value)} ± {number(half, 2)}" if half else number(value)
 
 
 def command_line(words: Sequence[str], seed: int | None) -> str:

@@ -13,6 +13,8 @@ from drivelab.report import quantities as q
 from drivelab.report.sentences import Finding, circumstances, does, work
 from drivelab.verdicts import CHANGE_RATIO
 
+DECIDING_MIN = 1.1
+"""From this factor on a difference of reads comes before larger ones of writes."""
 FINDINGS_MAX = 12
 """What fits on a screen."""
 COMPOUND_MAX = 3
@@ -47,8 +49,8 @@ def findings(
     else:
         beside = []
     work = list(_work(sides, pairs))
-    reads = [item for item, direction in work if direction == "read"]
-    found = [item for item, direction in work if direction != "read"]
+    reads = [item for item, of in work if of == "read" and item[0] >= DECIDING_MIN]
+    found = [item for item, of in work if of != "read" or item[0] < DECIDING_MIN]
     found += _compound(sides, pairs)
     for name, sentence in (
         ("p99_99_us", "One in 10,000 {work} takes {factor} on {worse} than on {better} ({state})."),

@@ -152,7 +152,7 @@ def value_text(value: float | None, unit: str, plus_minus: float | None = None) 
     if unit == "IOPS":
         return q.iops(value, plus_minus)
     text = q.power(value) if unit == "W" else q.with_unit(value, unit, 4)
-    if plus_minus is None or value is None:
+    if not plus_minus or value is None:
         return text
     return f"{text}{q.NBSP}±{q.NBSP}{q.significant(plus_minus, 2)}"
 

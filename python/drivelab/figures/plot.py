@@ -13,6 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from drivelab.quantities import number
+
 Record = Mapping[str, Any]
 
 BANDS = ((0.20, "#dfe6ee"), (0.05, "#b9c9dc"))
@@ -43,10 +45,18 @@ LABEL_OFFSETS = ((5, 3), (5, -9), (-36, 3), (-36, -9), (5, 12), (5, -18), (-36, 
 """Where a name may begin beside its point, in points; the first free place counts."""
 
 
+VALUES = "modelled values drawn: "
+
+
 def write(records: Sequence[Record], path: Path) -> None:
-    """Writes the plot as SVG; the same records give the same bytes."""
+    """Writes the plot as SVG; the same records give the same bytes.
+
+    What it draws is in its description as text, so that it can be held against the page.
+    """
+    drawn = " ".join(f"{r['id']}={number(r['modelled'])}" for r in records if _drawn(r))
+    metadata = {"Date": None, "Description": f"{VALUES}{drawn}"}
     with mpl.rc_context({"svg.hashsalt": "drivelab", "font.size": 9}):
-        canvas(records).savefig(path, format="svg", metadata={"Date": None})
+        canvas(records).savefig(path, format="svg", metadata=metadata)
 
 
 def canvas(records: Sequence[Record]) -> Canvas:

@@ -173,7 +173,8 @@ def _latency_text(value: float | None, unit: str | None) -> str:
 
 def _rate_text(test: Measurement) -> str:
     rate = q.throughput(test.mib_per_s, test.plus_minus.get("mib_per_s"))
-    if test.pattern == "sequential" or test.iops is None:
+    # Both with their intervals would leave no room for the bar.
+    if test.pattern == "sequential" or test.iops is None or "±" in rate:
         return rate
     return f"{rate} ({q.iops(test.iops)})"
 

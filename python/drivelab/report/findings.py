@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from drivelab import verdicts
@@ -38,14 +38,17 @@ RESTORED = {"-trimmed": "TRIM of everything", "-pass": "One sequential pass"}
 
 
 def _pairs(review: Review, model: str) -> Iterator[tuple[Measurement, Measurement]]:
-    """Every test as (new, later state)."""
+    """Every test as (new, later), or (filled, later) where reads of the new one touch no flash."""
     for test_id in review.test_ids(model):
         found = review.of(test_id, model)
-        for later in found[1:]:
-            if found[0].state == "new":
-                yield found[0], later
+        bases = [t for t in found if t.state in ("new", *FILLED) and not t.from_map]
+        if bases:
+            after = found[found.index(bases[0]) + 1 :]
+            yield from ((bases[0], t) for t in after if t.state not in FILLED and not t.from_map)
 
 
+FILLED = ("filled", "filled-random")
+"""States of a drive that was written once, in order: as good as new, and with something to read."""
 REVIEWS_QUEUE_DEPTH = 3
 """Queue depth of the reviews' random tests."""
 
@@ -66,29 +69,36 @@ def key_write(review: Review, model: str) -> Measurement | None:
     )
 
 
-def _slowing(review: Review, model: Model, subject: str) -> Iterator[Finding]:
+Kind = tuple[str, str]
+"""Pattern and direction of a test."""
+
+
+def _slowing(review: Review, model: Model, subject: str) -> Iterator[tuple[Kind, Finding]]:
     """Of each kind of work (random write, sequential read, ...) the largest change with use."""
     largest: dict[tuple[str, str], tuple[float, Measurement, Measurement]] = {}
     for new, later in _pairs(review, model.name):
         ratio = change(new.mib_per_s, later.mib_per_s)
         kind = (new.pattern, new.direction)
-        if ratio is None or new.pattern in ("access", "power") or new.from_map or later.from_map:
+        if ratio is None or new.pattern in ("access", "power"):
             continue
         if kind not in largest or abs(ratio) > abs(largest[kind][0]):
             largest[kind] = (ratio, new, later)
     # Reads first: they are most of what a drive does.
     for ratio, new, later in sorted(largest.values(), key=lambda item: (item[1].writes, item[0])):
         figure, words = compared(new, later) or comparison(ratio)
-        sentence = f"{later.state.capitalize()}, {subject} {does(new)} {words} new."
+        sentence = f"{later.state.capitalize()}, {subject} {does(new)} {words} {new.state}."
         where = circumstances(new)
-        detail = f"{rates(new)} new, {rates(later)} {later.state}"
-        yield Finding(figure, sentence, f"{detail}; {where}" if where else detail)
+        detail = f"{rates(new)} {new.state}, {rates(later)} {later.state}"
+        finding = Finding(figure, sentence, f"{detail}; {where}" if where else detail)
+        yield (new.pattern, new.direction), finding
 
 
-def _reading(review: Review, model: str, subject: str) -> Iterator[Finding]:
+def _reading(review: Review, model: str, subject: str, told: Collection[Kind]) -> Iterator[Finding]:
     """Reads of written data where those of the new drive touched no flash: nothing to compare."""
     states = review.states_of(model)
     for pattern in ("random", "sequential"):
+        if (pattern, "read") in told:
+            continue
         reads = [
             test
             for test in review.tests
@@ -424,7 +434,9 @@ def findings(review: Review) -> list[Finding]:
     if not review.tests:
         return [*told, *agreement(review)]
     subject = "the drive" if len(review.models) == 1 else model.title
-    found = [*_reading(review, model.name, subject), *_slowing(review, model, subject)]
+    slowing = list(_slowing(review, model, subject))
+    found = list(_reading(review, model.name, subject, [kind for kind, _ in slowing]))
+    found += (finding for _, finding in slowing)
     found += _restored(review, model.name)
     found += _alignment(review, model.name)
     key = key_write(review, model.name)

@@ -76,9 +76,9 @@ def throughput(value: Any, plus_minus: Any = None) -> str:
 
 
 def _plus_minus(value: Any) -> str:
-    """What follows a mean of repeats: " ± 0.31"; nothing for a single number."""
+    """What follows a mean of repeats: " ± 0.31"; nothing for what doesn't vary."""
     amount = number(value)
-    return "" if amount is None else f"{NBSP}±{NBSP}{significant(amount, 2)}"
+    return f"{NBSP}±{NBSP}{significant(amount, 2)}" if amount else ""
 
 
 def iops(value: Any, plus_minus: Any = None) -> str:
@@ -109,10 +109,14 @@ def latency(microseconds: Any, digits: int = 3) -> str:
     return with_unit(amount / 1e6, "s", digits)
 
 
-def latency_of(microseconds: Any, plus_minus: Any) -> str:
+def latency_of(microseconds: Any, plus_minus: Any = None) -> str:
     """A time given in us with half the width of its 95 % interval, if it has one."""
-    text, spread = latency(microseconds), latency(plus_minus)
-    return text if spread == DASH or text == DASH else f"{text}{NBSP}±{NBSP}{spread}"
+    text, spread = latency(microseconds), number(plus_minus)
+    amount, _, unit = text.partition(NBSP)
+    if not spread or not unit:
+        return text
+    scaled = 1e3 * spread if unit == "ns" else spread / _UNITS_US[unit]
+    return f"{amount}{_plus_minus(scaled)}{NBSP}{unit}"
 
 
 def latency_in(microseconds: Any, unit: str) -> str:

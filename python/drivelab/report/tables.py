@@ -90,6 +90,9 @@ def _contrast(new: Measurement, later: Measurement) -> tuple[tuple[str, str, Del
         name: str, of: Callable[[Measurement], float | None], text: Callable[..., str], more: bool
     ) -> tuple[str, str, Delta]:
         repeats = (new.repeats.get(name, ()), later.repeats.get(name, ()))
+        if new.from_map or later.from_map:
+            # Nothing was written: that is no speed of the drive.
+            return text(of(new)), text(of(later)), Delta(q.DASH, "")
         one, other = (text(of(test), test.plus_minus.get(name)) for test in (new, later))
         return one, other, delta(of(new), of(later), more_is_better=more, repeats=repeats)
 

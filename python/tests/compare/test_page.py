@@ -257,3 +257,18 @@ def test_reads_that_touched_no_flash_are_no_finding_but_said() -> None:
     assert not any(" reads " in finding.sentence for finding in found.findings)
     [problem] = [problem for problem in found.problems if problem.kind == "unwritten"]
     assert "Test random-read, new (A, B)" in problem.sentence
+
+
+def test_reads_come_before_larger_differences_of_writes_unless_they_are_trifles() -> None:
+    def order(read_factor: float) -> list[str]:
+        a, b = (
+            documents.review(
+                documents.stream(name, "used", "random-read", rate=rate, direction="read"),
+                documents.stream(name, "used", rate=5 * rate if name == "b" else 10.0),
+            )
+            for name, rate in (("a", 20.0), ("b", 20.0 * read_factor))
+        )
+        return [line for line in said(a, b) if " reads " in line or " writes " in line]
+
+    assert " reads " in order(1.3)[0]
+    assert " writes " in order(1.04)[0]

@@ -87,6 +87,8 @@ def test_the_plot_is_the_same_to_the_byte(tmp_path: Path) -> None:
         plot.write(RECORDS, tmp_path / name)
     first = (tmp_path / "a.svg").read_bytes()
     assert first == (tmp_path / "b.svg").read_bytes()
+    # What is drawn can be read, too.
+    assert f"{plot.VALUES}".encode() in first
     assert len(first) < 1 << 20
 
 

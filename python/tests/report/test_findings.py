@@ -54,6 +54,17 @@ def test_reads_that_touched_no_flash_are_no_measure_of_anything() -> None:
     assert "new:" not in access.detail
 
 
+def test_reads_of_a_filled_drive_stand_for_those_of_a_new_one() -> None:
+    data = results()
+    for test in [test for test in data["tests"] if test["state"] == "new"]:
+        if test["id"] == "random-read-4k-qd3-aligned":
+            data["tests"].append(test | {"state": "filled", "mib_per_s": 60.0})
+    never_written(data, "new")
+    text = sentences(data)
+    assert "Used, the drive reads random 4 KiB blocks 12 % slower than filled." in text
+    assert not any("reads random 4 KiB blocks at" in sentence for sentence in text)
+
+
 def test_a_new_drive_that_was_never_written_has_no_headline_of_reads() -> None:
     data = results()
     data["tests"] = [test for test in data["tests"] if test["state"] == "new"]

@@ -64,3 +64,14 @@ def test_what_is_missing_is_a_dash(missing: object) -> None:
     assert q.power(missing) == q.energy(missing) == q.duration(missing) == q.DASH
     assert q.with_unit(missing, "J") == q.exact(missing, "J") == q.count(missing, "x") == q.DASH
     assert q.latency_in(missing, "ms") == q.DASH
+
+
+def test_an_interval_has_the_unit_of_its_mean() -> None:
+    assert q.latency_of(5216.0, 339.0).replace(q.NBSP, " ") == "5.22 ± 0.34 ms"
+    assert q.latency_of(212.0, 0.143).replace(q.NBSP, " ") == "212 ± 0.14 µs"
+    assert q.latency_of(0.5, 0.1).replace(q.NBSP, " ") == "500 ± 100 ns"
+    assert q.throughput(55.2, 0.037).replace(q.NBSP, " ") == "55.2 ± 0.037 MiB/s"
+    assert q.iops(6137.0, 398.0).replace(q.NBSP, " ") == "6,137 ± 398 IOPS"
+    # What doesn't vary, or was measured once, has none.
+    assert q.latency_of(212.0, 0.0) == q.latency_of(212.0, None) == q.latency(212.0)
+    assert q.latency_of(None, 1.0) == q.DASH

@@ -8,10 +8,11 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from report.sample import results
+from report.sample import MODEL, results
 
 from drivelab.report import page as pages
-from drivelab.report import render
+from drivelab.report import render, tables
+from drivelab.report.measurements import read
 
 VOID = {"meta", "link", "br", "img", "hr", "input", "col", "wbr"}
 LOADS = {"src", "srcset", "data", "poster", "action", "formaction", "background", "xlink:href"}
@@ -186,3 +187,15 @@ def test_hostile_names_are_only_text() -> None:
     assert html.count("<script") == 3
     assert all(tag != "img" for tag, _ in page.tags)
     assert "alert(1)" in page.text()
+
+
+def test_reads_of_an_unwritten_drive_have_no_change_with_use() -> None:
+    data = results()
+    for test in data["tests"]:
+        if test["direction"] == "read" and test["state"] == "new":
+            test |= {"bytes": 10**9, "counters": {"zero_read_bytes": 10**9}}
+    shown = tables.contrasts(read(data), MODEL)
+    changes = {row.title: [change.text for *_, change in row.cells] for row in shown}
+    assert set(changes["2 MB sequential read"]) == {"—"}
+    assert "—" not in changes["2 MB sequential write"]
+    assert "2 MB sequential read" in render(data)
