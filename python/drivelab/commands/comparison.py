@@ -51,7 +51,9 @@ def figures_command(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="IDS", help="Only these figures, orderings and statements."),
+        typer.Option(
+            "--only", metavar="IDS", help="Only figures, orderings or statements, by kind or ID."
+        ),
     ] = None,
     bindings: Annotated[
         bool,
@@ -118,19 +120,21 @@ def _find_bindings(drive: str | None, seed: int, workers: int) -> None:
 
 
 def _chosen_ids(only: Sequence[str] | None, drive: str | None) -> frozenset[str]:
-    """The figures that --only names; none of them: all."""
+    """What --only names, each kind as a whole or by identities; none of them: all."""
+    kinds = {
+        "figures": [figure.id for figure in figures.published() if figure.kind != "trace"],
+        "orderings": [ordering.id for ordering in figures.orderings()],
+        "statements": [statement.id for statement in figures.statements()],
+    }
     names = arguments.split_names(only)
-    known = [figure.id for figure in figures.published() if figure.kind != "trace"]
-    known += [item.id for item in figures.orderings()]
-    known += [item.id for item in figures.statements()]
+    known = [name for ids in kinds.values() for name in ids]
     for name in names:
-        if name not in known:
-            raise RequestError(
-                f'--only "{name}": no such figure, ordering or statement{nearest(name, known)}'
-            )
+        if name not in known and name not in kinds:
+            near = nearest(name, known)
+            raise RequestError(f'--only "{name}": no such figure, ordering or statement{near}')
     if names and drive is not None:
         raise RequestError("--drive and --only: give one of them")
-    return frozenset(names)
+    return frozenset(each for name in names for each in kinds.get(name, [name]))
 
 
 def _page(path: Path, drive: str | None) -> str:

@@ -39,6 +39,24 @@ def test_all_figures_and_orderings_as_one_document(
     )
 
 
+def test_only_some_by_identity_or_by_kind(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["figures", "--results", str(results), "--json", "--only"]
+    assert cli.run([*words, "AN-095,ORD-004,ST-047"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    kinds = ("figures", "orderings", "statements")
+    assert [[item["id"] for item in found[kind]] for kind in kinds] == [
+        *(["AN-095"], ["ORD-004"]),
+        ["ST-047"],
+    ]
+    assert cli.run([*words, "statements"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [len(found[kind]) for kind in kinds] == [0, 0, 76]
+    assert cli.run([*words, "ST-999"]) == 2
+    assert "no such figure, ordering or statement" in capsys.readouterr().err
+
+
 def test_figures_of_one_drive(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["figures", "--results", str(results), "--drive", X25_M_NAME, "--json"]
     assert cli.run(words) == 0
