@@ -28,6 +28,14 @@ Settings = Annotated[
         "--set", metavar="KEY=VALUE", help="Change a parameter of the model; may be repeated."
     ),
 ]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        metavar="1/N",
+        help="A small version of the drive that behaves as it does, e.g. 1/64.",
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")
 ]
@@ -112,6 +120,19 @@ def one_of(option: str, value: str | None, allowed: Sequence[str]) -> None:
     if value is not None and value not in allowed:
         hint, known = nearest(value, allowed), ", ".join(allowed)
         raise RequestError(f'{option} "{value}" is unknown{hint} Allowed: {known}.')
+
+
+def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:
+    """The `--set` options, with what `--scale` stands for.
+
+    Raises RequestError for a scale that is not one in so many.
+    """
+    if scale is None:
+        return list(sets or ())
+    one, slash, divisor = scale.partition("/")
+    if (one.strip(), slash) != ("1", "/") or not divisor.strip().isdecimal() or not int(divisor):
+        raise RequestError(f'--scale "{scale}": expected 1/N, e.g. --scale 1/64')
+    return [*(sets or ()), f"scale_divisor={int(divisor)}"]
 
 
 def split_names(texts: Sequence[str] | None) -> list[str]:

@@ -128,6 +128,17 @@ class Model:
         return next(found, None)
 
     @property
+    def effective_spare_ratio(self) -> float | None:
+        """Spare area over user capacity, less what the drive holds back; None of a hard disk."""
+        ratio = self.description["derived"].get("effective_spare_ratio")
+        return None if ratio is None else float(ratio)
+
+    @property
+    def scale_remarks(self) -> list[str]:
+        """How a small version differs from the drive by more than 5 %."""
+        return list(self.description.get("scale_remarks") or [])
+
+    @property
     def memory_bytes(self) -> int:
         """Memory that a drive takes when every unit of its map is in use, about."""
         if self.is_disk:

@@ -134,6 +134,7 @@ impl Drive {
             "hash": model.hash(),
             "parameters": parameters,
             "derived": derived(&drive),
+            "scale_remarks": model.scale_remarks(),
         })
     }
 }
@@ -165,6 +166,10 @@ fn derived(drive: &Partition<Engine>) -> Value {
         if let Some(raw_bytes) = derived["raw_capacity_bytes"].as_u64() {
             derived["spare_bytes"] = (raw_bytes - user_bytes).into();
             derived["spare_ratio"] = ((raw_bytes - user_bytes) as f64 / user_bytes as f64).into();
+            let held_back_bytes = derived["held_back_bytes"].as_u64().unwrap_or(0);
+            let effective_bytes = raw_bytes.saturating_sub(user_bytes + held_back_bytes);
+            derived["effective_spare_bytes"] = effective_bytes.into();
+            derived["effective_spare_ratio"] = (effective_bytes as f64 / user_bytes as f64).into();
         }
     }
     derived

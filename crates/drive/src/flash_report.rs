@@ -91,11 +91,17 @@ pub fn derived<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let geometry = drive.mapping().layout().geometry;
     let user_bytes = drive.capacity_sectors() * SECTOR_BYTES;
     let raw_bytes = geometry.raw_bytes();
+    let held_back_bytes = drive.mapping().held_back_bytes();
+    let effective_bytes = raw_bytes.saturating_sub(user_bytes + held_back_bytes);
     json!({
         "user_capacity_bytes": user_bytes,
         "raw_capacity_bytes": raw_bytes,
         "spare_bytes": raw_bytes - user_bytes,
         "spare_ratio": (raw_bytes - user_bytes) as f64 / user_bytes as f64,
+        "held_back_bytes": held_back_bytes,
+        "effective_spare_bytes": effective_bytes,
+        "effective_spare_ratio": effective_bytes as f64 / user_bytes as f64,
+        "blocks_per_die": geometry.blocks_per_die(),
         "die_count": geometry.die_count() * drive.config().timing.lockstep_channels,
         "block_bytes": u64::from(geometry.pages_per_block) * u64::from(geometry.program_bytes()),
         "map_units": drive.mapping().user_units(),

@@ -13,6 +13,7 @@ pub mod parameters;
 pub mod partition;
 pub mod raid0;
 mod raid0_report;
+pub mod scale;
 
 pub use drive::{Drive, ENGINE_VERSION};
 pub use engine::Engine;

@@ -19,6 +19,7 @@ use toml::Value;
 
 use crate::error::ModelError;
 use crate::parameters::{self, Fallback, Family, Kind};
+use crate::scale;
 
 /// Source of a value that `--set` gave.
 const COMMAND_LINE: &str = "command line";
@@ -64,6 +65,8 @@ pub struct Model {
     values: BTreeMap<&'static str, Sourced>,
     part: Option<Part>,
     members: Vec<Arc<Model>>,
+    /// What a small version was made of, and how it differs from that.
+    full_size: Option<(Arc<Model>, Vec<String>)>,
 }
 
 /// A flash part laid under a model.
@@ -121,6 +124,7 @@ impl Model {
             values: BTreeMap::new(),
             part: None,
             members: Vec::new(),
+            full_size: None,
         };
         let sheet = |layer: &Layer<'_>| -> Result<Sheet, ModelError> {
             let table = layer.text.parse().map_err(|error: toml::de::Error| ModelError::Syntax {
@@ -160,9 +164,19 @@ impl Model {
         }
         self.check_part()?;
         self.fill_defaults()?;
+        let divisor = self.optional_integer(scale::KEY);
+        if let Some(divisor) = divisor.filter(|_| is_array) {
+            member_overrides.push((scale::KEY.to_owned(), divisor.to_string()));
+        }
         let varied = members.iter().map(|member| member.varied(&member_sheets, &member_overrides));
         self.members = varied.collect::<Result<_, _>>()?;
         crate::build::check(&self)?;
+        if let Some(divisor) = divisor {
+            let full_size = Arc::new(self.clone());
+            let remarks = scale::apply(&mut self, divisor)?;
+            self.full_size = Some((full_size, remarks));
+            crate::build::check(&self)?;
+        }
         Ok(self)
     }
 
@@ -234,7 +248,8 @@ impl Model {
         if sheets.is_empty() && overrides.is_empty() {
             return Ok(Arc::clone(self));
         }
-        let mut base = Self::clone(self);
+        let mut base =
+            self.full_size.as_ref().map_or_else(|| Self::clone(self), |(full, _)| Self::clone(full));
         base.values.retain(|_, sourced| sourced.source.as_deref() != Some(DEFAULT));
         let members = std::mem::take(&mut base.members);
         base.complete(sheets.to_vec(), overrides, &members).map(Arc::new)
@@ -375,6 +390,33 @@ impl Model {
             self.values.insert(parameter.key, Sourced { value, source: Some(DEFAULT.to_owned()) });
         }
         Ok(())
+    }
+
+    /// Gives a parameter the value that it has in a small version of the drive.
+    pub(crate) fn replace(&mut self, key: &'static str, value: u64, divisor: u64) {
+        let before = self.values.get(key);
+        let full =
+            before.map_or_else(|| "as spare_ratio says".to_owned(), |sourced| sourced.value.to_string());
+        // The role that the source states stays.
+        let mut source =
+            before.and_then(|sourced| sourced.source.clone()).unwrap_or_else(|| "assumed".to_owned());
+        let told = format!(" this is 1/{divisor} of the drive");
+        if !source.ends_with(&told) {
+            let joint = if source.contains(": ") { ';' } else { ':' };
+            source = format!("{source}{joint} at full size {full},{told}");
+        }
+        self.values.insert(key, Sourced { value: value.into(), source: Some(source) });
+    }
+
+    /// Takes a parameter away that does not hold in a small version of the drive.
+    pub(crate) fn forget(&mut self, key: &str) {
+        self.values.remove(key);
+    }
+
+    /// How a small version differs from the drive by more than 5 %, in words.
+    #[must_use]
+    pub fn scale_remarks(&self) -> &[String] {
+        self.full_size.as_ref().map_or(&[], |(_, remarks)| remarks)
     }
 
     fn unknown(&self, key: &str, nearest: Option<String>) -> ModelError {

@@ -56,11 +56,16 @@ pub fn derived(array: &Array) -> Value {
     let user_bytes = array.capacity_sectors() * SECTOR_BYTES;
     let raw_bytes = sum("raw_capacity_bytes");
     let spare_bytes = raw_bytes.saturating_sub(user_bytes);
+    let held_back_bytes = sum("held_back_bytes");
+    let effective_bytes = spare_bytes.saturating_sub(held_back_bytes);
     json!({
         "user_capacity_bytes": user_bytes,
         "raw_capacity_bytes": raw_bytes,
         "spare_bytes": spare_bytes,
         "spare_ratio": spare_bytes as f64 / user_bytes as f64,
+        "held_back_bytes": held_back_bytes,
+        "effective_spare_bytes": effective_bytes,
+        "effective_spare_ratio": effective_bytes as f64 / user_bytes as f64,
         "member_count": members.len(),
         "die_count": sum("die_count"),
         "map_units": sum("map_units"),

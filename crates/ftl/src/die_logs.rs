@@ -101,6 +101,19 @@ impl DieLogs {
         layout.geometry.blocks_per_die().saturating_sub(config.reserved_blocks() + working)
     }
 
+    /// Quarters of blocks that a die holds back while it is cleaned. Those of the journal; the free ones, which are
+    /// between one less than the threshold at which cleaning starts and as many, and less than that while cleaning
+    /// has just opened one (about a third of a block above the lower: measured); the erased half of each of two open
+    /// blocks; what is there twice of the block being emptied, almost half of it. Together 3/4 above the threshold.
+    pub(crate) fn held_back_quarters(&self) -> u32 {
+        match self.config.cleaning_mode {
+            CleaningMode::Relocate => {
+                4 * (self.config.reserved_blocks() + self.config.cleaning_start_blocks) + 3
+            }
+            CleaningMode::RewriteInPlace => 0,
+        }
+    }
+
     /// Dies begin their scans at different blocks; otherwise all would wear their first blocks most.
     fn spread_scan_starts(&mut self) {
         let blocks = self.layout.geometry.blocks_per_die();

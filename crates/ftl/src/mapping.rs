@@ -130,6 +130,10 @@ pub trait Mapping: Clone + Debug + Send {
     /// Whether a place holds current data.
     fn is_valid(&self, ppn: Ppn) -> bool;
 
+    /// Bytes of flash that the scheme holds back: they hold neither the host's data nor what is outdated of it. Raw
+    /// capacity less these and the user capacity is the effective spare area, which decides what cleaning costs.
+    fn held_back_bytes(&self) -> u64;
+
     /// Counters.
     fn counters(&self) -> &FtlCounters;
 

@@ -245,6 +245,15 @@ impl Mapping for PageMap {
         self.valid.get(ppn)
     }
 
+    fn held_back_bytes(&self) -> u64 {
+        let layout = &self.logs.layout;
+        let unit_bytes = u64::from(layout.unit_bytes);
+        // What units leave unused at the end of pages and blocks is nobody's.
+        let unused = layout.geometry.raw_bytes() - u64::from(layout.unit_count()) * unit_bytes;
+        let quarters = u64::from(layout.geometry.die_count()) * u64::from(self.logs.held_back_quarters());
+        unused + quarters * u64::from(layout.units_per_block) * unit_bytes / 4
+    }
+
     fn counters(&self) -> &FtlCounters {
         &self.logs.counters
     }

@@ -161,10 +161,15 @@ def _dollars(value: float | None, decimals: int) -> str:
 
 
 def show(
-    name: arguments.ModelName, sets: arguments.Settings = None, json: arguments.Json = False
+    name: arguments.ModelName,
+    sets: arguments.Settings = None,
+    scale: arguments.Scale = None,
+    json: arguments.Json = False,
 ) -> None:
     """Show a model: every parameter with its value, unit and source."""
-    found = model.load(name, [model.split_override(text) for text in sets or ()])
+    settings = arguments.settings(sets, scale)
+    found = model.load(name, [model.split_override(text) for text in settings])
+    printing.scale_remarks([found])
     if json:
         printing.document(found.details() | _standing(found))
         return
@@ -207,6 +212,8 @@ def _identity_text(found: model.Model) -> str:
             f", {bytes_text(found.raw_capacity_bytes)} of flash: "
             f"spare area {spare_ratio * 100:.1f} % of the user capacity"
         )
+        if found.effective_spare_ratio is not None:
+            size += f", effectively {found.effective_spare_ratio * 100:.1f} %"
     lines.append(size)
     if known["price_usd"]:
         costs = [f"{_dollars(known['price_usd_per_gib_user'], 2)} per GiB usable"]

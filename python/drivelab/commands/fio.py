@@ -33,6 +33,7 @@ def run(
     seed: arguments.Seed = 1,
     repeat: arguments.Repeat = 1,
     sets: arguments.Settings = None,
+    scale: arguments.Scale = None,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
     size: arguments.Size = None,
@@ -45,7 +46,9 @@ def run(
     wish = Wish(size, tuple(destroy or ()), buffered)
     subject.check_wish([drive], wish, plan_only)
     recording.check(database_file)
-    found = subject.find(drive, [models.split_override(text) for text in sets or ()], wish)
+    settings = arguments.settings(sets, scale)
+    found = subject.find(drive, [models.split_override(text) for text in settings], wish)
+    printing.scale_remarks([found])
     wanted = states.find(state)
     pattern = parse_data_pattern(data)
     chosen = repeats.seeds(seed, repeat)
@@ -72,7 +75,7 @@ def run(
         "model": found.name,
         "model_hash": found.hash,
         "state": state,
-        "command_line": printing.command_line([*words, *set_words(sets)], seed),
+        "command_line": printing.command_line([*words, *set_words(settings)], seed),
         "ignored_options": workload.ignored,
     }
     if repeat > 1:

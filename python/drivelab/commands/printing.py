@@ -11,7 +11,9 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from drivelab.documents import to_json
+from drivelab.model import Model
 from drivelab.quantities import number as number
+from drivelab.subject import Subject
 
 PLAIN_WIDTH = 140
 """Width of tables when standard output is a file or a pipe."""
@@ -32,6 +34,14 @@ def plain(text: str, *, now: bool = False) -> None:
 def message(text: str) -> None:
     """Prints a message to standard error."""
     print(text, file=sys.stderr)
+
+
+def scale_remarks(subjects: Sequence[Subject]) -> None:
+    """Says on standard error how small versions of drives differ from these by more than 5 %."""
+    for subject in subjects:
+        if isinstance(subject, Model):
+            for remark in subject.scale_remarks:
+                message(f"{subject.name}: at this scale: {remark}")
 
 
 def inside_text(result: Mapping[str, Any]) -> str:

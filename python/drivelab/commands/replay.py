@@ -57,6 +57,7 @@ def replay(
     data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
+    scale: arguments.Scale = None,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
     size: arguments.Size = None,
@@ -71,7 +72,9 @@ def replay(
     arguments.one_of("--out-of-range", beyond, traces.BEYOND)
     wish = Wish(size, tuple(destroy or ()), buffered)
     subject.check_wish([drive], wish, plan_only)
-    found = subject.find(drive, [models.split_override(text) for text in sets or ()], wish)
+    settings = arguments.settings(sets, scale)
+    found = subject.find(drive, [models.split_override(text) for text in settings], wish)
+    printing.scale_remarks([found])
     job = laboratory.replay_job(
         trace_file.name,
         _pacing(pacing, queue_depth),
@@ -101,7 +104,7 @@ def replay(
     }
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
     words += real_drives.wish_words(size, buffered)
-    command_line = printing.command_line([*words, *set_words(sets)], seed)
+    command_line = printing.command_line([*words, *set_words(settings)], seed)
     document = {
         "drivelab": _provenance(found, state, pacing, job, seed, command_line),
         "trace": trace.record(),

@@ -43,6 +43,7 @@ def review(
     seed: arguments.Seed = 1,
     repeat: arguments.Repeat = 1,
     sets: arguments.Settings = None,
+    scale: arguments.Scale = None,
     workers: arguments.Workers = 2,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
@@ -53,15 +54,17 @@ def review(
 ) -> None:
     """Review models new and used; write report.html, results.json and results.duckdb."""
     lengths = _lengths(quick, unabridged)
-    overrides = [models.split_override(text) for text in sets or ()]
+    settings = arguments.settings(sets, scale)
+    overrides = [models.split_override(text) for text in settings]
     chosen, wanted = arguments.split_names(tests), arguments.split_names(state_names)
     requested = _requested(names or [], every)
     wish = Wish(size, tuple(destroy or ()), buffered)
     subject.check_wish(requested, wish, plan_only)
     loaded = [subject.find(name, overrides, wish) for name in requested]
+    printing.scale_remarks(loaded)
     if every:
         loaded = [m for m in loaded if m.user_capacity_bytes >= laboratory.CAPACITY_BYTES_MIN]
-    words = _command_words(names or [], every, sets or (), chosen, wanted, lengths)
+    words = _command_words(names or [], every, settings, chosen, wanted, lengths)
     words += real_drives.wish_words(size, buffered)
     words += ["--repeat", str(repeat)] if repeat > 1 else []
     plan = laboratory.Plan(

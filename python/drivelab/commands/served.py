@@ -29,6 +29,7 @@ def create(
         ),
     ],
     sets: arguments.Settings = None,
+    scale: arguments.Scale = None,
     seed: arguments.Seed = 1,
     state: Annotated[
         str, typer.Option("--state", metavar="STATE", help="new is the only one.")
@@ -37,15 +38,17 @@ def create(
 ) -> None:
     """Create a new drive in an image file, for `serve`.
 
-    Its bytes take space as they are written. A smaller drive has fewer blocks: for 1 GB of an X25-M
-    G1 `--set user_capacity_bytes=999997440 --set flash.blocks_per_plane=28`.
+    Its bytes take space as they are written. `--scale 1/64` makes a smaller drive of the same
+    character.
     """
     if state != NEW:
         raise RequestError(
             f'--state "{state}": allowed: {NEW}; serve the drive with --clock instant and write '
             "to it to bring it into another"
         )
-    model = models.load(model_name, [models.split_override(text) for text in sets or ()])
+    settings = arguments.settings(sets, scale)
+    model = models.load(model_name, [models.split_override(text) for text in settings])
+    printing.scale_remarks([model])
     output.writable_file(path, "IMAGE")
     with progress.patience("creating"):
         made = image.create(path, model, seed)

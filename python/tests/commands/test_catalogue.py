@@ -53,3 +53,37 @@ def test_prices_begin_with_the_cheapest_usable_gib(capsys: pytest.CaptureFixture
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1 : len(found) + 1]] == [i["name"] for i in found]
     assert cli.run(["list", "--prices", "--states"]) == 2
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[dict[str, Any], str]:
+    capsys.readouterr()
+    assert cli.run(["show", "--json", *words]) == 0
+    printed = capsys.readouterr()
+    found: dict[str, Any] = json.loads(printed.out)
+    return found, printed.err
+
+
+def test_a_small_version_keeps_the_effective_spare_area_and_says_what_it_cannot_keep(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    whole, said = shown(capsys, "intel-x25-v-40gb")
+    assert said == ""
+    small, said = shown(capsys, "intel-x25-v-40gb", "--scale", "1/64")
+    ratio = whole["derived"]["effective_spare_ratio"]
+    assert small["derived"]["effective_spare_ratio"] == pytest.approx(ratio, rel=0.01)
+    assert small["user_capacity_bytes"] == pytest.approx(
+        whole["user_capacity_bytes"] / 64, rel=0.05
+    )
+    assert small["hash"] != whole["hash"]
+    assert said.startswith("intel-x25-v-40gb: at this scale: spare area of a die: varies by")
+
+
+@pytest.mark.parametrize("scale", ["64", "1/0", "2/64", "1/x", "1/"])
+def test_a_scale_is_one_in_so_many(scale: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["show", "intel-x25-v-40gb", "--scale", scale]) == 2
+    assert f'--scale "{scale}": expected 1/N' in capsys.readouterr().err
+
+
+def test_a_hard_disk_has_no_small_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["show", "wd-velociraptor-300gb", "--scale", "1/2"]) == 2
+    assert "does not apply to hard disks" in capsys.readouterr().err

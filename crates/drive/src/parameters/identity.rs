@@ -27,6 +27,13 @@ pub(super) const IDENTITY: &[Parameter] = &[
         "what the host uses of the drive, from its beginning; the rest is never written; left out: all",
     ),
     row(
+        crate::scale::KEY,
+        "",
+        Integer(1, 1 << 20),
+        Absent,
+        "the drive is cut down to one in so many and keeps its character; left out: full size",
+    ),
+    row(
         "base",
         "",
         Name,

@@ -153,6 +153,18 @@ impl Mapping for CompressedMap {
         self.has_fragments(ppn)
     }
 
+    fn held_back_bytes(&self) -> u64 {
+        let geometry = &self.logs.layout.geometry;
+        let (dies, blocks) = (geometry.die_count(), geometry.blocks_per_die());
+        let pages = u64::from(self.shape.pages_per_block);
+        let quarters = u64::from(self.logs.held_back_quarters());
+        let held_pages = |die| {
+            let data_pages = u64::from(self.parity.data_pages(DieIndex(die), self.shape.pages_per_block));
+            quarters * data_pages / 4 + u64::from(blocks) * (pages - data_pages)
+        };
+        (0..dies).map(held_pages).sum::<u64>() * u64::from(geometry.program_bytes())
+    }
+
     fn counters(&self) -> &FtlCounters {
         &self.logs.counters
     }

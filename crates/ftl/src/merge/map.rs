@@ -199,6 +199,13 @@ impl<S: MergeScheme> Mapping for MergeMap<S> {
         self.core.flash.peek(ppn).is_some_and(|lpn| self.core.lookup(lpn) == Some(ppn))
     }
 
+    fn held_back_bytes(&self) -> u64 {
+        let layout = &self.core.layout;
+        let logs = if S::FIXED { 0 } else { self.core.config.reserve_blocks.max(1) };
+        let blocks = u64::from(layout.geometry.die_count()) * u64::from(S::WORKING_BLOCKS + logs);
+        blocks * u64::from(layout.units_per_block) * u64::from(layout.unit_bytes)
+    }
+
     fn counters(&self) -> &FtlCounters {
         &self.core.counters
     }

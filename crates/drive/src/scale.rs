@@ -1,0 +1,252 @@
+//! Small versions of a drive that behave as it does (`scale_divisor`).
+//!
+//! Whatever counts places shrinks: user capacity, blocks, and what is a share of the addresses - the map cache, the
+//! buffer of schemes that merge, log blocks. Whatever counts time or work stays: dies, pages, times, thresholds, how many
+//! writes fill a journal page or make a checkpoint due, what a governor lets through.
+//!
+//! Blocks that a die holds back (for the journal, free and open: `Mapping::held_back_bytes`) are as many in a small drive
+//! as in a large one, so they come on top. With `B` blocks a die, of which `W` are held back, and user capacity `U`:
+//!
+//! ```text
+//! B' = W + (B - W) / N, rounded up to whole blocks of all planes
+//! U' = U (B' - W) / (B - W)
+//! ```
+//!
+//! The effective spare area over the user capacity, `(raw - held back - user) / user`, is then the same, and with it
+//! write amplification. What rounding makes differ by more than 5 % is told ([`Model::scale_remarks`]).
+
+use drivelab_controller::{Device, SECTOR_BYTES};
+
+use crate::build;
+use crate::error::ModelError;
+use crate::model::Model;
+use crate::parameters::Family;
+
+/// The parameter.
+pub const KEY: &str = "scale_divisor";
+
+/// Relative deviations up to this are not worth a word.
+const TOLERANCE: f64 = 0.05;
+
+/// Absolute ones neither: of shares, and of counts of blocks.
+const NOTHING: f64 = 0.001;
+
+/// User capacities are whole multiples of this.
+const UNIT_BYTES: u64 = 1 << 15;
+
+/// Rounds in which blocks and capacity of a small drive are brought into line with what they hold back.
+const ROUNDS: u32 = 3;
+
+/// Blocks of a die beyond those held back that a small drive must have: with fewer, cleaning has no choice.
+const LEAST_BLOCKS: f64 = 8.0;
+
+/// What a drive's parameters amount to.
+struct Size {
+    raw_bytes: f64,
+    user_bytes: f64,
+    held_back_bytes: f64,
+    blocks_per_die: f64,
+    /// A block of a die: a superblock of schemes that merge.
+    block_bytes: f64,
+}
+
+impl Size {
+    fn of(model: &Model) -> Result<Self, ModelError> {
+        let drive = build::build(model, 0)?;
+        let derived = drive.derived();
+        let number = |key: &str| derived[key].as_f64().unwrap_or(0.0);
+        Ok(Self {
+            raw_bytes: number("raw_capacity_bytes"),
+            user_bytes: (drive.capacity_sectors() * SECTOR_BYTES) as f64,
+            held_back_bytes: number("held_back_bytes"),
+            blocks_per_die: number("blocks_per_die"),
+            block_bytes: number("block_bytes"),
+        })
+    }
+
+    fn dies(&self) -> f64 {
+        self.raw_bytes / (self.blocks_per_die * self.block_bytes)
+    }
+
+    fn held_back_blocks(&self) -> f64 {
+        self.held_back_bytes / (self.dies() * self.block_bytes)
+    }
+
+    /// Effective spare area over user capacity. Below 0 where a scheme that merges gets along with less than it would
+    /// like to hold back.
+    fn spare_ratio(&self) -> f64 {
+        (self.raw_bytes - self.held_back_bytes) / self.user_bytes - 1.0
+    }
+
+    /// The user capacity that leaves this share spare: whole sectors, whole superblocks of all banks.
+    fn user_bytes_with(&self, spare_ratio: f64, merges: bool) -> u64 {
+        let bytes = (self.raw_bytes - self.held_back_bytes) / (1.0 + spare_ratio);
+        if merges {
+            let stripe_bytes = self.dies() * self.block_bytes;
+            ((bytes / stripe_bytes).round() * stripe_bytes) as u64
+        } else {
+            bytes as u64 / UNIT_BYTES * UNIT_BYTES
+        }
+    }
+}
+
+/// Makes a checked model of a drive a small version of itself. The members of an array shrink on their own.
+///
+/// # Errors
+/// A drive that can't be cut down so far, or at all.
+pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError> {
+    let mut remarks = Vec::new();
+    match model.family() {
+        Family::HardDisk => {
+            let allowed = "does not apply to hard disks: seeks and zones are those of a whole disk, which takes \
+                           no more memory or time than a part of it";
+            return Err(model.bad(KEY, &divisor.to_string(), allowed));
+        }
+        Family::Raid0 => {
+            for member in model.members() {
+                let own = member.scale_remarks().iter();
+                remarks.extend(own.map(|remark| format!("{}: {remark}", member.name())));
+            }
+            remarks.dedup();
+            return Ok(remarks);
+        }
+        _ if divisor == 1 => return Ok(remarks),
+        _ => {}
+    }
+    let full = Size::of(model)?;
+    let merges = matches!(model.family(), Family::SuperblockMap | Family::LogBlockMap);
+    for key in ["ftl.reserve_blocks", "ftl.log_blocks"] {
+        shrink(model, key, divisor, 1);
+    }
+    shrink(model, "ftl.map_cache_bytes", divisor, model.integer("ftl.map_fetch_bytes"));
+    idle_cleaning(model, &mut remarks, divisor);
+    cut_blocks(model, &full, merges, divisor)?;
+    let small = Size::of(model)?;
+    // A superblock map makes no use of spare area.
+    if model.family() != Family::SuperblockMap {
+        let (before, after) = (full.spare_ratio(), small.spare_ratio());
+        compare(&mut remarks, "effective spare area over user capacity", before, after);
+    }
+    if let Some(bytes) = model.optional_integer("partition_bytes") {
+        let bytes = (bytes as f64 * small.user_bytes / full.user_bytes) as u64 / UNIT_BYTES * UNIT_BYTES;
+        model.replace("partition_bytes", bytes.max(UNIT_BYTES), divisor);
+    }
+    buffer(model, &mut remarks, &full, &small, merges, divisor);
+    turns(model, &mut remarks, &small);
+    Ok(remarks)
+}
+
+/// Fewer blocks, and a user capacity that leaves the same share of them spare.
+fn cut_blocks(model: &mut Model, full: &Size, merges: bool, divisor: u64) -> Result<(), ModelError> {
+    let all = full.blocks_per_die - full.held_back_blocks();
+    let kept = all / divisor as f64;
+    if kept < LEAST_BLOCKS {
+        let most = (all / LEAST_BLOCKS).max(1.0) as u64;
+        let allowed =
+            format!("must be at most {most}: a die would have fewer than {LEAST_BLOCKS} blocks of data");
+        return Err(model.bad(KEY, &divisor.to_string(), &allowed));
+    }
+    let per_plane = full.blocks_per_die / model.integer("flash.blocks_per_plane") as f64;
+    let mut held = Size::of(model)?.held_back_blocks();
+    model.forget("spare_ratio");
+    // Part of what is held back depends on what is there: parity on the blocks, a map in flash on the user capacity.
+    for _ in 0..ROUNDS {
+        let blocks_per_plane = ((held + kept) / per_plane).ceil();
+        let blocks_per_die = blocks_per_plane * per_plane;
+        let die_bytes = full.dies() * full.block_bytes;
+        let size = Size {
+            raw_bytes: blocks_per_die * die_bytes,
+            held_back_bytes: held * die_bytes,
+            blocks_per_die,
+            ..*full
+        };
+        model.replace("flash.blocks_per_plane", blocks_per_plane as u64, divisor);
+        model.replace("user_capacity_bytes", size.user_bytes_with(full.spare_ratio(), merges), divisor);
+        held = Size::of(model)?.held_back_blocks();
+    }
+    let found = Size::of(model)?.user_bytes_with(full.spare_ratio(), merges);
+    model.replace("user_capacity_bytes", found, divisor);
+    Ok(())
+}
+
+/// One in so many, but at least `least`, and never more than before.
+fn shrink(model: &mut Model, key: &'static str, divisor: u64, least: u64) {
+    let Some(value) = model.optional_integer(key).filter(|&value| value > 0) else { return };
+    let shrunk = ((value as f64 / divisor as f64).round() as u64).max(least.min(value));
+    model.replace(key, shrunk, divisor);
+}
+
+/// What idle-time cleaning frees beyond the threshold is a share of the drive.
+fn idle_cleaning(model: &mut Model, remarks: &mut Vec<String>, divisor: u64) {
+    let key = "ftl.idle_cleaning_blocks";
+    let (stop, idle) = (model.integer("ftl.cleaning_stop_blocks"), model.integer(key));
+    let Some(beyond) = idle.checked_sub(stop).filter(|&beyond| beyond > 0) else { return };
+    let exact = beyond as f64 / divisor as f64;
+    let kept = exact.round().max(1.0);
+    model.replace(key, stop + kept as u64, divisor);
+    compare(remarks, "blocks of a die that idle time frees", exact, kept);
+}
+
+/// A buffer that groups by superblock holds the same share of the superblocks' data; any other keeps its size, which
+/// feeds the dies.
+fn buffer(
+    model: &mut Model,
+    remarks: &mut Vec<String>,
+    full: &Size,
+    small: &Size,
+    merges: bool,
+    divisor: u64,
+) {
+    let key = "write_buffer.size_bytes";
+    let before = model.integer(key) as f64;
+    if !merges {
+        let (full_share, small_share) = (before / full.user_bytes, before / small.user_bytes);
+        if small_share - full_share > TOLERANCE {
+            remarks.push(format!(
+                "the write buffer holds {:.0} % of the user capacity, at full size {:.2} %: more overwrites meet in it",
+                100.0 * small_share,
+                100.0 * full_share
+            ));
+        }
+        return;
+    }
+    let row_bytes = small.block_bytes as u64 / model.integer("flash.pages_per_block");
+    shrink(model, key, divisor, 2 * row_bytes * model.integer("ftl.interleaved_banks").max(1));
+    // Writes of one unit that leave together: one, and those that wait for the same superblock.
+    let unit_bytes = model.integer("ftl.map_unit_bytes") as f64;
+    let together =
+        |buffer: f64, size: &Size| 1.0 + buffer / unit_bytes / (size.user_bytes / size.block_bytes);
+    let after = model.integer(key) as f64;
+    if model.family() == Family::LogBlockMap {
+        remarks.push(
+            "log blocks and buffered groups are few and whole: write amplification of random writes on a full drive may \
+             differ by a third"
+                .to_owned(),
+        );
+    }
+    compare(remarks, "random writes that share a merge", together(before, full), together(after, small));
+}
+
+/// Of `n` units on a die about `sqrt(n)` more or fewer are valid, by chance. Where dies take turns, the fullest one, which
+/// cleans most, keeps the others waiting.
+fn turns(model: &Model, remarks: &mut Vec<String>, small: &Size) {
+    if model.text("controller.die_allocation") != "round-robin" {
+        return;
+    }
+    let units = small.user_bytes / small.dies() / model.integer("ftl.map_unit_bytes") as f64;
+    let share = 1.0 / units.sqrt() / small.spare_ratio();
+    if share > TOLERANCE {
+        remarks.push(format!(
+            "spare area of a die: varies by {:.0} % with so few map units, and dies that take turns wait for the \
+             fullest: random writes of a full drive may be slower by as much",
+            100.0 * share
+        ));
+    }
+}
+
+fn compare(remarks: &mut Vec<String>, what: &str, full: f64, small: f64) {
+    let difference = (small - full).abs();
+    if difference > TOLERANCE * full.abs() && difference > NOTHING {
+        remarks.push(format!("{what}: {small:.4}, at full size {full:.4}"));
+    }
+}

@@ -1,0 +1,204 @@
+//! Small versions of drives (`scale_divisor`) against larger ones: the same effective spare area, write amplification,
+//! latencies and rates.
+
+mod shipped;
+
+use std::sync::Arc;
+
+use drivelab_controller::{Command, Completion, Device, Op};
+use drivelab_drive::{Drive, Family, Model};
+use drivelab_sim::Stream;
+
+fn scaled(name: &str, divisor: u32) -> Model {
+    shipped::varied(name, &[("scale_divisor", &divisor.to_string())]).unwrap()
+}
+
+/// A drive or two of each family that has blocks.
+const FAMILIES: &[&str] = &[
+    "intel-x25-m-g1-80gb",
+    "crucial-m4-256gb",
+    "ocz-vertex-120gb",
+    "corsair-force-f100-100gb",
+    "corsair-force-gs-240gb@5.0.2",
+    "jmicron-jmf602b-64gb",
+    "ocz-summit-128gb",
+    "ocz-vertex-120gb@pre-release",
+    "intel-x25-v-40gb-raid0-x2",
+];
+
+/// Whether drives are compared with full size: minutes.
+fn at_full_size() -> bool {
+    std::env::var_os("DRIVELAB_FULL_SIZE").is_some()
+}
+
+fn derived(model: &Model, key: &str) -> f64 {
+    Drive::describe(model)["derived"][key].as_f64().unwrap()
+}
+
+/// Hands a drive commands, so many at once, until `count` are done.
+fn run(
+    drive: &mut Drive,
+    depth: u32,
+    count: u64,
+    mut next: impl FnMut(u64) -> (Op, u64, u32),
+) -> Vec<Completion> {
+    let depth = depth.min(drive.queue_depth());
+    let mut done = Vec::new();
+    for number in 0..count {
+        while done.len() as u64 + u64::from(depth) <= number {
+            drive.advance_to_completion(u64::MAX, &mut done);
+        }
+        let (op, lba, sectors) = next(number);
+        let now = drive.now_ns();
+        drive.submit(now, Command::new(number as u32, op, lba, sectors)).unwrap();
+    }
+    while (done.len() as u64) < count {
+        drive.advance_to_completion(u64::MAX, &mut done);
+    }
+    done
+}
+
+fn fill(drive: &mut Drive) {
+    let sectors = drive.capacity_sectors();
+    let pieces = sectors / 256;
+    run(drive, 8, pieces, |number| (Op::Write, number * 256, 256));
+    let rest = (sectors % 256) as u32;
+    if rest > 0 {
+        run(drive, 1, 1, |_| (Op::Write, sectors - u64::from(rest), rest));
+    }
+}
+
+struct Steady {
+    write_amplification: f64,
+    iops: f64,
+}
+
+/// 4 KiB writes all over a full drive, measured when they have written it `before` times.
+fn steady(drive: &mut Drive, before: f64, measured: f64) -> Steady {
+    let unit = 8;
+    let units = drive.capacity_sectors() / unit;
+    let mut random = Stream::new(7, 1);
+    let mut writes = |drive: &mut Drive, rounds: f64| {
+        let count = (units as f64 * rounds) as u64;
+        // What is not kept needs no memory.
+        let mut left = count;
+        while left > 0 {
+            let part = left.min(1 << 16);
+            run(drive, 32, part, |_| (Op::Write, random.below(units) * unit, unit as u32));
+            left -= part;
+        }
+        count
+    };
+    writes(drive, before);
+    let programmed = |drive: &Drive| {
+        let counters = drive.counters();
+        ["host", "cleaning", "wear", "map", "parity"]
+            .iter()
+            .map(|purpose| counters[format!("program_bytes_{purpose}")].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    let (bytes, start) = (programmed(drive), drive.now_ns());
+    let count = writes(drive, measured);
+    Steady {
+        write_amplification: (programmed(drive) - bytes) as f64 / (count * unit * 512) as f64,
+        iops: count as f64 / ((drive.now_ns() - start) as f64 / 1e9),
+    }
+}
+
+/// A drive full of data, small and large: 4 KiB writes all over it cost as many programs and run as fast, within so many
+/// percent each.
+fn compare(name: &str, small: u32, large: u32, (amplification, rate): (f64, f64)) {
+    let large = if at_full_size() { 1 } else { large };
+    let [found, expected] = [small, large].map(|divisor| {
+        let mut drive = Drive::new(Arc::new(scaled(name, divisor)), 1).unwrap();
+        fill(&mut drive);
+        steady(&mut drive, 1.5, 0.5)
+    });
+    let percent = |found: f64, expected: f64| 100.0 * (found / expected - 1.0);
+    let deviation = percent(found.write_amplification, expected.write_amplification);
+    let slower = percent(found.iops, expected.iops);
+    println!(
+        "{name}: 1/{large}: write amplification {:.3}, {:.0} IOPS; 1/{small}: {deviation:+.1} %, {slower:+.1} %",
+        expected.write_amplification, expected.iops
+    );
+    assert!(deviation.abs() <= amplification, "{name}: write amplification differs by {deviation:.1} %");
+    assert!(slower.abs() <= rate, "{name}: IOPS differ by {slower:.1} %");
+}
+
+#[test]
+fn a_small_page_map_costs_what_a_large_one_costs() {
+    compare("intel-x25-e-32gb", 128, 32, (5.0, 5.0));
+    // Spare area of 7 %: chance makes dies differ, and they take turns. The drive says so.
+    compare("intel-x25-v-40gb", 64, 32, (5.0, 11.0));
+}
+
+#[test]
+fn a_small_coarse_map_costs_what_a_large_one_costs() {
+    compare("ocz-agility-120gb", 64, 48, (5.0, 11.0));
+}
+
+#[test]
+fn a_small_compressed_map_costs_what_a_large_one_costs() {
+    compare("corsair-force-f100-100gb", 256, 128, (5.0, 5.0));
+}
+
+/// Groups of a few superblocks are no sample of those of a thousand.
+#[test]
+fn a_small_log_block_map_says_that_it_differs() {
+    let small = scaled("samsung-slc-64gb", 64);
+    assert!(small.scale_remarks().iter().any(|remark| remark.contains("may differ by a third")));
+}
+
+/// What is left out of the arithmetic is what `--set flash.blocks_per_plane` gets wrong.
+#[test]
+fn fewer_blocks_alone_are_another_drive() {
+    let name = "intel-x25-v-40gb";
+    let cut = shipped::varied(name, &[("flash.blocks_per_plane", "32"), ("spare_ratio", "0.12")]).unwrap();
+    let full = shipped::varied(name, &[("spare_ratio", "0.12")]).unwrap();
+    let ratio = |model: &Model| derived(model, "effective_spare_ratio");
+    assert!(ratio(&cut) < 0.5 * ratio(&full), "{} of {}", ratio(&cut), ratio(&full));
+    let small = shipped::varied(name, &[("spare_ratio", "0.12"), ("scale_divisor", "64")]).unwrap();
+    assert!((ratio(&small) / ratio(&full) - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn every_family_keeps_its_effective_spare_area_or_says_so() {
+    for name in FAMILIES {
+        let full = shipped::shipped(name);
+        let small = scaled(name, 64);
+        let share = derived(&small, "user_capacity_bytes") / derived(&full, "user_capacity_bytes");
+        assert!((0.9 / 64.0..1.1 / 64.0).contains(&share), "{name}: {share}");
+        let [before, after] = [&full, &small].map(|model| derived(model, "effective_spare_ratio"));
+        let differs = (after - before).abs() > 0.05 * before && (after - before).abs() > 0.001;
+        let uses_spare_area = full.family() != Family::SuperblockMap;
+        let told = small.scale_remarks().iter().any(|remark| remark.contains("effective spare area"));
+        assert_eq!(told, differs && uses_spare_area, "{name}: {before} -> {after}");
+        assert_ne!(full.hash(), small.hash());
+    }
+}
+
+#[test]
+fn what_cannot_be_cut_down_is_refused_in_one_line() {
+    let refused = |name: &str, divisor: &str| {
+        let error = shipped::varied(name, &[("scale_divisor", divisor)]).unwrap_err().to_string();
+        assert_eq!(error.lines().count(), 1, "{error}");
+        error
+    };
+    assert!(refused("wd-velociraptor-300gb", "2").contains("does not apply to hard disks"));
+    assert!(refused("hypothetical", "2").contains("must be at most 1"));
+    let error = refused("intel-x25-m-g1-80gb", "4096");
+    assert!(error.contains("scale_divisor = 4096: must be at most 511"), "{error}");
+    shipped::varied("intel-x25-m-g1-80gb", &[("scale_divisor", "511")]).unwrap();
+}
+
+#[test]
+fn an_array_is_cut_down_member_by_member() {
+    let array = scaled("intel-x25-v-40gb-raid0-x2", 64);
+    let single = scaled("intel-x25-v-40gb", 64);
+    assert_eq!(array.members()[0].hash(), single.hash());
+    // What is laid on the members meanwhile is laid on the full size.
+    let pairs = [("scale_divisor", "64"), ("member.spare_ratio", "0.28")];
+    let array = shipped::varied("intel-x25-v-40gb-raid0-x2", &pairs).unwrap();
+    let single = shipped::varied("intel-x25-v-40gb", &[("scale_divisor", "64"), ("spare_ratio", "0.28")]);
+    assert_eq!(array.members()[0].hash(), single.unwrap().hash());
+}
