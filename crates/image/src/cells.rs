@@ -49,7 +49,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Cells<B> {
 
     /// Where sectors of a cell lie.
     #[inline]
-    fn sectors(&self, cell: u32, first: u32, count: u32) -> Result<Range<usize>, StoreError> {
+    pub(crate) fn sectors(&self, cell: u32, first: u32, count: u32) -> Result<Range<usize>, StoreError> {
         let place = self.place(cell, 1)?;
         let begin = first as usize * SECTOR;
         let end = begin + count as usize * SECTOR;

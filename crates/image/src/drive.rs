@@ -78,12 +78,13 @@ impl ImageDrive {
         Self::mount(image, before)
     }
 
-    fn mount(image: Image, before: State) -> Result<Self, ImageError> {
+    fn mount(mut image: Image, before: State) -> Result<Self, ImageError> {
         if let Some(line) = image.check_areas().first() {
             return Err(ImageError::damaged(image.path(), line));
         }
         let mounted = Drive::mount(image.model()?, image.manifest().seed, &image.media());
         let (drive, report) = mounted.map_err(|what| ImageError::damaged(image.path(), what))?;
+        image.forget_copies();
         let effects = Effects::default();
         let content = drive.engine().content_unit_bytes().map(ContentMeter::new);
         Ok(Self {

@@ -14,10 +14,10 @@ use crate::cells::Cells;
 use crate::error::ImageError;
 use crate::file::{self, Opened};
 use crate::manifest::{Manifest, MediaShape, ModelTexts};
-use crate::mapping::{Sharing, map};
-use crate::room::{FileRoom, bytes_on_disk, free_bytes};
+use crate::mapping::{Sharing, copy, map};
+use crate::room::{FileRoom, Room, bytes_on_disk, free_bytes, holes_cost};
 use crate::state::{State, StateSlots};
-use crate::store::{HostData, Store, wipe};
+use crate::store::{HostData, Store, StoreError, wipe};
 
 /// What an image is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Image {
     slots: StateSlots,
     state: State,
     stores: Vec<Store<MmapMut, FileRoom>>,
+    /// What a mount reads, where loads from the holes of a mapped file take space.
+    copies: Vec<Medium<MmapMut>>,
     bytes_max: u64,
     /// Bytes that the file system had when it was last asked, less what was promised since.
     known_free_bytes: u64,
@@ -66,9 +68,13 @@ impl Image {
     /// [`ImageError`]; nothing has changed then.
     pub fn open(path: &Path, access: Access) -> Result<Self, ImageError> {
         let Opened { file, manifest, layout, state, slots } = file::open(path, access == Access::Look)?;
-        let mut stores = Vec::with_capacity(manifest.media.len());
+        let (mut stores, mut copies) = (Vec::with_capacity(manifest.media.len()), Vec::new());
         for (shape, &begins) in manifest.media.iter().zip(&layout.media) {
             stores.push(open_store(path, &file, shape, begins, access)?);
+            if access == Access::Serve && holes_cost(&file) {
+                let bytes = copy(&file, begins.0, shape.medium().bytes());
+                copies.push(medium(path, shape, bytes.map_err(ImageError::io(path, "can't be read"))?)?);
+            }
         }
         Ok(Self {
             path: path.to_owned(),
@@ -78,6 +84,7 @@ impl Image {
             slots,
             state,
             stores,
+            copies,
             bytes_max: u64::MAX,
             known_free_bytes: 0,
         })
@@ -170,7 +177,18 @@ impl Image {
     /// The media, as a mount reads them.
     #[must_use]
     pub fn media(&self) -> Vec<&dyn MediumView> {
-        self.stores.iter().map(|store| store.medium() as &dyn MediumView).collect()
+        self.readable().map(|medium| medium as &dyn MediumView).collect()
+    }
+
+    /// The mount is over, and the media will change.
+    pub(crate) fn forget_copies(&mut self) {
+        self.copies = Vec::new();
+    }
+
+    /// The media, where they can be read all over.
+    fn readable(&self) -> impl Iterator<Item = &Medium<MmapMut>> {
+        let stored = if self.copies.is_empty() { &self.stores[..] } else { &[] };
+        self.copies.iter().chain(stored.iter().map(Store::medium))
     }
 
     /// Medium and payload.
@@ -193,13 +211,13 @@ impl Image {
 
     fn faults(&self, check: impl Fn(&Medium<MmapMut>) -> Vec<String>) -> Vec<String> {
         let several = self.stores.len() > 1;
-        let of_medium = |(index, store): (usize, &Store<MmapMut, FileRoom>)| {
-            let lines = check(store.medium()).into_iter();
+        let of_medium = |(index, medium): (usize, &Medium<MmapMut>)| {
+            let lines = check(medium).into_iter();
             lines
                 .map(|line| if several { format!("medium {index}: {line}") } else { line })
                 .collect::<Vec<_>>()
         };
-        self.stores.iter().enumerate().flat_map(of_medium).collect()
+        self.readable().enumerate().flat_map(of_medium).collect()
     }
 
     /// Carries out effects on one medium, up to where the power fails if it does. Gives whether it has.
@@ -248,22 +266,48 @@ fn open_store(
     access: Access,
 ) -> Result<Store<MmapMut, FileRoom>, ImageError> {
     let sharing = if access == Access::Serve { Sharing::Shared } else { Sharing::Private };
+    let unmapped = ImageError::io(path, "can't be mapped");
     let part = |begin: u64, bytes: u64| {
         map(file, begin, bytes, sharing).map_err(ImageError::io(path, "can't be mapped"))
     };
     let (medium_bytes, payload_bytes) = (shape.medium().bytes(), shape.payload_bytes());
-    let bytes = part(begins.0, medium_bytes)?;
+    let bytes = if access == Access::Look && holes_cost(file) {
+        copy(file, begins.0, medium_bytes).map_err(unmapped)?
+    } else {
+        part(begins.0, medium_bytes)?
+    };
+    // Nobody who only looks loads from cells.
     let mut cells = Cells::new(part(begins.1, payload_bytes)?, shape.cell_bytes);
     let own = file.try_clone().map_err(ImageError::io(path, "can't be opened"))?;
     // Cells of a disk lie where its sectors do, those of flash side by side.
     let step_bytes = if shape.blocks == 0 { 16 << 10 } else { 256 << 10 };
     let mut room =
         FileRoom::new(own, step_bytes, (begins.0, medium_bytes), (begins.1, payload_bytes), u64::MAX);
-    if Medium::<MmapMut>::is_erasing(&bytes) && access == Access::Serve {
-        // A secure erase was cut: it goes on before anything is read.
-        wipe(&mut cells, &mut room).map_err(|error| ImageError::store(path, error))?;
+    if access == Access::Serve {
+        make_first_room(shape, &bytes, &mut cells, &mut room)
+            .map_err(|error| ImageError::store(path, error))?;
     }
-    let medium =
-        Medium::new(shape.medium(), bytes).map_err(|error| ImageError::damaged(path, error.to_string()))?;
-    Ok(Store::new(medium, cells, room))
+    Ok(Store::new(medium(path, shape, bytes)?, cells, room))
+}
+
+/// Room for what is loaded when a medium is opened; a secure erase that was cut goes on before anything is read.
+fn make_first_room(
+    shape: &MediaShape,
+    bytes: &[u8],
+    cells: &mut Cells<MmapMut>,
+    room: &mut FileRoom,
+) -> Result<(), StoreError> {
+    // A shape that can't be is refused by the medium.
+    for place in shape.medium().loaded_at_first().into_iter().flatten() {
+        room.make_to_load(place)?;
+    }
+    if Medium::<MmapMut>::is_erasing(bytes) {
+        room.make_to_load(0..bytes.len())?;
+        wipe(cells, room)?;
+    }
+    Ok(())
+}
+
+fn medium(path: &Path, shape: &MediaShape, bytes: MmapMut) -> Result<Medium<MmapMut>, ImageError> {
+    Medium::new(shape.medium(), bytes).map_err(|error| ImageError::damaged(path, error.to_string()))
 }

@@ -3,8 +3,11 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 
 use memmap2::{MmapMut, MmapOptions};
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 
 /// Whether stores reach the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,4 +33,23 @@ pub(crate) fn map(file: &File, begin: u64, bytes: u64, sharing: Sharing) -> io::
         // Few pages of it will ever be changed: a system that counts memory strictly would refuse room for all of them.
         Sharing::Private => unsafe { options.no_reserve_swap().map_copy(file) },
     }
+}
+
+/// Copies bytes of a file into memory. Holes of the file take none.
+pub(crate) fn copy(file: &File, begin: u64, bytes: u64) -> io::Result<MmapMut> {
+    let length =
+        usize::try_from(bytes).map_err(|_| io::Error::other("too long for this machine's memory"))?;
+    let mut copied = MmapOptions::new().no_reserve_swap().len(length).map_anon()?;
+    let end = begin + bytes;
+    let mut at = begin;
+    while at < end {
+        let data = match seek(file, SeekFrom::Data(at)) {
+            Ok(data) if data < end => data,
+            Ok(_) | Err(Errno::NXIO) => break,
+            Err(error) => return Err(error.into()),
+        };
+        at = seek(file, SeekFrom::Hole(data))?.min(end);
+        file.read_exact_at(&mut copied[(data - begin) as usize..(at - begin) as usize], data)?;
+    }
+    Ok(copied)
 }

@@ -1,11 +1,14 @@
 //! Space behind the bytes that are stored. A store into a mapped file that the file system has no block for would be a
 //! signal; so blocks are asked for first, in steps, and a full disk is an answer.
+//!
+//! On tmpfs a load from a hole takes a block, too, and is a signal where there is none. So there a medium is looked at,
+//! and mounted, in a copy (`mapping.rs`), and cells that may have no blocks are read as a file.
 
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
+use rustix::fs::{FallocateFlags, fallocate, fstatfs, fstatvfs};
 use rustix::io::Errno;
 
 /// Bytes of a medium that are asked for at a time.
@@ -36,6 +39,24 @@ pub trait Room {
     /// [`NoRoom`]; nothing may be stored there then.
     fn make_for_cells(&mut self, place: Range<usize>) -> Result<(), NoRoom>;
 
+    /// Before bytes of the medium are loaded that nobody made room for yet.
+    ///
+    /// # Errors
+    /// [`NoRoom`]; nothing may be loaded from there then.
+    fn make_to_load(&mut self, place: Range<usize>) -> Result<(), NoRoom>;
+
+    /// Before bytes of cells are loaded to be stored elsewhere.
+    ///
+    /// # Errors
+    /// [`NoRoom`]; nothing may be loaded from there then.
+    fn make_for_copies(&mut self, place: Range<usize>) -> Result<(), NoRoom>;
+
+    /// Reads bytes of cells that must not be loaded where they are mapped. Gives whether it did: otherwise they may be.
+    ///
+    /// # Errors
+    /// [`NoRoom`]: neither can they be read.
+    fn read_cells(&self, begin: usize, data: &mut [u8]) -> Result<bool, NoRoom>;
+
     /// Bytes of cells are not needed any more. Gives whether they are zeros now.
     fn release_cells(&mut self, place: Range<usize>) -> bool;
 }
@@ -51,6 +72,18 @@ impl Room for Unlimited {
 
     fn make_for_cells(&mut self, _: Range<usize>) -> Result<(), NoRoom> {
         Ok(())
+    }
+
+    fn make_to_load(&mut self, _: Range<usize>) -> Result<(), NoRoom> {
+        Ok(())
+    }
+
+    fn make_for_copies(&mut self, _: Range<usize>) -> Result<(), NoRoom> {
+        Ok(())
+    }
+
+    fn read_cells(&self, _: usize, _: &mut [u8]) -> Result<bool, NoRoom> {
+        Ok(false)
     }
 
     fn release_cells(&mut self, _: Range<usize>) -> bool {
@@ -80,6 +113,12 @@ impl Part {
     #[inline]
     fn is_made(&self, step: u64) -> bool {
         self.made[(step / 64) as usize] >> (step % 64) & 1 != 0
+    }
+
+    /// Whether every step of a range has blocks.
+    fn is_all_made(&self, place: &Range<usize>) -> bool {
+        let steps = place.start as u64 >> self.step_bits..(place.end as u64).div_ceil(self.step_bytes);
+        steps.into_iter().all(|step| self.is_made(step))
     }
 
     #[inline]
@@ -118,6 +157,7 @@ pub struct FileRoom {
     cells: Part,
     /// Most bytes that the file may take on disk.
     bytes_max: u64,
+    holes_cost: bool,
 }
 
 impl FileRoom {
@@ -130,7 +170,8 @@ impl FileRoom {
         bytes_max: u64,
     ) -> Self {
         let (medium, cells) = (Part::new(medium, MEDIUM_STEP_BYTES), Part::new(cells, step_bytes));
-        Self { file, medium, cells, bytes_max }
+        let holes_cost = holes_cost(&file);
+        Self { file, medium, cells, bytes_max, holes_cost }
     }
 
     /// Bytes of cells that are asked for at a time.
@@ -154,6 +195,24 @@ impl Room for FileRoom {
     fn make_for_cells(&mut self, place: Range<usize>) -> Result<(), NoRoom> {
         let (file, bytes_max) = (&self.file, self.bytes_max);
         self.cells.make(place, |begin, bytes| allocate(file, begin, bytes, bytes_max))
+    }
+
+    fn make_to_load(&mut self, place: Range<usize>) -> Result<(), NoRoom> {
+        if self.holes_cost { self.make_for_medium(place) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn make_for_copies(&mut self, place: Range<usize>) -> Result<(), NoRoom> {
+        if self.holes_cost { self.make_for_cells(place) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn read_cells(&self, begin: usize, data: &mut [u8]) -> Result<bool, NoRoom> {
+        if !self.holes_cost || self.cells.is_all_made(&(begin..begin + data.len())) {
+            return Ok(false);
+        }
+        let read = self.file.read_exact_at(data, self.cells.begin + begin as u64);
+        read.map(|()| true).map_err(|error| NoRoom(error.to_string()))
     }
 
     fn release_cells(&mut self, place: Range<usize>) -> bool {
@@ -183,6 +242,12 @@ pub(crate) fn free_bytes(file: &File, bytes_max: u64) -> u64 {
     let free = fstatvfs(file).map_or(u64::MAX, |stat| stat.f_bavail.saturating_mul(stat.f_frsize));
     let used = if bytes_max == u64::MAX { 0 } else { bytes_on_disk(file).unwrap_or(0) };
     free.min(bytes_max.saturating_sub(used))
+}
+
+/// Whether loads from holes of a mapped file take blocks, as those of tmpfs do.
+pub(crate) fn holes_cost(file: &File) -> bool {
+    const TMPFS_MAGIC: u64 = 0x0102_1994;
+    fstatfs(file).is_ok_and(|stat| stat.f_type as u64 == TMPFS_MAGIC)
 }
 
 /// Makes sure that a range of a file has blocks.
@@ -244,6 +309,34 @@ mod tests {
         assert_eq!(on_disk(&room), 2 * STEP_BYTES + MEDIUM_STEP_BYTES);
         assert!(room.release_cells(0..CELLS));
         assert_eq!(on_disk(&room), MEDIUM_STEP_BYTES);
+    }
+
+    /// Where loads from holes take blocks, nothing is loaded from them.
+    #[test]
+    fn reads_of_cells_take_no_blocks() {
+        for (folder, costly) in [(std::env::temp_dir(), false), ("/dev/shm".into(), true)] {
+            let file = tempfile::tempfile_in(folder).unwrap();
+            file.set_len((CELLS + CELLS) as u64).unwrap();
+            file.write_all_at(b"kept", CELLS as u64 + 4096).unwrap();
+            if holes_cost(&file) != costly {
+                eprintln!("skipped: no tmpfs where one is expected, or one where none is");
+                continue;
+            }
+            let mut room =
+                FileRoom::new(file, STEP_BYTES, (0, CELLS as u64), (CELLS as u64, CELLS as u64), u64::MAX);
+            let mut data = [1; 8192];
+            assert_eq!(room.read_cells(0, &mut data), Ok(costly));
+            assert_eq!(data[4096..4100] == *b"kept", costly);
+            room.make_for_copies(0..1).unwrap();
+            let blocks = if costly { STEP_BYTES } else { 4096 };
+            assert_eq!(bytes_on_disk(&room.file).unwrap(), blocks);
+            assert_eq!(room.read_cells(STEP_BYTES as usize - 1, &mut data), Ok(costly));
+            assert_eq!(
+                room.read_cells(0, &mut data[..1]),
+                Ok(false),
+                "what has blocks is read where it is mapped"
+            );
+        }
     }
 
     #[test]

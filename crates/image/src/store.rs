@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use drivelab_controller::faults::CutPhase;
 use drivelab_controller::{Effect, Effects, PowerCut};
-use drivelab_nand::op::FlashOp;
+use drivelab_nand::op::{FlashOp, NO_CELL};
 use drivelab_nand::{Medium, MediumError};
 
 use crate::cells::Cells;
@@ -165,10 +165,19 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
             Effect::Fill { cell, base, first, count, tag, offset } => {
                 let data = host.written(tag, offset, count).ok_or(StoreError::Host { tag, offset, count })?;
                 self.room.make_for_cells(self.cells.place(cell, 1)?)?;
+                if base != NO_CELL {
+                    self.room.make_for_copies(self.cells.place(base, 1)?)?;
+                }
                 self.cells.fill(cell, base, first, data)
             }
             Effect::Send { cell, first, count, tag, offset } => {
                 let data = host.to_read(tag, offset, count).ok_or(StoreError::Host { tag, offset, count })?;
+                if cell != NO_CELL {
+                    let begin = self.cells.sectors(cell, first, count)?.start;
+                    if self.room.read_cells(begin, data)? {
+                        return Ok(());
+                    }
+                }
                 self.cells.send(cell, first, data)
             }
             Effect::Hold { lpn, cell } => {
@@ -181,6 +190,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
             }
             Effect::Copy { from, to, count } => {
                 self.room.make_for_cells(self.cells.place(to, count)?)?;
+                self.room.make_for_copies(self.cells.place(from, count)?)?;
                 self.cells.copy(from, to, count)
             }
             Effect::Free { first, count } => {
@@ -241,6 +251,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
     pub(crate) fn secure_erase(&mut self) -> Result<(), StoreError> {
         self.begun.clear();
         self.room.make_for_medium(self.medium.touched_by_secure_erase())?;
+        // What is zero already is only loaded.
+        self.room.make_to_load(0..self.medium.bytes().len())?;
         self.medium.begin_secure_erase();
         wipe(&mut self.cells, &mut self.room)?;
         self.medium.secure_erase();

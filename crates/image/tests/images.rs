@@ -372,6 +372,39 @@ fn a_new_image_is_small_and_holes_come_back_with_trims() {
     File::open(&path).unwrap();
 }
 
+/// Blocks that a file has, and its bytes.
+fn extent(path: &Path) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = path.metadata().unwrap();
+    (metadata.blocks(), metadata.len())
+}
+
+/// Whoever looks at an image writes nothing, neither on a disk nor on tmpfs, where a load from a hole takes a block.
+#[test]
+fn looking_takes_no_space() {
+    let large = [("user_capacity_bytes", "67108864"), ("flash.blocks_per_plane", "1500")];
+    for folder in [std::env::temp_dir(), PathBuf::from("/dev/shm")] {
+        let folder = tempfile::tempdir_in(folder).unwrap();
+        let path = folder.path().join("a.drive");
+        Image::create(&path, &texts(&large), 7).unwrap();
+        let look = || {
+            let before = extent(&path);
+            assert_eq!(check(&path).unwrap().problems, [""; 0]);
+            let told = smart(&path).unwrap();
+            assert_eq!(extent(&path), before, "{}", path.display());
+            told
+        };
+        assert_eq!(look()["erase_count_max"], 0);
+        let mut drive = ImageDrive::power_on(&path).unwrap();
+        let host = &mut Host::default();
+        for tag in 0..256 {
+            run(&mut drive, host, Command::new(tag, Op::Write, u64::from(tag) * 64, 64));
+        }
+        drive.power_off(host).unwrap();
+        look();
+    }
+}
+
 /// Flash bytes programmed for the host by writing a whole drive four times with data of one kind.
 fn programmed(data: impl Fn(u64) -> Vec<u8>) -> u64 {
     let compressing =

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from small_disk import small_disk
 
 from drivelab import cli, traces
 from drivelab.progress import TaskProgress
@@ -125,22 +125,10 @@ def test_a_folder_that_cannot_be_written_is_named(
         assert str(tmp_path) in capsys.readouterr().err
 
 
-def mounted(folder: Path) -> bool:
-    """Whether a file system of 64 KiB could be mounted there."""
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        return False
-    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    return subprocess.run(command, check=False, capture_output=True).returncode == 0
-
-
 def test_a_full_disk_leaves_the_older_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "small"
-    folder.mkdir()
-    if not mounted(folder):
-        pytest.skip("needs the right to mount a file system")
-    try:
+    with small_disk(tmp_path / "small", "64k") as folder:
         recorded, out = tmp_path / "recorded", folder / "trace.iolog"
         recorded.write_text("".join(f"{i}000 0 {i} 8 1\n" for i in range(9000)), encoding="ascii")
         out.write_text(OLD, encoding="ascii")
@@ -148,5 +136,3 @@ def test_a_full_disk_leaves_the_older_file(
         assert "No space left" in capsys.readouterr().err
         assert out.read_text(encoding="ascii") == OLD
         assert [path.name for path in folder.iterdir()] == [out.name]
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)

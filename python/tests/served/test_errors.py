@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import resource
 import socket
 import struct
@@ -16,6 +15,7 @@ from served.conftest import Serve
 from served.drive import DRIVELAB
 from served.programs import NBDSH, ran, require
 from served.test_served_faults import TINY
+from small_disk import small_disk
 
 from drivelab import cli
 
@@ -194,16 +194,10 @@ def test_an_erased_drive_has_lost_its_bytes_and_a_trimmed_one_their_space(
     assert drive.smart()["erases_secure"] > 0
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 24 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(words, capture_output=True, check=False).returncode:
-        pytest.skip("no right to mount a small file system")
-    yield folder
-    ran("umount", folder)
+@pytest.fixture(name="small_disk")
+def few_megabytes(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", "24m") as folder:
+        yield folder
 
 
 def test_a_full_disk_fails_writes_and_loses_nothing(

@@ -1,5 +1,7 @@
 //! Sizes of a medium, and where in its bytes everything lies.
 
+use std::ops::Range;
+
 use super::MediumError;
 
 /// Bytes of the words that concern the whole medium.
@@ -82,6 +84,17 @@ impl MediumShape {
     /// [`MediumError::Shape`].
     pub fn validate(&self) -> Result<(), MediumError> {
         self.layout().map(drop)
+    }
+
+    /// Where a medium of this shape is loaded from when it is opened: its head, those of its system areas, and what a
+    /// capacitor keeps.
+    ///
+    /// # Errors
+    /// [`MediumError::Shape`].
+    pub fn loaded_at_first(&self) -> Result<[Range<usize>; 4], MediumError> {
+        let layout = self.layout()?;
+        let [first, second] = layout.areas.map(|area| area.head..area.table);
+        Ok([0..HEAD_BYTES as usize, first, second, layout.holds..layout.end])
     }
 
     /// Where everything lies.

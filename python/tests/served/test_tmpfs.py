@@ -1,0 +1,114 @@
+"""Images on tmpfs, where even a load from a hole of a mapped file takes space, and a full one is a
+signal: nothing dies of it, and whoever only looks takes none.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from served.drive import DRIVELAB
+from served.programs import NBDSH, ran, require
+from small_disk import small_disk
+
+
+@pytest.fixture(name="small_disk")
+def forty_megabytes(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", "40m") as folder:
+        yield folder
+
+
+def drivelab(*words: object) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, which may die."""
+    command = [*DRIVELAB, *map(str, words)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+
+
+def fill(folder: Path) -> None:
+    with (folder / "filler").open("wb", buffering=0) as filler:
+        try:
+            while filler.write(bytes(1 << 12)):
+                pass
+        except OSError:
+            pass
+
+
+def test_looking_at_an_image_takes_no_space_of_a_full_tmpfs(small_disk: Path) -> None:
+    path = small_disk / "a.drive"
+    assert drivelab("create", path, "--model", "intel-x25-m-g2-80gb").returncode == 0
+    for is_full in (False, True):
+        if is_full:
+            fill(small_disk)
+        new = path.stat()
+        for command in ("check", "smart"):
+            looked = drivelab(command, path)
+            assert looked.returncode == 0, (looked.returncode, looked.stderr)
+        assert (path.stat().st_size, path.stat().st_blocks) == (new.st_size, new.st_blocks)
+        assert path.stat().st_mtime_ns == new.st_mtime_ns
+    for command in (["serve", path], ["trim", path, "--all"], ["erase", path]):
+        refused = drivelab(*command)
+        assert (refused.returncode, refused.stdout) == (1, ""), (command, refused.stderr)
+        [line] = refused.stderr.splitlines()
+        assert f"{path}: no space left for what the drive stores (No space left on device" in line
+    assert drivelab("check", path).returncode == 0
+
+
+def test_a_flash_drive_is_served_from_a_tmpfs_that_is_smaller_than_its_map(
+    small_disk: Path,
+) -> None:
+    require("nbdsh")
+    path = small_disk / "a.drive"
+    # Its medium has 333 MB that a mount looks at, 1.3 GB in all.
+    assert drivelab("create", path, "--model", "intel-x25-m-g2-80gb").returncode == 0
+    words = [*DRIVELAB, "serve", str(path), "--clock", "instant"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        uri = run.stdout.readline().strip()
+        # Too small for the checkpoint that the drive writes when it goes to rest: so no writes.
+        code = (
+            "import errno, nbd\n"
+            "assert h.pread(1 << 20, 1 << 30) == bytes(1 << 20)\n"
+            "try:\n"
+            "    h.pwrite(bytes(4096), 0)\n"
+            "    assert False\n"
+            "except nbd.Error as error:\n"
+            "    assert error.errnum == errno.ENOSPC, error\n"
+        )
+        ran(*NBDSH, "-u", uri, "-c", code)
+        run.send_signal(signal.SIGTERM)
+        _, said = run.communicate(timeout=60)
+    # Going to rest is a checkpoint of 78 MB: that it has no room is said, and costs nothing.
+    assert run.returncode == 1, said
+    assert f"{path}: no space left for what the drive stores" in said
+    checked = drivelab("check", path)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_disk_on_a_full_tmpfs_reads_what_it_never_wrote(small_disk: Path) -> None:
+    require("nbdsh")
+    path = small_disk / "a.drive"
+    model = "wd-velociraptor-300gb"
+    assert drivelab("create", path, "--model", model).returncode == 0
+    words = [*DRIVELAB, "serve", str(path), "--clock", "instant"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        uri = run.stdout.readline().strip()
+        write = "h.pwrite(b'x' * 4096, 1 << 30); h.flush()"
+        ran(*NBDSH, "-u", uri, "-c", write)
+        fill(small_disk)
+        blocks = path.stat().st_blocks
+        code = (
+            "assert h.pread(4 << 20, 1 << 33) == bytes(4 << 20)\n"
+            "around = h.pread(1 << 20, (1 << 30) - (1 << 19))\n"
+            "assert around == bytes(1 << 19) + b'x' * 4096 + bytes((1 << 19) - 4096)\n"
+        )
+        ran(*NBDSH, "-u", uri, "-c", code)
+        assert path.stat().st_blocks == blocks
+        run.send_signal(signal.SIGTERM)
+        _, said = run.communicate(timeout=30)
+    assert run.returncode == 0, said
+    checked = drivelab("check", path)
+    assert checked.returncode == 0, checked.stderr
