@@ -19,6 +19,10 @@ LEVEL_KEYS = frozenset(
 """Counters of the drive that say how it is, not what it did."""
 
 
+UNMAPPED_NOTED = 0.01
+"""Least share of reads of nothing that is worth a word."""
+
+
 def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Differences of all cumulative counters between two snapshots; levels are left out."""
     return {
@@ -56,6 +60,27 @@ def write_amplification_of(reports: Iterable[Mapping[str, Any]]) -> float | None
     for report in reports:
         total.update(spent_in(report))
     return write_amplification(total) if total else None
+
+
+def unmapped_read_share(used: Mapping[str, Any]) -> float | None:
+    """Part of the bytes read to which nothing was written, or that were trimmed: the map alone
+    answers for them, and no flash is touched. None if nothing was read, or the drive doesn't say.
+    """
+    read = used.get("host_read_bytes")
+    if not read or "zero_read_bytes" not in used:
+        return None
+    return min(1.0, float(used["zero_read_bytes"] / read))
+
+
+def unmapped_note(share: float | None) -> str | None:
+    """What must be said of such reads, if they are more than a stray."""
+    if share is None or share < UNMAPPED_NOTED:
+        return None
+    percent = f"{100 * share:.0f} %"
+    return (
+        f"{percent} of the bytes read were not mapped (never written, or trimmed): they came from "
+        "the map alone, without a touch of flash"
+    )
 
 
 def energy_j(used: Mapping[str, Any]) -> float | None:

@@ -61,6 +61,7 @@ def replay_result(report: Report) -> dict[str, Any]:
             "latency_us": results.latency_us(job["flush"]["latency_ns"]),
         },
         "host_read_bytes": used["host_read_bytes"],
+        "unmapped_read_share": results.unmapped_read_share(used),
         "host_write_bytes": used["host_write_bytes"],
         "flash_write_bytes": results.program_bytes(used),
         "write_amplification": results.write_amplification(used),

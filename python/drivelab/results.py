@@ -10,6 +10,8 @@ from drivelab.counters import energy_j as energy_j
 from drivelab.counters import erase_count as erase_count
 from drivelab.counters import program_bytes as program_bytes
 from drivelab.counters import spent as spent
+from drivelab.counters import unmapped_note as unmapped_note
+from drivelab.counters import unmapped_read_share as unmapped_read_share
 from drivelab.counters import write_amplification as write_amplification
 from drivelab.documents import to_json as to_json
 from drivelab.procedures.measured import Measured
@@ -20,7 +22,7 @@ from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 if TYPE_CHECKING:
     from drivelab.subject import Subject
 
-SCHEMA = 2
+SCHEMA = 3
 STREAM, COMPOUND = "stream", "compound"
 """Kinds of records of tests: with the figures of one stream, or with values and tables only."""
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
@@ -51,7 +53,7 @@ def measured_record(
 ) -> dict[str, Any]:
     """The record of one test, from what it measured; `wall_s` is added by the caller.
 
-    `spending` is what a compound test did to the drive; a stream's is in its report.
+    `spending` is what a compound test did to its drives; a stream's is in its report.
     """
     record: dict[str, Any] = {
         "id": procedure.id,
@@ -66,7 +68,10 @@ def measured_record(
         assert spending is not None
         record |= {"kind": COMPOUND, "span_bytes": measured.span_bytes}
         record |= {"duration_s": spending.duration_ns / NS_PER_S} | spending.record()
-    return record | measured.found() | measured.more
+    record |= measured.found() | measured.more
+    if note := unmapped_note(record["unmapped_read_share"]):
+        record["notes"] = [*record["notes"], note]
+    return record
 
 
 @dataclass(frozen=True)
@@ -75,13 +80,18 @@ class Spending:
 
     duration_ns: int
     used: Mapping[str, Any]
+    drive_count: int = 1
+    """Drives that took part: copies and variants are drives of their own."""
 
     def record(self) -> dict[str, Any]:
-        """Flash traffic, erases and energy, as in results.json."""
+        """Traffic of host and flash, erases and energy, as in results.json."""
         energy = energy_j(self.used)
         seconds = self.duration_ns / NS_PER_S
         return {
+            "drive_count": self.drive_count,
             "write_amplification": write_amplification(self.used),
+            "host_read_bytes": self.used["host_read_bytes"],
+            "unmapped_read_share": unmapped_read_share(self.used),
             "host_write_bytes": self.used["host_write_bytes"],
             "flash_program_bytes": program_bytes(self.used),
             "erases": erase_count(self.used),

@@ -21,6 +21,7 @@ from drivelab.schedule import Piece, Snapshot
 from drivelab.states import State
 from drivelab.subject import Subject, can_be_copied, claimed, open_target
 from drivelab.targets import Target
+from drivelab.targets.account import Account, AccountedTarget
 
 Record = dict[str, Any]
 Log = Callable[[str], None]
@@ -72,7 +73,8 @@ def plan_measurements(
 
     A test too large for the drive is left out with a message, or refused if `chosen` by its name.
     States after TRIM are left out on a drive that ignores it, unless they are chosen. A hard disk
-    has one state, whatever was written before: all its tests are done in `new`.
+    has one state, whatever was written before: all its tests are done in `new`. So are tests that
+    purge their drive, or make their own: theirs is no other, whatever was asked for.
     """
     capacity = model.user_capacity_bytes
     if capacity < CAPACITY_BYTES_MIN:
@@ -107,7 +109,23 @@ def plan_measurements(
     elif not wanted and not model.takes_trim:
         # Nobody asked for states of the default review.
         pairs = _without_trim(model, pairs, log if chosen_tests else lambda _: None)
+    pairs = _begun_new(model, pairs, log)
     return [Measurement(test, state) for test, state in pairs]
+
+
+def _begun_new(
+    model: Subject, pairs: list[tuple[Procedure, State]], log: Log
+) -> list[tuple[Procedure, State]]:
+    """Tests that begin with a new drive in that state, with a message if another was asked for."""
+    new = states.STATES["new"]
+    moved = [test.id for test, state in pairs if test.begins_new and state is not new]
+    if not moved:
+        return pairs
+    names = ", ".join(dict.fromkeys(moved))
+    log(f"{model.name}: {names}: begins with a new drive by itself, and is measured as new")
+    found = dict.fromkeys((test, new if test.begins_new else state) for test, state in pairs)
+    order = list(states.STATES.values())
+    return sorted(found, key=lambda pair: order.index(pair[1]))
 
 
 def _without_trim(
@@ -292,12 +310,8 @@ class _Bench:
             target = self._new_drive(progress)
             progress = self._prepare_alone(state, target, progress)
         seed = derive_seed(self._plan.seed, self._model.name, state.name, test.id)
-        start_ns, before = target.now_ns, target.counters()
-        measured = test.measure(target, seed, self._plan.quick, progress)
-        spending = results.Spending(
-            target.now_ns - start_ns, results.spent(before, target.counters())
-        )
+        account = Account()
+        measured = test.measure(AccountedTarget(target, account), seed, self._plan.quick, progress)
+        spending = results.Spending(account.duration_ns, account.used, account.drive_count)
         record = results.measured_record(self._model.name, state.name, test, measured, spending)
-        if self._model.is_disk:
-            record |= {"write_amplification": None, "flash_program_bytes": 0}
         self._measured[item] = record | {"wall_s": watch.seconds()}

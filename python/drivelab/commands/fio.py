@@ -16,10 +16,10 @@ from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import data_pattern_text, parse_data_pattern
 from drivelab.database import RUN, Recorded
 from drivelab.fio import jobs
-from drivelab.fio.output import to_fio_json
+from drivelab.fio.output import DIRECTIONS, to_fio_json
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import MIB
-from drivelab.results import model_result
+from drivelab.results import model_result, unmapped_note
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
 from drivelab.targets.fio import Wish
@@ -117,28 +117,66 @@ def _run_groups(
     ]
 
 
+TIMES = ("mean ms", "99 % ms", "99.99 % ms", "max ms")
+FLASH = ("WA", "flash MiB", "erases")
+CHANGING = ("write", "trim")
+
+
 def _print(document: dict[str, Any]) -> None:
-    columns = ("job", "", "MiB/s", "IOPS", "mean ms", "99 % ms", "99.99 % ms", "max ms")
-    rows = []
-    for job in document["jobs"]:
-        for direction in ("read", "write", "trim"):
-            part = job[direction]
-            if not part["total_ios"]:
-                continue
-            rows.append((job["jobname"], direction, *_cells(document, job["jobname"], direction)))
-    printing.table(columns, rows, columns[2:])
     own = document["drivelab"]
+    has_flash = own["erases"] is not None
+    columns = ("job", "", "MiB/s", "IOPS", *TIMES, *(FLASH if has_flash else ()))
+    rows: list[tuple[str, ...]] = []
+    for group in own["groups"]:
+        jobs = [job for job in document["jobs"] if job["groupid"] == group["groupid"]]
+        found = [_row(document, job, direction) for job in jobs for direction in DIRECTIONS]
+        shown = [row for row in found if row is not None]
+        if has_flash and sum(row[1] in CHANGING for row in shown) > 1:
+            blanks = ("",) * (2 + len(TIMES))
+            shown.append((f"{len(jobs)} jobs together", "", *blanks, *_flash_cells(group)))
+        rows += [row if has_flash else row[: len(columns)] for row in shown]
+    printing.table(columns, rows, columns[2:])
     if "repeats" in own:
         printing.message(
-            f"Means of {own['repeats']['count']} repeats, ± half of the 95 % interval; the line "
-            "below them is of the first repeat."
+            f"Means of {own['repeats']['count']} repeats, ± half of the 95 % interval; the flash's "
+            "numbers, and the line below them, are of the first repeat."
         )
     written = dict.fromkeys(data_pattern_text(part["pattern"]) for part in own["data"])
     inside = printing.inside_text(own)
-    printing.console().print(
-        f"{own['model']}, {own['state']}: {inside and inside + '; '}data {' '.join(written)}; "
-        f"seed {own['seed']}",
+    whole = "all jobs: " if inside and len(own["groups"]) > 1 else ""
+    out = printing.console()
+    out.print(
+        f"{own['model']}, {own['state']}: {whole}{inside and inside + '; '}"
+        f"data {' '.join(written)}; seed {own['seed']}",
         markup=False,
+    )
+    for group in own["groups"]:
+        if note := unmapped_note(group["unmapped_read_share"]):
+            out.print(f"{', '.join(group['jobs'])}: {note}", markup=False)
+
+
+UNKNOWN = printing.number(None)
+
+
+def _row(document: dict[str, Any], job: dict[str, Any], direction: str) -> tuple[str, ...] | None:
+    """A direction of a job, with what the flash did for it; None if it did nothing."""
+    part = job[direction]
+    if not part["total_ios"]:
+        return None
+    return (
+        job["jobname"],
+        direction,
+        *_cells(document, job, direction),
+        *_flash_cells(part["drivelab"]),
+    )
+
+
+def _flash_cells(flash: dict[str, Any]) -> tuple[str, str, str]:
+    programmed = flash["flash_write_bytes"]
+    return (
+        printing.number(flash["write_amplification"], 3),
+        printing.number(None if programmed is None else programmed / MIB),
+        UNKNOWN if flash["erases"] is None else str(flash["erases"]),
     )
 
 
@@ -146,9 +184,9 @@ CELLS = ("latency_mean_us", "latency_p99_us", "latency_p99_99_us", "latency_max_
 """Names that repeats give the latencies of the table."""
 
 
-def _cells(document: dict[str, Any], name: str, direction: str) -> Iterator[str]:
+def _cells(document: dict[str, Any], job: dict[str, Any], direction: str) -> Iterator[str]:
     """Numbers of a job's direction: of one run, or means of repeats with their intervals."""
-    part = next(job for job in document["jobs"] if job["jobname"] == name)[direction]
+    part, name = job[direction], job["jobname"]
     latency, at = part["clat_ns"], part["clat_ns"]["percentile"]
     rows = document["drivelab"].get("repeats", {}).get("jobs", ())
     numbers: dict[str, Any] = next(

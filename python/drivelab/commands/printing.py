@@ -46,12 +46,15 @@ def scale_remarks(subjects: Sequence[Subject]) -> None:
 
 def inside_text(result: Mapping[str, Any]) -> str:
     """What a run did inside the drive, nothing for a drive that doesn't say."""
-    if result["erases"] is None:
-        return ""
-    return (
-        f"write amplification {number(result['write_amplification'], 3)}, "
-        f"{result['erases']} erases, {number(result['energy_j'], 3)} J"
-    )
+    parts = []
+    if result["erases"] is not None:
+        parts = [
+            f"write amplification {number(result['write_amplification'], 3)}",
+            f"{result['erases']} erases",
+        ]
+    if result["energy_j"] is not None:
+        parts.append(f"{number(result['energy_j'], 3)} J")
+    return ", ".join(parts)
 
 
 def spread(value: float | None, record: Mapping[str, Any], name: str) -> str:

@@ -18,7 +18,7 @@ from drivelab.errors import RequestError
 from drivelab.fio.units import time_ns
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import derive_seed
-from drivelab.results import model_result
+from drivelab.results import model_result, unmapped_note
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
 from drivelab.targets.fio import Wish
@@ -205,6 +205,8 @@ def _print(document: dict[str, Any]) -> None:
     _print_directions(document)
     if inside := printing.inside_text(measured):
         out.print(inside, markup=False)
+    if note := unmapped_note(measured["unmapped_read_share"]):
+        out.print(note, markup=False)
 
 
 def _print_directions(document: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, real_drives, recording
 from drivelab.errors import RequestError
-from drivelab.results import STREAM, to_json
+from drivelab.results import STREAM, to_json, unmapped_note
 from drivelab.targets.fio import Wish
 
 
@@ -158,9 +158,20 @@ def _print_summary(results: dict[str, Any]) -> None:
         rows = [_summary_row(test) for test in found if test["kind"] == STREAM]
         if rows:
             printing.table(columns, rows, columns[2:])
+        for note, tests in _unmapped(found):
+            printing.console().print(f"{', '.join(tests)}: {note}", markup=False)
         values = [row for test in found if test["values"] for row in _value_rows(test)]
         if values:
             printing.table(("test", "state", "value", "", "unit"), values, ("",))
+
+
+def _unmapped(tests: Sequence[dict[str, Any]]) -> Iterator[tuple[str, list[str]]]:
+    """What must be said of reads that touched no flash, and of which tests."""
+    found: dict[str, list[str]] = {}
+    for test in tests:
+        if note := unmapped_note(test["unmapped_read_share"]):
+            found.setdefault(note, []).append(f"{test['title']}, {test['state']}")
+    yield from found.items()
 
 
 def _value_rows(test: dict[str, Any]) -> Iterator[tuple[str, ...]]:

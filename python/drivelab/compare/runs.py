@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from drivelab.database import REPLAY, REVIEW, Recorded, Row
+from drivelab.database import REPLAY, REVIEW, RUN, Recorded, Row
 from drivelab.results import COMPOUND
 
 Record = dict[str, Any]
@@ -41,7 +41,9 @@ def as_review(run: Recorded) -> Record:
                 "model": whole["model"],
                 "state": whole["state"],
                 "kind": COMPOUND,
-                "values": _values(row, whole, repeats := _repeats(own, row)),
+                "values": _values(
+                    row, row if run.kind == RUN else whole, repeats := _repeats(own, row)
+                ),
                 "repeats": {f"value:{name}": item for name, item in repeats.items()},
                 "tables": _percentiles(row, rows.get("percentiles", [])),
                 "charts": [],
@@ -64,15 +66,18 @@ def _repeats(own: Record, row: Row) -> Record:
         if (item["job"], item["direction"]) == (row["test"], row["direction"])
     )
     found = dict(next(of_row, {}))
-    if row["direction"] == "write" and "write_amplification" in repeats.get("numbers", {}):
+    # Of a file of several groups the repeats know the amplification of the whole only.
+    is_whole = row["direction"] == "write" and len(own.get("groups", ())) <= 1
+    if is_whole and "write_amplification" in repeats.get("numbers", {}):
         found["write_amplification"] = repeats["numbers"]["write_amplification"]
     return found
 
 
-def _values(row: Row, whole: Row, repeats: Record) -> list[Record]:
+def _values(row: Row, flash: Row, repeats: Record) -> list[Record]:
+    """Numbers of a direction of a job; `flash` knows what was programmed for it."""
     found = [(name, title, unit, better, row.get(name)) for name, title, unit, better in VALUES]
     if row["direction"] == "write":
-        amplification = whole.get("write_amplification")
+        amplification = flash.get("write_amplification")
         found.append(("write_amplification", "write amplification", "", "lower", amplification))
     return [
         {"name": name, "title": title, "unit": unit, "better": better}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-VERSION = 3
+VERSION = 4
 """Of these tables; in table `layout` of every file. A file of another version is refused."""
 
 
@@ -70,13 +70,22 @@ TABLES = {
             "data VARCHAR, duration_s DOUBLE, ios UBIGINT, bytes UBIGINT, iops DOUBLE,"
             "mib_per_s DOUBLE, latency_mean_us DOUBLE, latency_max_us DOUBLE, queueing_us DOUBLE,"
             "link_us DOUBLE, firmware_us DOUBLE, flash_us DOUBLE, cleaning_us DOUBLE,"
-            "write_amplification DOUBLE, host_write_bytes UBIGINT, flash_program_bytes UBIGINT,"
+            "drive_count UINTEGER, write_amplification DOUBLE, host_read_bytes UBIGINT,"
+            "unmapped_read_share DOUBLE, host_write_bytes UBIGINT, flash_program_bytes UBIGINT,"
             "erases UBIGINT, energy_j DOUBLE, mean_power_w DOUBLE, wall_s DOUBLE",
         ),
         _table(
             "jobs",
             f"{MEASURED}, job VARCHAR, direction VARCHAR, ios UBIGINT, bytes UBIGINT, iops DOUBLE,"
-            "mib_per_s DOUBLE, latency_mean_us DOUBLE, latency_max_us DOUBLE",
+            "mib_per_s DOUBLE, latency_mean_us DOUBLE, latency_max_us DOUBLE,"
+            "write_amplification DOUBLE, flash_program_bytes UBIGINT, erases UBIGINT",
+        ),
+        _table(
+            "job_groups",
+            f"{MEASURED}, group_index UINTEGER, jobs VARCHAR, duration_s DOUBLE,"
+            "host_read_bytes UBIGINT, unmapped_read_share DOUBLE, host_write_bytes UBIGINT,"
+            "write_amplification DOUBLE, flash_program_bytes UBIGINT, erases UBIGINT,"
+            "energy_j DOUBLE",
         ),
         _table("job_options", f"{MEASURED}, job VARCHAR, option VARCHAR, value VARCHAR"),
         _table("series", f"{MEASURED}, time_s DOUBLE, mib_per_s DOUBLE, latency_max_us DOUBLE"),

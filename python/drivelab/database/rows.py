@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -188,12 +189,25 @@ def _fio_run(document: Record) -> dict[str, Iterable[Row]]:
     whole = _flash_traffic(own) | {
         "test": " ".join(dict.fromkeys(job["jobname"] for job in jobs)),
         "kind": RUN,
+        "drive_count": 1,
+        "duration_s": math.fsum(group["duration_s"] for group in own["groups"]),
         "ios": sum(job[direction]["total_ios"] for job in jobs for direction in DIRECTIONS),
         "bytes": sum(job[direction]["io_bytes"] for job in jobs for direction in DIRECTIONS),
     }
     return {
         "tests": [keys | whole],
         "jobs": of_each(_fio_directions),
+        "job_groups": (
+            keys
+            | _flash_traffic(group)
+            | {
+                "test": " ".join(dict.fromkeys(group["jobs"])),
+                "group_index": group["groupid"],
+                "jobs": " ".join(group["jobs"]),
+                "duration_s": group["duration_s"],
+            }
+            for group in own["groups"]
+        ),
         "job_options": of_each(
             lambda job: (
                 {"option": option, "value": str(value)}
@@ -221,7 +235,10 @@ def _fio_repeats(own: Record, keys: Row, whole: str) -> dict[str, Iterable[Row]]
 
 def _flash_traffic(measured: Record) -> Row:
     """Of a run's own object, or of a replay."""
-    keys = ("host_write_bytes", "write_amplification", "erases", "energy_j")
+    keys = (
+        *("host_read_bytes", "unmapped_read_share", "host_write_bytes"),
+        *("write_amplification", "erases", "energy_j"),
+    )
     found = {key: measured.get(key) for key in keys}
     return found | {"flash_program_bytes": measured.get("flash_write_bytes")}
 
@@ -243,6 +260,9 @@ def _fio_directions(job: Record) -> Iterator[Row]:
                 "mib_per_s": part["bw_bytes"] / MIB,
                 "latency_mean_us": _us(latency["mean"]),
                 "latency_max_us": _us(latency["max"]),
+                "write_amplification": part["drivelab"]["write_amplification"],
+                "flash_program_bytes": part["drivelab"]["flash_write_bytes"],
+                "erases": part["drivelab"]["erases"],
             }
 
 
@@ -265,6 +285,7 @@ def _replay(document: Record) -> dict[str, Iterable[Row]]:
     whole = {
         **_flash_traffic(measured),
         "kind": REPLAY,
+        "drive_count": 1,
         "title": f"{name} ({document['trace']['format']}, {own.get('pacing')})",
         "ios": sum(part["ios"] for part in parts.values()),
         "bytes": sum(part["bytes"] for part in parts.values()),

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from drivelab import sources, verdicts
+from drivelab.counters import unmapped_note
 from drivelab.figures import bindings, tables
 from drivelab.figures.bindings import Binding, Bindings, Moves, Row
 from drivelab.figures.constants import CONSTANTS
@@ -52,6 +53,13 @@ class Measured:
             return None if model is None else _property(model, item.key)
         test = self._tests.get((item.model, item.test_id, item.state))
         return None if test is None else item.value(test)
+
+    def remark(self, item: Input | None) -> str:
+        """What must be said of a measurement: that it touched no flash."""
+        if not isinstance(item, Reading):
+            return ""
+        test = self._tests.get((item.model, item.test_id, item.state), {})
+        return unmapped_note(test.get("unmapped_read_share")) or ""
 
     def tested(self, item: Input) -> bool:
         """Whether the very measurement was made, whatever it found."""
@@ -178,7 +186,7 @@ def _record(figure: Figure, measured: Measured) -> Record:
         "test_id": single.test_id if single is not None else None,
         "formula": tables.formulas()[figure.id].text if figure.id in tables.formulas() else None,
         "inputs": _inputs(inputs, measured),
-        "reason": _reason(figure, inputs, measured, modelled),
+        "reason": _reason(figure, inputs, measured, modelled) or measured.remark(single),
         "note": _note(figure, single),
         "review": figure.review,
     }

@@ -2,6 +2,7 @@
 
 Every key that fio 3.33 prints is there. All times are the drive's own; what only a real host has
 (CPU time, page faults, the date) is null or 0, never a made-up number. What has no samples is null.
+Beside fio's keys, each direction of a job has an object `drivelab`: what the flash did for it.
 """
 
 from __future__ import annotations
@@ -38,14 +39,60 @@ def to_fio_json(workload: Workload, reports: Sequence[Mapping[str, Any]], own: R
     if workload.global_options:
         document["global options"] = workload.global_options
     totals = _group_bandwidths(pairs)
-    document["jobs"] = [_job(job, measured, totals) for job, measured in pairs]
+    groups = [
+        group_record(group, report) for group, report in zip(workload.groups, reports, strict=True)
+    ]
+    document["jobs"] = [
+        _job(job, measured, totals, flash_of_jobs(report, traffic)[index])
+        for group, report, traffic in zip(workload.groups, reports, groups, strict=True)
+        for index, (job, measured) in enumerate(zip(group, report["jobs"], strict=True))
+    ]
     document["disk_util"] = []
     document["errors"] = []
     data = [{"jobname": job.name, "pattern": measured["data"]} for job, measured in pairs]
     document["drivelab"] = (
-        own | _flash(reports) | {"data": data, "latency_split_us": _splits(pairs)}
+        own | _flash(reports) | {"groups": groups, "data": data, "latency_split_us": _splits(pairs)}
     )
     return document
+
+
+FLASH_KEYS = ("flash_write_bytes", "write_amplification", "erases")
+"""What the flash did that can be one job's and direction's."""
+
+
+def group_record(group: Sequence[FioJob], report: Mapping[str, Any]) -> Record:
+    """What the drive did while the jobs of a group ran together."""
+    return {
+        "groupid": group[0].group,
+        "jobs": [job.name for job in group],
+        "duration_s": (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S,
+        **_flash([report]),
+    }
+
+
+def flash_of_jobs(report: Mapping[str, Any], traffic: Mapping[str, Any]) -> list[dict[str, Record]]:
+    """What the flash did for each job of a group, by direction.
+
+    Writes and trims program and erase, reads do not: of a group with one direction of one job that
+    changes anything, the flash's work is that one's. Where several do so together, nobody can
+    tell whose blocks were cleaned: null, and the group has the sum.
+    """
+    changing = [
+        (index, direction)
+        for index, job in enumerate(report["jobs"])
+        for direction in ("write", "trim")
+        if job[direction]["ios"]
+    ]
+    alone = changing[0] if len(changing) == 1 else None
+    return [
+        {
+            direction: {
+                key: traffic[key] if (index, direction) == alone else None for key in FLASH_KEYS
+            }
+            for direction in DIRECTIONS
+        }
+        for index in range(len(report["jobs"]))
+    ]
 
 
 def _flash(reports: Sequence[Mapping[str, Any]]) -> Record:
@@ -58,6 +105,7 @@ def _flash(reports: Sequence[Mapping[str, Any]]) -> Record:
     reads = ("host", "rmw", "cleaning", "wear")
     return {
         "host_read_bytes": used["host_read_bytes"],
+        "unmapped_read_share": results.unmapped_read_share(used),
         "host_write_bytes": used["host_write_bytes"],
         "flash_read_bytes": None
         if "read_bytes_host" not in used
@@ -87,7 +135,10 @@ def _split(direction: Mapping[str, Any]) -> Record:
 
 
 def _job(
-    job: FioJob, measured: Mapping[str, Any], totals: Mapping[tuple[int, str], float]
+    job: FioJob,
+    measured: Mapping[str, Any],
+    totals: Mapping[tuple[int, str], float],
+    flash: Mapping[str, Record],
 ) -> Record:
     counts = _latency_counts(measured[direction]["latency_ns"] for direction in DIRECTIONS)
     runtime_ns = measured["runtime_ns"]
@@ -100,6 +151,7 @@ def _job(
         "job options": {"name": job.name} | job.options,
         **{
             direction: _direction(job, measured[direction], totals[job.group, direction])
+            | {"drivelab": flash[direction]}
             for direction in DIRECTIONS
         },
         "sync": _sync(job, measured["flush"]),

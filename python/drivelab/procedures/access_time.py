@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from drivelab.procedures.stream import Stream
+from drivelab.procedures.stream import WRITTEN_STATES, Stream
 from drivelab.quantities import KIB, SECTOR_BYTES
 
 PROCEDURES = (
@@ -22,6 +22,7 @@ PROCEDURES = (
         queue_depth=1,
         align_bytes=SECTOR_BYTES,
         duration_s=60,
+        states=WRITTEN_STATES,
     ),
     Stream(
         id="random-write-4k-qd1-drive",

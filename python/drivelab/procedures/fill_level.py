@@ -151,6 +151,7 @@ PROCEDURES = (
         title="Fill-level study: steady random writes on a drive that is 50 to 100 % full",
         group="studies",
         states=("new",),
+        begins_new=True,
         kinds=("flash",),
         extra_drives=2,
     ),

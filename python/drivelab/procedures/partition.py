@@ -196,6 +196,7 @@ PROCEDURES = (
         title="Partition study: 50 to 100 % of the drive in use, after 20 minutes of torture",
         group="studies",
         states=("new",),
+        begins_new=True,
         kinds=("flash",),
         extra_drives=2,
     ),

@@ -15,7 +15,7 @@ from typing import Literal
 
 from drivelab.counters import energy_j, spent_in
 from drivelab.procedures.measured import Measured, Value
-from drivelab.procedures.stream import Stream
+from drivelab.procedures.stream import WRITTEN_STATES, Stream
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GB, GIB, KIB, MIB, NS_PER_S
 from drivelab.targets import Report, Target
@@ -89,6 +89,7 @@ def _sequential(direction: Literal["read", "write"]) -> Working:
         queue_depth=1,
         align_bytes=2 * MIB,
         duration_s=60,
+        states=WRITTEN_STATES if direction == "read" else ("new", "used"),
         default_for=(),
     )
 
@@ -105,6 +106,7 @@ def _random(direction: Literal["read", "write"]) -> Working:
         align_bytes=4 * KIB,
         duration_s=60,
         span_bytes=8 * GIB,
+        states=WRITTEN_STATES if direction == "read" else ("new", "used"),
         default_for=(),
     )
 

@@ -47,6 +47,9 @@ class Procedure(ABC):
     """Kinds of drives that a review runs it on without being asked for it by name."""
     kinds: tuple[Literal["flash", "disk"], ...] = ("flash", "disk")
     """Kinds of drives on which it means anything."""
+    begins_new: bool = False
+    """Whether it purges the drive that it is given, or needs a new one to make its own of: then
+    `new` is the state that it is measured in, and no other."""
     extra_drives: int = 0
     """Drives that it holds beside the one it is given, at the same time; for the memory bound."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from drivelab.procedures.stream import RANDOM, Stream
+from drivelab.procedures.stream import RANDOM, WRITTEN_STATES, Stream
 from drivelab.quantities import GIB, KIB, SECTOR_BYTES
 
 Direction = Literal["read", "write"]
@@ -20,6 +20,10 @@ ALIGNMENTS = {"sector": SECTOR_BYTES, "aligned": 4 * KIB}
 WITH_TRIM = ("new", "used", "used-trimmed")
 NAMED: dict[str, Any] = {"default_for": ()}
 WORDS = {"sector": "sector-aligned", "aligned": "4K-aligned"}
+
+
+def _states(direction: Direction) -> dict[str, Any]:
+    return {"states": WRITTEN_STATES} if direction == "read" else {}
 
 
 def _procedure(direction: Direction, depth: int, alignment: str, **more: Any) -> Stream:
@@ -32,7 +36,7 @@ def _procedure(direction: Direction, depth: int, alignment: str, **more: Any) ->
         block_bytes=4 * KIB,
         queue_depth=depth,
         align_bytes=ALIGNMENTS[alignment],
-        **({"span_bytes": 8 * GIB, "duration_s": 180} | more),
+        **({"span_bytes": 8 * GIB, "duration_s": 180} | _states(direction) | more),
     )
 
 
@@ -44,6 +48,7 @@ def _random_data(direction: Direction, depth: int, *, default: bool) -> Stream:
         "aligned",
         data=RANDOM,
         written_first=direction == "read",
+        states=("new", "used"),
         **({} if default else NAMED),
     ).named(f"{plain.id}-random-data", f"{plain.title}, random data")
 

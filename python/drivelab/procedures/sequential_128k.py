@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from drivelab.procedures.stream import Stream
+from drivelab.procedures.stream import WRITTEN_STATES, Stream
 from drivelab.quantities import KIB
 
 
@@ -19,6 +19,7 @@ def _procedure(direction: Literal["read", "write"]) -> Stream:
         queue_depth=1,
         align_bytes=128 * KIB,
         duration_s=60,
+        states=WRITTEN_STATES if direction == "read" else ("new", "used"),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from drivelab.procedures.stream import RANDOM, Stream
+from drivelab.procedures.stream import RANDOM, WRITTEN_STATES, Stream
 from drivelab.quantities import MIB
 
 END_SHARE = 0.02
@@ -33,7 +33,7 @@ def _procedure(
 
 
 PROCEDURES = (
-    _procedure("read"),
+    _procedure("read", states=WRITTEN_STATES),
     _procedure("write", states=("new", "used", "used-trimmed")),
     _procedure("read", "-random-data", ", random data", data=RANDOM, written_first=True),
     _procedure("write", "-random-data", ", random data", data=RANDOM),
@@ -43,6 +43,7 @@ PROCEDURES = (
             "-end",
             ", end of the drive",
             end_share=END_SHARE,
+            states=WRITTEN_STATES if direction == "read" else ("new", "used"),
             duration_s=60,
             default_for=("disk",),
         )

@@ -179,6 +179,7 @@ PROCEDURES = (
         title="Spare-area study: steady random writes on variants with 7 to 100 % of spare area",
         group="studies",
         states=("new",),
+        begins_new=True,
         kinds=("flash",),
         extra_drives=1,
     ),

@@ -16,6 +16,10 @@ from drivelab.workload import BlockSize, Job, Rw
 QUICK_DURATION_S = 10.0
 """Longest test of a quick review, in s of the drive's time."""
 
+WRITTEN_STATES = ("filled", "used")
+"""States of tests that read what is there: of a drive that nothing was written to, only the map
+would be read."""
+
 REPEATING, RANDOM = "repeating", "random"
 """Data patterns: what Iometer sent in the reviews, and what it sends on request."""
 

@@ -140,6 +140,7 @@ def _told(review: Review) -> dict[str, Any]:
     return {
         "findings": findings.findings(review),
         "comparisons": bars.comparisons(review),
+        "notes": bars.notes(review),
         "write_splits": bars.splits(review, writes=True),
         "read_splits": bars.splits(review, writes=False),
         "amplification": bars.write_amplification(review),

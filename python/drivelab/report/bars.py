@@ -311,6 +311,15 @@ class StackChart:
     stacks: tuple[Stack, ...]
 
 
+def notes(review: Review) -> list[str]:
+    """What must be known of tests beside their bars, each remark once with all that it is about."""
+    found: dict[str, list[str]] = {}
+    for test in review.tests:
+        for note in test.notes:
+            found.setdefault(note, []).append(f"{test.title}, {test.state}")
+    return [f"{'; '.join(dict.fromkeys(tests))}: {note}." for note, tests in found.items()]
+
+
 def splits(review: Review, *, writes: bool, model: str | None = None) -> list[StackChart]:
     """Latency split of every writing (or reading) test, of all models or of one."""
     charts = []

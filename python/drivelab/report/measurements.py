@@ -19,6 +19,10 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def dicts(value: Any) -> list[dict[str, Any]]:
     """The dictionaries in a list; empty for anything else."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
@@ -118,6 +122,7 @@ class Measurement:
     plus_minus: dict[str, float] = field(default_factory=dict)
     """Half the width of the 95 % interval of the mean over the repeats."""
     from_map: bool = False
+    notes: tuple[str, ...] = ()
     """Whether most of what it read was never written: zeros, out of the map, without flash."""
 
     @property
@@ -343,6 +348,7 @@ def _measurement(raw: dict[str, Any], real: frozenset[str]) -> Measurement:
         mean_mb_per_s=number(whole.get("mean_mb_per_s")),
         floor_mb_per_s=number(whole.get("floor_mb_per_s")),
         from_map=_is_from_map(raw, real),
+        notes=tuple(map(text, _list(raw.get("notes")))),
         repeats=repeated(raw),
         plus_minus=_plus_minus(raw),
         **{

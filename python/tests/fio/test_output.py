@@ -61,7 +61,7 @@ def test_every_key_of_fio_is_there(document: dict[str, Any]) -> None:
     for job in document["jobs"]:
         assert set(job) == {*JOB_KEYS.split(), "job options"}
         for direction in ("read", "write", "trim"):
-            assert set(job[direction]) == set(DIRECTION_KEYS.split())
+            assert set(job[direction]) == {*DIRECTION_KEYS.split(), "drivelab"}
             for kind in ("slat_ns", "clat_ns", "lat_ns"):
                 assert {"min", "max", "mean", "stddev", "N"} <= set(job[direction][kind])
 
@@ -86,6 +86,90 @@ def test_what_went_in_came_out(document: dict[str, Any]) -> None:
     written = sum(job["write"]["io_bytes"] for job in document["jobs"])
     assert own["host_write_bytes"] == written
     assert own["write_amplification"] == own["flash_write_bytes"] / written
+
+
+FLASH_KEYS = ("flash_write_bytes", "write_amplification", "erases")
+HISTORY = """
+[global]
+bs=4k
+size=900m
+[fill]
+rw=write
+bs=128k
+[age]
+stonewall
+rw=randwrite
+io_size=600m
+[measure]
+stonewall
+rw=randrw
+iodepth=8
+io_size=200m
+[reads]
+stonewall
+rw=randread
+io_size=8m
+"""
+
+
+def test_every_job_has_the_amplification_of_its_own_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "history.fio"
+    path.write_text(HISTORY, encoding="utf-8")
+    words = ["run", str(path), "--drive", MODEL_NAME, *SETS]
+    assert cli.run([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    fill, age, measure, reads = document["jobs"]
+    own = [job["write"]["drivelab"] for job in (fill, age, measure)]
+    for part, job in zip(own, (fill, age, measure), strict=True):
+        ratio = part["flash_write_bytes"] / job["write"]["io_bytes"]
+        assert part["write_amplification"] == ratio
+    # What is written in a row costs nothing more, what is written at random later does.
+    assert own[0]["write_amplification"] == pytest.approx(1, abs=0.01)
+    assert own[0]["erases"] == 0
+    assert own[2]["write_amplification"] > 1.5
+    assert own[2]["erases"] > 100
+    for part in (fill["read"], measure["read"], measure["trim"], reads["read"], reads["write"]):
+        assert part["drivelab"] == dict.fromkeys(FLASH_KEYS)
+    whole = document["drivelab"]
+    for key in ("flash_write_bytes", "erases"):
+        assert whole[key] == sum(group[key] for group in whole["groups"])
+    assert cli.run(words) == 0
+    printed = capsys.readouterr().out
+    lines = {tuple(line.split()[:2]): line.split() for line in printed.splitlines()}
+    assert float(lines["fill", "write"][8]) == pytest.approx(1, abs=0.01)
+    assert int(lines["measure", "write"][10]) == own[2]["erases"]
+    assert lines["reads", "read"][8:] == ["-", "-", "-"]
+    assert "all jobs: write amplification" in printed
+
+
+def test_the_flash_of_jobs_that_write_together_is_their_groups(document: dict[str, Any]) -> None:
+    write, *mixed = document["jobs"]
+    first, second = document["drivelab"]["groups"]
+    assert [first["jobs"], second["jobs"]] == [["write"], ["mixed", "mixed"]]
+    assert write["write"]["drivelab"] == {key: first[key] for key in FLASH_KEYS}
+    for job in mixed:
+        assert job["write"]["drivelab"] == dict.fromkeys(FLASH_KEYS)
+    written = sum(job["write"]["io_bytes"] for job in mixed)
+    assert second["host_write_bytes"] == written
+    assert second["write_amplification"] == second["flash_write_bytes"] / written
+    assert second["energy_j"] > 0
+
+
+def test_reads_of_what_was_never_written_say_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "reads.fio"
+    path.write_text("[r]\nrw=randread\nbs=4k\nio_size=8m\nsize=256m\n", encoding="utf-8")
+    words = ["run", str(path), "--drive", MODEL_NAME, *SETS]
+    for state, share in (("new", 1.0), ("filled", 0.0)):
+        assert cli.run([*words, "--state", state, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["drivelab"]["unmapped_read_share"]
+        assert found == share
+        assert cli.run([*words, "--state", state]) == 0
+        said = "r: 100 % of the bytes read were not mapped" in capsys.readouterr().out
+        assert said == bool(share)
 
 
 def test_figures_of_one_job_agree_with_each_other(document: dict[str, Any]) -> None:

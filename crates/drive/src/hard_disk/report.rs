@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use super::HardDisk;
 
 impl HardDisk {
-    /// Cumulative counters as a flat JSON object. Where flash is programmed and read, a disk's media are; it never
-    /// cleans and never erases.
+    /// Cumulative counters as a flat JSON object. None of flash: a disk has no programs and no erases, not 0 of them.
     #[must_use]
     pub fn counters(&self) -> Value {
         let meters = &self.meters;
@@ -19,37 +18,17 @@ impl HardDisk {
             "host_write_commands": meters.host.host_write_commands,
             "host_flush_commands": meters.host.host_flush_commands,
             "host_trim_commands": meters.host.host_trim_commands,
-            "program_bytes_host": meters.media_write_bytes,
-            "program_bytes_cleaning": 0,
-            "program_bytes_wear": 0,
-            "program_bytes_map": 0,
-            "read_bytes_host": meters.media_read_bytes,
-            "read_bytes_rmw": 0,
-            "read_bytes_cleaning": 0,
-            "read_bytes_wear": 0,
+            "media_write_bytes": meters.media_write_bytes,
+            "media_read_bytes": meters.media_read_bytes,
             "read_bytes_ahead": meters.read_ahead_bytes,
-            "erases_cleaning": 0,
-            "erases_wear": 0,
-            "erases_map": 0,
-            "erases_secure": 0,
             "coalesced_bytes": meters.coalesced_bytes,
-            "zero_read_bytes": 0,
             "buffer_hit_bytes": meters.buffer_hit_bytes,
-            "units_written_host": meters.media_write_bytes / SECTOR_BYTES,
-            "units_rmw": 0,
-            "units_trimmed": 0,
-            "units_padded": 0,
             "seek_count": meters.seek_count,
             "seek_busy_ns": meters.seek_busy_ns,
             "rotation_wait_ns": meters.rotation_wait_ns,
             "media_read_busy_ns": meters.read_busy_ns,
             "media_write_busy_ns": meters.write_busy_ns,
             "energy_nj": self.energy_nj(),
-            "valid_units": 0,
-            "free_blocks": 0,
-            "erase_count_min": 0,
-            "erase_count_max": 0,
-            "erase_count_mean": 0.0,
         })
     }
 

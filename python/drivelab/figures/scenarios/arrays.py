@@ -13,7 +13,7 @@ from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, derive_seed
 from drivelab.states import steps
 from drivelab.states.steps import REPEATING
-from drivelab.targets import EngineTarget, Target
+from drivelab.targets import Target
 
 DISK_COUNTS = (2, 4, 8)
 
@@ -27,7 +27,7 @@ def disks_in_raid(bench: Bench) -> Found:
             members = ", ".join(f'"{disk}"' for _ in range(count))
             array = models.load(str(folder / "disks.toml"), [("members", f"[{members}]")])
             test = PROCEDURES["random-read-4k-qd3-drive"]
-            drive = EngineTarget(array, derive_seed(bench.seed, str(count)))
+            drive = bench.other(array, derive_seed(bench.seed, str(count)))
             report = test.measure(drive, bench.seed, False, TaskProgress(test.id)).report
             assert report is not None
             found[f"disks_{count}"] = flow(report, "read")["mib_per_s"]

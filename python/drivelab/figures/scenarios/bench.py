@@ -18,6 +18,7 @@ from drivelab.quantities import KIB, MIB, NS_PER_S, SECTOR_BYTES, derive_seed
 from drivelab.states import steps
 from drivelab.states.steps import RANDOM, REPEATING
 from drivelab.targets import EngineTarget, Report, Target
+from drivelab.targets.account import AccountedTarget
 from drivelab.workload import TRIM, BlockSize, Job, Recorded, Requests, Rw
 
 Found = Mapping[str, float | None]
@@ -39,8 +40,14 @@ class Bench:
     @property
     def model(self) -> Model:
         """What the drive is one of; scenarios run on models only."""
-        assert isinstance(self.target, EngineTarget)
-        return self.target.model
+        target = self.target.drive if isinstance(self.target, AccountedTarget) else self.target
+        assert isinstance(target, EngineTarget)
+        return target.model
+
+    def other(self, model: Model, seed: int) -> Target:
+        """A new drive of another model."""
+        drive = EngineTarget(model, seed)
+        return self.target.beside(drive) if isinstance(self.target, AccountedTarget) else drive
 
     def own_seed(self, name: str) -> int:
         """A seed for one part of the scenario."""

@@ -35,6 +35,7 @@ class PerformanceTest(Procedure):
 
     group: str = "snia pts"
     states: tuple[str, ...] = ("new",)
+    begins_new: bool = True
     settings: Settings = ENTERPRISE
     lengths: Lengths = ABRIDGED
     weight: float = 1.0
