@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -42,7 +42,7 @@ class Scope:
         found: list[str] = []
         readings: set[Reading] = set()
         for figure in compared():
-            items = [item for item in inputs_of(figure).values() if isinstance(item, Reading)]
+            items = _readings(figure.id)
             if any(item.model == name for item in items):
                 found.append(figure.id)
                 readings.update(items)
@@ -74,6 +74,7 @@ def vary(name: str, seed: int, workers: int, say: Say) -> Row:
     scope, plain = Scope.of(name), model.load(name)
     bench = _Bench(name, scope, seed, workers)
     before = bench.values()
+    run: Run
     moves: dict[str, dict[str, Moves]] = {}
     not_varied = []
     own = scope.own(name)
@@ -87,14 +88,14 @@ def vary(name: str, seed: int, workers: int, say: Say) -> Row:
         reached = frozenset(reading for reading in own if _reaches(key, reading))
         if reached:
             say(f"{name}: {key}")
-            found = [bench.with_value(parameter, factor, reached) for factor in FACTORS]
-            moves[key] = _moves(before, found)
+            run = partial(bench.with_value, parameter)
+            moves[key] = _moves(run, before, reached, both=parameter["role"] == "fitted")
     for constant in CONSTANTS:
         reached = frozenset(filter(constant.reaches, own))
         if reached and constant.role in sources.DEPENDENT:
             say(f"{name}: {constant.key}")
-            found = [bench.with_constant(constant, factor, reached) for factor in FACTORS]
-            moves[constant.key] = _moves(before, found)
+            run = partial(bench.with_constant, constant)
+            moves[constant.key] = _moves(run, before, reached, both=constant.role == "fitted")
     return Row(
         hash=plain.hash,
         constants=constants.digest(own),
@@ -114,18 +115,36 @@ def _reaches(key: str, reading: Reading) -> bool:
     return section != "power" or reading.quantity == "power_w"
 
 
-def _moves(before: Values, after: Sequence[Values | None]) -> dict[str, Moves]:
-    """Figures that a parameter binds."""
+Run = Callable[[float, frozenset[Reading]], Values | None]
+"""Modelled values with something multiplied by a factor, as far as these readings are measured."""
 
-    def move(figure_id: str, values: Values | None) -> float | None:
-        if values is None or figure_id not in values or not before[figure_id]:
-            return None
-        return values[figure_id] / before[figure_id] - 1
 
-    found = {
-        figure_id: Moves(*(move(figure_id, values) for values in after)) for figure_id in before
+def _moves(
+    run: Run, before: Values, reached: frozenset[Reading], *, both: bool
+) -> dict[str, Moves]:
+    """Figures that a parameter binds. What the lower value moves isn't measured with the higher
+    one again, unless `both` are asked for: how a fit would shift takes both."""
+    lower, higher = FACTORS
+    down = _changes(before, run(lower, reached))
+    done = set() if both else {name for name, move in down.items() if Moves(move, None).binds}
+    left = {r for name in before.keys() - done for r in _readings(name) if r in reached}
+    up = _changes(before, run(higher, frozenset(left))) if left else {}
+    found = {name: Moves(down.get(name), None if name in done else up.get(name)) for name in before}
+    return {name: moves for name, moves in found.items() if moves.binds}
+
+
+def _changes(before: Values, after: Values | None) -> dict[str, float]:
+    """By how much figures moved, as ratios."""
+    return {
+        name: after[name] / value - 1
+        for name, value in before.items()
+        if after is not None and name in after and value
     }
-    return {figure_id: moves for figure_id, moves in found.items() if moves.binds}
+
+
+def _readings(figure_id: str) -> list[Reading]:
+    items = inputs_of(figures.figures_by_id()[figure_id]).values()
+    return [item for item in items if isinstance(item, Reading)]
 
 
 class _Bench:

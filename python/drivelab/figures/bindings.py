@@ -26,7 +26,8 @@ TABLE = "bindings.toml"
 class Moves:
     """How far a figure moves, as ratios, with a parameter a tenth lower and a tenth higher.
 
-    None: the variation is not possible (a limit of the parameter's), or leaves no value.
+    None: the variation is not possible (a limit of the parameter's), leaves no value, or was not
+    needed: what the lower value moves is bound, whatever the higher one does.
     """
 
     down: float | None
@@ -116,8 +117,8 @@ HEAD = f"""\
 # What binds the figures of each model: every specified, fitted and informed number was varied by
 # {STEP_RATIO:.0%} (whole ones by a step at least), down and up. Under "binds", for each,
 # the figures that moved by {THRESHOLD_RATIO:.0%} or more: percent moved with the lower value and
-# with the higher one; "-": not possible. "hash" and "constants" say which model it was, and which
-# constants of states and tests.
+# with the higher one; "-": not needed, or not possible. "hash" and "constants" say which model it
+# was, and which constants of states and tests.
 """
 
 

@@ -1,0 +1,149 @@
+"""What binds figures: the table, its age, and the experiment behind it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from drivelab import cli, figures, model, sources, variation
+from drivelab.figures import bindings, constants
+from drivelab.figures.bindings import Bindings, Moves, Row
+from drivelab.figures.constants import CONSTANTS
+
+ROW = Row(
+    "abc", "def", ("AN-149", "AN-150"), ("family",), {"link.x": {"AN-149": Moves(-0.1, 0.05)}}
+)
+DISK = "wd-caviar-se16-640gb"
+
+
+def test_a_table_says_what_was_found_and_reads_back() -> None:
+    rows = {"b": ROW, "a": Row("1", "2", (), (), {"k": {"AN-001": Moves(None, 0.0312)}})}
+    text = bindings.rendered(rows)
+    assert text.index('["a"]') < text.index('["b"]')
+    assert "AN-149 = [-10.00, 5.00]" in text
+    back = bindings.parsed(text)
+    assert back["b"] == ROW
+    assert back["a"].moves["k"]["AN-001"] == Moves(None, pytest.approx(0.0312))
+
+
+def test_a_tenth_of_the_step_binds_in_either_direction() -> None:
+    assert Moves(-0.011, 0.0).binds
+    assert Moves(None, 0.011).binds
+    assert not Moves(0.009, -0.009).binds
+    assert not Moves(None, None).binds
+    assert Moves(0.02, -0.04).largest == -0.04
+    # What is in proportion to the parameter has an elasticity of 1.
+    assert Moves(-0.1, 0.1).elasticity == pytest.approx(1.0)
+    assert Moves(-0.1, None).elasticity is None
+
+
+def test_the_strongest_comes_first_and_an_old_row_is_said_to_be_old() -> None:
+    other = Row("x", "", ("AN-149",), (), {"a": {"AN-149": Moves(0.2, None)}})
+    found = Bindings({"m": ROW, "n": other, "gone": other}, {"m": "abc", "n": "y"})
+    assert [(b.model, b.key) for b in found.of("AN-149")] == [("n", "a"), ("m", "link.x")]
+    assert (found.stale(["m"]), found.stale(["m", "n"])) == (False, True)
+    assert found.known("AN-150", ["m"])
+    assert not found.known("AN-150", ["m", "n"])
+    assert not found.known("AN-149", ["m", "unheard-of"])
+
+
+def test_left_out_of_its_fit_a_figure_follows_from_the_others() -> None:
+    moves = {"f": Moves(-0.1, 0.1), "g": Moves(-0.1, 0.1), "same": Moves(-0.1, 0.1)}
+    errors = {"f": 0.0, "g": 0.25, "same": 0.0}
+    # The parameter would be lower by a fifth.
+    assert bindings.left_out(errors, moves, "f", ["f", "same"]) == pytest.approx(1 / 1.25 - 1)
+    assert bindings.left_out(errors, moves, "f", ["f", "g", "same"]) is None
+    weak = moves | {"g": Moves(-0.0005, 0.0005)}
+    assert bindings.left_out(errors, weak, "f", ["f", "same"]) is None
+
+
+def test_what_the_lower_value_moves_is_not_measured_again() -> None:
+    scope = variation.Scope.of("intel-x25-m-g1-80gb")
+    reached = scope.own("intel-x25-m-g1-80gb")
+    before = {"AN-149": 100.0, "AN-150": 100.0, "AN-091": 10.0, "AN-110": 1.0}
+    asked = []
+
+    def run(factor: float, readings: frozenset[figures.Reading]) -> dict[str, float]:
+        asked.append(readings)
+        return {**before, "AN-150": 100 * factor, "AN-091": 10 / min(factor, 1.0)}
+
+    found = variation._moves(run, before, reached, both=False)
+    assert found == {
+        "AN-150": Moves(pytest.approx(-0.1), None),
+        "AN-091": Moves(pytest.approx(1 / 0.9 - 1), None),
+    }
+    assert asked[0] == reached
+    assert {(r.test_id, r.state) for r in asked[1]} == {
+        ("sequential-read-2m", "new"),
+        ("random-write-4k-qd3-sector", "used"),
+    }
+    whole = variation._moves(run, before, reached, both=True)
+    assert whole["AN-150"] == Moves(pytest.approx(-0.1), pytest.approx(0.1))
+
+
+def test_the_experiment_finds_what_decides_a_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def only(name: str) -> variation.Scope:
+        readings = frozenset(r for i in ("AN-161", "AN-162") for r in variation._readings(i))
+        return variation.Scope(("AN-161", "AN-162"), readings)
+
+    monkeypatch.setattr(variation.Scope, "of", only)
+    monkeypatch.setattr(bindings, "path", lambda: tmp_path / "bindings.toml")
+    bindings.stored.cache_clear()
+    assert variation.is_stale(DISK)
+    monkeypatch.setattr(variation, "names", lambda: [DISK])
+    variation.renew(DISK, 1, 2, print)
+    row = bindings.stored()[DISK]
+    assert not variation.is_stale(DISK)
+    bindings.stored.cache_clear()
+    tracks = row.moves["disk.outer_track_bytes"]
+    assert tracks["AN-161"].elasticity == pytest.approx(1, abs=0.05)
+    assert set(row.moves["disk.zone_ratio_permille"]) == {"AN-162"}, "the outer tracks stay"
+    assert "write_buffer.entries" not in row.moves, "reads don't write"
+
+
+@pytest.mark.parametrize("constant", CONSTANTS, ids=lambda constant: constant.key)
+def test_constants_vary_and_come_back(constant: constants.Constant) -> None:
+    assert constant.role in sources.ROLES
+    before, readings = constant.stands, figures.readings_for()
+    assert any(map(constant.reaches, readings)), "a constant reaches some figure"
+    digest = constants.digest(frozenset(readings))
+    for factor in variation.FACTORS:
+        with constant.varied(factor):
+            assert constant.stands != before
+            assert constants.digest(frozenset(readings)) != digest
+    assert constant.stands == before
+
+
+@pytest.mark.parametrize(
+    ("value", "factor", "expected"),
+    [(2, 1.1, 3), (2, 0.9, 1), (1, 0.9, 1), (100, 0.9, 90), (14, 1.1, 15), (0.5, 1.1, 0.55)],
+)
+def test_whole_numbers_move_by_a_step_at_least(
+    value: float, factor: float, expected: float
+) -> None:
+    assert constants.scaled(value, factor) == pytest.approx(expected)
+
+
+def test_shares_stay_shares_when_one_is_varied() -> None:
+    with next(c for c in CONSTANTS if c.key == "image.extents").varied(1.1):
+        image = constants.image.IMAGE
+        assert math.fsum(share for _, share in image.extents) == pytest.approx(1)
+    with next(c for c in CONSTANTS if c.key == "pcmark.read_sizes").varied(0.9):
+        for trace in constants.pcmark.TRACES:
+            assert math.fsum(share for _, share in trace.read_sizes) == pytest.approx(1)
+
+
+def test_bindings_of_what_has_no_figure_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["figures", "--bindings", "--drive", "ocz-solid-60gb"]) == 2
+    assert "no published figure follows from it" in capsys.readouterr().err
+    assert cli.run(["figures", "--bindings", "--json"]) == 2
+    assert "only --drive, --seed and --workers" in capsys.readouterr().err
+
+
+def test_the_table_is_of_models_that_there_are() -> None:
+    known = model.known_names()
+    assert set(bindings.stored()) <= set(known)
