@@ -27,12 +27,15 @@ ROLES = ("cited", "specified", "fitted", "informed", "assumed")
 DEPENDENT = ("specified", "fitted", "informed")
 """Roles of values that were chosen for a published performance: what they bind isn't predicted."""
 
-FIGURE_ROLES = ("predicted", "transferred", "informed", "restated", "fitted", "not varied")
-"""What a modelled value may be, from the most to the least that it says. `predicted`: nothing that
-was chosen for a published performance binds it. `transferred`: a parameter fitted to another figure
-does. `informed`, `restated`: one chosen with such results in view, or one that restates a
-specification. `fitted`: a parameter was chosen for this figure, or for what it follows from.
-`not varied`: nobody has looked."""
+FIGURE_ROLES = {
+    "predicted": "nothing that was chosen for a published performance binds it",
+    "transferred": "bound by a parameter that was fitted to another figure",
+    "informed": "bound by a value that was chosen with such results in view",
+    "restated": "bound by a value that restates a specification, or a limit in MB/s or IOPS",
+    "fitted": "a parameter was fitted to it, or to another figure of the same measurement",
+    "not varied": "nobody has looked for what binds it",
+}
+"""What a modelled value may be, from the most that it says to the least; the later of two counts."""
 
 _TARGET = rf"(?:{FIGURE}|{KEY})"
 _GRAMMAR = {
@@ -67,7 +70,8 @@ def role_of(source: str | None) -> str | None:
 
 def role_rank(role: str) -> int:
     """Place of a figure's role in `FIGURE_ROLES`; unknown ones come last."""
-    return FIGURE_ROLES.index(role) if role in FIGURE_ROLES else len(FIGURE_ROLES)
+    names = list(FIGURE_ROLES)
+    return names.index(role) if role in names else len(names)
 
 
 def targets_of(source: str | None) -> frozenset[str]:

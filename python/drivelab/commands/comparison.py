@@ -184,6 +184,7 @@ def _comparison(document: Record, drive: str | None, only: frozenset[str]) -> Re
             [record for record in found if record["id"] in only]
             for found in (records, orders, claims)
         )
+    parameters = figures.parameter_counts(measured, records)
     return {
         "drivelab": document["drivelab"],
         "models": [
@@ -193,9 +194,9 @@ def _comparison(document: Record, drive: str | None, only: frozenset[str]) -> Re
         "orderings": orders,
         "statements": claims,
         "traces": compare_traces() if drive is None and not only else [],
-        "parameters": figures.parameter_counts(measured, records),
+        "parameters": parameters,
         "specification_sheet_only": _unreviewed_names(),
-        "summary": figures.summary(records, orders, claims),
+        "summary": figures.summary(records, orders, claims, parameters),
     }
 
 

@@ -17,10 +17,12 @@ def summary(
     records: Sequence[Mapping[str, Any]],
     orders: Sequence[Mapping[str, Any]],
     claims: Sequence[Mapping[str, Any]] = (),
+    parameters: Sequence[Mapping[str, Any]] = (),
 ) -> Record:
     """Counts by role with median and worst error, bounds, orderings, and what has no model.
 
     Errors are those of values; bounds and ranges (less than, over, from .. to) are counted apart.
+    `parameters` are counts by model, of `parameter_counts`.
     """
     roles = {role: [r for r in records if r["role"] == role] for role in FIGURE_ROLES}
     judged = sum(map(len, roles.values()))
@@ -32,6 +34,7 @@ def summary(
         "roles": {role: _errors(found) for role, found in roles.items()},
         "bound_by_stale": sorted({r["model"] for r in records if r["bound_by_stale"]} - {None}),
         "left_out": _errors([_as_left_out(r) for r in records if r["left_out"]]),
+        "overfitted": [p["model"] for p in parameters if p["fitted_to_own"] > p["values"]],
         "blind": _blind(records),
         "bounds": {
             "held": sum(r["satisfied"] for r in bounds),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drivelab.quantities import number
-from drivelab.sources import counts_text
+from drivelab.sources import FIGURE_ROLES, counts_text
 
 Record = Mapping[str, Any]
 Row = tuple[str, ...]
@@ -204,9 +204,15 @@ def _figures(summary: Record) -> list[str]:
             f"{errors['count']} {role}" for role, errors in roles.items() if errors["count"]
         )
         + ".",
-        *(_errors(role.capitalize(), errors) for role, errors in roles.items() if errors["count"]),
+        *(
+            _errors(f"{role.capitalize()} ({FIGURE_ROLES[role]})", errors)
+            for role, errors in roles.items()
+            if errors["count"]
+        ),
         *([_errors("Left out of their fits", left_out)] if left_out["values"] else []),
         *([_stale(summary["bound_by_stale"])] if summary["bound_by_stale"] else []),
+        "Drives with more parameters fitted to their figures than there are values to compare: "
+        f"{', '.join(summary['overfitted']) or 'none'}.",
         *([_blind(summary["blind"])] if summary["blind"]["figures"] else []),
         f"Bounds and ranges: {bounds['held']} hold"
         + (
