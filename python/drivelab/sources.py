@@ -35,7 +35,7 @@ FIGURE_ROLES = {
     "fitted": "a parameter was fitted to it, or to another figure of the same measurement",
     "not varied": "nobody has looked for what binds it",
 }
-"""What a modelled value may be, from the most that it says to the least; the later of two counts."""
+"""What a modelled value may be, from what says most of the model to what says least."""
 
 _TARGET = rf"(?:{FIGURE}|{KEY})"
 _GRAMMAR = {
