@@ -61,11 +61,11 @@ def passes(bench: Bench, drive: Target, label: str, quick: bool = False) -> dict
 
 def tortured_quarter(bench: Bench) -> Found:
     """HD Tach's passes on a quarter of the drive: filled, tortured for a quarter of the time, and
-    trimmed. Reads of the drive as new are those of the filled one, so that they reach flash."""
+    trimmed. Reads of the drive as new are those of the filled one, so that they reach flash;
+    `erased_read` and `told_read` are those of the erased drive and right after TRIM."""
     drive = bench.small(QUARTER)
-    found: dict[str, float] = {
-        "new_write": bench.measured("hdtach-write", drive.clone()).more["pass"]["mean_mb_per_s"]
-    }
+    erased = passes(bench, drive, "new")
+    found = {"new_write": erased["new_write"], "erased_read": erased["new_read"]}
     bench.fill(drive)
     found["new_read"] = bench.measured("hdtach-read", drive.clone()).more["pass"]["mean_mb_per_s"]
     bench.torture(drive, steps.Torture().minutes / QUARTER, REPEATING)
@@ -73,6 +73,7 @@ def tortured_quarter(bench: Bench) -> Found:
     found |= passes(bench, drive, "tortured")
     bench.trim(drive)
     bench.settle(drive)
+    found["told_read"] = bench.measured("hdtach-read", drive.clone()).more["pass"]["mean_mb_per_s"]
     found["trimmed_write"] = bench.measured("hdtach-write", drive).more["pass"]["mean_mb_per_s"]
     # What is read after TRIM was written after it: nothing else would reach flash.
     found["trimmed_read"] = bench.measured("hdtach-read", drive).more["pass"]["mean_mb_per_s"]
