@@ -82,6 +82,8 @@ def review(
     )
     laboratory.check(plan)
     plan = real_drives.with_forecasts(plan, bool(chosen), plan_only)
+    if repeat > 1 and plan.weights:
+        printing.message(f"--repeat {repeat}: all of this {repeat} times, states included")
     if plan_only:
         return
     folder = output.writable_folder(out)

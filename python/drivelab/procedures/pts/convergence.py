@@ -38,6 +38,8 @@ class Convergence:
     history: tuple[Mapping[str, float], ...]
     round_text: str
     """What a round is."""
+    counted: bool = True
+    """Whether the drive was written for long enough that a steady window means anything."""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -49,7 +51,7 @@ class Convergence:
     def steady(self) -> bool:
         """Whether all tracked variables are steady in the same window."""
         verdicts = self.verdicts
-        return bool(verdicts) and all(verdict.steady for verdict in verdicts)
+        return self.counted and bool(verdicts) and all(verdict.steady for verdict in verdicts)
 
     @property
     def window(self) -> range:
@@ -234,7 +236,7 @@ def until_steady(
     """Repeats rounds until all tracked variables are steady, or there were enough of them.
 
     `one_round` gets the round's number and its share of the progress, and returns the tracked
-    variables; None ends the rounds. A steady window ends them only if `counts` says so.
+    variables; None ends the rounds. A window is steady only if `counts` says so, too.
     """
     found = Convergence(tuple(tracked), (), round_text)
     left = share
@@ -244,7 +246,7 @@ def until_steady(
         values = one_round(index, step)
         if values is None:
             break
-        found = Convergence(found.tracked, (*found.history, values), round_text)
-        if found.steady and counts():
+        found = Convergence(found.tracked, (*found.history, values), round_text, counts())
+        if found.steady:
             break
     return found

@@ -76,3 +76,15 @@ def test_progress_of_rounds_never_reaches_the_end_too_early() -> None:
     until_steady((FAST,), 25, "a round", 0.8, one_round)
     assert len(shares) == 25
     assert 0.75 < sum(shares) < 0.8
+
+
+def test_a_window_that_does_not_count_yet_is_not_steady() -> None:
+    def level(_: int, share: float) -> Mapping[str, float]:
+        return {"fast": 100.0}
+
+    late = iter([False] * 6 + [True] * 9)
+    found = until_steady((FAST,), 25, "a round", 1.0, level, lambda: next(late))
+    assert (found.steady, len(found.history)) == (True, 7)
+    never = until_steady((FAST,), 9, "a round", 1.0, level, lambda: False)
+    assert (never.steady, len(never.history)) == (False, 9)
+    assert "Not steady after 9 rounds" in never.notes()[0]
