@@ -103,6 +103,7 @@ JOB_NUMBERS: Mapping[str, Callable[[Record], float | None]] = {
     "latency_max_us": lambda part: part["lat_ns"]["max"] / 1e3,
     "latency_p99_us": lambda part: _percentile_us(part, "99.000000"),
     "latency_p99_99_us": lambda part: _percentile_us(part, "99.990000"),
+    "write_amplification": lambda part: part["drivelab"]["write_amplification"],
 }
 """Numbers of a direction of a job that are repeated, from fio's JSON."""
 

@@ -65,12 +65,7 @@ def _repeats(own: Record, row: Row) -> Record:
         for item in repeats.get("jobs", ())
         if (item["job"], item["direction"]) == (row["test"], row["direction"])
     )
-    found = dict(next(of_row, {}))
-    # Of a file of several groups the repeats know the amplification of the whole only.
-    is_whole = row["direction"] == "write" and len(own.get("groups", ())) <= 1
-    if is_whole and "write_amplification" in repeats.get("numbers", {}):
-        found["write_amplification"] = repeats["numbers"]["write_amplification"]
-    return found
+    return dict(next(of_row, {}))
 
 
 def _values(row: Row, flash: Row, repeats: Record) -> list[Record]:

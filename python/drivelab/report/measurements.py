@@ -121,8 +121,8 @@ class Measurement:
     """What every repeat gave, by the name of the number; empty for a test that ran once."""
     plus_minus: dict[str, float] = field(default_factory=dict)
     """Half the width of the 95 % interval of the mean over the repeats."""
-    from_map: bool = False
     notes: tuple[str, ...] = ()
+    from_map: bool = False
     """Whether most of what it read was never written: zeros, out of the map, without flash."""
 
     @property
