@@ -21,6 +21,7 @@ from drivelab.states.steps import RANDOM, REPEATING
 from drivelab.targets import Report, Target
 
 QUARTER, EIGHTH = 4, 8
+"""Parts of a drive's flash that scenarios work on: one of so many."""
 
 
 def repeated_image(bench: Bench) -> Found:
@@ -59,16 +60,16 @@ def passes(bench: Bench, drive: Target, label: str, quick: bool = False) -> dict
     return found
 
 
-def tortured_quarter(bench: Bench) -> Found:
-    """HD Tach's passes on a quarter of the drive: filled, tortured for a quarter of the time, and
+def tortured_part(bench: Bench) -> Found:
+    """HD Tach's passes on an eighth of the drive: filled, tortured for an eighth of the time, and
     trimmed. Reads of the drive as new are those of the filled one, so that they reach flash;
     `erased_read` and `told_read` are those of the erased drive and right after TRIM."""
-    drive = bench.small(QUARTER)
+    drive = bench.small(EIGHTH)
     erased = passes(bench, drive, "new")
     found = {"new_write": erased["new_write"], "erased_read": erased["new_read"]}
     bench.fill(drive)
     found["new_read"] = bench.measured("hdtach-read", drive.clone()).more["pass"]["mean_mb_per_s"]
-    bench.torture(drive, steps.Torture().minutes / QUARTER, REPEATING)
+    bench.torture(drive, steps.Torture().minutes / EIGHTH, REPEATING)
     bench.settle(drive)
     found |= passes(bench, drive, "tortured")
     bench.trim(drive)
@@ -80,13 +81,13 @@ def tortured_quarter(bench: Bench) -> Found:
     return found
 
 
-def random_torture_quarter(bench: Bench) -> Found:
-    """AS SSD's writes on a quarter of the drive: new, and after a quarter of an hour of torture
+def random_torture_part(bench: Bench) -> Found:
+    """AS SSD's writes on an eighth of the drive: new, and after an eighth of an hour of torture
     with random data and TRIM of everything."""
-    drive = bench.small(QUARTER)
+    drive = bench.small(EIGHTH)
     found = {"new": _file_writes(bench, drive)}
     bench.fill(drive, RANDOM)
-    bench.torture(drive, 60 / QUARTER)
+    bench.torture(drive, 60 / EIGHTH)
     bench.settle(drive)
     found["tortured"] = _file_writes(bench, drive)
     bench.trim(drive)
@@ -209,8 +210,8 @@ def _sampled_pass(bench: Bench, drive: Target) -> float:
 SCENARIOS = scenarios(
     ("repeated-image", "PCMark after one copy of an image, and after five", repeated_image),
     ("five-passes", "Five sequential passes in a row", five_passes),
-    ("tortured-quarter", "Passes on a quarter of the drive: tortured, trimmed", tortured_quarter),
-    ("random-torture-quarter", "AS SSD: new, random torture, TRIM", random_torture_quarter),
+    ("tortured-part", "Passes on an eighth of the drive: tortured, trimmed", tortured_part),
+    ("random-torture-part", "AS SSD: new, random torture, TRIM", random_torture_part),
     ("erase-restores", "New against tortured and erased", erase_restores),
     ("random-share", "A full drive under more and more random writes", random_share),
     ("daily-traffic", "Three fills of mixed traffic, then a sequential one", daily_traffic),
