@@ -8,12 +8,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from drivelab import figures, model, output, procedures, results, review, sources, states
+from drivelab import figures, model, output, results, review, sources
 from drivelab.errors import RequestError
 from drivelab.figures import bindings, constants
 from drivelab.figures.bindings import STEP_RATIO, Moves, Row
 from drivelab.figures.constants import CONSTANTS, Constant
 from drivelab.figures.formulas import inputs_of
+from drivelab.figures.plan import measurements
 from drivelab.figures.published import compared
 from drivelab.figures.readings import Reading, quantity
 
@@ -195,7 +196,10 @@ class _Bench:
             loaded = [model.load(one, overrides if one == self._name else ()) for one in names]
             plan = review.Plan(
                 models=loaded,
-                measurements={one: _measurements(one, part) for one in names},
+                measurements={
+                    one: measurements((test, state) for name, test, state in part if name == one)
+                    for one in names
+                },
                 command_line="",
                 seed=self._seed,
                 quick=quick,
@@ -213,15 +217,6 @@ class _Bench:
             for r in self._scope.readings
             if quantity(r.quantity).aspect in LONG_ASPECTS
         )
-
-
-def _measurements(name: str, keys: Iterable[Key]) -> list[review.Measurement]:
-    order = list(states.STATES)
-    pairs = {(state, test) for one, test, state in keys if one == name}
-    return [
-        review.Measurement(procedures.PROCEDURES[test], states.STATES[state])
-        for state, test in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1]))
-    ]
 
 
 def renew(name: str, seed: int, workers: int, say: Say) -> None:

@@ -10,14 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, figures, output, results, states
+from drivelab import arguments, figures, output, results
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing
 from drivelab.errors import RequestError, WorkError, nearest
+from drivelab.example import MODEL_NAME as EXAMPLE
 from drivelab.figures import document as pages
-from drivelab.figures import drift, scenarios, text
+from drivelab.figures import drift, text
 from drivelab.figures.bindings import TABLE
+from drivelab.figures.plan import measurements
 from drivelab.storage_bench.comparison import compare_traces
 
 Record = dict[str, Any]
@@ -222,7 +224,10 @@ def _measured(
         words += ["--set", setting]
     plan = laboratory.Plan(
         models=loaded,
-        measurements={model.name: _measurements(model, needed) for model in loaded},
+        measurements={
+            model.name: measurements((r.test_id, r.state) for r in needed if r.model == model.name)
+            for model in loaded
+        },
         command_line=printing.command_line(words, seed),
         seed=seed,
         workers=workers,
@@ -241,31 +246,10 @@ def _models(
     return [chosen, *others]
 
 
-def _measurements(
-    model: models.Model, needed: Iterable[figures.Reading]
-) -> list[laboratory.Measurement]:
-    """The tests of a model that figures need, as far as the laboratory has them."""
-    order = list(states.STATES)
-    pairs = {
-        (reading.state, reading.test_id)
-        for reading in needed
-        if reading.model == model.name
-        and reading.state in states.STATES
-        and reading.test_id in scenarios.ALL
-    }
-    return [
-        laboratory.Measurement(scenarios.ALL[test], states.STATES[state])
-        for state, test in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1]))
-    ]
-
-
 def _unreviewed_names() -> list[str]:
-    """Names of the models that no figure is about; an example is no drive."""
-    return [
-        name
-        for name in models.known_names()
-        if not figures.has_figures(name) and models.load(name).value("controller_name")
-    ]
+    """Names of the models of drives that no figure is about."""
+    names = [name for name in models.known_names() if name != EXAMPLE]
+    return [name for name in names if not figures.has_figures(name)]
 
 
 def _reviewed_names() -> list[str]:
