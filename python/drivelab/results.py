@@ -109,12 +109,17 @@ def _stream(procedure: Stream, measured: Measured) -> dict[str, Any]:
         report["end_ns"] - report["measure_start_ns"],
         spent(report["counters_before"], report["counters_after"]),
     )
-    return {
+    # A time without commands has none of these.
+    has_requests = procedure.block_bytes > 0
+    workload = {
         "direction": procedure.direction,
         "block_bytes": procedure.block_bytes,
         "queue_depth": procedure.queue_depth,
         "align_bytes": procedure.align_bytes,
         "span_bytes": measured.span_bytes,
+    }
+    return {
+        **(workload if has_requests else dict.fromkeys(workload)),
         "data": procedure.data if _data_matters(procedure) else None,
         "duration_s": direction["runtime_ns"] / NS_PER_S,
         "ios": direction["ios"],

@@ -160,3 +160,11 @@ def test_no_stream_reads_an_unwritten_drive_unless_it_is_asked_to() -> None:
         reads = getattr(test, "direction", "") == "read" and not getattr(test, "written_first", 0)
         if reads and test.id != "power-idle":
             assert "new" not in test.states, test.id
+
+
+def test_a_time_without_commands_has_no_workload(tmp_path: Path) -> None:
+    [idle] = measured(tmp_path, MODEL_NAME, *SETS, "--tests", "power-idle", "--states", "new")
+    keys = ("direction", "block_bytes", "queue_depth", "align_bytes", "span_bytes", "data")
+    assert {key: idle[key] for key in keys} == dict.fromkeys(keys)
+    assert idle["mean_power_w"] > 0
+    assert idle["duration_s"] == 10

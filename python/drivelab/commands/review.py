@@ -161,7 +161,7 @@ def _print_summary(results: dict[str, Any]) -> None:
         if rows:
             printing.table(columns, rows, columns[2:])
         for note, tests in _unmapped(found):
-            printing.console().print(f"{', '.join(tests)}: {note}", markup=False)
+            printing.console().print(f"{'; '.join(tests)}: {note}", markup=False)
         values = [row for test in found if test["values"] for row in _value_rows(test)]
         if values:
             printing.table(("test", "state", "value", "", "unit"), values, ("",))
