@@ -76,6 +76,7 @@ def test_the_interval_is_in_the_report_and_in_the_database(
     assert found["low"] < found["mean"] < found["high"]
     html = (folder / "report.html").read_text(encoding="utf-8").replace(NBSP, " ")
     assert f"{used['mib_per_s']:.1f} ± " in html
+    assert f"Numbers are means of {COUNT} repeats" in html
     with duckdb.connect(str(folder / "results.duckdb"), read_only=True) as base:
         rows = base.sql(
             "SELECT seed, value FROM repeats WHERE test = 'random-write-4k-qd3-aligned' "

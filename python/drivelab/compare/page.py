@@ -279,6 +279,7 @@ def render(found: Comparison) -> str:
             many=False,
             review={"engine_version": ", ".join(versions), "quick": False},
             sides=sides,
+            repeat_count=max((s.own.get("repeats") or {}).get("count", 1) for s in sides),
             found=found,
             capacities=[q.capacity(side.model.user_capacity_bytes) for side in sides],
             overview=_overview(sides, found.pairs),

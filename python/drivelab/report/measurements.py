@@ -239,6 +239,8 @@ class Review:
     titles: dict[str, str] = field(default_factory=dict)
     compound: tuple[dict[str, Any], ...] = ()
     """Records of compound tests, as in results.json."""
+    repeat_count: int = 1
+    """How many seeds numbers are the mean of."""
 
     def title_of(self, model: str) -> str:
         """The model's title, or its name if it has none."""
@@ -456,4 +458,5 @@ def read(results: dict[str, Any]) -> Review:
         figures=tuple(_figure(item) for item in dicts(results.get("figures"))),
         titles={model.name: model.title for model in models},
         compound=tuple(item for item in records if item.get("kind") == "compound"),
+        repeat_count=int(number(_dict(meta.get("repeats")).get("count")) or 1),
     )

@@ -39,6 +39,10 @@ KEY_PARAMETERS = (
 )
 
 
+TIMES_MIN = 10
+"""From this factor on a change is told as times."""
+
+
 @dataclass(frozen=True)
 class Delta:
     """A change from new: its text and whether it is worse, better or neither."""
@@ -58,10 +62,11 @@ def delta(
     ratio = change(before, after)
     if ratio is None or before is None or after is None:
         return Delta(q.DASH, "")
+    # Beyond ten times as much percentages say nothing.
+    words = q.percent(ratio, signed=True) if ratio < TIMES_MIN - 1 else q.times(1 + ratio)
     if more_is_better is None or not verdicts.differ(before, after, *repeats):
-        return Delta(q.percent(ratio, signed=True), "")
-    mood = "better" if (ratio > 0) == more_is_better else "worse"
-    return Delta(q.percent(ratio, signed=True), mood)
+        return Delta(words, "")
+    return Delta(words, "better" if (ratio > 0) == more_is_better else "worse")
 
 
 @dataclass(frozen=True)

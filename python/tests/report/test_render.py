@@ -199,3 +199,9 @@ def test_reads_of_an_unwritten_drive_have_no_change_with_use() -> None:
     assert set(changes["2 MB sequential read"]) == {"—"}
     assert "—" not in changes["2 MB sequential write"]
     assert "2 MB sequential read" in render(data)
+
+
+def test_large_changes_in_the_table_are_told_as_times() -> None:
+    grown = tables.delta(218.0, 39_400.0, more_is_better=False)
+    assert (grown.text.replace("\u00a0", " "), grown.mood) == ("181 ×", "worse")
+    assert tables.delta(100.0, 101.0, more_is_better=True).mood == ""
