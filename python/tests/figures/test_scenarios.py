@@ -8,6 +8,7 @@ from drivelab import model as models
 from drivelab.figures.scenarios import SCENARIOS
 from drivelab.figures.scenarios.bench import Bench
 from drivelab.model import Model
+from drivelab.procedures import PROCEDURES
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 
@@ -68,3 +69,15 @@ def test_a_full_drive_is_slower_than_a_new_one_and_writes_more() -> None:
     assert steady["steady_mib_per_s"] < 0.8 * steady["new_mib_per_s"]
     assert steady["write_amplification"]
     assert steady["write_amplification"] > 1.5
+
+
+def test_a_virus_scan_costs_a_start_of_programs_time_that_it_has_alone() -> None:
+    alone = found("background-start", models.load("wd-velociraptor-300gb"))
+    seconds = PROCEDURES["three-programs"].measure(
+        EngineTarget(models.load("wd-velociraptor-300gb"), 1), 1, False, TaskProgress("alone")
+    )
+    plain = next(value.value for value in seconds.values if value.name == "time_s")
+    assert plain is not None
+    assert alone["alone_s"] == pytest.approx(plain, rel=0.02)
+    assert alone["scanned_s"]
+    assert alone["scanned_s"] > 1.2 * plain

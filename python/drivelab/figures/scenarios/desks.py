@@ -66,7 +66,7 @@ def background_start(bench: Bench) -> Found:
     for name in ("alone", "scanned"):
         drive = bench.target.clone()
         place = install(drive, load.phase.span_bytes, bench.seed, bench.progress, 0.0)
-        requests = phase_requests(load.phase, place, PROGRAM_SEED)
+        requests = phase_requests(load.phase_of(), place, PROGRAM_SEED)
         if name == "scanned":
             requests = _beside_scan(requests, place)
         report = play(drive, requests, name, bench.seed, bench.progress, 0.0)
