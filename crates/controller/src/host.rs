@@ -75,7 +75,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.read_flash(ppn, sector, sectors, bytes, (now, known))
             } else {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
-                FlashRead { ready_ns: now, ..FlashRead::default() }
+                // Where the map isn't in memory, it must be read to know that there is nothing.
+                FlashRead { ready_ns: self.fetch_map(Lpn(unit), now), ..FlashRead::default() }
             };
             if self.faults.is_some() {
                 read.ready_ns = self.read_with_faults(slot, (lba, sectors), read.ready_ns, now);
@@ -159,7 +160,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Reads the map entry of a unit if it is not in memory; when it is there.
     #[inline]
     fn fetch_map(&mut self, lpn: Lpn, now: Nanos) -> Nanos {
-        match self.mapping.fetch_map(lpn) {
+        let fetch = self.mapping.fetch_map(lpn);
+        // What made room for it may have to be written back.
+        M::write_metadata(self, now);
+        match fetch {
             Some(fetch) => {
                 self.meters.read_bytes_map += u64::from(fetch.bytes);
                 self.sense_and_transfer(fetch.die, u64::from(fetch.bytes), 1, now, false)
@@ -334,11 +338,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         limit == 0 || self.buffer.partial() < limit || self.mapping.lookup(lpn).is_none()
     }
 
-    /// A write covers only part of a unit: the rest is read from flash, unless there is none. When it is there, and
-    /// whether flash had it.
+    /// A write covers only part of a unit: the rest is read from flash, unless the map, which may have to be read first,
+    /// says that there is none. When it is there, and whether flash had it.
     fn complete_partial(&mut self, lpn: Lpn, sector: u32, sectors: u32, now: Nanos) -> (Nanos, bool) {
-        let Some(ppn) = self.mapping.lookup(lpn) else { return (now, false) };
         let mut known = self.fetch_map(lpn, now);
+        let Some(ppn) = self.mapping.lookup(lpn) else { return (known, false) };
         let work = self.config.scheduling.partial_unit_firmware_ns;
         if work > 0 {
             known = known.max(self.occupy_firmware(work, now));
@@ -473,6 +477,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let sectors = u64::from(self.sectors_per_unit);
         let end = (command.lba + u64::from(command.sector_count)) / sectors;
         let first = command.lba.div_ceil(sectors);
+        let trimmed_before = self.mapping.counters().units_trimmed;
         for unit in first..end {
             let lpn = Lpn(unit as u32);
             if let Some(durable) = &mut self.durable
@@ -490,11 +495,15 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
             self.mapping.trim(lpn);
         }
+        if self.mapping.counters().units_trimmed > trimmed_before {
+            self.mapping.note_trimmed_extent();
+        }
         if first < end && self.durable.is_some() {
             self.log_trim(Lpn(first as u32), (end - first) as u32, now);
         }
         self.finish_without_data(slot, now);
         self.admit(now);
+        M::write_metadata(self, now);
         M::drain(self, now);
     }
 

@@ -47,6 +47,10 @@ pub struct LogJobs {
     pub(crate) idle: Vec<VecDeque<u32>>,
     /// The list that the next host page goes to.
     pub(crate) next_list: usize,
+    /// The die that looks first when metadata becomes due without a program.
+    next_metadata_die: u32,
+    /// Some die has been cleaned since it was last found that none has to go on.
+    has_cleaned: bool,
     /// Units of the page being put together.
     lpns: Vec<Lpn>,
     stored: Vec<Stored>,
@@ -74,6 +78,8 @@ impl LogJobs {
             // Dies are numbered channel first, so every lists-th die belongs to the same list.
             idle: (0..lists).map(|list| (list..dies).step_by(lists as usize).collect()).collect(),
             next_list: 0,
+            next_metadata_die: 0,
+            has_cleaned: false,
             lpns: Vec::with_capacity(entries_per_die),
             stored: Vec::with_capacity(entries_per_die),
         }
@@ -217,6 +223,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
         match self.mapping.next_cleaning_step(index) {
             Ok(Some(step)) => {
+                self.jobs.has_cleaned = true;
                 let end = self.time_cleaning_steps(die, step, now);
                 self.start_job(die, end);
                 true
@@ -338,6 +345,15 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         self.is_idle() && self.idle_alarm_ns == NONE_NS
     }
 
+    /// Whether some die has begun to clean and has not cleaned enough.
+    pub(crate) fn has_cleaning_left(&mut self) -> bool {
+        let dies = self.layout.geometry.die_count();
+        let mapping = &mut self.mapping;
+        self.jobs.has_cleaned = self.jobs.has_cleaned
+            && (0..dies).any(|die| mapping.cleaning_urgency(DieIndex(die)) >= Urgency::Wanted);
+        self.jobs.has_cleaned
+    }
+
     /// Every die looks for work.
     pub(crate) fn resume_dies(&mut self, now: Nanos) {
         for die in 0..self.layout.geometry.die_count() {
@@ -352,6 +368,20 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             for die in 0..self.layout.geometry.die_count() {
                 self.pick_job(die, now);
             }
+        }
+    }
+
+    /// Metadata became due without a program whose end would set its die to it: dies without a job write it, whoever's
+    /// turn it is, and those with one go on with what is left.
+    #[inline]
+    pub(crate) fn write_metadata(&mut self, now: Nanos) {
+        let dies = self.layout.geometry.die_count();
+        let mut passed = 0;
+        while self.mapping.is_metadata_due() && passed < dies {
+            let die = self.jobs.next_metadata_die;
+            self.jobs.next_metadata_die = (die + 1) % dies;
+            self.pick_job(die, now);
+            passed += 1;
         }
     }
 

@@ -46,6 +46,12 @@ pub trait Scheduled: Mapping + Sized {
     /// The job that the back end had put into the event queue under this number is done.
     fn job_done(drive: &mut SolidStateDrive<Self>, job: u32, now: Nanos);
 
+    /// Metadata may have become due without data of the host: dies without a job write it.
+    #[inline]
+    fn write_metadata(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+        let _ = (drive, now);
+    }
+
     /// The drive has been idle for its idle delay.
     fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos);
 
@@ -69,6 +75,12 @@ pub trait Scheduled: Mapping + Sized {
     fn owed_copies(&self, jobs: &Self::Jobs) -> u64 {
         let _ = jobs;
         0
+    }
+
+    /// Whether work has begun that is to be done with when the host pauses.
+    fn has_work_left(drive: &mut SolidStateDrive<Self>) -> bool {
+        let _ = drive;
+        false
     }
 
     /// Recounts the back end's own books.
@@ -103,6 +115,11 @@ macro_rules! scheduled_as_logs {
                 drive.log_job_done(job, now);
             }
 
+            #[inline]
+            fn write_metadata(drive: &mut SolidStateDrive<Self>, now: Nanos) {
+                drive.write_metadata(now);
+            }
+
             fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos) {
                 drive.clean_idle_dies(now);
             }
@@ -113,6 +130,11 @@ macro_rules! scheduled_as_logs {
 
             fn works_when_idle(&self) -> bool {
                 self.cleans_when_idle()
+            }
+
+            #[inline]
+            fn has_work_left(drive: &mut SolidStateDrive<Self>) -> bool {
+                drive.has_cleaning_left()
             }
 
             fn owed_copies(&self, jobs: &LogJobs) -> u64 {

@@ -60,6 +60,10 @@ pub(crate) struct Slot {
 
 pub(crate) const NONE_NS: Nanos = u64::MAX;
 
+/// Durable mode: after so long without commands, what waits for the log of the map goes there, be it less than a page.
+/// Assumed: a second without commands is a pause.
+const LOG_REST_NS: Nanos = 1_000_000_000;
+
 impl Slot {
     /// A command that has just been handed over.
     #[inline]
@@ -302,11 +306,17 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.queue.complete(completion, slot);
     }
 
-    /// Sets the alarm of idle-time cleaning if the drive has just become idle.
+    /// Sets the alarm of idle-time work if the drive has just become idle and has some.
     #[inline]
     pub(crate) fn note_idle(&mut self, since_ns: Nanos) {
-        if self.works_when_idle && self.is_idle() {
-            self.idle_alarm_ns = since_ns.max(self.now_ns) + self.config.scheduling.idle_delay_ns;
+        if !self.is_idle() {
+            return;
+        }
+        let has_log = self.durable.as_ref().is_some_and(|durable| durable.has_records());
+        if self.works_when_idle || has_log || M::has_work_left(self) {
+            let delay = self.config.scheduling.idle_delay_ns;
+            let delay = if has_log { delay.max(LOG_REST_NS) } else { delay };
+            self.idle_alarm_ns = since_ns.max(self.now_ns) + delay;
         }
     }
 
@@ -385,6 +395,7 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             M::drain(self, now);
         } else {
             self.idle_alarm_ns = NONE_NS;
+            self.log_waiting(now);
             M::begin_idle_work(self, now);
         }
         if self.drain_due && self.next_internal() != now {

@@ -61,7 +61,9 @@ pub trait Mapping: Clone + Debug + Send {
     /// Where a unit lies in flash, or `None` if it reads as zeros without looking there.
     fn lookup(&self, lpn: Lpn) -> Option<Ppn>;
 
-    /// The read of the map that must come before a mapped unit can be read; its entry is in memory afterwards.
+    /// The read of the map that must come before anything is known of a unit, if only that it isn't mapped; its entry is
+    /// in memory afterwards. None is needed where the scheme's directory of the map, which is always in memory, says that
+    /// no unit around it was ever written.
     #[inline]
     fn fetch_map(&mut self, lpn: Lpn) -> Option<MapFetch> {
         let _ = lpn;
@@ -113,6 +115,10 @@ pub trait Mapping: Clone + Debug + Send {
 
     /// The host does not need a unit any more.
     fn trim(&mut self, lpn: Lpn);
+
+    /// Units of one extent were trimmed, each by [`Self::trim`], and some of them held something: that must reach
+    /// flash. It is one update of the map: first unit and count instead of unit and place.
+    fn note_trimmed_extent(&mut self) {}
 
     /// Frees every unit and erases every block that is not erased. Gives the most blocks erased on one die (they
     /// are erased one after another there, while dies work side by side) and the blocks erased in all.

@@ -218,8 +218,11 @@ impl Mapping for PageMap {
     fn trim(&mut self, lpn: Lpn) {
         if self.unmap(lpn) {
             self.logs.counters.units_trimmed += 1;
-            self.logs.journal.note_updates(1);
         }
+    }
+
+    fn note_trimmed_extent(&mut self) {
+        self.logs.journal.note_updates(1);
     }
 
     fn secure_erase(&mut self) -> (u32, u64) {

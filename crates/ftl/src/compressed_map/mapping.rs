@@ -117,8 +117,17 @@ impl Mapping for CompressedMap {
         }
         self.replace_cell(Ppn(0), lpn, u64::from(NO_CELL));
         self.logs.counters.units_trimmed += 1;
-        self.map_cache.remove(lpn);
-        self.note_map_written();
+        if self.map_cache.is_partial() {
+            self.map_cache.remove(lpn);
+            self.note_map_written();
+        }
+    }
+
+    fn note_trimmed_extent(&mut self) {
+        // Without the whole map in memory, lines of it are written back instead.
+        if !self.map_cache.is_partial() {
+            self.logs.journal.note_updates(1);
+        }
     }
 
     fn secure_erase(&mut self) -> (u32, u64) {
