@@ -79,6 +79,9 @@ pub struct Blocks {
     valid: Vec<u16>,
     free: FreePool,
     open: Vec<[u32; STREAMS]>,
+    /// Sequence number with which the newest data of each closed block came from the host; copies keep theirs. 0: not
+    /// known yet.
+    newest: Vec<u64>,
     blocks_per_die: u32,
 }
 
@@ -92,6 +95,7 @@ impl Blocks {
             valid: vec![NOT_CLOSED; layout.block_count() as usize],
             free,
             open: vec![[NO_BLOCK; STREAMS]; dies as usize],
+            newest: vec![0; layout.block_count() as usize],
             blocks_per_die,
         }
     }
@@ -185,12 +189,39 @@ impl Blocks {
         Some(block)
     }
 
-    /// The host's open block of a die becomes that of cleaning.
-    pub(crate) fn lend(&mut self, die: DieIndex) -> Option<BlockIndex> {
+    /// The host's open block of a die, written up to this sequence number, becomes that of cleaning.
+    pub(crate) fn lend(&mut self, die: DieIndex, sequence: u64) -> Option<BlockIndex> {
         let block = self.open_block(die, Stream::Host)?;
+        self.note_newest(block, sequence);
         self.abandon(die, Stream::Host);
         self.open[die.0 as usize][Stream::Cleaning as usize] = block.0;
         Some(block)
+    }
+
+    /// A block holds data that came from the host with this sequence number.
+    #[inline]
+    pub(crate) fn note_newest(&mut self, block: BlockIndex, sequence: u64) {
+        let newest = &mut self.newest[block.0 as usize];
+        *newest = sequence.max(*newest);
+    }
+
+    /// Data of a block is copied to another: how old it is stays known, or it is as new as may be.
+    #[inline]
+    pub(crate) fn note_copied(&mut self, from: BlockIndex, to: BlockIndex, now: u64) {
+        let newest = self.newest[from.0 as usize];
+        self.note_newest(to, if newest == 0 { now } else { newest });
+    }
+
+    /// Sequence number with which the newest data of a closed block came from the host.
+    #[must_use]
+    pub fn newest_sequence(&self, block: BlockIndex) -> u64 {
+        self.newest[block.0 as usize]
+    }
+
+    /// The same of all blocks of a die.
+    pub(crate) fn die_newest(&self, die: DieIndex) -> &[u64] {
+        let first = (die.0 * self.blocks_per_die) as usize;
+        &self.newest[first..first + self.blocks_per_die as usize]
     }
 
     /// A block is fully programmed.
@@ -209,6 +240,7 @@ impl Blocks {
     pub(crate) fn release(&mut self, die: DieIndex, block: BlockIndex, erase_count: u32) {
         debug_assert_eq!(self.valid_count(block), 0);
         self.valid[block.0 as usize] = NOT_CLOSED;
+        self.newest[block.0 as usize] = 0;
         self.free.put(die, block, erase_count);
     }
 

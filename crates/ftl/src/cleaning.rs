@@ -150,7 +150,7 @@ impl PageMap {
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
             self.prefetch_next_copy(cursor, end);
             let to = self.program(die, Stream::Cleaning, &lpns)?;
-            self.note_copy(to, lpns.len() as u64, job.purpose);
+            self.note_copy(to, lpns.len() as u64, job);
             CleaningStep::Copy { to, purpose: job.purpose }
         };
         self.copied = lpns;
@@ -196,8 +196,9 @@ impl PageMap {
         }
     }
 
-    fn note_copy(&mut self, to: Ppn, units: u64, purpose: Purpose) {
-        self.logs.count_copy(units, purpose);
+    fn note_copy(&mut self, to: Ppn, units: u64, job: Job) {
+        let block = self.logs.layout.block_of(to);
+        self.logs.count_copy(units, job.purpose, job.victim, block);
         if let Some(stamps) = &mut self.stamps {
             for (offset, &from) in self.copied_from.iter().enumerate() {
                 stamps.copy(from, Ppn(to.0 + offset as u32));

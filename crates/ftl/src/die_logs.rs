@@ -159,7 +159,8 @@ impl DieLogs {
             None => match self.blocks.open_next(die, stream) {
                 Some(block) => Ok(block),
                 None if stream == Stream::Cleaning => {
-                    self.blocks.lend(die).ok_or(FtlError::NoFreeBlock { die: die.0 })
+                    let written = self.flash.next_sequence() - 1;
+                    self.blocks.lend(die, written).ok_or(FtlError::NoFreeBlock { die: die.0 })
                 }
                 None => Err(FtlError::NoFreeBlock { die: die.0 }),
             },
@@ -170,6 +171,11 @@ impl DieLogs {
     #[inline]
     pub(crate) fn close_if_full(&mut self, die: DieIndex, stream: Stream, last_page: u32) {
         if last_page + 2 * self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
+            if stream == Stream::Host
+                && let Some(block) = self.blocks.open_block(die, stream)
+            {
+                self.blocks.note_newest(block, self.flash.next_sequence() - 1);
+            }
             self.blocks.close(die, stream);
         }
     }
@@ -270,6 +276,7 @@ impl DieLogs {
         let view = View {
             valid: self.blocks.die_words(die),
             first_sequence: self.flash.first_sequences(first, per_die),
+            newest_sequence: self.blocks.die_newest(die),
             next_sequence: self.flash.next_sequence(),
             units_per_block: measure.per_block,
             most_valid: (measure.per_block - measure.per_page) as u16,
@@ -319,9 +326,11 @@ impl DieLogs {
         Job { victim, cursor: 0, purpose, valid_at_start: self.blocks.valid_count(victim) }
     }
 
-    /// Counts one page of copies.
+    /// Counts one page of copies, of a victim to a block.
     #[inline]
-    pub(crate) fn count_copy(&mut self, units: u64, purpose: Purpose) {
+    pub(crate) fn count_copy(&mut self, units: u64, purpose: Purpose, victim: BlockIndex, to: BlockIndex) {
+        // A block that failed before it was full has no age yet.
+        self.blocks.note_copied(victim, to, self.flash.next_sequence() - 1);
         match purpose {
             Purpose::Cleaning => {
                 self.counters.programs_cleaning += 1;
@@ -436,6 +445,10 @@ impl DieLogs {
                     _ => Stream::Host,
                 }
             });
+        for block in (0..layout.block_count()).map(BlockIndex) {
+            // Flash doesn't say when copied data came from the host: it counts as new as its copy.
+            self.blocks.note_newest(block, last(block).map_or(0, |page| page.sequence));
+        }
         self.journal.restore(&layout, |block| last(block).map_or(0, |page| page.sequence));
         Ok(())
     }

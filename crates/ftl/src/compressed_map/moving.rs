@@ -148,7 +148,7 @@ impl CompressedMap {
         }
         self.finish_page(&page);
         self.close_if_full(die, Stream::Cleaning, place);
-        self.logs.count_copy(keys.len() as u64, job.purpose);
+        self.logs.count_copy(keys.len() as u64, job.purpose, job.victim, block);
         for &(key, _) in &keys {
             // The table of shared fragments is small and always in memory.
             if let Key::Unit(lpn) = key {

@@ -1,11 +1,15 @@
-//! Cost-benefit: the highest (1 - u) / 2u * age, u the valid share and age the programs since the block was
-//! opened (the log-structured file system's rule, reads as dear as writes: REFERENCES.md, \[5\]).
+//! Cost-benefit: the highest (1 - u) / 2u * age, u the valid share and age the programs since the newest data of the
+//! block came from the host (the log-structured file system's rule, reads as dear as writes: REFERENCES.md, \[5\]).
+//!
+//! Copies keep the age of what they were copied from: data that survived one cleaning after the other looks as old as it
+//! is, so that its block is worth emptying at a higher valid share than one whose data will soon be overwritten anyway.
+//! What is known is one age a block, the youngest in it.
 
 use super::View;
 
 pub(super) fn pick(view: &View<'_>) -> Option<u32> {
     let mut best: Option<(f64, u32)> = None;
-    for (block, (&valid, &sequence)) in view.valid.iter().zip(view.first_sequence).enumerate() {
+    for (block, (&valid, &sequence)) in view.valid.iter().zip(view.newest_sequence).enumerate() {
         if valid > view.most_valid {
             continue;
         }

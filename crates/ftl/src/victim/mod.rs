@@ -22,7 +22,7 @@ pub enum VictimSelection {
     Greedy,
     /// The block that was opened longest ago.
     Fifo,
-    /// Highest (1 - u) / 2u * age.
+    /// Highest (1 - u) / 2u * age of the newest data.
     CostBenefit,
     /// Any closed block.
     Random,
@@ -35,8 +35,10 @@ pub enum VictimSelection {
 pub struct View<'a> {
     /// Valid units per block; [`NOT_CLOSED`] is set for blocks that are not candidates.
     pub valid: &'a [u16],
-    /// Sequence number of each block's first program: its age.
+    /// Sequence number of each block's first program: when it was opened.
     pub first_sequence: &'a [u64],
+    /// Sequence number with which the newest data of each closed block came from the host.
+    pub newest_sequence: &'a [u64],
     /// Sequence number of the next program.
     pub next_sequence: u64,
     /// Units of a block.
@@ -80,6 +82,7 @@ mod tests {
         let view = View {
             valid: &valid,
             first_sequence: &first_sequence,
+            newest_sequence: &first_sequence,
             next_sequence: 40,
             units_per_block: 4,
             most_valid: 3,
@@ -95,7 +98,8 @@ mod tests {
             }
         }
         let full = [4u16, NOT_CLOSED, 4];
-        let view = View { valid: &full, first_sequence: &[1, 2, 3], start: 0, ..view };
+        let view =
+            View { valid: &full, first_sequence: &[1, 2, 3], newest_sequence: &[1, 2, 3], start: 0, ..view };
         for policy in [
             VictimSelection::Greedy,
             VictimSelection::Fifo,
