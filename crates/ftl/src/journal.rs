@@ -1,9 +1,9 @@
 //! The map journal: how map updates reach flash, so that a drive finds its data again after power-on.
 //!
-//! Every `journal_updates_per_page` map updates fill one journal page; the trim of an extent is one update. After `checkpoint_updates` of them the part of
-//! the map that changed is written as a checkpoint of `checkpoint_pages`; host writes wait for it, since the map must
-//! not change meanwhile. Each die keeps two blocks for both and uses them in turn; the older one is erased when the
-//! newer is full.
+//! Every `journal_updates_per_page` map updates fill one journal page; the trim of an extent is one update, whatever its
+//! length. After `checkpoint_updates` of them the part of the map that changed is written as a checkpoint of
+//! `checkpoint_pages`; host writes wait for it, since the map must not change meanwhile. Each die keeps two blocks for
+//! both and uses them in turn; the older one is erased when the newer is full.
 
 use drivelab_nand::{BlockIndex, DieIndex, UnitLayout};
 
