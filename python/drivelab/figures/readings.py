@@ -49,9 +49,6 @@ QUANTITIES = {
     "pass_mean_mb_per_s": Quantity(_of_pass("mean_mb_per_s"), "MB/s", "throughput"),
     "pass_median_mb_per_s": Quantity(_of_pass("median_mb_per_s"), "MB/s", "median of a pass"),
     "pass_floor_mb_per_s": Quantity(_of_pass("floor_mb_per_s"), "MB/s", "floor of a pass"),
-    "write_amplification": Quantity(
-        lambda record: record["write_amplification"], "", "write amplification"
-    ),
     "pass_dips": Quantity(_of_pass("dips"), "dips", "dips of a pass"),
     "value:iops": Quantity(_of_value("iops"), "IOPS", "iops of a replay"),
     "value:score": Quantity(_of_value("score"), "points", "score"),

@@ -7,7 +7,7 @@ import pytest
 from drivelab import procedures, states
 from drivelab.figures import ordering_readings, readings_for, tables
 from drivelab.figures.published import figures_by_id
-from drivelab.figures.readings import reading_of
+from drivelab.figures.readings import Reading, reading_of
 
 FORCE = "corsair-force-f100-100gb"
 GS = "corsair-force-gs-240gb"
@@ -99,3 +99,26 @@ def test_remarks_and_formulas_are_about_figures_that_there_are() -> None:
     ):
         named |= set(tables.remarks(section))
     assert named <= set(figures_by_id())
+
+
+def test_cells_and_counters_of_compound_tests_are_read_by_name() -> None:
+    rows = [
+        {"percent_left": 46, "workload": "4 KB random write", "write_amplification": 0.5},
+        {"percent_left": 46.0, "workload": "4 KB random read", "write_amplification": None},
+    ]
+    record = {
+        "tables": [{"name": "shares", "rows": rows}],
+        "counters": {"program_bytes_cleaning": 7},
+    }
+
+    def read(name: str) -> float | None:
+        return Reading("model", "test", "new", name).value(record)
+
+    where = "percent_left=46,workload=4 KB random"
+    assert read(f"cell:shares:{where} write:write_amplification") == 0.5
+    assert read(f"cell:shares:{where} read:write_amplification") is None
+    assert read(f"cell:others:{where} write:write_amplification") is None
+    assert read("counter:program_bytes_cleaning") == 7
+    assert read("counter:erases_wear") is None
+    with pytest.raises(KeyError):
+        read("speed")
