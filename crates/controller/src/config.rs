@@ -127,6 +127,8 @@ pub enum CleaningPace {
     /// Just as many copies per host page as keep the free pool level.
     #[default]
     Paced,
+    /// The same; and with nothing to write, copies wait until the host has no command under way.
+    Yielding,
 }
 
 /// Scheduling over channels and dies.

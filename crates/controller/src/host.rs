@@ -65,7 +65,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
             let mut read = if let Some(id) = self.buffer.find(Lpn(unit)) {
                 self.read_buffer(id, Lpn(unit), sector, sectors, now)
-            } else if let Some(ppn) = self.mapping.lookup(Lpn(unit)) {
+            } else if let Some(ppn) = self.mapping.sensed(Lpn(unit)) {
                 let known = self.fetch_map(Lpn(unit), now);
                 // Units that follow on the same page come with the same sensing.
                 let (together, bytes) =
@@ -478,6 +478,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let end = (command.lba + u64::from(command.sector_count)) / sectors;
         let first = command.lba.div_ceil(sectors);
         let trimmed_before = self.mapping.counters().units_trimmed;
+        self.mapping.begin_trim();
         for unit in first..end {
             let lpn = Lpn(unit as u32);
             if let Some(durable) = &mut self.durable

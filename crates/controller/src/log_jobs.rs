@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-use drivelab_ftl::{CleaningStep, FtlError, LogMapping, MetadataPage, Purpose, Stored, Urgency};
+use drivelab_ftl::{CleaningStep, FtlError, LogMapping, Purpose, Stored, Urgency};
 use drivelab_nand::op::PageKind;
 use drivelab_nand::{DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
@@ -209,7 +209,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 self.config.scheduling.cleaning_pace == CleaningPace::Block
                     || self.jobs.dies[die as usize].owed_copies > 0
                     || !self.mapping.is_cleaning(index)
-                    || self.buffer.queued() == 0
+                    || match self.config.scheduling.cleaning_pace {
+                        CleaningPace::Yielding => self.is_idle(),
+                        _ => self.buffer.queued() == 0,
+                    }
             }
             Urgency::Idle => {
                 self.idle_cleaning_wanted() || self.mapping.begin_rewrite(index, self.buffer.queued())
@@ -365,6 +368,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Idle-time cleaning begins.
     pub(crate) fn clean_idle_dies(&mut self, now: Nanos) {
         if self.is_idle() {
+            self.mapping.rest();
             for die in 0..self.layout.geometry.die_count() {
                 self.pick_job(die, now);
             }
@@ -387,29 +391,43 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
 
     #[inline]
     fn try_metadata(&mut self, die: u32, now: Nanos) -> bool {
-        if !self.mapping.is_metadata_due() {
+        let index = DieIndex(die);
+        if !self.mapping.is_metadata_due_on(index) {
             return false;
         }
         if !self.take_token(die) {
             return true;
         }
-        match self.mapping.program_metadata(DieIndex(die)) {
-            Ok(MetadataPage { block, page, erased }) => {
-                let ready = if erased { self.erase_on(DieIndex(die), now, false) } else { now };
-                let end = self.transfer_and_program(DieIndex(die), page, ready, now, false);
-                if let Some(durable) = &mut self.durable {
-                    if erased {
-                        durable.erase(DieIndex(die), block, now, now);
-                    }
-                    let first = self.layout.first_ppn(block).0
-                        + page / self.layout.pages_per_unit * self.layout.units_per_page;
-                    durable.program(DieIndex(die), &self.mapping, Ppn(first), PageKind::Metadata);
-                }
-                self.start_job(die, end);
-                true
-            }
+        let step = match self.mapping.program_metadata(index) {
+            Ok(step) => step,
             Err(error) => unreachable!("metadata of die {die}: {error}"),
+        };
+        let mut end = now;
+        if step.pages_read > 0 {
+            let bytes = u64::from(step.bytes_read);
+            self.meters.read_bytes_map += bytes;
+            end = self.sense_and_transfer(index, bytes, u64::from(step.pages_read), now, true);
         }
+        if step.units_released > 0 {
+            let work = u64::from(step.units_released) * self.config.firmware.trim_ns;
+            end = end.max(self.occupy_firmware(work, now));
+        }
+        if let Some(block) = step.erased {
+            end = self.erase_on(index, end, false);
+            if let Some(durable) = &mut self.durable {
+                durable.erase(index, block, now, now);
+            }
+        }
+        if let Some((block, page)) = step.programmed {
+            end = self.transfer_and_program(index, page, end, now, false);
+            if let Some(durable) = &mut self.durable {
+                let first = self.layout.first_ppn(block).0
+                    + page / self.layout.pages_per_unit * self.layout.units_per_page;
+                durable.program(index, &self.mapping, Ppn(first), PageKind::Metadata);
+            }
+        }
+        self.start_job(die, end);
+        true
     }
 
     /// Whether the buffer has a page to program: a full one, or one that need not wait for more.
@@ -491,7 +509,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             }
         }
         self.jobs.dies[die as usize].entry_count = count as u32;
-        if self.config.scheduling.cleaning_pace == CleaningPace::Paced {
+        if self.config.scheduling.cleaning_pace != CleaningPace::Block {
             self.owe_copies(index);
         }
         self.jobs.next_die = if die + 1 == self.layout.geometry.die_count() { 0 } else { die + 1 };

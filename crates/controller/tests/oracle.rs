@@ -41,7 +41,7 @@ fn shape() -> impl Strategy<Value = Shape> {
             Just(DieAllocation::ChannelRoundRobin),
             Just(DieAllocation::EarliestFree)
         ],
-        prop_oneof![Just(CleaningPace::Block), Just(CleaningPace::Paced)],
+        prop_oneof![Just(CleaningPace::Block), Just(CleaningPace::Paced), Just(CleaningPace::Yielding)],
         1u32..5,
         0u32..3,
         0u32..3,
@@ -185,7 +185,8 @@ fn compressing_drive(shape: Shape) -> SolidStateDrive<CompressedMap> {
         unit_bytes,
         granule_bytes: 512,
         parity: true,
-        trim_frees_percent: 70,
+        trims_deferred: shape.journal == 0 && shape.seed % 2 == 0,
+        trim_queue_ranges: if shape.seed % 3 == 0 { 2 } else { 0 },
         map_cache_bytes: if shape.journal == 0 { 600 } else { 0 },
         map_fetch_bytes: 64,
     };

@@ -9,6 +9,8 @@ mod duplicates;
 mod durable;
 mod fragments;
 mod map_cache;
+mod map_log;
+mod map_upkeep;
 mod mapping;
 mod mount;
 mod moving;
@@ -22,7 +24,6 @@ use drivelab_nand::{
 use crate::blocks::Stream;
 use crate::cleaning::CleaningStep;
 use crate::config::{CleaningMode, FtlConfig};
-use crate::content::mix;
 use crate::die_logs::{DieLogs, Measure, check_thresholds};
 use crate::error::FtlError;
 use crate::mapping::Stored;
@@ -46,9 +47,12 @@ pub struct CompressionConfig {
     pub granule_bytes: u32,
     /// One page of every stripe over the dies is parity.
     pub parity: bool,
-    /// Of a hundred trimmed units, how many give their flash space back; the others hold it until they are
-    /// overwritten. 100 unless the firmware is broken.
-    pub trim_frees_percent: u32,
+    /// Trims are noted at once, and take effect on a line of the map when cleaning of the map comes across it. Until
+    /// then the units read as zeros and hold their space.
+    pub trims_deferred: bool,
+    /// Ranges trimmed without a rest that the firmware's queue takes; then it overflows, and of the next range only that
+    /// it reads as zeros is remembered. 0: all of them.
+    pub trim_queue_ranges: u32,
     /// Memory of the controller for the map; 0: all of it fits.
     pub map_cache_bytes: u32,
     /// Bytes of the map that one read from flash brings.
@@ -107,6 +111,8 @@ pub struct CompressedMap {
     stamps: Option<Vec<u64>>,
     words_per_unit: u32,
     durable: Option<Box<Durable>>,
+    /// Trimmed ranges since the last rest.
+    trimmed_ranges: u32,
 }
 
 impl CompressedMap {
@@ -115,23 +121,18 @@ impl CompressedMap {
     /// # Errors
     /// A parameter that makes no working drive: units that do not fit on a page, granules out of range, parity of a
     /// single die, user capacity that does not fit even if nothing compresses.
-    pub fn new(
-        geometry: Geometry,
-        mut ftl: FtlConfig,
-        config: CompressionConfig,
-    ) -> Result<Self, GeometryError> {
+    pub fn new(geometry: Geometry, ftl: FtlConfig, config: CompressionConfig) -> Result<Self, GeometryError> {
         geometry.validate()?;
         let shape = shape(&geometry, &ftl, &config)?;
-        if config.map_cache_bytes > 0 {
-            // What is written back takes the place of a journal.
-            ftl.journal_updates_per_page = geometry.program_bytes() / config.map_fetch_bytes;
-        }
+        let map_cache =
+            MapCache::new(config.map_cache_bytes, config.map_fetch_bytes, ftl.user_units, &geometry);
+        let reserved = ftl.reserved_blocks() + map_cache.log.reserved();
         let layout = UnitLayout::new(geometry, geometry.program_bytes())?;
         let dies = geometry.die_count();
         let parity = Parity::new(config.parity, dies);
         // Emptying a block with less than a page of outdated granules is not worth it, and in the worst case each
         // of these granules is a fragment that could have been a whole unit.
-        let lasting = DieLogs::lasting_blocks(&layout, &ftl);
+        let lasting = DieLogs::lasting_blocks(&layout, &ftl, reserved);
         let die_limits: Vec<u32> = (0..dies)
             .map(|die| {
                 let places = parity.data_pages(DieIndex(die), shape.pages_per_block) * shape.units_per_page;
@@ -150,7 +151,7 @@ impl CompressedMap {
             );
             return Err(GeometryError::new("user_capacity_bytes", bytes, allowed));
         }
-        check_thresholds(&layout, &ftl)?;
+        check_thresholds(&layout, &ftl, reserved)?;
         let user_units = ftl.user_units as usize;
         Ok(Self {
             config,
@@ -161,13 +162,14 @@ impl CompressedMap {
             duplicates: Duplicates::default(),
             parity,
             moving: moving::Moving::new(dies),
-            map_cache: MapCache::new(config.map_cache_bytes, config.map_fetch_bytes, ftl.user_units, dies),
+            map_cache,
             outdated: Vec::new(),
             die_limits,
             stamps: None,
             words_per_unit: 0,
             durable: None,
-            logs: DieLogs::new(FlashArray::without_units(layout), ftl),
+            trimmed_ranges: 0,
+            logs: DieLogs::new(FlashArray::without_units(layout), ftl, reserved),
         })
     }
 
@@ -325,23 +327,20 @@ impl CompressedMap {
         fragments.compact(block, |page, key| is_valid(map, duplicates, Ppn(first + page), key));
     }
 
-    /// The map entry of a unit has changed.
+    /// The map entry of a unit has changed; `is_new`: it had none.
     #[inline]
-    fn note_change(&mut self, lpn: Lpn) {
-        self.map_cache.change(lpn);
-        self.note_map_written();
+    fn note_change(&mut self, lpn: Lpn, is_new: bool) {
+        if self.map_cache.is_partial() {
+            self.map_cache.change(lpn, is_new);
+        } else {
+            self.logs.journal.note_updates(1);
+        }
     }
 
-    /// What has become due for flash since the last change of the map.
-    #[inline]
-    fn note_map_written(&mut self) {
-        let updates = if self.map_cache.is_partial() { self.map_cache.take_written_back() } else { 1 };
-        self.logs.journal.note_updates(updates);
-    }
-
-    /// Whether a trim of this unit gives its space back.
-    fn trim_frees(&self, lpn: Lpn) -> bool {
-        mix(u64::from(lpn.0)) % 100 < u64::from(self.config.trim_frees_percent)
+    /// Whether what a trim now says takes effect at once.
+    fn frees_trimmed(&self) -> bool {
+        let limit = self.config.trim_queue_ranges;
+        !self.config.trims_deferred && (limit == 0 || !self.trimmed_ranges.is_multiple_of(limit + 1))
     }
 }
 
@@ -378,12 +377,9 @@ fn shape(geometry: &Geometry, ftl: &FtlConfig, config: &CompressionConfig) -> Re
         let allowed = format!("must be {} to ftl.map_unit_bytes = {unit}", unit.div_ceil(127));
         return Err(GeometryError::new("ftl.granule_bytes", granule, allowed));
     }
-    if config.trim_frees_percent > 100 {
-        return Err(GeometryError::new(
-            "ftl.trim_frees_percent",
-            config.trim_frees_percent,
-            "must be 0 to 100",
-        ));
+    if config.trims_deferred && config.map_cache_bytes == 0 {
+        let allowed = "must be false without ftl.map_cache_bytes: trims take effect where the map is cleaned";
+        return Err(GeometryError::new("ftl.trims_deferred", 1u32, allowed));
     }
     if config.map_cache_bytes > 0 {
         let (cache, fetch) = (config.map_cache_bytes, config.map_fetch_bytes);

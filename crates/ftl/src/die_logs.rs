@@ -32,15 +32,20 @@ const WORKING_BLOCKS: u32 = 3;
 /// enough that looking at all blocks costs nothing per page.
 const WEAR_CHECKS_PER_ROUND: u32 = 64;
 
-/// A page of metadata that was programmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MetadataPage {
-    /// Where.
-    pub block: BlockIndex,
-    /// Page within the block.
-    pub page: u32,
-    /// Whether the block had to be erased first.
-    pub erased: bool,
+/// Work on metadata of a die: pages of its own are read, then a block is erased, then a page is programmed, each if at
+/// all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MetadataStep {
+    /// Pages read.
+    pub pages_read: u32,
+    /// Bytes of them that are needed.
+    pub bytes_read: u32,
+    /// Trimmed units whose entries were found and removed: the firmware's work.
+    pub units_released: u32,
+    /// The block that is erased.
+    pub erased: Option<BlockIndex>,
+    /// Block, and page within it, that is programmed.
+    pub programmed: Option<(BlockIndex, u32)>,
 }
 
 /// How much valid data a block and a page can hold, in the scheme's measure.
@@ -69,21 +74,24 @@ pub struct DieLogs {
     pub(crate) die_valid: Vec<u32>,
     /// Blocks that have failed, or may; `None`: none will.
     pub(crate) bad: Option<Box<BadBlocks>>,
+    /// The first so many blocks of each die keep metadata.
+    pub(crate) reserved: u32,
 }
 
 impl DieLogs {
-    /// Erased dies.
-    pub(crate) fn new(flash: FlashArray, config: FtlConfig) -> Self {
+    /// Erased dies, `reserved` blocks of each for metadata.
+    pub(crate) fn new(flash: FlashArray, config: FtlConfig, reserved: u32) -> Self {
         let layout = *flash.layout();
         let dies = layout.geometry.die_count();
         let mut logs = Self {
-            blocks: Blocks::new(&layout, &flash, config.reserved_blocks()),
+            blocks: Blocks::new(&layout, &flash, reserved),
             cleaning: CleaningState::new(dies),
             journal: Journal::new(&config, dies),
             counters: FtlCounters::default(),
             random: RandomStream::new(config.seed, VICTIM_STREAM),
             die_valid: vec![0; dies as usize],
             bad: None,
+            reserved,
             layout,
             config,
             flash,
@@ -93,12 +101,12 @@ impl DieLogs {
     }
 
     /// Blocks of a die that can hold valid data for good.
-    pub(crate) fn lasting_blocks(layout: &UnitLayout, config: &FtlConfig) -> u32 {
+    pub(crate) fn lasting_blocks(layout: &UnitLayout, config: &FtlConfig, reserved: u32) -> u32 {
         let working = match config.cleaning_mode {
             CleaningMode::Relocate => WORKING_BLOCKS,
             CleaningMode::RewriteInPlace => 0,
         };
-        layout.geometry.blocks_per_die().saturating_sub(config.reserved_blocks() + working)
+        layout.geometry.blocks_per_die().saturating_sub(reserved + working)
     }
 
     /// Quarters of blocks that a die holds back while it is cleaned. Those of the journal; the free ones, which are
@@ -389,18 +397,18 @@ impl DieLogs {
         }
     }
 
-    /// Programs the due page of the map journal on a die. Gives the page, and whether its block had to be erased first.
-    pub(crate) fn program_journal(&mut self, die: DieIndex) -> Result<MetadataPage, FtlError> {
+    /// Programs the due page of the map journal on a die, after an erase of its block if need be.
+    pub(crate) fn program_journal(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
         let pages = self.layout.geometry.pages_per_block;
         let step = self.layout.pages_per_unit;
-        let mut erased = false;
+        let mut erased = None;
         if self.flash.write_pointer(self.journal.block(&self.layout, die)) + step > pages {
             self.journal.turn(die);
             let block = self.journal.block(&self.layout, die);
             if self.flash.write_pointer(block) > 0 {
                 self.flash.erase(block);
                 self.counters.erases_map += 1;
-                erased = true;
+                erased = Some(block);
             }
         }
         let block = self.journal.block(&self.layout, die);
@@ -408,7 +416,7 @@ impl DieLogs {
         self.flash.program_page(block, page)?;
         self.counters.programs_map += 1;
         self.journal.take();
-        Ok(MetadataPage { block, page, erased })
+        Ok(MetadataStep { erased, programmed: Some((block, page)), ..MetadataStep::default() })
     }
 
     /// Blocks become what was found in flash; what is on them follows. `Err`: flash of another geometry.
@@ -438,13 +446,12 @@ impl DieLogs {
         let last = |block: BlockIndex| {
             (0..medium.block(block).write_pointer).rev().find_map(|page| medium.page(block, page))
         };
-        self.blocks =
-            Blocks::restore(&layout, &self.flash, self.config.reserved_blocks(), |block| {
-                match last(block).map(|page| page.kind) {
-                    Some(PageKind::Moved) => Stream::Cleaning,
-                    _ => Stream::Host,
-                }
-            });
+        self.blocks = Blocks::restore(&layout, &self.flash, self.reserved, |block| {
+            match last(block).map(|page| page.kind) {
+                Some(PageKind::Moved) => Stream::Cleaning,
+                _ => Stream::Host,
+            }
+        });
         for block in (0..layout.block_count()).map(BlockIndex) {
             // Flash doesn't say when copied data came from the host: it counts as new as its copy.
             self.blocks.note_newest(block, last(block).map_or(0, |page| page.sequence));
@@ -472,7 +479,7 @@ impl DieLogs {
             most = most.max(erased);
         }
         self.counters.erases_secure += all;
-        self.blocks = Blocks::new(&self.layout, &self.flash, self.config.reserved_blocks());
+        self.blocks = Blocks::new(&self.layout, &self.flash, self.reserved);
         self.cleaning = CleaningState::new(dies);
         self.journal = Journal::new(&self.config, dies);
         self.random = RandomStream::new(self.config.seed, VICTIM_STREAM);
@@ -523,7 +530,7 @@ impl DieLogs {
         }
         let per_die = self.layout.geometry.blocks_per_die();
         let erased = (die.0 * per_die..(die.0 + 1) * per_die)
-            .skip(self.config.reserved_blocks() as usize)
+            .skip(self.reserved as usize)
             .filter(|&block| {
                 self.flash.write_pointer(BlockIndex(block)) == 0 && !self.is_bad(BlockIndex(block))
             })
@@ -542,11 +549,15 @@ impl DieLogs {
 ///
 /// # Errors
 /// The first threshold that is out of range.
-pub(crate) fn check_thresholds(layout: &UnitLayout, config: &FtlConfig) -> Result<(), GeometryError> {
+pub(crate) fn check_thresholds(
+    layout: &UnitLayout,
+    config: &FtlConfig,
+    reserved: u32,
+) -> Result<(), GeometryError> {
     if config.cleaning_mode == CleaningMode::RewriteInPlace {
         return Ok(());
     }
-    let blocks = layout.geometry.blocks_per_die() - config.reserved_blocks();
+    let blocks = layout.geometry.blocks_per_die() - reserved;
     let (start, stop) = (config.cleaning_start_blocks, config.cleaning_stop_blocks);
     if start < RESERVE_BLOCKS + 1 || start > blocks {
         let allowed = format!("must be {} to {blocks} blocks per die", RESERVE_BLOCKS + 1);

@@ -36,7 +36,7 @@ pub use compressed_map::{CompressedMap, CompressionConfig};
 pub use config::{CleaningMode, FtlConfig};
 pub use content::{Content, Identity, UnitContent};
 pub use counters::FtlCounters;
-pub use die_logs::MetadataPage;
+pub use die_logs::MetadataStep;
 pub use error::FtlError;
 pub use log_block_map::LogBlockMap;
 pub use mapping::{LogMapping, MapFetch, Mapping, Stored, Superseded};

@@ -14,7 +14,7 @@ use crate::bad_blocks::BadBlocks;
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::{Content, Identity, UnitContent};
 use crate::counters::FtlCounters;
-use crate::die_logs::MetadataPage;
+use crate::die_logs::MetadataStep;
 use crate::error::FtlError;
 use crate::recovery::Recovered;
 
@@ -107,11 +107,20 @@ pub trait Mapping: Clone + Debug + Send {
         Stored::PLAIN
     }
 
+    /// The page that a read of a unit senses: [`Self::lookup`], unless firmware reads what the host has trimmed.
+    #[inline]
+    fn sensed(&self, lpn: Lpn) -> Option<Ppn> {
+        self.lookup(lpn)
+    }
+
     /// Whether trims have an effect; otherwise they are accepted and ignored.
     #[inline]
     fn takes_trims(&self) -> bool {
         true
     }
+
+    /// A range of units is about to be trimmed, each by [`Self::trim`].
+    fn begin_trim(&mut self) {}
 
     /// The host does not need a unit any more.
     fn trim(&mut self, lpn: Lpn);
@@ -355,17 +364,24 @@ pub trait LogMapping: Mapping {
     /// Whether a page of metadata (map journal, parity) waits to be programmed.
     fn is_metadata_due(&self) -> bool;
 
+    /// Whether this die has something to do for it.
+    #[inline]
+    fn is_metadata_due_on(&self, die: DieIndex) -> bool {
+        let _ = die;
+        self.is_metadata_due()
+    }
+
     /// Whether a checkpoint of the map is being written: no host page may be programmed before it is complete.
     #[inline]
     fn is_checkpointing(&self) -> bool {
         false
     }
 
-    /// Programs the due page of metadata on a die.
+    /// Programs the due page of metadata on a die, or makes room for it.
     ///
     /// # Errors
     /// [`FtlError::Flash`], which would be a defect of the scheme.
-    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataPage, FtlError>;
+    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError>;
 
     /// How much a die needs cleaning.
     fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency;
@@ -395,6 +411,9 @@ pub trait LogMapping: Mapping {
 
     /// Whether the drive has work for idle time.
     fn cleans_when_idle(&self) -> bool;
+
+    /// The host has paused for as long as idle-time work waits for.
+    fn rest(&mut self) {}
 
     /// Rewrite-in-place: `queued` waiting units do not fit on the erased pages, so the block is emptied now.
     #[inline]

@@ -12,7 +12,7 @@ use crate::blocks::{Blocks, Stream, ValidBits};
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::config::{CleaningMode, FtlConfig};
 use crate::counters::FtlCounters;
-use crate::die_logs::{DieLogs, MetadataPage, check_thresholds};
+use crate::die_logs::{DieLogs, MetadataStep, check_thresholds};
 use crate::error::FtlError;
 use crate::mapping::{LogMapping, Mapping, Stored, Superseded};
 use crate::recovery::Recovered;
@@ -53,7 +53,8 @@ impl PageMap {
             return Err(GeometryError::new("flash.blocks_per_plane", layout.block_count(), allowed));
         }
         let relocates = config.cleaning_mode == CleaningMode::Relocate;
-        let lasting = DieLogs::lasting_blocks(&layout, &config);
+        let reserved = config.reserved_blocks();
+        let lasting = DieLogs::lasting_blocks(&layout, &config, reserved);
         // A block whose invalid units do not fill a page is no victim, so that much of it may stay unusable.
         let units_lasting = layout.units_per_block - if relocates { layout.units_per_page - 1 } else { 0 };
         let die_limit = lasting * units_lasting;
@@ -69,7 +70,7 @@ impl PageMap {
             );
             return Err(GeometryError::new("user_capacity_bytes", bytes, allowed));
         }
-        check_thresholds(&layout, &config)?;
+        check_thresholds(&layout, &config, reserved)?;
         Ok(Self {
             map: vec![0; config.user_units as usize],
             valid: ValidBits::new(layout.unit_count()),
@@ -80,7 +81,7 @@ impl PageMap {
             copied_from: Vec::new(),
             copied: Vec::new(),
             has_lost_sectors: false,
-            logs: DieLogs::new(FlashArray::new(layout), config),
+            logs: DieLogs::new(FlashArray::new(layout), config, reserved),
         })
     }
 
@@ -428,7 +429,7 @@ impl LogMapping for PageMap {
         self.logs.journal.is_due()
     }
 
-    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataPage, FtlError> {
+    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
         self.logs.program_journal(die)
     }
 

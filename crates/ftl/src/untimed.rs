@@ -43,7 +43,7 @@ impl<M: LogMapping> Untimed<M> {
             self.clean(die)?;
             if !self.ftl.is_full(die) && self.ftl.has_room(die) {
                 self.ftl.program_host(die, lpns, stored)?;
-                while self.ftl.is_metadata_due() {
+                while self.ftl.is_metadata_due_on(die) {
                     self.ftl.program_metadata(die)?;
                 }
                 return Ok(());

@@ -48,7 +48,8 @@ fn compression(parity: bool) -> CompressionConfig {
         unit_bytes: UNIT,
         granule_bytes: 512,
         parity,
-        trim_frees_percent: 100,
+        trims_deferred: false,
+        trim_queue_ranges: 0,
         map_cache_bytes: 0,
         map_fetch_bytes: 512,
     }
@@ -115,7 +116,8 @@ proptest! {
         policy in prop_oneof![Just(VictimSelection::Greedy), Just(VictimSelection::Fifo), Just(VictimSelection::DChoices)],
         wear in prop_oneof![Just(0u32), Just(2)],
         journal in prop_oneof![Just(0u32), Just(7)],
-        frees in prop_oneof![Just(100u32), Just(40)],
+        trims in 0u32..3,
+        lines in prop_oneof![Just(0u32), Just(64), Just(100)],
         units in 50u32..300,
         steps in prop::collection::vec((0u8..20, any::<u32>(), any::<u32>()), 1..2500),
         skew in 1u32..8,
@@ -130,7 +132,13 @@ proptest! {
         // Just enough blocks for these units.
         let map = (6..400).find_map(|blocks| {
             let geometry = geometry(dies, blocks, 48 * 4096 / page_bytes + 8, page_bytes);
-            let compression = CompressionConfig { trim_frees_percent: frees, ..compression(parity) };
+            let compression = CompressionConfig {
+                trims_deferred: trims == 1 && lines > 0 && journal == 0,
+                trim_queue_ranges: if trims == 2 { 3 } else { 0 },
+                map_cache_bytes: if journal == 0 { 2 * lines } else { 0 },
+                map_fetch_bytes: lines.max(4),
+                ..compression(parity)
+            };
             CompressedMap::new(geometry, config.clone(), compression).ok()
         });
         let mut drive = Packed::new(map.unwrap());
@@ -140,6 +148,7 @@ proptest! {
             match kind {
                 0 | 1 => {
                     drive.flush();
+                    drive.drive.ftl.begin_trim();
                     drive.drive.ftl.trim(Lpn(lpn));
                     oracle[lpn as usize] = false;
                 }
@@ -148,7 +157,12 @@ proptest! {
                     drive.drive.ftl.secure_erase();
                     oracle.fill(false);
                 }
-                3 => drive.flush(),
+                3 => {
+                    drive.flush();
+                    if pick % 5 == 0 {
+                        drive.drive.ftl.rest();
+                    }
+                }
                 _ => {
                     drive.write(lpn, &content(seed));
                     oracle[lpn as usize] = true;
@@ -269,27 +283,87 @@ fn copies_are_stored_once_and_freed_with_their_last_reference() {
     drive.drive.ftl.check().unwrap();
 }
 
-#[test]
-fn a_broken_trim_keeps_flash_space_until_the_unit_is_overwritten() {
-    let config = CompressionConfig { trim_frees_percent: 30, ..compression(false) };
+/// A drive full of random data, its map in memory for a small part.
+fn full_drive(config: CompressionConfig) -> Packed {
+    let config = CompressionConfig { map_cache_bytes: 2048, map_fetch_bytes: 512, ..config };
     let map = CompressedMap::new(geometry(2, 128, 64, 4096), ftl(10_000, VictimSelection::Greedy), config);
     let mut drive = Packed::new(map.unwrap());
     for lpn in 0..10_000 {
         drive.write(lpn, &Content::RANDOM);
     }
     drive.flush();
-    for lpn in 0..10_000 {
+    drive
+}
+
+fn trim(drive: &mut Packed, units: std::ops::Range<u32>) {
+    drive.drive.ftl.begin_trim();
+    for lpn in units {
         drive.drive.ftl.trim(Lpn(lpn));
         assert_eq!(drive.drive.ftl.lookup(Lpn(lpn)), None, "reads as zeros");
     }
-    let kept = drive.drive.ftl.valid_units();
-    assert!((6_800..7_200).contains(&kept), "{kept} of 10000 still take space");
     drive.drive.ftl.check().unwrap();
-    for lpn in 0..10_000 {
-        drive.write(lpn, &Content::RANDOM);
+}
+
+#[test]
+fn trims_beyond_the_queue_keep_their_space_and_are_lost_again_when_they_come_again() {
+    let config = CompressionConfig { trim_queue_ranges: 3, ..compression(false) };
+    let mut drive = full_drive(config);
+    for _ in 0..2 {
+        for first in (0..10_000).step_by(2000) {
+            trim(&mut drive, first..first + 2000);
+        }
+        assert_eq!(drive.drive.ftl.valid_units(), 2000, "the fourth of five ranges is not taken in");
+        let ftl = &drive.drive.ftl;
+        assert!(ftl.sensed(Lpn(5999)).is_none() && ftl.sensed(Lpn(6000)).is_some(), "and is read in vain");
+        drive.drive.ftl.rest();
+    }
+    trim(&mut drive, 6000..8000);
+    assert_eq!(drive.drive.ftl.valid_units(), 0, "by itself it is");
+}
+
+#[test]
+fn a_deferred_trim_takes_effect_when_the_map_is_cleaned() {
+    let mut drive = full_drive(CompressionConfig { trims_deferred: true, ..compression(false) });
+    trim(&mut drive, 0..10_000);
+    assert_eq!(drive.drive.ftl.valid_units(), 10_000, "nothing is free yet");
+    assert!((0..10_000).all(|lpn| drive.drive.ftl.sensed(Lpn(lpn)).is_none()), "but no data are read");
+    let mut freed = Vec::new();
+    // Writes scattered over a tenth of the drive change lines of the map, so that its log turns over.
+    for round in 0..40 {
+        for lpn in 0..1000 {
+            drive.write(lpn * 7 % 1000, &Content::RANDOM);
+        }
+        drive.flush();
+        drive.drive.ftl.check().unwrap();
+        freed.push(10_000 - drive.drive.ftl.valid_units());
+        if round == 0 {
+            assert!(freed[0] < 1000, "{freed:?}");
+        }
+    }
+    assert!(freed.is_sorted(), "{freed:?}");
+    // The last line that is written stays newer than any copy of it in flash, and so do its entries that are not written.
+    assert_eq!(freed.last(), Some(&(10_000 - 1024)), "all but the lines written since: {freed:?}");
+}
+
+#[test]
+fn the_log_of_the_map_is_cleaned_and_stays_within_its_blocks() {
+    let mut drive = full_drive(compression(false));
+    let mut random = Stream::new(1, 1);
+    for _ in 0..100_000 {
+        drive.write(random.below(10_000) as u32, &Content::RANDOM);
     }
     drive.flush();
-    assert_eq!(drive.drive.ftl.valid_units(), 10_000, "overwriting replaced them");
+    let ftl = &drive.drive.ftl;
+    ftl.check().unwrap();
+    let counters = ftl.counters();
+    // Nearly every write changes a line of 512 bytes that is not in memory, eight of which fill a page.
+    let pages = (counters.units_host / 8) as f64;
+    let written = counters.programs_map as f64;
+    assert!((0.9 * pages..2.0 * pages).contains(&written), "{written} pages of the map for {pages}");
+    let blocks = |die: u32| (0..128).map(move |block| drivelab_nand::BlockIndex(die * 128 + block));
+    let worn: Vec<u32> = blocks(0).map(|block| ftl.flash().erase_count(block)).collect();
+    assert!(worn[..3].iter().all(|&count| count > 0), "every block of the log takes part: {worn:?}");
+    assert!(counters.erases_map > 100, "{}", counters.erases_map);
 }
 
 #[test]
@@ -353,6 +427,6 @@ fn impossible_drives_are_refused_by_name() {
     let fine = CompressionConfig { granule_bytes: 16, ..compression(true) };
     assert!(refusal(usual, 1000, fine).starts_with("ftl.granule_bytes"));
     assert!(refusal(geometry(1, 64, 64, 4096), 1000, compression(true)).contains("parity"));
-    let free = CompressionConfig { trim_frees_percent: 101, ..compression(true) };
-    assert!(refusal(usual, 1000, free).starts_with("ftl.trim_frees_percent"));
+    let whole = CompressionConfig { trims_deferred: true, ..compression(true) };
+    assert!(refusal(usual, 1000, whole).starts_with("ftl.trims_deferred"));
 }

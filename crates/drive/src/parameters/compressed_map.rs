@@ -22,11 +22,18 @@ pub(super) const COMPRESSED_MAP: &[Parameter] = &[
     ),
     row("ftl.die_parity", "", Boolean, Is(false), "one page of every stripe over all dies is parity"),
     row(
-        "ftl.trim_frees_percent",
-        "%",
-        Integer(0, 100),
-        Number(100),
-        "trimmed units that give their flash space back; the others hold it until they are overwritten",
+        "ftl.trims_deferred",
+        "",
+        Boolean,
+        Is(false),
+        "trims are noted, and take effect on a line of the map when cleaning of the map comes across it",
+    ),
+    row(
+        "ftl.trim_queue_ranges",
+        "ranges",
+        Integer(0, 1 << 30),
+        Number(0),
+        "ranges trimmed without a rest that firmware takes in; the next one reads as zeros, but stays; 0: all",
     ),
     row(
         "ftl.map_cache_bytes",

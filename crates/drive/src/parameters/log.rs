@@ -101,7 +101,7 @@ pub(super) const SCHEDULING: &[Parameter] = &[
     row(
         "controller.cleaning_pace",
         "",
-        Choice(&["block", "paced"]),
+        Choice(&["block", "paced", "yielding"]),
         Word("paced"),
         "how cleaning shares a die with host writes",
     ),

@@ -151,7 +151,7 @@ fn log(random: &mut Random, values: &mut Values) {
     set("controller.partial_units_at_once", random.between(0, 2).to_string());
     set("controller.die_allocation", random.one(&allocations).to_owned());
     set("controller.programs_per_channel", random.between(0, 3).to_string());
-    set("controller.cleaning_pace", random.one(&["block", "paced"]).to_owned());
+    set("controller.cleaning_pace", random.one(&["block", "paced", "yielding"]).to_owned());
     set("controller.cleaning_copies_at_once", random.between(1, 5).to_string());
     set("controller.idle_delay_ns", (random.between(0, 3) * 300_000).to_string());
 }
@@ -185,12 +185,12 @@ fn compressed_map(random: &mut Random) -> Values {
     put(&mut values, "ftl.map_unit_bytes", unit);
     put(&mut values, "ftl.granule_bytes", granule);
     put(&mut values, "ftl.die_parity", dies > 1 && random.chance(0.4));
-    let frees = random.one(&[100, 100, 0, 50]);
-    put(&mut values, "ftl.trim_frees_percent", frees);
+    put(&mut values, "ftl.trim_queue_ranges", random.one(&[0, 0, 1, 5]));
     if random.chance(0.4) {
         let fetch = random.between(8, program);
         put(&mut values, "ftl.map_fetch_bytes", fetch);
         put(&mut values, "ftl.map_cache_bytes", fetch * random.between(1, 3));
+        put(&mut values, "ftl.trims_deferred", random.chance(0.5));
     }
     log(random, &mut values);
     controller(random, &mut values, unit, program.max(unit), raw);

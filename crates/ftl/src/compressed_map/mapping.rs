@@ -6,6 +6,7 @@ use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 use super::duplicates::Duplicates;
 use super::durable::Durable;
 use super::fragments::Fragments;
+use super::map_cache::MapCache;
 use super::moving::Moving;
 use super::{CompressedMap, Extent, OpenPage, SHARED, TRIMMED};
 use crate::backlog::Backlog;
@@ -13,7 +14,7 @@ use crate::blocks::Stream;
 use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::{Content, UnitContent};
 use crate::counters::FtlCounters;
-use crate::die_logs::MetadataPage;
+use crate::die_logs::MetadataStep;
 use crate::error::FtlError;
 use crate::mapping::{LOG_RECORDS, LogMapping, MapFetch, Mapping, Stored, Superseded};
 use crate::recovery::Recovered;
@@ -36,27 +37,29 @@ impl Mapping for CompressedMap {
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         let entry = self.map[lpn.0 as usize];
-        if entry == 0 || entry & TRIMMED != 0 {
-            None
-        } else if entry & SHARED != 0 {
-            Some(self.duplicates.get(entry & !SHARED).page)
-        } else {
-            Some(Ppn(entry - 1))
-        }
+        if entry == 0 || entry & TRIMMED != 0 { None } else { Some(self.place_of(entry)) }
     }
 
     #[inline]
     fn fetch_map(&mut self, lpn: Lpn) -> Option<MapFetch> {
-        let fetch = self.map_cache.look_up(lpn);
-        if self.map_cache.is_partial() {
-            self.note_map_written();
+        self.map_cache.look_up(lpn)
+    }
+
+    #[inline]
+    fn sensed(&self, lpn: Lpn) -> Option<Ppn> {
+        let entry = self.map[lpn.0 as usize];
+        // What the firmware has not taken in is in the map as ever: only when the page is there does its age tell that
+        // it was trimmed since. Trims that are deferred are looked up beside the map.
+        if entry & TRIMMED != 0 && !self.config.trims_deferred {
+            Some(self.place_of(entry & !TRIMMED))
+        } else {
+            self.lookup(lpn)
         }
-        fetch
     }
 
     #[inline]
     fn is_on_page_of(&self, first: Ppn, _distance: u32, lpn: Lpn) -> bool {
-        self.lookup(lpn) == Some(first)
+        self.sensed(lpn) == Some(first)
     }
 
     #[inline]
@@ -103,23 +106,29 @@ impl Mapping for CompressedMap {
         self.logs.config.trim_supported
     }
 
+    fn begin_trim(&mut self) {
+        self.trimmed_ranges = self.trimmed_ranges.saturating_add(1);
+    }
+
     fn trim(&mut self, lpn: Lpn) {
         let index = lpn.0 as usize;
         let entry = self.map[index];
-        if entry == 0 || entry & TRIMMED != 0 {
+        let frees = self.frees_trimmed();
+        if entry == 0 || (entry & TRIMMED != 0 && !frees) {
             return;
         }
-        if self.trim_frees(lpn) {
+        if frees {
             self.map[index] = 0;
             self.release_entry(entry, self.extents[index]);
+            if self.map_cache.is_partial() {
+                self.map_cache.remove(lpn);
+            }
         } else {
             self.map[index] |= TRIMMED;
         }
-        self.replace_cell(Ppn(0), lpn, u64::from(NO_CELL));
-        self.logs.counters.units_trimmed += 1;
-        if self.map_cache.is_partial() {
-            self.map_cache.remove(lpn);
-            self.note_map_written();
+        if entry & TRIMMED == 0 {
+            self.replace_cell(Ppn(0), lpn, u64::from(NO_CELL));
+            self.logs.counters.units_trimmed += 1;
         }
     }
 
@@ -137,7 +146,10 @@ impl Mapping for CompressedMap {
         self.extents.fill(Extent::default());
         self.fragments = Fragments::new(self.logs.layout.block_count());
         self.duplicates = Duplicates::default();
-        self.map_cache.clear();
+        let (config, geometry) = (&self.config, &self.logs.layout.geometry);
+        let units = self.map.len() as u32;
+        self.map_cache = MapCache::new(config.map_cache_bytes, config.map_fetch_bytes, units, geometry);
+        self.trimmed_ranges = 0;
         self.moving = Moving::new(self.logs.layout.geometry.die_count());
         if let Some(stamps) = &mut self.stamps {
             stamps.fill(0);
@@ -187,7 +199,9 @@ impl Mapping for CompressedMap {
     }
 
     fn backlog(&self) -> Backlog {
-        self.logs.backlog()
+        let mut backlog = self.logs.backlog();
+        backlog.metadata_pages += u64::from(self.map_cache.log.due_pages());
+        backlog
     }
 
     fn check(&self) -> Result<(), String> {
@@ -305,11 +319,13 @@ impl LogMapping for CompressedMap {
         }
         let mut page = OpenPage { block, place, used: 0, last: None };
         for (index, (&lpn, &stored)) in lpns.iter().zip(stored).enumerate() {
+            let is_new = self.map[lpn.0 as usize] == 0;
             if lpns[index + 1..].contains(&lpn) {
                 // Outdated by a later write on the same page: buffers do not coalesce what a command waits for.
                 page.used += self.room_of(stored);
             } else {
                 self.store(die, &mut page, lpn, stored);
+                self.note_change(lpn, is_new);
             }
         }
         self.finish_page(&page);
@@ -323,9 +339,6 @@ impl LogMapping for CompressedMap {
         counters.programs_host += 1;
         counters.units_host += lpns.len() as u64;
         counters.granules_padded += u64::from(self.shape.page_granules.saturating_sub(page.used));
-        for &lpn in lpns {
-            self.note_change(lpn);
-        }
         Ok(place)
     }
 
@@ -344,15 +357,20 @@ impl LogMapping for CompressedMap {
     }
 
     fn is_metadata_due(&self) -> bool {
-        self.logs.journal.is_due()
+        self.logs.journal.is_due() || self.map_cache.log.is_due()
+    }
+
+    #[inline]
+    fn is_metadata_due_on(&self, die: DieIndex) -> bool {
+        self.logs.journal.is_due() || self.map_cache.log.is_due_on(die)
     }
 
     fn is_checkpointing(&self) -> bool {
         self.logs.journal.is_checkpointing()
     }
 
-    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataPage, FtlError> {
-        self.logs.program_journal(die)
+    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
+        if self.map_cache.is_partial() { self.keep_map(die) } else { self.logs.program_journal(die) }
     }
 
     #[inline]
@@ -381,6 +399,10 @@ impl LogMapping for CompressedMap {
     }
 
     fn cleans_when_idle(&self) -> bool {
-        self.logs.config.idle_cleaning_blocks > 0
+        self.logs.config.idle_cleaning_blocks > 0 || self.config.trim_queue_ranges > 0
+    }
+
+    fn rest(&mut self) {
+        self.trimmed_ranges = 0;
     }
 }

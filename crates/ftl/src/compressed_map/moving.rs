@@ -152,7 +152,7 @@ impl CompressedMap {
         for &(key, _) in &keys {
             // The table of shared fragments is small and always in memory.
             if let Key::Unit(lpn) = key {
-                self.note_change(lpn);
+                self.note_change(lpn, false);
             }
         }
         self.moving.keys = keys;

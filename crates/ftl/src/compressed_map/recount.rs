@@ -9,6 +9,7 @@ impl CompressedMap {
     /// Recounts everything from the map and from out-of-band data.
     pub(super) fn recount(&self) -> Result<(), String> {
         self.recount_references()?;
+        self.map_cache.check(&self.map)?;
         if let Some(durable) = &self.durable {
             durable.check(&self.map, self.shape.pages_per_block)?;
         }
