@@ -70,10 +70,10 @@ def tortured_part(bench: Bench) -> Found:
     bench.fill(drive)
     found["new_read"] = bench.measured("hdtach-read", drive.clone()).more["pass"]["mean_mb_per_s"]
     bench.torture(drive, steps.Torture().minutes / EIGHTH, REPEATING)
-    bench.settle(drive)
+    bench.settle(drive, EIGHTH)
     found |= passes(bench, drive, "tortured")
     bench.trim(drive)
-    bench.settle(drive)
+    bench.settle(drive, EIGHTH)
     found["told_read"] = bench.measured("hdtach-read", drive.clone()).more["pass"]["mean_mb_per_s"]
     found["trimmed_write"] = bench.measured("hdtach-write", drive).more["pass"]["mean_mb_per_s"]
     # What is read after TRIM was written after it: nothing else would reach flash.
@@ -88,10 +88,10 @@ def random_torture_part(bench: Bench) -> Found:
     found = {"new": _file_writes(bench, drive)}
     bench.fill(drive, RANDOM)
     bench.torture(drive, 60 / EIGHTH)
-    bench.settle(drive)
+    bench.settle(drive, EIGHTH)
     found["tortured"] = _file_writes(bench, drive)
     bench.trim(drive)
-    bench.settle(drive)
+    bench.settle(drive, EIGHTH)
     return found | {"trimmed": _file_writes(bench, drive)}
 
 

@@ -50,9 +50,9 @@ def partition_part(bench: Bench) -> Found:
         drive = bench.small(PARTS, *more)
         bench.fill(drive)
         bench.torture(drive, steps.Torture().minutes / PARTS, REPEATING)
-        bench.settle(drive)
+        bench.settle(drive, PARTS)
         first = _pass(bench, drive)
-        bench.settle(drive)
+        bench.settle(drive, PARTS)
         found |= {
             f"{name}_floor": first["floor_mb_per_s"],
             f"{name}_tortured": first["mean_mb_per_s"],

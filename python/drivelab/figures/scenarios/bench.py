@@ -19,7 +19,7 @@ from drivelab.states import steps
 from drivelab.states.steps import RANDOM, REPEATING
 from drivelab.targets import EngineTarget, Report, Target
 from drivelab.targets.account import AccountedTarget
-from drivelab.workload import TRIM, BlockSize, Job, Recorded, Requests, Rw
+from drivelab.workload import FLUSH, TRIM, BlockSize, Job, Recorded, Requests, Rw
 
 Found = Mapping[str, float | None]
 BLOCKS_KEYS = (
@@ -82,9 +82,12 @@ class Bench:
         """Random writes over the whole drive, as the reviews' torture."""
         return self.write(drive, "torture", seconds=minutes * 60, data=data)
 
-    def settle(self, drive: Target) -> None:
-        """Flush and a minute of rest."""
-        steps.settle(drive, self.progress)
+    def settle(self, drive: Target, parts: int = 1) -> None:
+        """Flush and a minute of rest; for a part of a drive a part of it, as what a drive does when
+        it rests is in proportion to its size."""
+        job = Job(name="flush", source=Recorded(pacing="closed"))
+        drive.run_requests(job, Requests.of([(FLUSH, 0, 0)]), self.progress, 0.0)
+        drive.idle(steps.REST_NS // parts)
 
     def trim(self, drive: Target) -> None:
         """Says of all logical blocks that they are free."""
