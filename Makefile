@@ -83,6 +83,9 @@ torture: setup system ## long runs from SEED: SEEDS drives of each kind under po
 	$(call say,"Power cuts")
 	DRIVELAB_FIRST_SEED=$(SEED) DRIVELAB_SEEDS=$(SEEDS) cargo test $(QUIET) --locked --release -p drivelab-drive \
 	    --test power_cuts -- --nocapture --test-threads=$(WORKERS)
+	$(call say,"Latency bounds and small versions at full size")
+	DRIVELAB_FULL_SIZE=1 cargo test $(QUIET) --locked --release -p drivelab-drive --test latency_bounds --test scale \
+	    -- --nocapture --test-threads=$(WORKERS)
 	$(call say,"Killed servers")
 	DRIVELAB_KILL_ROUNDS=$(ROUNDS) DRIVELAB_KILL_SEED=$(SEED) \
 	    $(BIN)/python -m pytest -q -n $(WORKERS) python/tests/served/test_kill.py

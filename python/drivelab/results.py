@@ -39,6 +39,7 @@ def model_result(model: Subject) -> dict[str, Any]:
         "hash": model.hash,
         "user_capacity_bytes": model.user_capacity_bytes,
         "raw_capacity_bytes": model.raw_capacity_bytes,
+        "effective_spare_ratio": getattr(model, "effective_spare_ratio", None),
         "parameters": model.parameters,
         **({"real": real} if real is not None else {}),
     }

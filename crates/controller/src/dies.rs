@@ -2,6 +2,7 @@
 
 use drivelab_nand::{DieIndex, UnitLayout};
 use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::config::ControllerConfig;
 use crate::scheduled::Scheduled;
@@ -116,7 +117,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             self.meters.sense_busy_ns += timing.read_ns;
             self.meters.bus_busy_ns += bus_ns;
             // The page register is taken until its data has left.
-            self.dies.occupy(die, begin, done, cleaning);
+            self.dies.occupy(die, begin, done + Self::sabotaged_hold_ns(), cleaning);
         }
         done
     }
@@ -146,6 +147,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
             self.dies.occupy(die, start, end, cleaning);
         }
         end
+    }
+
+    /// How long a die stays busy after a read, in drives that are broken on purpose.
+    fn sabotaged_hold_ns() -> Nanos {
+        if sabotage::is(Sabotage::ReadHoldsDie) { drivelab_sim::time::SECOND } else { 0 }
     }
 
     /// Erases a block of a die; when that is done.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use drivelab_nand::{Lpn, Ppn};
 use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::share;
 
 use crate::buffer::{EntryState, NONE, sector_bits};
@@ -37,6 +38,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     self.admit(now);
                     self.drain_due = true;
                 } else {
+                    if sabotage::is(Sabotage::AdmissionSwapped) {
+                        let last = self.admission.len() - 1;
+                        self.admission.swap(1, last);
+                    }
                     self.begin_stall(slot, now);
                 }
             }
@@ -423,7 +428,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         while index < self.flushes.len() {
             let slot = self.flushes[index];
             let state = &mut self.slots[slot as usize];
-            if counts(state) {
+            if counts(state) && !sabotage::is(Sabotage::FlushForgets) {
                 state.pending -= 1;
             }
             if state.pending == 0 {

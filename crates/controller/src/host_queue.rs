@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::command::{Command, CommandError, Completion, Device};
 
@@ -205,6 +206,16 @@ impl HostQueue {
         debug_assert!(
             self.completions.back().is_none_or(|(last, _)| last.completed_ns <= completion.completed_ns)
         );
+        if sabotage::is(Sabotage::CompletionLost) && completion.tag % 97 == 96 {
+            return;
+        }
+        if sabotage::is(Sabotage::CompletionTwice) && completion.tag % 97 == 96 {
+            self.completions.push_back((completion, slot));
+        }
+        if sabotage::is(Sabotage::CompletionsSwapped) && !self.completions.is_empty() {
+            self.completions.push_front((completion, slot));
+            return;
+        }
         self.completions.push_back((completion, slot));
     }
 
@@ -228,7 +239,9 @@ impl HostQueue {
     #[inline]
     pub fn take_completion(&mut self) -> Option<Completion> {
         let (completion, slot) = self.completions.pop_front()?;
-        self.free_slots.push(slot);
+        if !sabotage::is(Sabotage::SlotKept) {
+            self.free_slots.push(slot);
+        }
         Some(completion)
     }
 

@@ -7,6 +7,7 @@ use drivelab_ftl::{CleaningStep, FtlError, LogMapping, Purpose, Stored, Urgency}
 use drivelab_nand::op::PageKind;
 use drivelab_nand::{DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::buffer::NONE;
 use crate::config::{CleaningPace, ControllerConfig, DieAllocation};
@@ -39,6 +40,8 @@ pub struct LogJobs {
     page_granules: u32,
     /// Programs that each channel may still start.
     tokens: Vec<u32>,
+    /// The tokens of a channel; 0: no limit.
+    programs_per_channel: u32,
     /// Dies that wait for a token of their channel.
     token_queue: Vec<VecDeque<u32>>,
     /// Round-robin: the die of the next host page.
@@ -73,6 +76,7 @@ impl LogJobs {
             entries_per_die,
             page_granules: mapping.page_granules(),
             tokens: vec![if limit == 0 { u32::MAX } else { limit }; geometry.channel_count as usize],
+            programs_per_channel: limit,
             token_queue: vec![VecDeque::new(); geometry.channel_count as usize],
             next_die: 0,
             // Dies are numbered channel first, so every lists-th die belongs to the same list.
@@ -103,6 +107,21 @@ impl LogJobs {
                 return Err(format!("die {index} has a job and waits for a token"));
             }
         }
+        let channels = self.tokens.len();
+        for (channel, (&free, queue)) in self.tokens.iter().zip(&self.token_queue).enumerate() {
+            let dies = || self.dies.iter().skip(channel).step_by(channels);
+            let held = dies().filter(|die| die.has_token).count();
+            if self.programs_per_channel > 0 && free as usize + held != self.programs_per_channel as usize {
+                return Err(format!("channel {channel} has {free} program tokens and its dies {held}"));
+            }
+            let waiting = dies().filter(|die| die.waits).count();
+            if waiting != queue.len() || (waiting > 0 && free > 0) {
+                let queued = queue.len();
+                return Err(format!(
+                    "{waiting} dies of channel {channel} wait, {queued} are queued, {free} tokens are free"
+                ));
+            }
+        }
         Ok(())
     }
 }
@@ -131,14 +150,16 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             self.entry_done(entry.waiter, entry.order, now);
         }
         if count > 0 {
-            if !self.admission.is_empty() {
+            if !self.admission.is_empty() && !sabotage::is(Sabotage::StallForgotten) {
                 self.admit(now);
             }
             self.note_idle(now);
         }
         if had_token && self.config.scheduling.programs_per_channel > 0 {
             let channel = self.layout.channel_of(DieIndex(die)) as usize;
-            self.jobs.tokens[channel] += 1;
+            let lost = u32::from(sabotage::is(Sabotage::TokenLost));
+            let invented = u32::from(sabotage::is(Sabotage::TokenInvented));
+            self.jobs.tokens[channel] += 1 + invented - lost;
             while self.jobs.tokens[channel] > 0
                 && let Some(waiting) = self.jobs.token_queue[channel].pop_front()
             {
@@ -282,7 +303,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
         if !matches!(step, CleaningStep::Parity { .. }) {
             let owed = &mut self.jobs.dies[die as usize].owed_copies;
-            *owed = owed.saturating_sub(1);
+            *owed = owed.saturating_sub(u32::from(!sabotage::is(Sabotage::CopiesStayOwed)));
         }
         match step {
             CleaningStep::Copy { to, purpose } => {
@@ -439,6 +460,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let Some(front) = self.buffer.front() else { return false };
         let entry = self.buffer.entry(front);
         let due = entry.inserted_ns + self.config.buffer.hold_ns;
+        if sabotage::is(Sabotage::HoldIgnored) {
+            return true;
+        }
         if due <= now || self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admission.is_empty() {
             return true;
         }

@@ -13,6 +13,7 @@ use drivelab_ftl::{GroupUnit, Mapping, MergeMap, MergeScheme, MergeStep};
 use drivelab_nand::op::PageKind;
 use drivelab_nand::{DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::buffer::sector_bits;
 use crate::clusters::Clusters;
@@ -146,7 +147,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         }
         let Some(since) = self.buffer.clusters().and_then(Clusters::oldest_since_ns) else { return false };
         let due = since + self.config.buffer.hold_ns;
-        if due > now {
+        if due > now && !sabotage::is(Sabotage::GroupForgotten) {
             self.hold_alarm_ns = due;
         }
         due <= now
@@ -247,7 +248,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         let job = &mut self.jobs.banks[bank.0 as usize];
         job.is_busy = false;
         let was_closed = job.merges && self.config.buffer.one_group;
-        self.jobs.merging -= u32::from(job.merges);
+        self.jobs.merging -= u32::from(job.merges && !sabotage::is(Sabotage::MergeNeverEnds));
         self.jobs.working -= 1;
         if was_closed && !self.admission.is_empty() {
             self.admit(now);

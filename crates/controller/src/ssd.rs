@@ -12,6 +12,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use drivelab_ftl::Backlog;
 use drivelab_nand::{GeometryError, UnitLayout};
 use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::buffer::{NONE, WriteBuffer};
 use crate::calendar::Calendar;
@@ -235,6 +236,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// The first contradiction, in words.
     pub fn check(&self) -> Result<(), String> {
         self.mapping.check()?;
+        self.check_jobs()
+    }
+
+    /// Recounts what dies do, and the right to do it: cheap enough for tests to do after every step.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check_jobs(&self) -> Result<(), String> {
         M::check_jobs(&self.jobs)
     }
 
@@ -294,6 +303,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
     pub(crate) fn complete(&mut self, slot: u32, completed_ns: Nanos) {
         let done = &mut self.slots[slot as usize];
         done.split.fit(completed_ns - done.submitted_ns);
+        if sabotage::is(Sabotage::LinkToldTwice) {
+            done.split.link_ns *= 2;
+        }
+        if sabotage::is(Sabotage::FirmwareHidden) {
+            done.split.queueing_ns += std::mem::take(&mut done.split.firmware_ns);
+        }
         let completion = Completion {
             tag: done.command.tag,
             op: done.command.op,
@@ -436,7 +451,9 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
         let pipeline_ns = self.config.firmware.pipeline_ns;
         let split = LatencySplit { firmware_ns: work + pipeline_ns, link_ns, ..LatencySplit::default() };
         self.slots[slot as usize] = Slot::new(command, now_ns, split, link_ns);
-        if command.op != Op::Write || !self.write_governor.holds(slot, now_ns) {
+        let is_limited =
+            command.op == Op::Write || (command.op == Op::Read && sabotage::is(Sabotage::ReadsGoverned));
+        if !is_limited || !self.write_governor.holds(slot, now_ns) {
             self.begin_firmware(slot, now_ns);
         }
         Ok(())

@@ -7,6 +7,7 @@ use drivelab_nand::op::PageKind;
 use drivelab_nand::view::BlockState;
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, UnitLayout};
 use drivelab_sim::Stream as RandomStream;
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::backlog::Backlog;
 use crate::bad_blocks::BadBlocks;
@@ -201,6 +202,9 @@ impl DieLogs {
         }
         if !has_room {
             return Urgency::Urgent;
+        }
+        if sabotage::is(Sabotage::CleaningTooLate) {
+            return Urgency::None;
         }
         if self.has_to_empty(die) {
             return Urgency::Wanted;

@@ -6,6 +6,7 @@
 //! both and uses them in turn; the older one is erased when the newer is full.
 
 use drivelab_nand::{BlockIndex, DieIndex, UnitLayout};
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::config::FtlConfig;
 
@@ -70,7 +71,7 @@ impl Journal {
     /// Whether a page of updates waits to be programmed.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
-        self.due_pages > 0
+        self.due_pages > if sabotage::is(Sabotage::JournalWaits) { 1000 } else { 0 }
     }
 
     /// Pages that wait to be programmed.

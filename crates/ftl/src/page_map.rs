@@ -5,6 +5,7 @@
 
 use drivelab_nand::op::{NO_CELL, Record};
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::backlog::Backlog;
 use crate::bad_blocks::BadBlocks;
@@ -217,6 +218,9 @@ impl Mapping for PageMap {
     }
 
     fn trim(&mut self, lpn: Lpn) {
+        if sabotage::is(Sabotage::TrimsPileUp) {
+            self.logs.journal.note_updates(256);
+        }
         if self.unmap(lpn) {
             self.logs.counters.units_trimmed += 1;
         }

@@ -4,6 +4,7 @@
 
 pub mod histogram;
 pub mod rng;
+pub mod sabotage;
 pub mod time;
 
 pub use histogram::LatencyHistogram;

@@ -74,6 +74,7 @@ def run(
         "engine_version": _engine.engine_version(),
         "model": found.name,
         "model_hash": found.hash,
+        "effective_spare_ratio": getattr(found, "effective_spare_ratio", None),
         "state": state,
         "command_line": printing.command_line([*words, *set_words(settings)], seed),
         "ignored_options": workload.ignored,
@@ -147,7 +148,7 @@ def _print(document: dict[str, Any]) -> None:
     out = printing.console()
     out.print(
         f"{own['model']}, {own['state']}: {whole}{inside and inside + '; '}"
-        f"data {' '.join(written)}; seed {own['seed']}",
+        f"data {' '.join(written)}; seed {own['seed']}{printing.spare_text(own)}",
         markup=False,
     )
     for group in own["groups"]:

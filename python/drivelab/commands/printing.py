@@ -44,6 +44,12 @@ def scale_remarks(subjects: Sequence[Subject]) -> None:
                 message(f"{subject.name}: at this scale: {remark}")
 
 
+def spare_text(result: Mapping[str, Any]) -> str:
+    """The effective spare area of what was run, nothing for a drive that has none."""
+    ratio = result.get("effective_spare_ratio")
+    return "" if ratio is None else f"; effective spare area {100 * ratio:.1f} %"
+
+
 def inside_text(result: Mapping[str, Any]) -> str:
     """What a run did inside the drive, nothing for a drive that doesn't say."""
     parts = []

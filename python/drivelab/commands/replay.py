@@ -127,6 +127,7 @@ def _provenance(
         "seed": seed,
         "model": drive.name,
         "model_hash": drive.hash,
+        "effective_spare_ratio": getattr(drive, "effective_spare_ratio", None),
         "state": state,
         "pacing": pacing,
         "queue_depth": job.queue_depth if pacing == "closed" else None,

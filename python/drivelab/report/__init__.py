@@ -23,6 +23,7 @@ class ModelSection:
     capacity: str
     raw: str
     spare: str
+    effective_spare: str
     key_parameters: list[tuple[str, str]]
     parameter_groups: list[tuple[str, list[Parameter]]]
     contrasts: list[tables.Contrast]
@@ -52,6 +53,7 @@ def _section(review: Review, model: Model, index: int) -> ModelSection:
         capacity=quantities.capacity(model.user_capacity_bytes),
         raw=quantities.capacity(model.raw_capacity_bytes),
         spare=quantities.percent(model.spare_ratio),
+        effective_spare=quantities.percent(model.effective_spare_ratio),
         key_parameters=tables.key_parameters(model),
         parameter_groups=[(name, list(group)) for name, group in groupby(ordered, _group)],
         contrasts=tables.contrasts(review, model.name),

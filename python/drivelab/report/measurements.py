@@ -68,6 +68,7 @@ class Model:
     price_usd: float | None = None
     price_usd_per_gib_flash: float | None = None
     price_usd_per_gib_user: float | None = None
+    effective_spare_ratio: float | None = None
     real: tuple[tuple[str, str], ...] = ()
     """How a real drive was measured, as label and value; empty for a model."""
 
@@ -295,6 +296,7 @@ def _model(raw: dict[str, Any]) -> Model:
         price_usd=number(raw.get("price_usd")),
         price_usd_per_gib_flash=number(raw.get("price_usd_per_gib_flash")),
         price_usd_per_gib_user=number(raw.get("price_usd_per_gib_user")),
+        effective_spare_ratio=number(raw.get("effective_spare_ratio")),
         real=tuple(_facts(raw.get("real"))),
     )
 

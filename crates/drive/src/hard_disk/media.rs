@@ -7,6 +7,7 @@
 
 use drivelab_controller::SECTOR_BYTES;
 use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use super::config::Scheduling;
 use super::geometry::Place;
@@ -46,7 +47,7 @@ impl HardDisk {
             Work::ReadAhead => self.stop_reading_ahead(now),
             Work::Nothing => {}
         }
-        if !pressing && self.read_ahead(now) {
+        if !pressing && (self.read_ahead(now) || sabotage::is(Sabotage::DiskNeverWrites)) {
             return;
         }
         match self.choose(now) {

@@ -2,6 +2,7 @@
 
 use drivelab_controller::{Command, Completion, Content, Device, LatencySplit, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::share;
 
 use super::port::NEVER;
@@ -142,6 +143,9 @@ impl<D: Device> Raid0<D> {
     #[inline]
     pub(super) fn piece_done(&mut self, piece: &Completion) {
         let slot = piece.tag & ((1 << SLOT_BITS) - 1);
+        if sabotage::is(Sabotage::PieceLost) && piece.tag & 3 == 3 {
+            return;
+        }
         let now = piece.completed_ns;
         let Command { op, sector_count, .. } = self.slots[slot as usize].command;
         let left = self.slots[slot as usize].left - u64::from(piece.sector_count.max(1));

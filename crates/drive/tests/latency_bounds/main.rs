@@ -1,0 +1,133 @@
+//! How late a drive may be, and that it never stands still: every shipped model in every state, after every kind of
+//! command, looked at after every event.
+//!
+//! `bounds.rs` has the formulas, `times.rs` what a model says that single things take, `host.rs` the promises that are
+//! kept at every step, `states.rs` a drive's life. Drives are small versions of themselves (`scale_divisor`);
+//! `DRIVELAB_FULL_SIZE=1` takes them at full size.
+
+#[path = "../shipped/mod.rs"]
+mod shipped;
+
+mod bounds;
+mod host;
+mod sabotage;
+mod states;
+mod times;
+
+use std::sync::Arc;
+
+use drivelab_drive::{Drive, Family, Model};
+
+use states::Life;
+
+/// Blocks that a die of a small version has beside those held back.
+const BLOCKS: u64 = 14;
+
+/// Random writes that age a drive.
+const SCATTERED: u32 = 6_000;
+
+/// Drives that do not keep to their bounds, and what is known of it. The list is to be empty.
+const FAILING: &[&str] = &[
+    // Pages of the map wait for as long as dies are cleaned, however many they become.
+    "corsair-force-gs-240gb",
+    "corsair-force-gt-240gb",
+    "intel-ssd-520-240gb",
+    "ocz-vertex-3-240gb",
+];
+
+fn at_full_size() -> bool {
+    std::env::var_os("DRIVELAB_FULL_SIZE").is_some()
+}
+
+/// A version of a model that is as small as it may be.
+fn small(name: &str, changes: &[(&str, &str)]) -> Model {
+    let full = shipped::varied(name, changes).unwrap();
+    if at_full_size() {
+        return full;
+    }
+    let single = full.members().first().map_or(&full, |member| member.as_ref());
+    if single.family() == Family::HardDisk {
+        return full;
+    }
+    let blocks = Drive::describe(single)["derived"]["blocks_per_die"].as_u64().unwrap_or(BLOCKS);
+    let divisor = (blocks / BLOCKS).max(1).to_string();
+    shipped::varied(name, &[&[("scale_divisor", divisor.as_str())], changes].concat()).unwrap()
+}
+
+fn live(name: &str) -> Result<(), String> {
+    let mut life = Life::new(Drive::new(Arc::new(small(name, &[])), 1).unwrap());
+    let scattered = if at_full_size() { life.user_units() / 8 } else { u64::from(SCATTERED) };
+    let outcome = life.live(scattered as u32);
+    if std::env::var_os("DRIVELAB_TRACE").is_some() {
+        for worst in &life.worst {
+            let (seen, limits) = (worst.seen, &worst.limits);
+            println!(
+                "{name:30} {:22} {:14} read {:9} of {:9} us, other {:9} of {:9} us, metadata {:4} of {:4}, owed {:5}",
+                worst.state,
+                worst.probe,
+                seen.longest_read_ns / 1000,
+                limits.read_ns / 1000,
+                seen.longest_other_ns / 1000,
+                limits.other_ns / 1000,
+                seen.metadata_pages,
+                limits.metadata_pages,
+                seen.owed_copies,
+            );
+        }
+    }
+    outcome
+}
+
+/// Runs models of a family, one in so many of them.
+fn family(family: Family, chosen: impl Fn(&str) -> bool) {
+    let only = std::env::var("MODEL").ok();
+    let mut broken = Vec::new();
+    for (name, _) in shipped::models() {
+        let is_meant = only.as_ref().map_or_else(|| chosen(&name), |only| *only == name);
+        if name == "hypothetical" || shipped::shipped(&name).family() != family || !is_meant {
+            continue;
+        }
+        match (live(&name), FAILING.contains(&name.as_str())) {
+            (Ok(()), false) => {}
+            (Ok(()), true) => println!("{name} keeps to its bounds: it need not be on the list"),
+            (Err(error), true) => println!("{name}, as is known: {error}"),
+            (Err(error), false) => broken.push(format!("{name}: {error}")),
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn page_maps() {
+    family(Family::PageMap, |name| !name.starts_with("ocz-") && !name.starts_with("corsair-nova"));
+}
+
+#[test]
+fn coarse_page_maps() {
+    family(Family::PageMap, |name| name.starts_with("ocz-") || name.starts_with("corsair-nova"));
+}
+
+#[test]
+fn compressed_maps() {
+    family(Family::CompressedMap, |_| true);
+}
+
+#[test]
+fn superblock_maps() {
+    family(Family::SuperblockMap, |_| true);
+}
+
+#[test]
+fn log_block_maps() {
+    family(Family::LogBlockMap, |_| true);
+}
+
+#[test]
+fn hard_disks() {
+    family(Family::HardDisk, |_| true);
+}
+
+#[test]
+fn arrays() {
+    family(Family::Raid0, |_| true);
+}

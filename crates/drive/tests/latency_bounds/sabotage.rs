@@ -1,0 +1,65 @@
+//! Drives that are broken on purpose, each in one way: the oracle must notice all of them (`drivelab_sim::sabotage`).
+
+use std::sync::Arc;
+
+use drivelab_drive::Drive;
+use drivelab_sim::sabotage::{self, Sabotage};
+
+use crate::small;
+use crate::states::Life;
+
+/// Which drive shows it, and what is changed of it.
+fn subject(what: Sabotage) -> (&'static str, &'static [(&'static str, &'static str)]) {
+    match what {
+        Sabotage::HoldIgnored => ("crucial-m4-256gb", &[]),
+        Sabotage::ReadsGoverned => (
+            "ocz-agility-2-100gb",
+            &[("controller.write_governor_iops", "100"), ("controller.write_governor_burst", "1")],
+        ),
+        Sabotage::MergeNeverEnds | Sabotage::GroupForgotten => ("jmicron-jmf602b-64gb", &[]),
+        Sabotage::DiskNeverWrites => ("wd-velociraptor-300gb", &[]),
+        Sabotage::PieceLost => ("intel-x25-v-40gb-raid0-x2", &[]),
+        _ => ("intel-x25-v-40gb", &[]),
+    }
+}
+
+/// What the oracle says of a drive.
+fn verdict(what: Option<Sabotage>, subject: (&str, &[(&str, &str)])) -> Result<(), String> {
+    let mut life = Life::new(Drive::new(Arc::new(small(subject.0, subject.1)), 1).unwrap());
+    sabotage::set(what);
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| life.live(4_000)));
+    sabotage::set(None);
+    // The engine's own assertions are part of what tests have.
+    outcome.unwrap_or_else(|_| Err("an assertion of the engine".to_owned()))
+}
+
+#[test]
+fn every_broken_drive_is_caught() {
+    let only = std::env::var("SABOTAGE").ok();
+    let mut missed = Vec::new();
+    for what in Sabotage::ALL {
+        if only.as_ref().is_some_and(|only| *only != format!("{what:?}")) {
+            continue;
+        }
+        match verdict(Some(what), subject(what)) {
+            Ok(()) => missed.push(what),
+            Err(error) => println!("{what:?}: {error}"),
+        }
+    }
+    assert!(missed.is_empty(), "not noticed: {missed:?}");
+}
+
+/// Nothing of what is caught is the oracle's mistake: the same drives pass when they are whole.
+#[test]
+fn the_same_drives_pass_when_they_are_whole() {
+    let mut subjects: Vec<_> = Sabotage::ALL.map(subject).to_vec();
+    subjects.sort_unstable();
+    subjects.dedup();
+    for whole in subjects {
+        if crate::FAILING.contains(&whole.0) {
+            continue;
+        }
+        let outcome = verdict(None, whole);
+        assert!(outcome.is_ok(), "{}: {outcome:?}", whole.0);
+    }
+}
