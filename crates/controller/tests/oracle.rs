@@ -190,7 +190,7 @@ fn compressing_drive(shape: Shape) -> SolidStateDrive<CompressedMap> {
         map_cache_bytes: if shape.journal == 0 { 600 } else { 0 },
         map_fetch_bytes: 64,
     };
-    let user_units = (geometry.raw_bytes() / 7 / u64::from(unit_bytes)) as u32;
+    let user_units = (geometry.raw_bytes() / 10 / u64::from(unit_bytes)) as u32;
     let map = CompressedMap::new(geometry, ftl(shape, user_units), compression).unwrap();
     let mut config = controller(shape);
     if shape.tokens == 1 {
