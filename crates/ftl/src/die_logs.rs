@@ -116,9 +116,7 @@ impl DieLogs {
     /// blocks; what is there twice of the block being emptied, almost half of it. Together 3/4 above the threshold.
     pub(crate) fn held_back_quarters(&self) -> u32 {
         match self.config.cleaning_mode {
-            CleaningMode::Relocate => {
-                4 * (self.config.reserved_blocks() + self.config.cleaning_start_blocks) + 3
-            }
+            CleaningMode::Relocate => 4 * (self.reserved + self.config.cleaning_start_blocks) + 3,
             CleaningMode::RewriteInPlace => 0,
         }
     }
