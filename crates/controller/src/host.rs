@@ -15,8 +15,8 @@ use crate::ssd::{EVENT_READ_READY, NONE_NS, Slot, SolidStateDrive};
 
 /// A flash read for the host: when its data is there, and what it waited for.
 #[derive(Clone, Copy, Default)]
-struct FlashRead {
-    ready_ns: Nanos,
+pub(crate) struct FlashRead {
+    pub ready_ns: Nanos,
     queueing_ns: Nanos,
     cleaning_ns: Nanos,
 }
@@ -70,6 +70,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
             let mut read = if let Some(id) = self.buffer.find(Lpn(unit)) {
                 self.read_buffer(id, Lpn(unit), sector, sectors, now)
+            } else if let Some(ready_ns) = self.read_ahead.ready(unit) {
+                FlashRead { ready_ns: ready_ns.max(now), ..FlashRead::default() }
             } else if let Some(ppn) = self.mapping.sensed(Lpn(unit)) {
                 let known = self.fetch_map(Lpn(unit), now);
                 // Units that follow on the same page come with the same sensing.
@@ -97,6 +99,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
         if let Some(out) = stamps {
             self.read_stamps.push((command.tag, out));
+        }
+        if self.read_ahead.is_on() {
+            self.read_on(command.lba, end, now);
         }
         let split = &mut self.slots[slot as usize].split;
         let waited = start - now;
@@ -164,7 +169,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// Reads the map entry of a unit if it is not in memory; when it is there.
     #[inline]
-    fn fetch_map(&mut self, lpn: Lpn, now: Nanos) -> Nanos {
+    pub(crate) fn fetch_map(&mut self, lpn: Lpn, now: Nanos) -> Nanos {
         let fetch = self.mapping.fetch_map(lpn);
         // What made room for it may have to be written back.
         M::write_metadata(self, now);
@@ -179,7 +184,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// Reads `sectors` of a page from flash, `bytes` as stored, from `ready` on: reserves the die, then the bus.
     #[inline]
-    fn read_flash(
+    pub(crate) fn read_flash(
         &mut self,
         ppn: Ppn,
         sector: u32,
@@ -279,6 +284,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.slots[slot as usize].sectors_done = done;
                 return false;
             }
+            self.read_ahead.forget(unit);
             let stored = self.stored_of(&command, unit - first_unit, !partial);
             let link_after = share(link_ns, u64::from(done + sectors), u64::from(total));
             let on_link = link_after - link_done;
@@ -499,6 +505,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     None => self.entry_done(dropped.waiter, dropped.order, now),
                 }
             }
+            self.read_ahead.forget(lpn.0);
             self.mapping.trim(lpn);
         }
         if self.mapping.counters().units_trimmed > trimmed_before {

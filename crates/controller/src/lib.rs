@@ -18,6 +18,7 @@ mod log_jobs;
 mod merging;
 pub mod meters;
 mod power_cycle;
+mod read_ahead;
 mod scheduled;
 pub mod ssd;
 mod unit_index;

@@ -24,6 +24,7 @@ use crate::faults::Faults;
 use crate::governor::Governor;
 use crate::host_queue::{HostQueue, HostSide};
 use crate::meters::Meters;
+use crate::read_ahead::ReadAhead;
 use crate::scheduled::Scheduled;
 
 /// An event of the heap: a die's job is done, or a read's data is ready (the number of a command is added).
@@ -108,6 +109,7 @@ pub struct SolidStateDrive<M: Scheduled> {
     active_since_ns: Nanos,
     pub(crate) events: BinaryHeap<Reverse<(Nanos, u32)>>,
     pub(crate) link_free_ns: Nanos,
+    pub(crate) read_ahead: ReadAhead,
     /// Writes whose data waits for buffer space, in order.
     pub(crate) admission: VecDeque<u32>,
     pub(crate) flushes: Vec<u32>,
@@ -160,6 +162,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             active_since_ns: 0,
             events: BinaryHeap::with_capacity((dies + depth) as usize),
             link_free_ns: 0,
+            read_ahead: ReadAhead::new(config.scheduling.read_ahead_bytes, sectors_per_unit),
             admission: VecDeque::with_capacity(depth as usize),
             flushes: Vec::with_capacity(depth as usize),
             drain_due: false,
@@ -263,6 +266,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.now_ns += u64::from(most) * self.config.timing.erase_ns;
         self.queue.restart(self.now_ns);
         self.link_free_ns = self.now_ns;
+        self.read_ahead = ReadAhead::new(self.config.scheduling.read_ahead_bytes, self.sectors_per_unit);
         self.hold_alarm_ns = NONE_NS;
         self.idle_alarm_ns = NONE_NS;
         self.drain_due = false;

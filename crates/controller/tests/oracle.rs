@@ -145,6 +145,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             partial_unit_firmware_ns: 9_000,
             partial_units_at_once: shape.partial_units,
             read_path_bytes_per_s: 100_000_000,
+            read_ahead_bytes: 40_000,
         },
         timing: FlashTiming {
             read_ns: 50_000,

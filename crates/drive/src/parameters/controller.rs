@@ -72,6 +72,13 @@ pub(super) const DATA_PATH: &[Parameter] = &[
         "rate of data from flash to the host link, shared by all channels; 0: takes no time",
     ),
     row(
+        "controller.read_ahead_bytes",
+        "B",
+        Integer(0, 1 << 24),
+        Number(0),
+        "read ahead, into memory, of a read that goes on where the last one ended",
+    ),
+    row(
         "controller.pipeline_ns",
         "ns",
         Integer(0, SECOND_NS),

@@ -107,6 +107,7 @@ fn controller(random: &mut Random, values: &mut Values, unit: u64, least_bytes: 
     set("controller.trim_firmware_ns", (random.between(0, 1) * 5000).to_string());
     set("controller.flush_firmware_ns", (random.between(0, 1) * 5000).to_string());
     set("controller.pipeline_ns", (random.between(0, 2) * 9000).to_string());
+    set("controller.read_ahead_bytes", (random.between(0, 2) * 50_000).to_string());
     set("controller.read_path_bytes_per_s", (random.between(0, 2) * 60_000_000).to_string());
     if random.chance(0.2) {
         set("controller.write_governor_iops", random.between(200, 20_000).to_string());
