@@ -186,8 +186,8 @@ fn compressing_drive(shape: Shape) -> SolidStateDrive<CompressedMap> {
         unit_bytes,
         granule_bytes: 512,
         parity: true,
-        trims_deferred: shape.journal == 0 && shape.seed % 2 == 0,
-        trim_queue_ranges: if shape.seed % 3 == 0 { 2 } else { 0 },
+        trims_deferred: shape.journal == 0 && shape.seed.is_multiple_of(2),
+        trim_queue_ranges: if shape.seed.is_multiple_of(3) { 2 } else { 0 },
         map_cache_bytes: if shape.journal == 0 { 600 } else { 0 },
         map_fetch_bytes: 64,
     };
