@@ -33,7 +33,6 @@ const FAILING: &[&str] = &[
     "corsair-force-gt-240gb",
     "intel-ssd-520-240gb",
     "ocz-vertex-3-240gb",
-    "ocz-vertex-3-240gb",
     "corsair-force-gs-360gb",
 ];
 
