@@ -69,7 +69,12 @@ impl Sabotage {
         (Self::FlushIgnored, ALL, &[Class::Stale, Class::Lost, Class::Resurrected]),
         (Self::FuaIgnored, ALL, &[Class::Stale, Class::Lost, Class::Resurrected]),
         (Self::HeardTooEarly, ALL, &[Class::Stale, Class::Lost, Class::Resurrected, Class::Invented]),
-        (Self::TrimNotLogged, MAPS, &[Class::Resurrected, Class::Stale, Class::Freed, Class::Misplaced]),
+        // The cells of what was trimmed are used for other sectors; a cut tears what comes into one.
+        (
+            Self::TrimNotLogged,
+            MAPS,
+            &[Class::Resurrected, Class::Stale, Class::Freed, Class::Misplaced, Class::Torn],
+        ),
         (Self::CheckpointShort, MAPS, &[Class::Lost, Class::Stale]),
         (
             Self::CheckpointTooNew,
@@ -105,7 +110,8 @@ impl Sabotage {
             MAPS,
             &[Class::Broken, Class::Resurrected, Class::Stale, Class::Freed, Class::Misplaced],
         ),
-        (Self::SecureEraseIgnored, ALL, &[Class::Resurrected, Class::Stale, Class::Broken]),
+        // The cells of what should be gone are used for other sectors.
+        (Self::SecureEraseIgnored, ALL, &[Class::Resurrected, Class::Stale, Class::Broken, Class::Misplaced]),
         (Self::SectorLost, DISKS, &[Class::Lost, Class::Stale]),
         (Self::SectorMisdirected, DISKS, &[Class::Misplaced, Class::Lost, Class::Stale]),
     ];
