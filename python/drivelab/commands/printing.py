@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
@@ -13,7 +13,9 @@ from rich.table import Table
 from drivelab.documents import to_json
 from drivelab.model import Model
 from drivelab.quantities import number as number
-from drivelab.subject import Subject
+
+if TYPE_CHECKING:
+    from drivelab.subject import Subject
 
 PLAIN_WIDTH = 140
 """Width of tables when standard output is a file or a pipe."""

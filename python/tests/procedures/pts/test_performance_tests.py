@@ -175,7 +175,10 @@ def test_throughput_is_that_of_the_link_and_of_the_flash() -> None:
 def test_latency_is_one_over_iops_at_queue_depth_one() -> None:
     record, _ = run("pts-latency")
     for row in rows(record, "matrix"):
-        assert row["mean_ms"] * row["iops"] == pytest.approx(1000, rel=0.02)
+        # Means over rounds: where rounds differ by up to a factor r, the product of the means is at least that of every
+        # round and at most (r + 1)^2 / 4 r of it; writes of a small drive differ by up to 2.
+        most = 1020 if row["mix"].startswith("100/") else 1020 * 9 / 8
+        assert 980 <= row["mean_ms"] * row["iops"] <= most, row
         assert row["max_ms"] >= row["mean_ms"]
     histogram = rows(record, "histogram")
     assert histogram[-1]["share_percent"] == 100
