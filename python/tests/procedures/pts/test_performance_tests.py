@@ -175,8 +175,8 @@ def test_throughput_is_that_of_the_link_and_of_the_flash() -> None:
 def test_latency_is_one_over_iops_at_queue_depth_one() -> None:
     record, _ = run("pts-latency")
     for row in rows(record, "matrix"):
-        # Means over rounds: where rounds differ by up to a factor r, the product of the means is at least that of every
-        # round and at most (r + 1)^2 / 4 r of it; writes of a small drive differ by up to 2.
+        # Means over rounds: where rounds differ by a factor of r at most, the product of the means
+        # is between that of a round and (r + 1)^2 / 4 r of it; a small drive's writes, r = 2.
         most = 1020 if row["mix"].startswith("100/") else 1020 * 9 / 8
         assert 980 <= row["mean_ms"] * row["iops"] <= most, row
         assert row["max_ms"] >= row["mean_ms"]
