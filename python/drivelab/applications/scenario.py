@@ -3,7 +3,8 @@
 A scenario lives in files that are written before it starts, one after another, in the free space
 behind the file-system image of the used state (`Place`). Its phases run one after another. A phase
 is a stream of reads and a stream of writes. Each stream moves on in sequence for a while (a run),
-then jumps to a random place of the phase's files. Requests are handed over in groups; the program
+then jumps to a random place of the phase's files. Between them, small writes go to random places:
+records of files, registry, databases. Requests are handed over in groups; the program
 waits for what it reads, computes, and goes on. Everything random comes from one seed.
 """
 
@@ -64,6 +65,8 @@ class Phase:
     """Processor time before each such group."""
     lazy_writes: bool = False
     """Whether the program goes on while its writes are under way: the operating system has them."""
+    scattered_writes: float = 0.0
+    """Share of the writes that are a cluster at a random place, beside the stream of writes."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,13 @@ def phase_requests(phase: Phase, place: Place, seed: int) -> Requests:
     )
     run_bytes = np.where(writes, phase.write_run_bytes, phase.read_run_bytes)
     jumps, targets = rng.random(count) * run_bytes < sizes, rng.random(count)
+    # Of a stream of their own: a phase without such writes is what it would be if there were none.
+    rng = np.random.Generator(np.random.PCG64(derive_seed(seed, phase.name, "scattered")))
+    scattered = writes & (rng.random(count) < phase.scattered_writes)
+    sizes = np.where(scattered, CLUSTER_BYTES, sizes)
     span = min(phase.span_bytes, place.size_bytes)
-    offsets = np.zeros(count, dtype=np.int64)
-    for direction in (False, True):
-        mine = writes == direction
+    offsets = np.floor(targets * (span // CLUSTER_BYTES)).astype(np.int64) * CLUSTER_BYTES
+    for mine in (~writes, writes & ~scattered):
         offsets[mine] = _walk(sizes[mine], jumps[mine], targets[mine], span)
     first_of_group = np.arange(count) % phase.together == 0
     think = np.where(first_of_group, max(phase.processor_ns, ONE_AFTER_ANOTHER_NS), 0)
@@ -180,8 +186,9 @@ def mean_bytes(phase: Phase) -> float:
     def mean(sizes: Sizes) -> float:
         return sum(size * weight for size, weight in sizes) / sum(weight for _, weight in sizes)
 
-    read = phase.read_percent / 100
-    return read * mean(phase.read_sizes) + (1 - read) * mean(phase.write_sizes)
+    read, scattered = phase.read_percent / 100, phase.scattered_writes
+    written = scattered * CLUSTER_BYTES + (1 - scattered) * mean(phase.write_sizes)
+    return read * mean(phase.read_sizes) + (1 - read) * written
 
 
 def _drawn(sizes: Sizes, rng: np.random.Generator, count: int) -> NDArray[np.int64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small import small_model
@@ -59,6 +61,29 @@ def test_runs_are_as_long_as_said_on_average() -> None:
     jumps = np.count_nonzero(lba[1:] != lba[:-1] + count[:-1])
     moved = int(count.sum()) * SECTOR_BYTES
     assert moved / jumps == pytest.approx(PHASE.read_run_bytes, rel=0.15)
+
+
+def test_scattered_writes_are_clusters_at_random_places_and_leave_the_rest_alone() -> None:
+    share = 0.25
+    requests = phase_requests(replace(PHASE, scattered_writes=share), PLACE, 1)
+    writes = requests.op == 1
+    small = writes & (requests.sector_count == 8)
+    assert small.sum() / writes.sum() == pytest.approx(share, abs=0.03)
+    assert requests.byte_count == pytest.approx(PHASE.total_bytes, rel=0.05)
+    first, last = requests.lba.min(), (requests.lba + requests.sector_count).max()
+    assert first * SECTOR_BYTES >= PLACE.first_byte
+    assert last * SECTOR_BYTES <= PLACE.first_byte + PHASE.span_bytes
+    clusters = (requests.lba[small] * SECTOR_BYTES - PLACE.first_byte) // (4 * KIB)
+    # Uniform over the files: a quarter of them in each quarter, none where the last one ended.
+    quarters = np.histogram(clusters, bins=4, range=(0, PHASE.span_bytes // (4 * KIB)))[0]
+    assert quarters.min() > 0.15 * small.sum()
+    assert np.count_nonzero(np.diff(clusters.astype(np.int64)) == 1) < 3
+    # The long writes go on beside them as if there were none.
+    long = requests.op == 1
+    long[small] = False
+    lba, count = requests.lba[long], requests.sector_count[long]
+    jumps = np.count_nonzero(lba[1:] != lba[:-1] + count[:-1])
+    assert int(count.sum()) * SECTOR_BYTES / jumps == pytest.approx(64 * KIB, rel=0.2)
 
 
 def test_a_seed_gives_the_same_requests_and_another_seed_others() -> None:
