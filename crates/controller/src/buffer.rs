@@ -462,6 +462,53 @@ impl WriteBuffer {
         self.free.push(id);
     }
 
+    /// Recounts what is kept beside the entries.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let (mut used, mut queued, mut granules, mut awaited, mut partial, mut filled) = (0, 0, 0, 0, 0, 0);
+        for (id, entry) in self.entries.iter().enumerate() {
+            if entry.state == EntryState::Free {
+                continue;
+            }
+            used += 1;
+            partial += u32::from(entry.was_partial);
+            if entry.state != EntryState::InRegister {
+                filled += self.space_of(entry.sectors);
+            }
+            if entry.state == EntryState::Queued {
+                queued += 1;
+                granules += u32::from(entry.stored.granules);
+                awaited += u32::from(entry.waiter != NONE);
+                let newest = self.index.get(entry.lpn.0);
+                if newest.is_none_or(|newest| self.entries[newest as usize].lpn != entry.lpn) {
+                    return Err(format!("entry {id} of the buffer waits and is not found by its LPN"));
+                }
+            }
+        }
+        let found = [used, queued, granules, awaited, partial];
+        let kept = [self.used, self.queued, self.queued_granules, self.awaited, self.partial];
+        if found != kept || filled != self.filled_sectors {
+            return Err(format!(
+                "the buffer's used, queued, granules, awaited, partial are {found:?} and {filled} sectors, its books say \
+                 {kept:?} and {}",
+                self.filled_sectors
+            ));
+        }
+        if self.free.len() + used as usize != self.entries.len() {
+            return Err(format!(
+                "{} entries are free and {used} are used of {}",
+                self.free.len(),
+                self.entries.len()
+            ));
+        }
+        if self.clusters.is_none() && self.queue.len() != queued as usize {
+            return Err(format!("{queued} entries wait, {} are in the queue", self.queue.len()));
+        }
+        Ok(())
+    }
+
     /// Stamps of an entry, if they are kept.
     #[must_use]
     pub fn stamps(&self, id: u32) -> Option<&[u64]> {

@@ -48,6 +48,12 @@ impl Calendar {
         }
         start
     }
+
+    /// Whether intervals are in order and apart.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.busy.iter().all(|(begin, end)| begin <= end)
+            && self.busy.windows(2).all(|pair| pair[0].1 <= pair[1].0)
+    }
 }
 
 #[cfg(test)]

@@ -79,16 +79,18 @@ impl Command {
     }
 }
 
-/// Where the time of one command went, in ns. The parts add up to the latency exactly.
+/// Where the time of one command went, in ns. Every part is measured while it happens; that they add up to the latency
+/// is checked, not made so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LatencySplit {
-    /// Waiting for the firmware, the link, buffer space or a die that were busy with other host work.
+    /// Waiting for the firmware, the link, a bus, buffer space or a die that were busy with other host work.
     pub queueing_ns: Nanos,
     /// On the host link.
     pub link_ns: Nanos,
     /// Firmware working on this command.
     pub firmware_ns: Nanos,
-    /// Flash working for this command: sensing, bus transfer, programming where the command waits for it.
+    /// Flash working for this command while its data is not on the link: sensing, bus transfer, programming where the
+    /// command waits for it. Of a hard disk, arm and media.
     pub flash_ns: Nanos,
     /// Waiting for flash, or for buffer space, while cleaning (or wear levelling) held it.
     pub cleaning_ns: Nanos,
@@ -99,16 +101,6 @@ impl LatencySplit {
     #[must_use]
     pub fn total_ns(&self) -> Nanos {
         self.queueing_ns + self.link_ns + self.firmware_ns + self.flash_ns + self.cleaning_ns
-    }
-
-    /// Makes the parts add up to a latency: what is known exactly comes first; waiting is what remains.
-    #[inline]
-    pub fn fit(&mut self, latency_ns: Nanos) {
-        self.link_ns = self.link_ns.min(latency_ns - self.firmware_ns);
-        self.flash_ns = self.flash_ns.min(latency_ns - self.firmware_ns - self.link_ns);
-        let known_ns = self.firmware_ns + self.link_ns + self.flash_ns;
-        self.cleaning_ns = self.cleaning_ns.min(latency_ns - known_ns);
-        self.queueing_ns = latency_ns - known_ns - self.cleaning_ns;
     }
 }
 
@@ -155,6 +147,15 @@ pub struct Completion {
     pub completed_ns: Nanos,
     /// Where the time went; adds up to `completed_ns - submitted_ns`.
     pub split: LatencySplit,
+}
+
+impl Completion {
+    /// From submission to completion.
+    #[inline]
+    #[must_use]
+    pub fn latency_ns(&self) -> Nanos {
+        self.completed_ns - self.submitted_ns
+    }
 }
 
 /// Why a command was refused. Nothing has happened inside the drive then.

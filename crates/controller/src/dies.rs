@@ -13,8 +13,58 @@ use crate::ssd::SolidStateDrive;
 struct Die {
     /// Operations are reserved up to here.
     busy_until_ns: Nanos,
-    /// The last of them that belongs to cleaning ends here.
+    /// The last stretch of them that belongs to cleaning: its beginning and its end.
+    cleaning_from_ns: Nanos,
     cleaning_until_ns: Nanos,
+}
+
+/// What a command waits for that waits for flash, part by part, from when it is asked for to when it is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlashWait {
+    /// When it is there.
+    pub ready_ns: Nanos,
+    /// Dies, buses and the way to the link, busy with other work of the host; data of the buffer that has not come.
+    pub queueing_ns: Nanos,
+    /// Dies busy with cleaning.
+    pub cleaning_ns: Nanos,
+    /// Sensing and moving data.
+    pub flash_ns: Nanos,
+}
+
+impl FlashWait {
+    /// There at once.
+    #[inline]
+    pub(crate) fn none(now: Nanos) -> Self {
+        Self { ready_ns: now, ..Self::default() }
+    }
+
+    /// Sensed and moved before anybody asked for it: there at `ready_ns`.
+    #[inline]
+    pub(crate) fn under_way(now: Nanos, ready_ns: Nanos) -> Self {
+        let flash_ns = ready_ns.saturating_sub(now);
+        Self { ready_ns: now + flash_ns, flash_ns, ..Self::default() }
+    }
+
+    /// It waits for something else of the host until then, if it lies ahead.
+    #[inline]
+    pub(crate) fn queued_until(&mut self, until: Nanos) {
+        self.queueing_ns += until.saturating_sub(self.ready_ns);
+        self.ready_ns = self.ready_ns.max(until);
+    }
+
+    /// The last `hidden_ns` of it are told elsewhere: what came last, the moving of data, is left out first.
+    #[inline]
+    pub(crate) fn without_last(mut self, hidden_ns: Nanos) -> Self {
+        self.ready_ns -= hidden_ns;
+        let mut left = hidden_ns;
+        for part in [&mut self.flash_ns, &mut self.queueing_ns, &mut self.cleaning_ns] {
+            let taken = left.min(*part);
+            *part -= taken;
+            left -= taken;
+        }
+        debug_assert_eq!(left, 0, "more is hidden than there was");
+        self
+    }
 }
 
 /// Busy time of all dies together, by what they were busy with.
@@ -34,8 +84,6 @@ pub(crate) struct Dies {
     pub busy: BusyTime,
     /// Bus time of one whole page, in and out.
     pub page_bus_ns: Nanos,
-    /// Transfer and slow program of one unit: what a command that waits for flash owes to flash itself.
-    pub page_program_ns: Nanos,
 }
 
 impl Dies {
@@ -46,7 +94,6 @@ impl Dies {
             dies: vec![Die::default(); layout.geometry.die_count() as usize],
             busy: BusyTime::default(),
             page_bus_ns,
-            page_program_ns: u64::from(layout.pages_per_unit) * (page_bus_ns + config.timing.program_slow_ns),
         }
     }
 
@@ -55,14 +102,27 @@ impl Dies {
     pub(crate) fn wait(&self, die: DieIndex, now: Nanos) -> (Nanos, Nanos) {
         let die = &self.dies[die.0 as usize];
         let wait = die.busy_until_ns.saturating_sub(now);
-        (wait, die.cleaning_until_ns.saturating_sub(now).min(wait))
+        let cleaning = die.cleaning_until_ns.saturating_sub(die.cleaning_from_ns.max(now));
+        debug_assert!(cleaning <= wait, "a die's cleaning ends after all of its work");
+        (wait, cleaning)
+    }
+
+    /// Whether every die's cleaning ends with its work at the latest.
+    pub(crate) fn are_sound(&self) -> bool {
+        self.dies.iter().all(|die| {
+            die.cleaning_from_ns <= die.cleaning_until_ns && die.cleaning_until_ns <= die.busy_until_ns
+        })
     }
 
     #[inline]
     fn occupy(&mut self, die: DieIndex, begin: Nanos, end: Nanos, cleaning: bool) {
         let die = &mut self.dies[die.0 as usize];
+        let goes_on = die.cleaning_until_ns == die.busy_until_ns;
         die.busy_until_ns = end;
         if cleaning {
+            if !goes_on {
+                die.cleaning_from_ns = begin;
+            }
             die.cleaning_until_ns = end;
             self.busy.cleaning_ns += end - begin;
         } else {
@@ -95,9 +155,28 @@ impl<M: Scheduled> SolidStateDrive<M> {
         (now, ready): (Nanos, Nanos),
         cleaning: bool,
     ) -> Nanos {
+        let mut wait = FlashWait::none(ready);
+        self.sense_for(&mut wait, die, bytes, pages, now, cleaning);
+        wait.ready_ns
+    }
+
+    /// The same for what has waited so far as `wait` says, and waits for this now.
+    #[inline]
+    pub(crate) fn sense_for(
+        &mut self,
+        wait: &mut FlashWait,
+        die: DieIndex,
+        bytes: u64,
+        pages: u64,
+        now: Nanos,
+        cleaning: bool,
+    ) {
         let timing = self.config.timing;
         let geometry = &self.layout.geometry;
-        let mut done = now;
+        let (for_die, for_cleaning) = self.dies.wait(die, wait.ready_ns);
+        wait.cleaning_ns += for_cleaning;
+        wait.queueing_ns += for_die - for_cleaning;
+        let mut at = wait.ready_ns + for_die;
         let bus_ns = if bytes == u64::from(geometry.program_bytes()) {
             self.dies.page_bus_ns
         } else {
@@ -106,20 +185,30 @@ impl<M: Scheduled> SolidStateDrive<M> {
             timing.bus_ns(with_oob / pages)
         };
         for _ in 0..pages {
-            let begin = self.dies.dies[die.0 as usize].busy_until_ns.max(ready);
+            let begin = at;
             let channel = &mut self.channels[self.layout.channel_of(die) as usize];
             let bus_start = if timing.hold_bus_while_reading {
                 channel.reserve(now, begin, timing.read_ns + bus_ns) + timing.read_ns
             } else {
                 channel.reserve(now, begin + timing.read_ns, bus_ns)
             };
-            done = bus_start + bus_ns;
+            wait.queueing_ns += bus_start - (begin + timing.read_ns);
+            wait.flash_ns += timing.read_ns + bus_ns;
+            at = bus_start + bus_ns;
             self.meters.sense_busy_ns += timing.read_ns;
             self.meters.bus_busy_ns += bus_ns;
             // The page register is taken until its data has left.
-            self.dies.occupy(die, begin, done + Self::sabotaged_hold_ns(), cleaning);
+            self.dies.occupy(die, begin, at + Self::sabotaged_hold_ns(), cleaning);
         }
-        done
+        wait.ready_ns = at;
+    }
+
+    /// Transfer and program of one unit's pages (or one page of units), the first at `page` of its block: what a command
+    /// that waits for them owes to flash itself.
+    #[inline]
+    pub(crate) fn program_work_ns(&self, page: u32) -> Nanos {
+        let pages = page..page + self.layout.pages_per_unit;
+        pages.map(|page| self.dies.page_bus_ns + self.config.timing.program_ns(page)).sum()
     }
 
     /// Moves one unit's pages (or one page of units) to a die and programs them, the first at `page` of its block;
@@ -136,6 +225,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let timing = self.config.timing;
         let bus_ns = self.dies.page_bus_ns;
         let mut end = now;
+        let free_ns = self.dies.dies[die.0 as usize].busy_until_ns;
+        debug_assert!(ready <= free_ns.max(now), "reads would wait for a program that has not begun");
         for index in 0..self.layout.pages_per_unit {
             let begin = self.dies.dies[die.0 as usize].busy_until_ns.max(ready);
             let channel = &mut self.channels[self.layout.channel_of(die) as usize];

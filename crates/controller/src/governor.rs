@@ -60,6 +60,11 @@ impl Governor {
         waits
     }
 
+    /// Writes that wait.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
+    }
+
     /// When the next write that waits has its token; `NONE_NS`: none waits.
     #[inline]
     pub(crate) fn next_release_ns(&self) -> Nanos {

@@ -9,17 +9,9 @@ use drivelab_sim::time::share;
 
 use crate::buffer::{EntryState, NONE, sector_bits};
 use crate::command::{Command, Op, SECTOR_BYTES};
-use crate::dies::BusyTime;
+use crate::dies::{BusyTime, FlashWait};
 use crate::scheduled::Scheduled;
-use crate::ssd::{EVENT_READ_READY, NONE_NS, Slot, SolidStateDrive};
-
-/// A flash read for the host: when its data is there, and what it waited for.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct FlashRead {
-    pub ready_ns: Nanos,
-    queueing_ns: Nanos,
-    cleaning_ns: Nanos,
-}
+use crate::ssd::{EVENT_READ_READY, Slot, SolidStateDrive};
 
 impl<M: Scheduled> SolidStateDrive<M> {
     /// The firmware is done with a command.
@@ -42,7 +34,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                         let last = self.admission.len() - 1;
                         self.admission.swap(1, last);
                     }
-                    self.begin_stall(slot, now);
+                    self.begin_stall(slot);
                 }
             }
             Op::Trim => self.trim(slot, now),
@@ -55,8 +47,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let link_ns = self.slots[slot as usize].link_ns;
         let total = u64::from(command.sector_count);
         let end = command.lba + total;
-        let mut critical = FlashRead { ready_ns: now, ..FlashRead::default() };
-        let mut start = now;
+        let mut critical = FlashWait::none(now);
         let is_durable = self.durable.is_some();
         let mut stamps = (self.mapping.keeps_stamps() && !is_durable).then(Vec::new);
         let mut lba = command.lba;
@@ -71,29 +62,31 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let mut read = if let Some(id) = self.buffer.find(Lpn(unit)) {
                 self.read_buffer(id, Lpn(unit), sector, sectors, now)
             } else if let Some(ready_ns) = self.read_ahead.ready(unit) {
-                FlashRead { ready_ns: ready_ns.max(now), ..FlashRead::default() }
+                FlashWait::under_way(now, ready_ns)
             } else if let Some(ppn) = self.mapping.sensed(Lpn(unit)) {
-                let known = self.fetch_map(Lpn(unit), now);
+                let mut wait = FlashWait::none(now);
+                self.fetch_map(Lpn(unit), &mut wait, now);
                 // Units that follow on the same page come with the same sensing.
                 let (together, bytes) =
                     self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), &command));
                 sectors = together;
                 self.meters.read_bytes_host += bytes;
-                self.read_flash(ppn, sector, sectors, bytes, (now, known))
+                self.read_flash(ppn, sector, sectors, bytes, &mut wait, now);
+                wait
             } else {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
                 // Where the map isn't in memory, it must be read to know that there is nothing.
-                FlashRead { ready_ns: self.fetch_map(Lpn(unit), now), ..FlashRead::default() }
+                let mut wait = FlashWait::none(now);
+                self.fetch_map(Lpn(unit), &mut wait, now);
+                wait
             };
             if self.faults.is_some() {
-                read.ready_ns = self.read_with_faults(slot, (lba, sectors), read.ready_ns, now);
+                self.read_with_faults(slot, (lba, sectors), &mut read, now);
             }
             // The link must not run dry: it starts so late that every piece is there when its turn comes.
             let before = if total == sectors { 0 } else { share(link_ns, lba - command.lba, total) };
-            let latest = read.ready_ns.saturating_sub(before);
-            if latest > start {
-                start = latest;
-                critical = read;
+            if read.ready_ns.saturating_sub(before) > critical.ready_ns {
+                critical = read.without_last(before);
             }
             lba += sectors;
         }
@@ -103,10 +96,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if self.read_ahead.is_on() {
             self.read_on(command.lba, end, now);
         }
-        let split = &mut self.slots[slot as usize].split;
-        let waited = start - now;
-        split.cleaning_ns = critical.cleaning_ns.min(waited);
-        split.flash_ns = waited - split.cleaning_ns - critical.queueing_ns.min(waited - split.cleaning_ns);
+        let state = &mut self.slots[slot as usize];
+        state.split.queueing_ns += critical.queueing_ns;
+        state.split.cleaning_ns += critical.cleaning_ns;
+        state.split.flash_ns += critical.flash_ns;
+        state.told_ns = critical.ready_ns;
+        let start = critical.ready_ns;
         if start == now {
             self.read_ready(slot, now);
         } else {
@@ -116,21 +111,21 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// Reads from the write buffer, and from flash what a buffered unit does not have yet.
     #[inline]
-    fn read_buffer(&mut self, id: u32, lpn: Lpn, sector: u32, sectors: u64, now: Nanos) -> FlashRead {
+    fn read_buffer(&mut self, id: u32, lpn: Lpn, sector: u32, sectors: u64, now: Nanos) -> FlashWait {
         let entry = *self.buffer.entry(id);
         let wanted = sector_bits(sector, sectors as u32);
-        let mut read = FlashRead { ready_ns: now, ..FlashRead::default() };
+        let mut read = FlashWait::none(now);
         if M::COMPLETES_LATE
             && entry.sectors & wanted != wanted
             && let Some(ppn) = self.mapping.lookup(lpn)
         {
             let bytes = u64::from(self.mapping.read_bytes(lpn, sectors as u32));
             self.meters.read_bytes_host += bytes;
-            read = self.read_flash(ppn, sector, sectors, bytes, (now, now));
+            self.read_flash(ppn, sector, sectors, bytes, &mut read, now);
         } else {
             self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
         }
-        read.ready_ns = read.ready_ns.max(entry.ready_ns);
+        read.queued_until(entry.ready_ns);
         read
     }
 
@@ -167,22 +162,19 @@ impl<M: Scheduled> SolidStateDrive<M> {
         (sectors, bytes)
     }
 
-    /// Reads the map entry of a unit if it is not in memory; when it is there.
+    /// Reads the map entry of a unit if it is not in memory.
     #[inline]
-    pub(crate) fn fetch_map(&mut self, lpn: Lpn, now: Nanos) -> Nanos {
+    pub(crate) fn fetch_map(&mut self, lpn: Lpn, wait: &mut FlashWait, now: Nanos) {
         let fetch = self.mapping.fetch_map(lpn);
         // What made room for it may have to be written back.
         M::write_metadata(self, now);
-        match fetch {
-            Some(fetch) => {
-                self.meters.read_bytes_map += u64::from(fetch.bytes);
-                self.sense_and_transfer(fetch.die, u64::from(fetch.bytes), 1, now, false)
-            }
-            None => now,
+        if let Some(fetch) = fetch {
+            self.meters.read_bytes_map += u64::from(fetch.bytes);
+            self.sense_for(wait, fetch.die, u64::from(fetch.bytes), 1, now, false);
         }
     }
 
-    /// Reads `sectors` of a page from flash, `bytes` as stored, from `ready` on: reserves the die, then the bus.
+    /// Reads `sectors` of a page from flash, `bytes` as stored: reserves the die, then the bus.
     #[inline]
     pub(crate) fn read_flash(
         &mut self,
@@ -190,10 +182,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
         sector: u32,
         sectors: u64,
         bytes: u64,
-        (now, ready): (Nanos, Nanos),
-    ) -> FlashRead {
+        wait: &mut FlashWait,
+        now: Nanos,
+    ) {
         let die = self.layout.die_of(self.layout.block_of(ppn));
-        let (waited, cleaning) = self.dies.wait(die, ready);
         let pages = if self.layout.pages_per_unit == 1 {
             1
         } else {
@@ -201,31 +193,53 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let first = u64::from(sector);
             (first + sectors - 1) / program_sectors - first / program_sectors + 1
         };
-        let ready_ns = self.sense_from(die, bytes, pages, (now, ready), false);
-        let ready_ns = self.pass_read_path(ready_ns, bytes, now);
-        FlashRead { ready_ns, queueing_ns: waited - cleaning, cleaning_ns: cleaning }
+        self.sense_for(wait, die, bytes, pages, now, false);
+        self.pass_read_path(wait, bytes, now);
     }
 
-    /// All channels share the way of data from flash to the link, which it goes while it comes over its bus; when it
-    /// has passed.
+    /// All channels share the way of data from flash to the link, which it goes while it comes over its bus.
     #[inline]
-    fn pass_read_path(&mut self, ready_ns: Nanos, bytes: u64, now: Nanos) -> Nanos {
+    fn pass_read_path(&mut self, wait: &mut FlashWait, bytes: u64, now: Nanos) {
         let rate = self.config.scheduling.read_path_bytes_per_s;
         if rate == 0 {
-            return ready_ns;
+            return;
         }
         let duration = drivelab_sim::time::transfer_ns(bytes, rate);
-        let begin = ready_ns.saturating_sub(duration).max(now);
-        self.read_path.reserve(now, begin, duration) + duration
+        let begin = wait.ready_ns.saturating_sub(duration).max(now);
+        let start = self.read_path.reserve(now, begin, duration);
+        wait.queueing_ns += start - begin;
+        wait.flash_ns += begin + duration - wait.ready_ns;
+        wait.ready_ns = start + duration;
     }
 
     /// The data of a read is there: it goes over the link.
     #[inline]
     pub(crate) fn read_ready(&mut self, slot: u32, now: Nanos) {
-        let link_ns = self.slots[slot as usize].link_ns;
-        self.link_free_ns = self.link_free_ns.max(now) + link_ns;
+        self.finish_over_link(slot, now);
+    }
+
+    /// What is left of a command goes over the link, and it is done.
+    #[inline]
+    fn finish_over_link(&mut self, slot: u32, now: Nanos) {
+        let state = &mut self.slots[slot as usize];
+        let link_ns = state.link_ns;
+        debug_assert!(state.told_ns >= now, "where the time of {state:?} went until {now}");
+        state.queued_until(self.link_free_ns.max(now));
+        state.split.link_ns += link_ns;
+        state.told_ns += link_ns;
+        self.link_free_ns = state.told_ns;
         self.meters.link_busy_ns += link_ns;
         self.complete(slot, self.link_free_ns);
+    }
+
+    /// A write is done now, all of whose data has been on the link; the status waits for others' data there.
+    #[inline]
+    pub(crate) fn complete_write(&mut self, slot: u32, now: Nanos) {
+        let at = self.link_free_ns.max(now);
+        let state = &mut self.slots[slot as usize];
+        debug_assert!(state.told_ns >= now, "where the time of {state:?} went until {now}");
+        state.queued_until(at);
+        self.complete(slot, at);
     }
 
     /// Lets waiting writes into the buffer, in order, as far as there is space.
@@ -236,20 +250,25 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
         while let Some(&slot) = self.admission.front() {
             if !self.admit_units(slot, now) {
-                self.begin_stall(slot, now);
+                self.begin_stall(slot);
                 return;
             }
             self.admission.pop_front();
-            self.end_stall(slot, now);
             self.forget_contents(self.slots[slot as usize].command.tag);
             let waits = self.waits_for_flash(slot);
             let state = &mut self.slots[slot as usize];
             state.admitted = true;
-            state.waiting_for_flash_ns = now;
-            state.stall_base = self.dies.busy;
-            if !waits || state.pending == 0 {
-                let at = self.link_free_ns.max(now);
-                self.complete(slot, at);
+            state.wait_base = self.dies.busy;
+            if waits && state.pending > 0 {
+                continue;
+            }
+            let told_ns = state.told_ns;
+            if self.faults.is_some() {
+                // A write that is lost has been on the link before.
+                self.waited_for_dies(slot, now);
+                self.complete_write(slot, now);
+            } else {
+                self.complete(slot, told_ns);
             }
         }
     }
@@ -271,6 +290,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let (first_unit, _) = self.unit_of(command.lba);
         let mut done = self.slots[slot as usize].sectors_done;
         let mut link_done = share(link_ns, u64::from(done), u64::from(total));
+        let (first, link_before, link_from) = (done, link_done, self.link_free_ns.max(now));
         while done < total {
             let lba = command.lba + u64::from(done);
             let (unit, sector) = self.unit_of(lba);
@@ -281,8 +301,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let bits = sector_bits(sector, sectors);
             let waits_for_turn = partial && existing.is_none() && !self.may_complete_partial(Lpn(unit));
             if waits_for_turn || !M::takes_host_data(self, Lpn(unit)) || !self.buffer.has_space(bits, merge) {
-                self.slots[slot as usize].sectors_done = done;
-                return false;
+                break;
             }
             self.read_ahead.forget(unit);
             let stored = self.stored_of(&command, unit - first_unit, !partial);
@@ -331,8 +350,15 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
             done += sectors;
         }
-        self.slots[slot as usize].sectors_done = done;
-        true
+        if done > first {
+            self.end_stall(slot, now);
+            let state = &mut self.slots[slot as usize];
+            state.queued_until(link_from);
+            state.split.link_ns += link_done - link_before;
+            state.told_ns += link_done - link_before;
+            state.sectors_done = done;
+        }
+        done == total
     }
 
     /// Whether more of a buffered unit may be written where it waits.
@@ -352,7 +378,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// A write covers only part of a unit: the rest is read from flash, unless the map, which may have to be read first,
     /// says that there is none. When it is there, and whether flash had it.
     fn complete_partial(&mut self, lpn: Lpn, sector: u32, sectors: u32, now: Nanos) -> (Nanos, bool) {
-        let mut known = self.fetch_map(lpn, now);
+        let mut wait = FlashWait::none(now);
+        self.fetch_map(lpn, &mut wait, now);
+        let mut known = wait.ready_ns;
         let Some(ppn) = self.mapping.lookup(lpn) else { return (known, false) };
         let work = self.config.scheduling.partial_unit_firmware_ns;
         if work > 0 {
@@ -374,11 +402,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 
     #[inline]
-    fn begin_stall(&mut self, slot: u32, now: Nanos) {
+    fn begin_stall(&mut self, slot: u32) {
         let state = &mut self.slots[slot as usize];
-        if state.stalled_since_ns == NONE_NS {
-            state.stalled_since_ns = now;
-            state.stall_base = self.dies.busy;
+        if !state.is_stalled {
+            state.is_stalled = true;
+            state.wait_base = self.dies.busy;
         }
     }
 
@@ -390,46 +418,53 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if cleaning == 0 { 0 } else { share(waited, cleaning, host + cleaning) }
     }
 
-    /// A command that waited for flash until now: one program is flash's own time, the rest is waiting.
-    fn end_flash_wait(&mut self, slot: u32, now: Nanos) {
+    /// A command has waited for dies until then, if that lies ahead of what is told.
+    #[inline]
+    pub(crate) fn waited_for_dies(&mut self, slot: u32, until: Nanos) {
         let state = &self.slots[slot as usize];
-        let waited = now - state.waiting_for_flash_ns.min(now);
-        let flash = waited.min(self.dies.page_program_ns);
-        let cleaning = self.cleaning_share(waited - flash, state.stall_base);
-        let split = &mut self.slots[slot as usize].split;
-        split.flash_ns += flash;
-        split.cleaning_ns += cleaning;
+        let waited = until.saturating_sub(state.told_ns);
+        let cleaning = self.cleaning_share(waited, state.wait_base);
+        let state = &mut self.slots[slot as usize];
+        state.split.cleaning_ns += cleaning;
+        state.split.queueing_ns += waited - cleaning;
+        state.told_ns += waited;
+    }
+
+    /// A command that waited for flash until now, where the last thing took `work_ns` in the end: that is flash's own
+    /// time, the rest is waiting.
+    fn end_flash_wait(&mut self, slot: u32, work_ns: Nanos, now: Nanos) {
+        self.waited_for_dies(slot, now - work_ns);
+        let state = &mut self.slots[slot as usize];
+        state.split.flash_ns += now.saturating_sub(state.told_ns);
+        state.told_ns = state.told_ns.max(now);
     }
 
     /// A write need not wait for buffer space any more.
     #[inline]
     pub(crate) fn end_stall(&mut self, slot: u32, now: Nanos) {
-        let state = &self.slots[slot as usize];
-        if state.stalled_since_ns != NONE_NS {
-            let share = self.cleaning_share(now - state.stalled_since_ns, state.stall_base);
-            self.slots[slot as usize].split.cleaning_ns += share;
+        if std::mem::take(&mut self.slots[slot as usize].is_stalled) {
+            self.waited_for_dies(slot, now);
         }
     }
 
-    /// An entry of the buffer is in flash (or needs no flash any more).
+    /// An entry of the buffer is in flash, where the last thing took `work_ns` (or needs no flash any more).
     #[inline]
-    pub(crate) fn entry_done(&mut self, waiter: u32, order: u64, now: Nanos) {
+    pub(crate) fn entry_done(&mut self, waiter: u32, order: u64, work_ns: Nanos, now: Nanos) {
         if waiter != NONE {
             let state = &mut self.slots[waiter as usize];
             state.pending -= 1;
             if state.pending == 0 && state.admitted {
-                self.end_flash_wait(waiter, now);
-                let at = self.link_free_ns.max(now);
-                self.complete(waiter, at);
+                self.end_flash_wait(waiter, work_ns, now);
+                self.complete_write(waiter, now);
             }
         }
         if !self.flushes.is_empty() {
-            self.advance_flushes(now, |slot| order < slot.flush_order);
+            self.advance_flushes(work_ns, now, |slot| order < slot.flush_order);
         }
     }
 
-    /// One thing has reached flash: flushes for which it `counts` have one less to wait for.
-    pub(crate) fn advance_flushes(&mut self, now: Nanos, counts: impl Fn(&Slot) -> bool) {
+    /// One thing has reached flash, in `work_ns`: flushes for which it `counts` have one less to wait for.
+    pub(crate) fn advance_flushes(&mut self, work_ns: Nanos, now: Nanos, counts: impl Fn(&Slot) -> bool) {
         let mut index = 0;
         while index < self.flushes.len() {
             let slot = self.flushes[index];
@@ -438,7 +473,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 state.pending -= 1;
             }
             if state.pending == 0 {
-                self.end_flash_wait(slot, now);
+                self.end_flash_wait(slot, work_ns, now);
                 self.flushes.remove(index);
                 self.finish_without_data(slot, now);
             } else {
@@ -463,18 +498,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
         state.pending = pending;
         state.flush_order = self.buffer.next_order();
         state.log_pages = begun;
-        state.waiting_for_flash_ns = now;
-        state.stall_base = self.dies.busy;
+        state.wait_base = self.dies.busy;
         self.flushes.push(slot);
         M::drain(self, now);
     }
 
     /// Status of a flush or trim goes over the link.
     pub(crate) fn finish_without_data(&mut self, slot: u32, now: Nanos) {
-        let link_ns = self.slots[slot as usize].link_ns;
-        self.link_free_ns = self.link_free_ns.max(now) + link_ns;
-        self.meters.link_busy_ns += link_ns;
-        self.complete(slot, self.link_free_ns);
+        self.finish_over_link(slot, now);
     }
 
     /// Frees the whole units inside the range, if the firmware knows trims; sectors of units that are only partly
@@ -502,7 +533,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             for dropped in self.buffer.trim(lpn) {
                 match &mut self.durable {
                     Some(durable) => durable.drop_buffered(lpn, &dropped),
-                    None => self.entry_done(dropped.waiter, dropped.order, now),
+                    None => self.entry_done(dropped.waiter, dropped.order, 0, now),
                 }
             }
             self.read_ahead.forget(lpn.0);

@@ -206,6 +206,7 @@ impl HostQueue {
         debug_assert!(
             self.completions.back().is_none_or(|(last, _)| last.completed_ns <= completion.completed_ns)
         );
+        debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
         if sabotage::is(Sabotage::CompletionLost) && completion.tag % 97 == 96 {
             return;
         }
@@ -222,6 +223,7 @@ impl HostQueue {
     /// A command is done, perhaps before others of which that is known already.
     #[inline]
     pub fn complete_in_order(&mut self, completion: Completion, slot: u32) {
+        debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
         let time = completion.completed_ns;
         let later = self.completions.iter().rev().take_while(|(other, _)| other.completed_ns > time);
         let place = self.completions.len() - later.count();
@@ -243,6 +245,30 @@ impl HostQueue {
             self.free_slots.push(slot);
         }
         Some(completion)
+    }
+
+    /// What must be true between any two events: no command is in two places, times are in order.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let mut places = vec![0u32; self.depth as usize];
+        let waiting = self.processor.iter().map(|&(_, slot)| slot);
+        let done = self.completions.iter().map(|&(_, slot)| slot);
+        for slot in self.free_slots.iter().copied().chain(waiting).chain(done) {
+            match places.get_mut(slot as usize) {
+                Some(count) if *count == 0 => *count = 1,
+                Some(_) => return Err(format!("slot {slot} is in two places")),
+                None => return Err(format!("slot {slot} of {}", self.depth)),
+            }
+        }
+        if !self.completions.iter().is_sorted_by_key(|(done, _)| done.completed_ns) {
+            return Err("completions are not in order of time".to_owned());
+        }
+        if !self.processor.iter().is_sorted_by_key(|&(ready, _)| ready) {
+            return Err("the processor's commands are not in order of time".to_owned());
+        }
+        Ok(())
     }
 
     /// The drive was busy with something else until `now_ns`: erasing all of itself.

@@ -15,6 +15,7 @@ mod governor;
 mod host;
 mod host_queue;
 mod log_jobs;
+mod log_jobs_check;
 mod merging;
 pub mod meters;
 mod power_cycle;

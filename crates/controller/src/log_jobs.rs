@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use drivelab_ftl::{CleaningStep, FtlError, LogMapping, Purpose, Stored, Urgency};
 use drivelab_nand::op::PageKind;
-use drivelab_nand::{DieIndex, Lpn, Ppn};
+use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
@@ -19,13 +19,17 @@ use crate::ssd::{NONE_NS, SolidStateDrive};
 pub(crate) struct DieJob {
     pub has_job: bool,
     /// The job holds one of the channel's program tokens.
-    has_token: bool,
+    pub has_token: bool,
     /// In its channel's queue for a token.
     pub waits: bool,
     /// In the queue of idle dies.
     pub is_listed: bool,
     /// Buffer entries of the job.
-    entry_count: u32,
+    pub(crate) entry_count: u32,
+    /// The page of the block that they go to.
+    page: u32,
+    /// The job is an erase that can't begin yet, in durable mode.
+    late_erase: Option<BlockIndex>,
     /// Copies that paced cleaning owes before the next host page.
     owed_copies: u32,
 }
@@ -35,15 +39,13 @@ pub(crate) struct DieJob {
 pub struct LogJobs {
     pub(crate) dies: Vec<DieJob>,
     /// Entries of every die's job, `entries_per_die` each.
-    entries: Vec<u32>,
-    entries_per_die: usize,
+    pub(crate) entries: Vec<u32>,
+    pub(crate) entries_per_die: usize,
     page_granules: u32,
     /// Programs that each channel may still start.
-    tokens: Vec<u32>,
-    /// The tokens of a channel; 0: no limit.
-    programs_per_channel: u32,
+    pub(crate) tokens: Vec<u32>,
     /// Dies that wait for a token of their channel.
-    token_queue: Vec<VecDeque<u32>>,
+    pub(crate) token_queue: Vec<VecDeque<u32>>,
     /// Round-robin: the die of the next host page.
     pub(crate) next_die: u32,
     /// Other allocations: dies without a job, longest idle first; one list for each channel, or one for all.
@@ -76,7 +78,6 @@ impl LogJobs {
             entries_per_die,
             page_granules: mapping.page_granules(),
             tokens: vec![if limit == 0 { u32::MAX } else { limit }; geometry.channel_count as usize],
-            programs_per_channel: limit,
             token_queue: vec![VecDeque::new(); geometry.channel_count as usize],
             next_die: 0,
             // Dies are numbered channel first, so every lists-th die belongs to the same list.
@@ -100,30 +101,6 @@ impl LogJobs {
         let dies = (0u32..).map(DieIndex).zip(&self.dies).filter(|&(die, _)| is_cleaning(die));
         dies.map(|(_, job)| u64::from(job.owed_copies)).sum()
     }
-
-    pub(crate) fn check(&self) -> Result<(), String> {
-        for (index, die) in self.dies.iter().enumerate() {
-            if die.has_job && die.waits {
-                return Err(format!("die {index} has a job and waits for a token"));
-            }
-        }
-        let channels = self.tokens.len();
-        for (channel, (&free, queue)) in self.tokens.iter().zip(&self.token_queue).enumerate() {
-            let dies = || self.dies.iter().skip(channel).step_by(channels);
-            let held = dies().filter(|die| die.has_token).count();
-            if self.programs_per_channel > 0 && free as usize + held != self.programs_per_channel as usize {
-                return Err(format!("channel {channel} has {free} program tokens and its dies {held}"));
-            }
-            let waiting = dies().filter(|die| die.waits).count();
-            if waiting != queue.len() || (waiting > 0 && free > 0) {
-                let queued = queue.len();
-                return Err(format!(
-                    "{waiting} dies of channel {channel} wait, {queued} are queued, {free} tokens are free"
-                ));
-            }
-        }
-        Ok(())
-    }
 }
 
 impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
@@ -142,12 +119,14 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let job = &mut self.jobs.dies[die as usize];
         job.has_job = false;
         let had_token = std::mem::take(&mut job.has_token);
-        let count = std::mem::take(&mut job.entry_count);
+        let (count, page) = (std::mem::take(&mut job.entry_count), job.page);
         for index in 0..count as usize {
             let id = self.jobs.entries[die as usize * self.jobs.entries_per_die + index];
             let entry = *self.buffer.entry(id);
             self.buffer.finish(id);
-            self.entry_done(entry.waiter, entry.order, now);
+            if entry.waiter != NONE || !self.flushes.is_empty() {
+                self.entry_done(entry.waiter, entry.order, self.program_work_ns(page), now);
+            }
         }
         if count > 0 {
             if !self.admission.is_empty() && !sabotage::is(Sabotage::StallForgotten) {
@@ -249,7 +228,12 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             Ok(Some(step)) => {
                 self.jobs.has_cleaned = true;
                 let end = self.time_cleaning_steps(die, step, now);
-                self.start_job(die, end);
+                if self.jobs.dies[die as usize].late_erase.is_some() {
+                    self.jobs.dies[die as usize].has_job = true;
+                    self.begin_later(end, die);
+                } else {
+                    self.start_job(die, end);
+                }
                 true
             }
             Ok(None) if self.is_stuck() => self.cannot_clean(die, FtlError::NoFreeBlock { die }, now),
@@ -322,7 +306,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     self.note_age(to, now);
                 }
                 if let Some(durable) = &mut self.durable {
-                    durable.program(index, &self.mapping, to, PageKind::Moved);
+                    durable.program(index, &self.mapping, to, PageKind::Moved, (now, now));
                 }
                 self.transfer_and_program(index, self.layout.page_of(to), ready, now, true)
             }
@@ -347,21 +331,49 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             }
             CleaningStep::Parity { at } => {
                 if let Some(durable) = &mut self.durable {
-                    durable.program(index, &self.mapping, at, PageKind::Metadata);
+                    durable.program(index, &self.mapping, at, PageKind::Metadata, (now, now));
                 }
                 self.transfer_and_program(index, self.layout.page_of(at), now, now, false)
             }
             CleaningStep::Erase { block, .. } => {
-                let from = self.erase_from(block, now);
+                let from = self.erase_from(index, block, now);
                 if let Some(durable) = &mut self.durable {
                     durable.erase(index, block, from, now);
                 }
                 if self.faults.is_some() {
                     self.note_failed_erase(index);
                 }
-                self.erase_on(index, from, true)
+                if from > now {
+                    self.jobs.dies[die as usize].late_erase = Some(block);
+                    return from;
+                }
+                self.erase_on(index, now, true)
             }
         }
+    }
+
+    /// The job of a die that had to wait begins, if it still may.
+    pub(crate) fn begin_log_job(&mut self, die: u32, now: Nanos) {
+        let index = DieIndex(die);
+        if let Some(durable) = &mut self.durable {
+            let from = durable.may_begin_ns(index);
+            if from > now {
+                durable.begins_later(index, from);
+                self.begin_later(from, die);
+                return;
+            }
+        }
+        let job = &mut self.jobs.dies[die as usize];
+        let end = if job.late_erase.take().is_some() {
+            self.erase_on(index, now, true)
+        } else {
+            let page = job.page;
+            self.transfer_and_program(index, page, now, now, false)
+        };
+        if let Some(durable) = &mut self.durable {
+            durable.begun(index, end);
+        }
+        self.start_job(die, end);
     }
 
     #[inline]
@@ -430,6 +442,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             end = self.sense_and_transfer(index, bytes, u64::from(step.pages_read), now, true);
         }
         if step.units_released > 0 {
+            // Reads use the die meanwhile: a step that waits for the firmware ends with that.
+            debug_assert!(step.erased.is_none() && step.programmed.is_none(), "{step:?}");
             let work = u64::from(step.units_released) * self.config.firmware.trim_ns;
             end = end.max(self.occupy_firmware(work, now));
         }
@@ -444,7 +458,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             if let Some(durable) = &mut self.durable {
                 let first = self.layout.first_ppn(block).0
                     + page / self.layout.pages_per_unit * self.layout.units_per_page;
-                durable.program(index, &self.mapping, Ppn(first), PageKind::Metadata);
+                durable.program(index, &self.mapping, Ppn(first), PageKind::Metadata, (now, now));
             }
         }
         self.start_job(die, end);
@@ -532,7 +546,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 }
             }
         }
+        let page = self.layout.page_of(place);
         self.jobs.dies[die as usize].entry_count = count as u32;
+        self.jobs.dies[die as usize].page = page;
         if self.config.scheduling.cleaning_pace != CleaningPace::Block {
             self.owe_copies(index);
         }
@@ -541,18 +557,21 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             self.jobs.next_list = (self.jobs.next_list + 1) % self.jobs.idle.len();
         }
         if let Some(durable) = &mut self.durable {
-            ready = durable.ready_after_needed(&mut self.mapping, ready);
-        }
-        let end = self.transfer_and_program(index, self.layout.page_of(place), ready, now, false);
-        if let Some(durable) = &mut self.durable {
-            durable.supersede(index, &mut self.mapping, end);
-            durable.program(index, &self.mapping, place, PageKind::Host);
+            ready = durable.ready_after_needed(index, &mut self.mapping, ready);
+            durable.supersede(index, &mut self.mapping);
+            durable.begins_later(index, ready);
+            durable.program(index, &self.mapping, place, PageKind::Host, (ready, now));
         }
         if self.faults.is_some() {
             self.note_age(place, now);
         }
+        if ready > now {
+            self.jobs.dies[die as usize].has_job = true;
+            self.begin_later(ready, die);
+        } else {
+            self.begin_log_job(die, now);
+        }
         self.fetch_map_lines(now, false);
-        self.start_job(die, end);
         true
     }
 

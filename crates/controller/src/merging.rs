@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 
 use drivelab_ftl::{GroupUnit, Mapping, MergeMap, MergeScheme, MergeStep};
 use drivelab_nand::op::PageKind;
-use drivelab_nand::{DieIndex, Lpn, Ppn};
+use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
@@ -24,6 +24,21 @@ use crate::ssd::SolidStateDrive;
 /// Added to a bank's number: the data of its row is in the page registers.
 const EVENT_IN_REGISTER: u32 = 1 << 30;
 
+/// What a bank does next, when it may begin.
+#[derive(Clone, Copy, Debug)]
+enum LateStep {
+    /// A row whose data has not come.
+    Row { is_copy: bool },
+    /// An erase that must wait for programs on other banks, in durable mode.
+    Erase,
+}
+
+/// When a step is done, or when it may begin.
+enum Timed {
+    Until(Nanos),
+    NotBefore(Nanos),
+}
+
 /// What a bank is doing.
 #[derive(Clone, Debug, Default)]
 struct BankJob {
@@ -32,8 +47,11 @@ struct BankJob {
     merges: bool,
     /// Buffer entries of the group, as the job counts them.
     entries: Vec<u32>,
-    /// Buffer entries of the row under way.
+    /// Buffer entries of the row under way, and the page of the block that it goes to.
     row: Vec<u32>,
+    page: u32,
+    /// The step under way has not begun.
+    late: Option<LateStep>,
     /// Those of them that a trim has overtaken, in durable mode.
     overtaken: Vec<u32>,
 }
@@ -99,6 +117,10 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
         }
     }
 
+    fn begin_late(drive: &mut SolidStateDrive<Self>, bank: u32, now: Nanos) {
+        drive.begin_late_step(DieIndex(bank), now);
+    }
+
     fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos) {
         drive.begin_groups(now);
     }
@@ -108,7 +130,17 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
         banks.map(|bank| drive.recover_bank(bank, now)).max().unwrap_or(now)
     }
 
-    fn check_jobs(jobs: &MergeJobs) -> Result<(), String> {
+    fn check_jobs(drive: &SolidStateDrive<Self>) -> Result<(), String> {
+        let jobs = &drive.jobs;
+        for (bank, job) in (0u32..).zip(&jobs.banks) {
+            let events = drive.events_of(bank);
+            if events != usize::from(job.is_busy) {
+                return Err(format!("bank {bank}: {events} events of one job or none ({job:?})"));
+            }
+            if job.late.is_some() != drive.late.iter().any(|&(_, late)| late == bank) {
+                return Err(format!("bank {bank} waits, or does not, against its book ({job:?})"));
+            }
+        }
         let working = jobs.banks.iter().filter(|bank| bank.is_busy).count() as u32;
         let merging = jobs.banks.iter().filter(|bank| bank.is_busy && bank.merges).count() as u32;
         if working != jobs.working || merging != jobs.merging || merging > 1 {
@@ -204,13 +236,43 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     /// Does the next flash operation of a bank's job, or ends the job.
     fn next_step(&mut self, bank: DieIndex, now: Nanos) {
         match self.time_step(bank, now) {
-            Some(end) => self.events.push(Reverse((end, bank.0))),
+            Some(Timed::Until(end)) => self.events.push(Reverse((end, bank.0))),
+            Some(Timed::NotBefore(from)) => self.begin_later(from, bank.0),
             None => self.end_job(bank, now),
         }
     }
 
-    /// Does the next flash operation of a bank's job; when it is done. `None`: the job is.
-    fn time_step(&mut self, bank: DieIndex, now: Nanos) -> Option<Nanos> {
+    /// The step of a bank that had to wait begins, if it still may.
+    fn begin_late_step(&mut self, bank: DieIndex, now: Nanos) {
+        if let Some(durable) = &mut self.durable {
+            let from = durable.may_begin_ns(bank);
+            if from > now {
+                durable.begins_later(bank, from);
+                self.begin_later(from, bank.0);
+                return;
+            }
+        }
+        if let Some(end) = self.time_late_step(bank, now) {
+            self.events.push(Reverse((end, bank.0)));
+        }
+    }
+
+    /// The same; when it is done, if there was one.
+    fn time_late_step(&mut self, bank: DieIndex, now: Nanos) -> Option<Nanos> {
+        match self.jobs.banks[bank.0 as usize].late.take()? {
+            LateStep::Row { is_copy } => Some(self.program_row(bank, is_copy, now, now)),
+            LateStep::Erase => {
+                let end = self.erase_on(bank, now, true);
+                if let Some(durable) = &mut self.durable {
+                    durable.begun(bank, end);
+                }
+                Some(end)
+            }
+        }
+    }
+
+    /// Does the next flash operation of a bank's job. `None`: the job is done.
+    fn time_step(&mut self, bank: DieIndex, now: Nanos) -> Option<Timed> {
         let step = match self.mapping.next_step(bank) {
             Ok(step) => step?,
             // The scheme's own promises make this unreachable; a drive that goes on would lose data.
@@ -218,13 +280,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         };
         Some(match step {
             MergeStep::Row { to, is_copy } => self.time_row(bank, to, is_copy, now),
-            MergeStep::Erase { block } => {
-                let from = self.erase_from(block, now);
-                if let Some(durable) = &mut self.durable {
-                    durable.erase(bank, block, from, now);
-                }
-                self.erase_on(bank, from, true)
-            }
+            MergeStep::Erase { block } => self.time_erase(bank, block, now),
         })
     }
 
@@ -234,7 +290,11 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         job.entries.clear();
         job.merges = true;
         while self.mapping.begin_recovery(bank) {
-            while let Some(end) = self.time_step(bank, now) {
+            while let Some(timed) = self.time_step(bank, now) {
+                let end = match timed {
+                    Timed::Until(end) => end,
+                    Timed::NotBefore(from) => self.time_late_step(bank, from).unwrap_or(from),
+                };
                 if let Some(durable) = &mut self.durable {
                     durable.job_done(bank.0);
                 }
@@ -256,10 +316,21 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         self.note_idle(now);
     }
 
-    /// Reads what a row needs, moves the row to the bank and programs it; when that is done.
-    fn time_row(&mut self, bank: DieIndex, to: Ppn, is_copy: bool, now: Nanos) -> Nanos {
+    fn time_erase(&mut self, bank: DieIndex, block: BlockIndex, now: Nanos) -> Timed {
+        let from = self.erase_from(bank, block, now);
+        if let Some(durable) = &mut self.durable {
+            durable.erase(bank, block, from, now);
+        }
+        if from > now {
+            self.jobs.banks[bank.0 as usize].late = Some(LateStep::Erase);
+            return Timed::NotBefore(from);
+        }
+        Timed::Until(self.erase_on(bank, now, true))
+    }
+
+    /// Reads what a row needs, moves the row to the bank and programs it.
+    fn time_row(&mut self, bank: DieIndex, to: Ppn, is_copy: bool, now: Nanos) -> Timed {
         let index = bank.0 as usize;
-        let page = self.layout.page_of(to);
         let merges = self.jobs.banks[index].merges;
         let mut ready = now;
         for at in 0..self.mapping.reads().len() {
@@ -273,6 +344,8 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
             }
             ready = ready.max(self.sense_and_transfer(bank, bytes, 1, now, merges));
         }
+        // What comes from flash keeps the bank busy until it is there; what comes from the host does not.
+        let in_order = ready;
         let mut row = std::mem::take(&mut self.jobs.banks[index].row);
         row.clear();
         for at in 0..self.mapping.taken().len() {
@@ -290,18 +363,36 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
                 }
             }
         }
-        let end = self.transfer_and_program(bank, page, ready, now, is_copy);
+        let job = &mut self.jobs.banks[index];
+        job.row = row;
+        job.page = self.layout.page_of(to);
+        let is_late = ready > in_order;
         if let Some(durable) = &mut self.durable {
             let kind = if is_copy { PageKind::Moved } else { PageKind::Host };
-            durable.program(bank, &self.mapping, to, kind);
-            durable.supersede(bank, &mut self.mapping, end);
+            durable.begins_later(bank, ready);
+            durable.program(bank, &self.mapping, to, kind, (if is_late { ready } else { now }, now));
+            durable.supersede(bank, &mut self.mapping);
+        }
+        if is_late {
+            job.late = Some(LateStep::Row { is_copy });
+            return Timed::NotBefore(ready);
+        }
+        Timed::Until(self.program_row(bank, is_copy, in_order, now))
+    }
+
+    /// Moves a row to the bank, from `ready` on, and programs it; when that is done.
+    fn program_row(&mut self, bank: DieIndex, is_copy: bool, ready: Nanos, now: Nanos) -> Nanos {
+        let job = &self.jobs.banks[bank.0 as usize];
+        let (page, holds_data) = (job.page, !job.row.is_empty());
+        let end = self.transfer_and_program(bank, page, ready, now, is_copy);
+        if let Some(durable) = &mut self.durable {
+            durable.begun(bank, end);
         }
         let program_ns = self.config.timing.program_ns(page);
-        if !row.is_empty() && program_ns > 0 {
+        if holds_data && program_ns > 0 {
             let in_register = end - program_ns;
             self.events.push(Reverse((in_register, EVENT_IN_REGISTER | bank.0)));
         }
-        self.jobs.banks[index].row = row;
         end
     }
 
@@ -322,14 +413,15 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         if let Some(durable) = &mut self.durable {
             durable.job_done(bank);
         }
+        let work_ns = self.program_work_ns(self.jobs.banks[bank as usize].page);
         let mut row = std::mem::take(&mut self.jobs.banks[bank as usize].row);
         for &id in &row {
             let entry = *self.buffer.entry(id);
             self.buffer.finish(id);
             if self.jobs.banks[bank as usize].overtaken.contains(&id) {
-                self.overtaken_done(entry.waiter, entry.order, now);
+                self.overtaken_done(entry.waiter, entry.order, work_ns, now);
             } else {
-                self.entry_done(entry.waiter, entry.order, now);
+                self.entry_done(entry.waiter, entry.order, work_ns, now);
             }
         }
         self.jobs.banks[bank as usize].overtaken.clear();

@@ -10,6 +10,7 @@ use drivelab_nand::Lpn;
 use drivelab_sim::Nanos;
 
 use crate::command::SECTOR_BYTES;
+use crate::dies::FlashWait;
 use crate::scheduled::Scheduled;
 use crate::ssd::SolidStateDrive;
 
@@ -111,15 +112,16 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Reads units of one page; when they are there.
     fn read_unit_ahead(&mut self, unit: u32, together: u32, now: Nanos) -> Nanos {
         let Some(ppn) = self.mapping.sensed(Lpn(unit)) else { return now };
-        let known = self.fetch_map(Lpn(unit), now);
+        let mut wait = FlashWait::none(now);
+        self.fetch_map(Lpn(unit), &mut wait, now);
         let sectors = self.sectors_per_unit;
         let mut bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sectors));
         for next in unit + 1..unit + together {
             bytes += u64::from(self.mapping.read_bytes_beside(Lpn(next - 1), Lpn(next), sectors));
         }
         self.meters.read_bytes_host += bytes;
-        let read = self.read_flash(ppn, 0, u64::from(together * sectors), bytes, (now, known));
-        read.ready_ns
+        self.read_flash(ppn, 0, u64::from(together * sectors), bytes, &mut wait, now);
+        wait.ready_ns
     }
 }
 

@@ -52,6 +52,9 @@ pub trait Scheduled: Mapping + Sized {
         let _ = (drive, now);
     }
 
+    /// The job of a die that had to wait may begin.
+    fn begin_late(drive: &mut SolidStateDrive<Self>, die: u32, now: Nanos);
+
     /// The drive has been idle for its idle delay.
     fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos);
 
@@ -83,11 +86,11 @@ pub trait Scheduled: Mapping + Sized {
         false
     }
 
-    /// Recounts the back end's own books.
+    /// Recounts the back end's own books, as they must be between any two events.
     ///
     /// # Errors
     /// The first contradiction, in words.
-    fn check_jobs(jobs: &Self::Jobs) -> Result<(), String>;
+    fn check_jobs(drive: &SolidStateDrive<Self>) -> Result<(), String>;
 }
 
 /// Schemes with a log on each die are all scheduled by the same back end.
@@ -120,6 +123,11 @@ macro_rules! scheduled_as_logs {
                 drive.write_metadata(now);
             }
 
+            #[inline]
+            fn begin_late(drive: &mut SolidStateDrive<Self>, die: u32, now: Nanos) {
+                drive.begin_log_job(die, now);
+            }
+
             fn begin_idle_work(drive: &mut SolidStateDrive<Self>, now: Nanos) {
                 drive.clean_idle_dies(now);
             }
@@ -141,8 +149,8 @@ macro_rules! scheduled_as_logs {
                 jobs.owed_copies(|die| self.is_cleaning(die))
             }
 
-            fn check_jobs(jobs: &LogJobs) -> Result<(), String> {
-                jobs.check()
+            fn check_jobs(drive: &SolidStateDrive<Self>) -> Result<(), String> {
+                drive.check_log_jobs()
             }
         }
         )*

@@ -4,7 +4,8 @@
 //! both: the firmware is done with a command (a queue: one processor, in order), a die has finished a job (a heap: at
 //! most one job a die), the data of a read is ready for the link (the same heap). Completions leave in the order of
 //! the link. Flash reads reserve die and bus when they are issued; programs, copies and erases are issued one at a
-//! time when their die is free, so that a read never waits for more than the operation under way.
+//! time when their die is free, so that a read never waits for more than the operation under way. A page whose data has
+//! not come reserves nothing until it has (a queue of its own, in order of time).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -42,10 +43,12 @@ pub(crate) struct Slot {
     pub link_ns: Nanos,
     /// Writes: sectors that have entered the buffer.
     pub sectors_done: u32,
-    /// Writes: waiting for buffer space since then (`NONE_NS`: not waiting).
-    pub stalled_since_ns: Nanos,
-    /// Busy time of the dies when the stall began.
-    pub stall_base: BusyTime,
+    /// Up to here `split` says where the time went. It may lie ahead: the link is reserved in advance.
+    pub told_ns: Nanos,
+    /// Writes: waiting for buffer space.
+    pub is_stalled: bool,
+    /// Busy time of the dies when a wait for them began.
+    pub wait_base: BusyTime,
     /// Entries that must reach flash before this command is done.
     pub pending: u32,
     /// All units are in the buffer.
@@ -54,8 +57,6 @@ pub(crate) struct Slot {
     pub flush_order: u64,
     /// Flush: so many pages of the log count, if any.
     pub log_pages: u64,
-    /// When everything but flash was done.
-    pub waiting_for_flash_ns: Nanos,
     /// How it will have ended.
     pub outcome: Outcome,
 }
@@ -67,24 +68,31 @@ pub(crate) const NONE_NS: Nanos = u64::MAX;
 const LOG_REST_NS: Nanos = 1_000_000_000;
 
 impl Slot {
-    /// A command that has just been handed over.
+    /// A command that has just been handed over, for which the firmware has so much to do.
     #[inline]
-    fn new(command: Command, submitted_ns: Nanos, split: LatencySplit, link_ns: Nanos) -> Self {
+    fn new(command: Command, submitted_ns: Nanos, firmware_ns: Nanos, link_ns: Nanos) -> Self {
         Self {
             command,
             submitted_ns,
-            split,
+            split: LatencySplit { firmware_ns, ..LatencySplit::default() },
             link_ns,
             sectors_done: 0,
-            stalled_since_ns: NONE_NS,
-            stall_base: BusyTime::default(),
+            told_ns: submitted_ns,
+            is_stalled: false,
+            wait_base: BusyTime::default(),
             pending: 0,
             admitted: false,
             flush_order: 0,
             log_pages: 0,
-            waiting_for_flash_ns: NONE_NS,
             outcome: Outcome::Done,
         }
+    }
+
+    /// The command has waited for others of the host until then, if it lies ahead.
+    #[inline]
+    pub(crate) fn queued_until(&mut self, until: Nanos) {
+        self.split.queueing_ns += until.saturating_sub(self.told_ns);
+        self.told_ns = self.told_ns.max(until);
     }
 }
 
@@ -113,6 +121,8 @@ pub struct SolidStateDrive<M: Scheduled> {
     /// Writes whose data waits for buffer space, in order.
     pub(crate) admission: VecDeque<u32>,
     pub(crate) flushes: Vec<u32>,
+    /// Dies whose job is a page, or an erase, that can't begin yet: from when on, in order of time.
+    pub(crate) late: VecDeque<(Nanos, u32)>,
     /// Data has come into the buffer at this instant. Dies are given pages when nothing else happens at it: what the
     /// host hands over at once is seen at once.
     pub(crate) drain_due: bool,
@@ -139,7 +149,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let layout = *mapping.layout();
         let dies = layout.geometry.die_count();
         let depth = config.queue_depth;
-        let unused = Slot::new(Command::new(0, Op::Flush, 0, 0), 0, LatencySplit::default(), 0);
+        let unused = Slot::new(Command::new(0, Op::Flush, 0, 0), 0, 0, 0);
         let sectors_per_unit = mapping.sectors_per_unit();
         let capacity_sectors = u64::from(mapping.user_units()) * u64::from(sectors_per_unit);
         let mut buffer = WriteBuffer::new(config.buffer.units, sectors_per_unit);
@@ -165,6 +175,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             read_ahead: ReadAhead::new(config.scheduling.read_ahead_bytes, sectors_per_unit),
             admission: VecDeque::with_capacity(depth as usize),
             flushes: Vec::with_capacity(depth as usize),
+            late: VecDeque::with_capacity(dies as usize),
             drain_due: false,
             hold_alarm_ns: NONE_NS,
             idle_alarm_ns: NONE_NS,
@@ -239,15 +250,38 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// The first contradiction, in words.
     pub fn check(&self) -> Result<(), String> {
         self.mapping.check()?;
-        self.check_jobs()
+        self.check_step()
     }
 
-    /// Recounts what dies do, and the right to do it: cheap enough for tests to do after every step.
+    /// What must be true between any two events: queues, tokens, buffer, reservations. Cheap enough to be asked after
+    /// each; the map's books are [`Self::check`]'s.
     ///
     /// # Errors
     /// The first contradiction, in words.
-    pub fn check_jobs(&self) -> Result<(), String> {
-        M::check_jobs(&self.jobs)
+    pub fn check_step(&self) -> Result<(), String> {
+        self.queue.check()?;
+        self.buffer.check()?;
+        let inside = self.outstanding() as usize;
+        let (held, flushes) = (self.write_governor.held(), self.flushes.len());
+        if held + self.admission.len() + flushes > inside {
+            return Err(format!("{inside} commands are inside, more wait"));
+        }
+        if self.flushes.iter().any(|&slot| self.slots[slot as usize].pending == 0) {
+            return Err("a flush waits for nothing".to_owned());
+        }
+        if !self.channels.iter().chain([&self.read_path]).all(Calendar::is_sound) || !self.dies.are_sound() {
+            return Err("two use a bus or a die at once".to_owned());
+        }
+        if !self.late.iter().is_sorted_by_key(|&(from, _)| from) {
+            return Err("jobs that must wait are not in order of time".to_owned());
+        }
+        M::check_jobs(self)
+    }
+
+    /// How many events wait for the die or bank with this number: the end of its job, or its beginning.
+    pub(crate) fn events_of(&self, die: u32) -> usize {
+        let ends = self.events.iter().filter(|&&Reverse((_, event))| event == die);
+        ends.count() + self.late.iter().filter(|&&(_, late)| late == die).count()
     }
 
     /// Erases every block and forgets every map entry, as ATA SECURITY ERASE UNIT does. Dies erase side by side.
@@ -262,6 +296,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.read_path = Calendar::default();
         self.write_governor = Governor::new(self.config.firmware.write_governor, self.config.queue_depth);
         self.events.clear();
+        self.late.clear();
         self.meters.erase_busy_ns += erased * self.config.timing.erase_ns;
         self.now_ns += u64::from(most) * self.config.timing.erase_ns;
         self.queue.restart(self.now_ns);
@@ -305,13 +340,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// A command is done: it leaves over the link at `completed_ns`, not before any other.
     #[inline]
     pub(crate) fn complete(&mut self, slot: u32, completed_ns: Nanos) {
-        let done = &mut self.slots[slot as usize];
-        done.split.fit(completed_ns - done.submitted_ns);
+        let done = &self.slots[slot as usize];
+        let mut split = done.split;
         if sabotage::is(Sabotage::LinkToldTwice) {
-            done.split.link_ns *= 2;
+            split.link_ns *= 2;
         }
         if sabotage::is(Sabotage::FirmwareHidden) {
-            done.split.queueing_ns += std::mem::take(&mut done.split.firmware_ns);
+            split.queueing_ns += std::mem::take(&mut split.firmware_ns);
         }
         let completion = Completion {
             tag: done.command.tag,
@@ -320,7 +355,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             sector_count: done.command.sector_count,
             submitted_ns: done.submitted_ns,
             completed_ns,
-            split: done.split,
+            split,
         };
         self.queue.complete(completion, slot);
     }
@@ -342,10 +377,24 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// The firmware takes a command on, after all that it has taken on before.
     #[inline]
     fn begin_firmware(&mut self, slot: u32, now: Nanos) {
-        let pipeline_ns = self.config.firmware.pipeline_ns;
-        let work = self.slots[slot as usize].split.firmware_ns - pipeline_ns;
-        let ready = self.occupy_firmware(work, now);
-        self.queue.push(ready + pipeline_ns, slot);
+        let firmware_ns = self.slots[slot as usize].split.firmware_ns;
+        let work = firmware_ns - self.config.firmware.pipeline_ns;
+        let begin = self.occupy_firmware(work, now) - work;
+        let state = &mut self.slots[slot as usize];
+        state.queued_until(begin);
+        state.told_ns += firmware_ns;
+        self.queue.push(begin + firmware_ns, slot);
+    }
+
+    /// A die's job can't begin before this time, which lies ahead.
+    #[inline]
+    pub(crate) fn begin_later(&mut self, from: Nanos, die: u32) {
+        let later = self.late.iter().rev().take_while(|&&(time, _)| time > from).count();
+        if later == 0 {
+            self.late.push_back((from, die));
+        } else {
+            self.late.insert(self.late.len() - later, (from, die));
+        }
     }
 
     /// Whether writes wait for the governor.
@@ -380,8 +429,9 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
     #[inline]
     fn next_internal(&self) -> Nanos {
         let event = self.events.peek().map_or(NONE_NS, |&Reverse((time, _))| time);
+        let late = self.late.front().map_or(NONE_NS, |&(time, _)| time);
         let command = self.queue.next_ready().min(self.write_governor.next_release_ns());
-        command.min(event).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
+        command.min(event).min(late).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
     }
 
     #[inline]
@@ -392,7 +442,8 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
         self.note_idle(now);
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
     fn happen(&mut self, now: Nanos) {
         if let Some(&Reverse((time, event))) = self.events.peek()
             && time == now
@@ -405,6 +456,11 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             } else {
                 M::job_done(self, event, now);
             }
+        } else if let Some(&(time, die)) = self.late.front()
+            && time == now
+        {
+            self.late.pop_front();
+            M::begin_late(self, die, now);
         } else if let Some(slot) = self.queue.take_ready(now) {
             self.begin_command(slot, now);
         } else if let Some(slot) = self.write_governor.release(now) {
@@ -452,9 +508,8 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
             work += faults.spike_ns(&command);
         }
         let link_ns = self.config.link.command_ns(command.transfer_bytes());
-        let pipeline_ns = self.config.firmware.pipeline_ns;
-        let split = LatencySplit { firmware_ns: work + pipeline_ns, link_ns, ..LatencySplit::default() };
-        self.slots[slot as usize] = Slot::new(command, now_ns, split, link_ns);
+        let firmware_ns = work + self.config.firmware.pipeline_ns;
+        self.slots[slot as usize] = Slot::new(command, now_ns, firmware_ns, link_ns);
         let is_limited =
             command.op == Op::Write || (command.op == Op::Read && sabotage::is(Sabotage::ReadsGoverned));
         if !is_limited || !self.write_governor.holds(slot, now_ns) {

@@ -141,6 +141,7 @@ fn collect(disk: &mut HardDisk, done: &mut Vec<Completion>, until_outstanding: u
     while disk.outstanding() > until_outstanding {
         let next = disk.next_event().expect("a command inside must lead to an event");
         disk.advance(next, done);
+        disk.check_step().unwrap();
     }
 }
 

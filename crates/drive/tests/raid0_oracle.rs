@@ -350,6 +350,7 @@ fn collect(drive: &mut Partition<Raid0<Member>>, done: &mut Vec<Completion>, unt
             drive.advance_to_completion(u64::MAX, done);
         }
         assert!(done.iter().all(|completion| completion.completed_ns <= drive.now_ns()));
+        drive.device().check_queues().unwrap();
     }
 }
 

@@ -64,6 +64,7 @@ fn a_secure_erase_makes_every_shipped_flash_drive_new() {
         used.secure_erase();
         assert_eq!(used.counters()["valid_units"].as_u64().unwrap_or(0), 0, "{name}");
         let again = run(&mut used, 600, 1);
+        assert_eq!(new.len(), again.len(), "{name}");
         let differs = new.iter().zip(&again).find(|(new, again)| new != again);
         assert!(differs.is_none(), "{name}: {differs:?}");
     }

@@ -220,3 +220,46 @@ def test_what_was_written_is_said_and_changes_no_result_of_a_drive_that_does_not
         for key in said:
             del found["drivelab"][key]
     assert zeros == document
+
+
+BESIDE_WRITES = """
+[global]
+bs=4k
+size=32m
+[fill]
+rw=write
+bs=1m
+[reads]
+stonewall
+rw=randread
+time_based
+runtime=2
+[writes]
+rw=randwrite
+time_based
+runtime=2
+"""
+
+
+def test_reads_beside_throttled_writes_are_as_fast_as_beside_the_same_writes_unthrottled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limit = 4000
+
+    def beside(writes: str, governor: int) -> tuple[float, float]:
+        path = tmp_path / "job.fio"
+        path.write_text(BESIDE_WRITES + writes, encoding="utf-8")
+        sets = {"iops": governor, "burst": 0}
+        words = [f"controller.write_governor_{key}={value}" for key, value in sets.items()]
+        drive = ["--drive", "ocz-agility-2-100gb"]
+        drive += [word for text in words for word in ("--set", text)]
+        assert cli.run(["run", str(path), *drive, "--json"]) == 0
+        jobs = {job["jobname"]: job for job in json.loads(capsys.readouterr().out)["jobs"]}
+        return jobs["reads"]["read"]["iops"], jobs["writes"]["write"]["iops"]
+
+    # The drive limits a host that keeps 16 writes outstanding; or a host limits itself as much.
+    reads, writes = beside("iodepth=16\n", limit)
+    assert writes == pytest.approx(limit, rel=0.02)
+    unthrottled, same_writes = beside(f"iodepth=16\nrate_iops={limit}\n", 0)
+    assert same_writes == pytest.approx(writes, rel=0.02)
+    assert reads == pytest.approx(unthrottled, rel=0.1)

@@ -90,8 +90,18 @@ impl Durable {
     /// The first instant at which everything in the log so far, and what superseded data of this block, is in flash:
     /// at the very time at which these end, nothing says which end is told first.
     #[inline]
-    pub fn erase_from_ns(&self, block: BlockIndex) -> Nanos {
-        self.log_end_ns.max(self.fence_ns[block.0 as usize]).max(self.fence_all_ns) + 1
+    pub fn erase_from_ns(&mut self, die: DieIndex, block: BlockIndex) -> Nanos {
+        // Of pages that have not begun the end is not known: it is asked for again when the erase could begin.
+        let blocks = self.fence_ns.len() as u32;
+        for other in 0..self.dies.len() as u32 {
+            let work = &self.dies[other as usize];
+            let is_fenced = work.fenced.iter().any(|&fenced| fenced == block || fenced.0 >= blocks);
+            if let Some(number) = work.pending.last().filter(|_| is_fenced).map(|pending| pending.number) {
+                self.dies[die.0 as usize].waits_for.push((other, number));
+            }
+        }
+        let known = self.log_end_ns.max(self.fence_ns[block.0 as usize]).max(self.fence_all_ns) + 1;
+        known.max(self.may_begin_ns(die))
     }
 
     /// What waits for the log goes to it.
@@ -147,7 +157,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if durable.has_capacitor {
             durable.begin_log_page(now);
             for waiter in durable.end_log_page() {
-                self.entry_done(waiter, u64::MAX, now);
+                self.entry_done(waiter, u64::MAX, 0, now);
             }
             return;
         }
@@ -170,10 +180,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let Some(durable) = &mut self.durable else { return };
         let waiters = durable.end_log_page();
         let ended = durable.log_pages_ended;
+        let work_ns = self.program_work_ns(0);
         for waiter in waiters {
-            self.entry_done(waiter, u64::MAX, now);
+            self.entry_done(waiter, u64::MAX, work_ns, now);
         }
-        self.advance_flushes(now, |slot| ended <= slot.log_pages);
+        self.advance_flushes(work_ns, now, |slot| ended <= slot.log_pages);
     }
 
     /// The host has dropped units. Commands that waited for one of them in the buffer wait for the log instead: neither
@@ -191,7 +202,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             self.flushes_wait_for_log();
         }
         for order in orders {
-            self.entry_done(NONE, order, now);
+            self.entry_done(NONE, order, 0, now);
         }
     }
 
@@ -208,27 +219,27 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// A unit that a trim had overtaken on its way to flash is done there, as padding: what waited for it waits for the
     /// log instead.
-    pub(crate) fn overtaken_done(&mut self, waiter: u32, order: u64, now: Nanos) {
+    pub(crate) fn overtaken_done(&mut self, waiter: u32, order: u64, work_ns: Nanos, now: Nanos) {
         self.log_waiting(now);
         let page = self.durable.as_mut().and_then(|durable| durable.on_their_way.back_mut());
         let Some(page) = page else {
-            self.entry_done(waiter, order, now);
+            self.entry_done(waiter, order, work_ns, now);
             return;
         };
         if waiter != NONE {
             page.waiters.push(waiter);
         }
         self.flushes_wait_for_log();
-        self.entry_done(NONE, order, now);
+        self.entry_done(NONE, order, work_ns, now);
     }
 
-    /// When an erase of a block may begin.
+    /// When an erase of a block of this die may begin.
     #[inline]
-    pub(crate) fn erase_from(&mut self, block: BlockIndex, now: Nanos) -> Nanos {
+    pub(crate) fn erase_from(&mut self, die: DieIndex, block: BlockIndex, now: Nanos) -> Nanos {
         if self.durable.is_none() {
             return now;
         }
         self.log_waiting(now);
-        self.durable.as_ref().map_or(now, |durable| durable.erase_from_ns(block).max(now))
+        self.durable.as_mut().map_or(now, |durable| durable.erase_from_ns(die, block).max(now))
     }
 }

@@ -37,8 +37,13 @@ struct DieWork {
     words: Vec<u64>,
     /// Cells that are free when the job is done.
     freed: Vec<u32>,
-    /// When the last page of host data ends, or ended.
+    /// When the last page of host data ends, or ended. While it can't begin: when it may.
     host_end_ns: Nanos,
+    /// Blocks of which a page of host data supersedes data, until it begins; `Superseded::ANYWHERE`: it may need data of
+    /// any.
+    fenced: Vec<BlockIndex>,
+    /// Pages of host data that must have ended before the job may begin: die and number of each.
+    waits_for: Vec<(u32, u64)>,
 }
 
 /// State of durable mode.
@@ -132,6 +137,9 @@ impl Durable {
     /// A block is to be erased, at `from` at the earliest.
     #[inline]
     pub fn erase(&mut self, die: DieIndex, block: BlockIndex, from: Nanos, now: Nanos) {
+        if from <= now {
+            self.dies[die.0 as usize].waits_for.clear();
+        }
         self.begin(die, FlashOp::Erase { block }, from > now, |_| ());
     }
 
@@ -153,44 +161,83 @@ impl Durable {
         self.begin(die, FlashOp::Retire { block }, false, |_| ());
     }
 
-    /// A page of host data begins, which ends at `end`: what it supersedes is free then.
+    /// A die is given a page of host data: what it supersedes is free when it ends.
     #[inline]
-    pub fn supersede<M: Mapping>(&mut self, die: DieIndex, mapping: &mut M, end: Nanos) {
+    pub fn supersede<M: Mapping>(&mut self, die: DieIndex, mapping: &mut M) {
         self.superseded.clear();
         mapping.take_superseded(&mut self.superseded);
-        self.dies[die.0 as usize].host_end_ns = end;
+        let work = &mut self.dies[die.0 as usize];
         for &Superseded { block, cell } in &self.superseded {
-            let fence = self.fence_ns.get_mut(block.0 as usize).unwrap_or(&mut self.fence_all_ns);
-            *fence = end.max(*fence);
-            self.dies[die.0 as usize].freed.push(cell);
+            work.fenced.push(block);
+            work.freed.push(cell);
         }
     }
 
-    /// When the page of host data that the mapping scheme has just programmed may begin: only after what it needs on
+    /// What a die's job waits for, if it does, is there. A page of host data begins: it ends at `end`.
+    #[inline]
+    pub fn begun(&mut self, die: DieIndex, end: Nanos) {
+        let work = &mut self.dies[die.0 as usize];
+        work.waits_for.clear();
+        if let Some(first) = work.pending.first_mut()
+            && std::mem::take(&mut first.waits)
+        {
+            self.effects.list.push(Effect::Begin { number: first.number, op: first.op });
+        }
+        work.host_end_ns = end;
+        for block in work.fenced.drain(..) {
+            let fence = self.fence_ns.get_mut(block.0 as usize).unwrap_or(&mut self.fence_all_ns);
+            *fence = end.max(*fence);
+        }
+    }
+
+    /// A die's job can't begin before this time.
+    #[inline]
+    pub fn begins_later(&mut self, die: DieIndex, from: Nanos) {
+        self.dies[die.0 as usize].host_end_ns = from;
+    }
+
+    /// When a die's job may begin, as far as is known: it waits for pages on other dies that may not have begun.
+    #[inline]
+    pub fn may_begin_ns(&self, die: DieIndex) -> Nanos {
+        let waits = self.dies[die.0 as usize].waits_for.iter();
+        let ends = waits.filter_map(|&(other, number)| {
+            let work = &self.dies[other as usize];
+            work.pending.iter().any(|pending| pending.number == number).then_some(work.host_end_ns + 1)
+        });
+        ends.max().unwrap_or(0)
+    }
+
+    /// When the page of host data that the mapping scheme has just given to a die may begin: only after what it needs on
     /// other dies is there.
     #[inline]
-    pub fn ready_after_needed<M: Mapping>(&mut self, mapping: &mut M, ready: Nanos) -> Nanos {
+    pub fn ready_after_needed<M: Mapping>(&mut self, die: DieIndex, mapping: &mut M, ready: Nanos) -> Nanos {
         self.needed.clear();
         mapping.take_needed(&mut self.needed);
         let layout = mapping.layout();
-        let mut ready = ready;
         for &place in &self.needed {
             let (in_block, on_page) = (layout.block_of(place), layout.page_of(place));
-            let work = &self.dies[layout.die_of(in_block).0 as usize];
-            let is_pending = work.pending.iter().any(|pending| {
+            let other = layout.die_of(in_block).0;
+            let pending = self.dies[other as usize].pending.iter().find(|pending| {
                 matches!(pending.op, FlashOp::Program { block, page, kind: PageKind::Host, .. }
                     if block == in_block && page == on_page)
             });
-            if is_pending {
-                ready = ready.max(work.host_end_ns + 1);
+            if let Some(number) = pending.map(|pending| pending.number) {
+                self.dies[die.0 as usize].waits_for.push((other, number));
             }
         }
-        ready
+        ready.max(self.may_begin_ns(die))
     }
 
-    /// A page begins to be programmed.
+    /// A page is programmed, from `from` on at the earliest.
     #[inline]
-    pub fn program<M: Mapping>(&mut self, die: DieIndex, mapping: &M, first: Ppn, kind: PageKind) {
+    pub fn program<M: Mapping>(
+        &mut self,
+        die: DieIndex,
+        mapping: &M,
+        first: Ppn,
+        kind: PageKind,
+        (from, now): (Nanos, Nanos),
+    ) {
         let layout = mapping.layout();
         let op = FlashOp::Program {
             block: layout.block_of(first),
@@ -198,7 +245,7 @@ impl Durable {
             kind,
             sequence: mapping.flash().next_sequence() - 1,
         };
-        self.begin(die, op, false, |words| {
+        self.begin(die, op, from > now, |words| {
             if kind != PageKind::Metadata {
                 mapping.page_records(first, words);
             }
@@ -256,12 +303,16 @@ impl Durable {
             }
         }
         work.words.clear();
+        debug_assert!(
+            work.fenced.is_empty() && work.waits_for.is_empty(),
+            "a job has ended that never began"
+        );
         for cell in work.freed.drain(..) {
             self.cells.give(cell);
         }
     }
 
-    /// Whether no operation has begun that has not ended.
+    /// Whether no operation is due that has not ended.
     pub fn is_quiet(&self) -> bool {
         self.dies.iter().all(|die| die.pending.is_empty()) && self.on_their_way.is_empty()
     }

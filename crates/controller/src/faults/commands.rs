@@ -89,7 +89,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if faults.fires(KindWord::LostWrite, number, command).is_some() {
             faults.counters.lost_writes += 1;
             state.sectors_done = command.sector_count;
-            self.link_free_ns = self.link_free_ns.max(self.now_ns) + state.link_ns;
+            state.queued_until(self.link_free_ns.max(self.now_ns));
+            state.split.link_ns += state.link_ns;
+            state.told_ns += state.link_ns;
+            self.link_free_ns = state.told_ns;
             self.meters.link_busy_ns += state.link_ns;
         } else if command.sector_count > 1
             && self.durable.is_some()
@@ -124,7 +127,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let state = &mut self.slots[slot as usize];
         state.outcome = Outcome::Refused;
         state.link_ns = link_ns;
-        state.split.link_ns = link_ns;
         self.finish_without_data(slot, now);
     }
 
@@ -141,8 +143,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let state = &mut self.slots[slot as usize];
             state.outcome = Outcome::Refused;
             state.admitted = true;
-            state.waiting_for_flash_ns = now;
-            state.stall_base = self.dies.busy;
+            state.wait_base = self.dies.busy;
         } else {
             self.refuse(slot, now);
         }
@@ -165,6 +166,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             && self.events.is_empty()
             && !self.has_ready_command()
             && !self.holds_writes()
+            && self.late.is_empty()
             && self.hold_alarm_ns == NONE_NS
             && !self.drain_due;
         if !is_stuck {
@@ -182,11 +184,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 faults.counters.failed_commands += 1;
             }
             self.slots[slot as usize].outcome = Outcome::Failed;
+            self.waited_for_dies(slot, now);
             if flushes.contains(&slot) {
                 self.finish_without_data(slot, now);
             } else {
-                let at = self.link_free_ns.max(now);
-                self.complete(slot, at);
+                self.complete_write(slot, now);
             }
         }
     }

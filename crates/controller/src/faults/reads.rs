@@ -8,6 +8,7 @@ use drivelab_nand::{BlockIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 
 use super::aging::{Found, Place};
+use crate::dies::FlashWait;
 use crate::scheduled::Scheduled;
 use crate::ssd::SolidStateDrive;
 
@@ -94,23 +95,22 @@ impl<M: Scheduled> SolidStateDrive<M> {
         (first..first + count).filter(lost).map(|sector| (sector, 1)).collect()
     }
 
-    /// A read of sectors that lie together, in flash (`bytes` from one page) or in the buffer, whose data is ready at
-    /// `ready`: notes what is lost of them. When it is ready with all retries.
+    /// A read of sectors that lie together, in flash (`bytes` from one page) or in the buffer, which has waited for them
+    /// as `wait` says: notes what is lost of them, and waits for all retries.
     pub(crate) fn read_with_faults(
         &mut self,
         slot: u32,
         (lba, sectors): (u64, u64),
-        ready: Nanos,
+        wait: &mut FlashWait,
         now: Nanos,
-    ) -> Nanos {
+    ) {
         if self.faults.as_ref().is_none_or(|faults| faults.aging.is_none())
             && !self.mapping.keeps_lost_sectors()
         {
-            return ready;
+            return;
         }
         let command_lba = self.slots[slot as usize].command.lba;
         let (mut at, end) = (lba, lba + sectors);
-        let mut ready = ready;
         while at < end {
             let (unit, first) = self.unit_of(at);
             let count = u64::from(self.sectors_per_unit - first).min(end - at) as u32;
@@ -121,11 +121,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
             if retries > 0
                 && let Some(ppn) = self.mapping.lookup(Lpn(unit))
             {
-                ready = self.read_again(ppn, retries, ready, now, false);
+                self.read_again(ppn, retries, wait, now, false);
             }
             at += u64::from(count);
         }
-        ready
     }
 
     /// What of a unit's sectors is lost, and how often its page was read again.
@@ -146,10 +145,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 
     /// The page of a unit is sensed again with other thresholds.
-    fn read_again(&mut self, ppn: Ppn, retries: u32, ready: Nanos, now: Nanos, cleaning: bool) -> Nanos {
+    fn read_again(&mut self, ppn: Ppn, retries: u32, wait: &mut FlashWait, now: Nanos, cleaning: bool) {
         let die = self.layout.die_of(self.layout.block_of(ppn));
         let bytes = u64::from(self.layout.unit_bytes.min(self.layout.geometry.program_bytes()));
-        (0..retries).fold(ready, |ready, _| self.sense_from(die, bytes, 1, (now, ready), cleaning))
+        for _ in 0..retries {
+            self.sense_for(wait, die, bytes, 1, now, cleaning);
+        }
     }
 
     /// The rest of a unit comes from flash, all but `written`: what of it is lost is remembered for the unit that comes
@@ -166,7 +167,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if let Some(faults) = &mut self.faults {
             faults.lost_rest = marks;
         }
-        self.read_again(ppn, found.retries, ready, now, false)
+        let mut wait = FlashWait::none(ready);
+        self.read_again(ppn, found.retries, &mut wait, now, false);
+        wait.ready_ns
     }
 
     /// Looks at one block in passing: whether its data should be moved while it can still be corrected.
@@ -190,14 +193,14 @@ impl<M: LogMapping + Scheduled> SolidStateDrive<M> {
     /// The units of the last page of copies, which goes to `to`: what can't be read of them is lost. When they have
     /// been read with all retries.
     pub(crate) fn copy_with_faults(&mut self, to: Ppn, ready: Nanos, now: Nanos) -> Nanos {
-        let mut ready = ready;
+        let mut wait = FlashWait::none(ready);
         for index in 0..self.mapping.copied_places().len() {
             let from = self.mapping.copied_places()[index];
             let Some(found) = self.read_bits(from, (0, self.sectors_per_unit), now) else { break };
-            ready = self.read_again(from, found.retries, ready, now, true);
+            self.read_again(from, found.retries, &mut wait, now, true);
             let marks = self.marks(&found.lost);
             self.mapping.lose_sectors(Ppn(to.0 + index as u32), marks);
         }
-        ready
+        wait.ready_ns
     }
 }

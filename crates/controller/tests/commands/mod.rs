@@ -43,7 +43,11 @@ pub fn collect<M: Scheduled>(
 ) {
     while drive.outstanding() > until_outstanding {
         let next = drive.next_event().expect("a command inside must lead to an event");
+        let known = done.len();
         drive.advance(next, done);
+        drive.check_step().unwrap();
+        let order = done[known.saturating_sub(1)..].iter().map(|completion| completion.completed_ns);
+        assert!(order.chain([next]).is_sorted(), "completions leave in order, and not before their time");
     }
 }
 

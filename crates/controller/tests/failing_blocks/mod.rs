@@ -46,6 +46,7 @@ impl<'a, M: Scheduled> Host<'a, M> {
             let next = self.drive.next_event();
             let next = next.unwrap_or_else(|| panic!("seed {}: a command inside never ends", self.seed));
             self.drive.advance(next, &mut self.done);
+            self.drive.check_step().unwrap_or_else(|error| panic!("seed {}: {error}", self.seed));
         }
     }
 

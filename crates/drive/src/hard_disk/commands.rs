@@ -57,11 +57,12 @@ impl HardDisk {
     /// Sectors of a read that were in a cache go to the host.
     fn send_cached(&mut self, slot: u32, sectors: u32, now: Nanos) {
         self.meters.buffer_hit_bytes += u64::from(sectors) * SECTOR_BYTES;
-        self.send(slot, sectors, now, now);
+        self.send(slot, sectors, (now, now), now);
     }
 
-    /// Sectors of a read that have come together from `begin` until `now` go to the host while they come.
-    pub(super) fn send(&mut self, slot: u32, sectors: u32, begin: Nanos, now: Nanos) {
+    /// Sectors of a read that have come together from `begin` until `now` go to the host while they come; the heads were
+    /// sent for them at `sent`.
+    pub(super) fn send(&mut self, slot: u32, sectors: u32, (sent, begin): (Nanos, Nanos), now: Nanos) {
         let state = &mut self.slots[slot as usize];
         let total = state.command.sector_count;
         let offset = state.sectors_done;
@@ -74,6 +75,11 @@ impl HardDisk {
         // The last frame leaves when its last sector is there.
         let start = self.link_free_ns.max(begin);
         self.link_free_ns = (start + on_link).max(now + on_link.min(frame_ns));
+        // As long as the link waits for sectors the heads work; once they are done, sectors wait for the link.
+        let without_link = self.link_free_ns - on_link;
+        state.media_worked(sent, without_link.min(now));
+        state.queued_until(without_link);
+        state.on_link(on_link);
         self.meters.link_busy_ns += on_link;
         self.send_cells(slot, offset, sectors);
         if done {
@@ -100,7 +106,7 @@ impl HardDisk {
             let state = &mut self.slots[slot as usize];
             state.admitted = true;
             if state.pending == 0 {
-                self.complete(slot, self.link_free_ns.max(now));
+                self.complete_write(slot, now);
             }
         }
     }
@@ -127,10 +133,13 @@ impl HardDisk {
             self.write_cache.claim(sectors, needs_extent);
             let on_link = share(link_ns, u64::from(done + sectors), u64::from(total))
                 - share(link_ns, u64::from(done), u64::from(total));
-            self.link_free_ns = self.link_free_ns.max(now) + on_link;
+            let state = &mut self.slots[slot as usize];
+            state.queued_until(self.link_free_ns.max(now));
+            state.on_link(on_link);
+            self.link_free_ns = state.told_ns;
             self.meters.link_busy_ns += on_link;
             if alone {
-                self.slots[slot as usize].pending += 1;
+                state.pending += 1;
                 self.awaited_extents += 1;
             }
             self.arrivals.push_back(Arrival {
@@ -212,7 +221,7 @@ impl HardDisk {
             let state = &mut self.slots[extent.waiter as usize];
             state.pending -= 1;
             if state.pending == 0 && state.admitted {
-                self.complete(extent.waiter, self.link_free_ns.max(now));
+                self.complete_write(extent.waiter, now);
             }
         }
         let mut index = 0;
@@ -221,7 +230,7 @@ impl HardDisk {
             let state = &mut self.slots[slot as usize];
             state.pending -= u32::from(extent.order < state.flush_order);
             if state.pending == 0 {
-                state.split.flash_ns += busy_ns;
+                state.media_worked(now - busy_ns, now);
                 self.flushes.remove(index);
                 self.finish_without_data(slot, now);
             } else {
@@ -246,17 +255,29 @@ impl HardDisk {
 
     /// Status of a flush or trim goes over the link.
     fn finish_without_data(&mut self, slot: u32, now: Nanos) {
-        let link_ns = self.slots[slot as usize].link_ns;
-        self.link_free_ns = self.link_free_ns.max(now) + link_ns;
+        let state = &mut self.slots[slot as usize];
+        let link_ns = state.link_ns;
+        debug_assert!(state.told_ns >= now, "where the time of {state:?} went until {now}");
+        state.queued_until(self.link_free_ns.max(now));
+        state.on_link(link_ns);
+        self.link_free_ns = state.told_ns;
         self.meters.link_busy_ns += link_ns;
         self.complete(slot, self.link_free_ns);
+    }
+
+    /// A write is done now, all of whose data has been on the link; the status waits for others' data there.
+    fn complete_write(&mut self, slot: u32, now: Nanos) {
+        let at = self.link_free_ns.max(now);
+        let state = &mut self.slots[slot as usize];
+        debug_assert!(state.told_ns >= now, "where the time of {state:?} went until {now}");
+        state.queued_until(at);
+        self.complete(slot, at);
     }
 
     /// A command is done: it leaves over the link at `completed_ns`, not before any other.
     #[inline]
     fn complete(&mut self, slot: u32, completed_ns: Nanos) {
-        let done = &mut self.slots[slot as usize];
-        done.split.fit(completed_ns - done.submitted_ns);
+        let done = &self.slots[slot as usize];
         let completion = Completion {
             tag: done.command.tag,
             op: done.command.op,

@@ -168,8 +168,7 @@ impl HardDisk {
             self.partial_stamps[read.slot as usize].extend_from_slice(stamps);
         }
         self.read_cache.insert(job.lba, job.sectors, stamps);
-        self.slots[read.slot as usize].split.flash_ns += job.end_ns - job.start_ns;
-        self.send(read.slot, job.sectors, job.begin_ns, now);
+        self.send(read.slot, job.sectors, (job.start_ns, job.begin_ns), now);
         read.lba += u64::from(job.sectors);
         if read.lba < read.end {
             // The rest is on the next track; a read is not left half done.
@@ -199,7 +198,7 @@ impl HardDisk {
             }
         }
         if extent.waiter != super::write_cache::NOBODY {
-            self.slots[extent.waiter as usize].split.flash_ns += job.end_ns - job.start_ns;
+            self.slots[extent.waiter as usize].media_worked(job.start_ns, now);
         }
         if extent.sectors == 0 {
             let extent = self.write_cache.remove(index);

@@ -44,6 +44,8 @@ struct Slot {
     command: Command,
     submitted_ns: Nanos,
     split: LatencySplit,
+    /// Up to here `split` says where the time went. It may lie ahead: the link is reserved in advance.
+    told_ns: Nanos,
     /// Time on the link, for the whole command.
     link_ns: Nanos,
     /// Sectors that have been on the link: of a read to the host, of a write to the cache.
@@ -54,6 +56,30 @@ struct Slot {
     admitted: bool,
     /// A flush: extents with a lower order count.
     flush_order: u64,
+}
+
+impl Slot {
+    /// The command has waited for others of the host until then, if it lies ahead.
+    #[inline]
+    fn queued_until(&mut self, until: Nanos) {
+        self.split.queueing_ns += until.saturating_sub(self.told_ns);
+        self.told_ns = self.told_ns.max(until);
+    }
+
+    /// It is on the link for so long.
+    #[inline]
+    fn on_link(&mut self, link_ns: Nanos) {
+        self.split.link_ns += link_ns;
+        self.told_ns += link_ns;
+    }
+
+    /// The heads have worked for it from `from` to `until`, as far as that is not told already.
+    #[inline]
+    fn media_worked(&mut self, from: Nanos, until: Nanos) {
+        self.queued_until(from);
+        self.split.flash_ns += until.saturating_sub(self.told_ns);
+        self.told_ns = self.told_ns.max(until);
+    }
 }
 
 /// A read that needs the media.
@@ -159,6 +185,7 @@ impl HardDisk {
             command: Command::new(0, Op::Flush, 0, 0),
             submitted_ns: 0,
             split: LatencySplit::default(),
+            told_ns: 0,
             link_ns: 0,
             sectors_done: 0,
             pending: 0,
@@ -252,9 +279,28 @@ impl HardDisk {
     /// # Errors
     /// The first contradiction, in words.
     pub fn check(&self) -> Result<(), String> {
+        self.check_step()?;
+        self.read_cache.check()
+    }
+
+    /// What must be true between any two events; cheap enough to be asked after each.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check_step(&self) -> Result<(), String> {
+        self.queue.check()?;
+        let inside = self.outstanding() as usize;
+        if self.admission.len() + self.flushes.len() + self.reads.len() > inside {
+            return Err(format!("{inside} commands are inside, more wait"));
+        }
+        if self.flushes.iter().any(|&slot| self.slots[slot as usize].pending == 0) {
+            return Err("a flush waits for nothing".to_owned());
+        }
+        if !self.arrivals.iter().is_sorted_by_key(|arrival| arrival.at_ns) {
+            return Err("data on its way is not in order of time".to_owned());
+        }
         let coming: u64 = self.arrivals.iter().map(|arrival| u64::from(arrival.sectors)).sum();
         self.write_cache.check(coming)?;
-        self.read_cache.check()?;
         if (self.job.work == Work::Write) != self.write_cache.active().is_some() {
             return Err(format!("the arm's job is {:?}, the write cache disagrees", self.job.work));
         }
@@ -360,7 +406,12 @@ impl Device for HardDisk {
         self.slots[slot as usize] = Slot {
             command,
             submitted_ns: now_ns,
-            split: LatencySplit { firmware_ns: work, link_ns, ..LatencySplit::default() },
+            split: LatencySplit {
+                queueing_ns: ready - work - now_ns,
+                firmware_ns: work,
+                ..LatencySplit::default()
+            },
+            told_ns: ready,
             link_ns,
             sectors_done: 0,
             pending: 0,

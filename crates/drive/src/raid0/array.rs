@@ -44,6 +44,15 @@ impl Array {
         self.members().try_for_each(|member| member.device().check())
     }
 
+    /// What must be true between any two events, of the array and of all members; cheap enough to be asked after each.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check_step(&self) -> Result<(), String> {
+        self.check_queues()?;
+        self.members().try_for_each(|member| member.device().check_step())
+    }
+
     /// Sectors of the unit that a trim frees only whole, where strips hold a whole number of them; `None` if trims
     /// have no effect.
     #[must_use]

@@ -38,6 +38,8 @@ pub use stripes::{Share, Stripes};
 struct Slot {
     command: Command,
     submitted_ns: Nanos,
+    /// When the driver was done with it.
+    begun_ns: Nanos,
     /// Time on the array's own link, for the whole command.
     link_ns: Nanos,
     /// Sectors (flush: members) that are not done.
@@ -85,6 +87,7 @@ impl<D: Device> Raid0<D> {
         let unused = Slot {
             command: Command::new(0, Op::Flush, 0, 0),
             submitted_ns: 0,
+            begun_ns: 0,
             link_ns: 0,
             left: 0,
             outcome: Outcome::Done,
@@ -160,6 +163,27 @@ impl<D: Device> Raid0<D> {
         self.queue.restart(self.now_ns);
         self.link_free_ns = self.now_ns;
         done
+    }
+
+    /// What must be true of queues between any two events.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check_queues(&self) -> Result<(), String> {
+        self.queue.check()?;
+        let inside = self.outstanding() as usize;
+        for (member, port) in self.ports.iter().enumerate() {
+            if port.inside > port.device.queue_depth() {
+                return Err(format!("member {member} holds {} pieces, more than its queue", port.inside));
+            }
+            if port.waiting.len() > inside {
+                return Err(format!("{inside} commands are inside, more wait for member {member}"));
+            }
+            if port.gate_ns != NEVER && port.gate_ns != port.data_ns {
+                return Err(format!("member {member} waits for data, but not for when it comes"));
+            }
+        }
+        Ok(())
     }
 
     /// The array's own next event: the driver is done with a command, or data of a write has arrived.
@@ -306,15 +330,18 @@ impl<D: Device> Device for Raid0<D> {
         self.meters.host.count(&command);
         let link_ns = self.config.link.map_or(0, |link| link.command_ns(command.transfer_bytes()));
         let left = u64::from(command.sector_count);
+        let ready = match self.config.driver_ns {
+            0 => now_ns,
+            work => self.queue.occupy_processor(work, now_ns),
+        };
         self.slots[slot as usize] =
-            Slot { command, submitted_ns: now_ns, link_ns, left, outcome: Outcome::Done };
+            Slot { command, submitted_ns: now_ns, begun_ns: ready, link_ns, left, outcome: Outcome::Done };
         if let Some(stamps) = &mut self.stamps {
             stamps.submitted(slot, &command);
         }
         if self.config.driver_ns == 0 {
             self.begin(slot, now_ns);
         } else {
-            let ready = self.queue.occupy_processor(self.config.driver_ns, now_ns);
             self.queue.push(ready, slot);
         }
         Ok(())

@@ -25,8 +25,13 @@ impl<D: Device> Raid0<D> {
             }
             Op::Trim if !self.config.pass_trim => {
                 self.meters.dropped_trim_bytes += sectors * SECTOR_BYTES;
-                let end = self.transfer(slot, now, 1, 1);
-                self.complete(slot, end, LatencySplit::default());
+                let (start, end) = self.transfer(slot, now, 1, 1);
+                let split = LatencySplit {
+                    queueing_ns: start - now,
+                    link_ns: end - start,
+                    ..LatencySplit::default()
+                };
+                self.complete(slot, end, split);
             }
             _ if self.stripes.is_one_strip(lba, sectors) => {
                 let (member, first) = self.stripes.place(lba);
@@ -69,7 +74,7 @@ impl<D: Device> Raid0<D> {
             if self.config.link.is_some() && piece.op == Op::Write {
                 if self.ports[member as usize].data_ns == NEVER {
                     let total = self.slots[slot as usize].command.sector_count;
-                    let arrival = self.transfer(slot, now, piece.sector_count, total);
+                    let (_, arrival) = self.transfer(slot, now, piece.sector_count, total);
                     self.ports[member as usize].data_ns = arrival;
                 }
                 let port = &mut self.ports[member as usize];
@@ -127,16 +132,23 @@ impl<D: Device> Raid0<D> {
         }
     }
 
-    /// Reserves the array's own link for `part` of `whole` of a command's data, from `ready` on; gives the end.
+    /// Time on the array's own link of `part` of `whole` of a command's data.
     #[inline]
-    fn transfer(&mut self, slot: u32, ready: Nanos, part: u32, whole: u32) -> Nanos {
+    fn transfer_ns(&self, slot: u32, part: u32, whole: u32) -> Nanos {
+        share(self.slots[slot as usize].link_ns, u64::from(part), u64::from(whole.max(1)))
+    }
+
+    /// Reserves the array's own link for `part` of `whole` of a command's data, from `ready` on; gives start and end.
+    #[inline]
+    fn transfer(&mut self, slot: u32, ready: Nanos, part: u32, whole: u32) -> (Nanos, Nanos) {
         if self.config.link.is_none() {
-            return ready;
+            return (ready, ready);
         }
-        let link_ns = share(self.slots[slot as usize].link_ns, u64::from(part), u64::from(whole.max(1)));
+        let link_ns = self.transfer_ns(slot, part, whole);
         self.meters.link_busy_ns += link_ns;
-        self.link_free_ns = self.link_free_ns.max(ready) + link_ns;
-        self.link_free_ns
+        let start = self.link_free_ns.max(ready);
+        self.link_free_ns = start + link_ns;
+        (start, self.link_free_ns)
     }
 
     /// A member has done a piece.
@@ -149,36 +161,40 @@ impl<D: Device> Raid0<D> {
         let now = piece.completed_ns;
         let Command { op, sector_count, .. } = self.slots[slot as usize].command;
         let left = self.slots[slot as usize].left - u64::from(piece.sector_count.max(1));
-        let end = match op {
+        let (start, end) = match op {
             // Data passes the bridge while it leaves the member.
             Op::Read => {
                 let begun = now - piece.split.link_ns.min(now);
-                self.transfer(slot, begun, piece.sector_count, sector_count).max(now)
+                let (start, end) = self.transfer(slot, begun, piece.sector_count, sector_count);
+                (start.max(now), end.max(now))
             }
             Op::Flush | Op::Trim if left == 0 => self.transfer(slot, now, 1, 1),
-            _ => now,
+            _ => (now, now),
         };
         let state = &mut self.slots[slot as usize];
         state.left = left;
         state.outcome = state.outcome.max(piece.outcome);
         if left == 0 {
-            self.complete(slot, end, piece.split);
+            // In front of the member; of a write, while its data went into the bridge.
+            let in_front_ns = piece.submitted_ns - state.begun_ns;
+            let into_bridge_ns = match (op, self.config.link) {
+                (Op::Write, Some(_)) => self.transfer_ns(slot, piece.sector_count, sector_count),
+                _ => 0,
+            };
+            let mut split = piece.split;
+            split.queueing_ns += in_front_ns - into_bridge_ns + (start - now);
+            split.link_ns += into_bridge_ns + (end - start);
+            self.complete(slot, end, split);
         }
     }
 
-    /// A command is done at `completed_ns`; `last` is where the time of its last piece went.
-    fn complete(&mut self, slot: u32, completed_ns: Nanos, last: LatencySplit) {
-        let Slot { command, submitted_ns, link_ns, outcome, .. } = self.slots[slot as usize];
-        let latency = completed_ns - submitted_ns;
-        // The last piece was under way all the time that is not the driver's, the bridge's or waiting in front of
-        // the member. Where bridge and member overlap, the member's part is told.
-        let firmware_ns = (last.firmware_ns + self.config.driver_ns).min(latency);
-        let flash_ns = last.flash_ns.min(latency - firmware_ns);
-        let cleaning_ns = last.cleaning_ns.min(latency - firmware_ns - flash_ns);
-        let known = firmware_ns + flash_ns + cleaning_ns;
-        let link_ns = last.link_ns.max(link_ns).min(latency - known);
-        let queueing_ns = latency - known - link_ns;
-        let split = LatencySplit { queueing_ns, link_ns, firmware_ns, flash_ns, cleaning_ns };
+    /// A command is done at `completed_ns`; `since_begun` is where its time went since the driver was done with it. That
+    /// is the time of its last piece: in front of its member, in the member, and what the bridge took beside that.
+    fn complete(&mut self, slot: u32, completed_ns: Nanos, since_begun: LatencySplit) {
+        let Slot { command, submitted_ns, begun_ns, outcome, .. } = self.slots[slot as usize];
+        let mut split = since_begun;
+        split.queueing_ns += begun_ns - self.config.driver_ns - submitted_ns;
+        split.firmware_ns += self.config.driver_ns;
         let completion = Completion {
             tag: command.tag,
             op: command.op,

@@ -176,7 +176,7 @@ impl<'a> Host<'a> {
                 return Err(format!("{found} {what}, at most {limit} may be"));
             }
         }
-        self.drive.engine().check_jobs()
+        self.drive.engine().check_step()
     }
 
     fn heard(&mut self, done: &Completion, now: Nanos) -> Result<(), String> {

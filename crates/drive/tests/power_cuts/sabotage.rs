@@ -110,8 +110,12 @@ impl Sabotage {
             MAPS,
             &[Class::Broken, Class::Resurrected, Class::Stale, Class::Freed, Class::Misplaced],
         ),
-        // The cells of what should be gone are used for other sectors.
-        (Self::SecureEraseIgnored, ALL, &[Class::Resurrected, Class::Stale, Class::Broken, Class::Misplaced]),
+        // The cells of what should be gone are used for other sectors, and a cut tears what comes into one.
+        (
+            Self::SecureEraseIgnored,
+            ALL,
+            &[Class::Resurrected, Class::Stale, Class::Broken, Class::Misplaced, Class::Torn],
+        ),
         (Self::SectorLost, DISKS, &[Class::Lost, Class::Stale]),
         (Self::SectorMisdirected, DISKS, &[Class::Misplaced, Class::Lost, Class::Stale]),
     ];

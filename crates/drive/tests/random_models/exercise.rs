@@ -23,7 +23,7 @@ struct Bench {
 
 impl Bench {
     fn step(&mut self) -> bool {
-        let before = self.drive.now_ns();
+        let (before, known) = (self.drive.now_ns(), self.done.len());
         let Some(next) = self.drive.next_event() else { return false };
         assert!(next >= before, "an event at {next} before now, {before}");
         if self.hurries {
@@ -32,7 +32,11 @@ impl Bench {
             self.drive.advance(next, &mut self.done);
         }
         self.carry_out();
-        assert!(self.drive.now_ns() >= before, "time goes backwards");
+        let now = self.drive.now_ns();
+        assert!(now >= before, "time goes backwards");
+        self.drive.device().check_step().unwrap();
+        let left = self.done[known.saturating_sub(1)..].iter().map(|completion| completion.completed_ns);
+        assert!(left.chain([now]).is_sorted(), "completions leave in order, and not before their time");
         true
     }
 
