@@ -175,6 +175,12 @@ impl HostQueue {
         self.processor_free_ns
     }
 
+    /// The processor takes nothing on before this time: it does something else.
+    #[inline]
+    pub fn hold_processor(&mut self, until: Nanos) {
+        self.processor_free_ns = self.processor_free_ns.max(until);
+    }
+
     /// A command will be ready at this time; not before any that came before it.
     #[inline]
     pub fn push(&mut self, ready_ns: Nanos, slot: u32) {

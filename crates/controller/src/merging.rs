@@ -383,8 +383,12 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     /// Moves a row to the bank, from `ready` on, and programs it; when that is done.
     fn program_row(&mut self, bank: DieIndex, is_copy: bool, ready: Nanos, now: Nanos) -> Nanos {
         let job = &self.jobs.banks[bank.0 as usize];
-        let (page, holds_data) = (job.page, !job.row.is_empty());
+        let (page, holds_data, merges) = (job.page, !job.row.is_empty(), job.merges);
         let end = self.transfer_and_program(bank, page, ready, now, is_copy);
+        if merges {
+            // The firmware copies row by row and looks for commands between two rows.
+            self.hold_firmware(end);
+        }
         if let Some(durable) = &mut self.durable {
             durable.begun(bank, end);
         }

@@ -408,6 +408,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.meters.firmware_busy_ns += work;
         self.queue.occupy_processor(work, now)
     }
+
+    /// The firmware takes no command on before this time.
+    pub(crate) fn hold_firmware(&mut self, until: Nanos) {
+        self.queue.hold_processor(until);
+    }
 }
 
 impl<M: Scheduled> HostSide for SolidStateDrive<M> {

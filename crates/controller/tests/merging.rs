@@ -291,3 +291,35 @@ fn a_larger_cache_absorbs_more_writes_per_merge() {
         );
     }
 }
+
+#[test]
+fn a_read_waits_for_the_row_that_the_firmware_copies_and_no_longer() {
+    let superblock = u64::from(ROWS * UNITS_PER_ROW) * 8;
+    let at_once = BufferConfig { hold_ns: 0, ..buffer(4 * UNITS_PER_ROW) };
+    let mut drive = drive::<OneReplacement>(66, config(64 * BANKS * ROWS * UNITS_PER_ROW), at_once);
+    fill(&mut drive);
+    let rest = |drive: &mut SolidStateDrive<MergeMap<OneReplacement>>| {
+        let later = drive.now_ns() + 20 * row_ns();
+        drive.advance(later, &mut Vec::new());
+    };
+    rest(&mut drive);
+    let mut done = Vec::new();
+    let mut read = |drive: &mut SolidStateDrive<MergeMap<OneReplacement>>, index: u64| {
+        let now = drive.now_ns();
+        drive.submit(now, Command::new(0, Op::Read, index * superblock, 8)).unwrap();
+        collect(drive, &mut done, 0);
+        drive.now_ns() - now
+    };
+    let alone = read(&mut drive, 100);
+    // The last unit of a superblock, two of which lie in stripes: all rows before it are copied, and nobody waits for it.
+    write_all(&mut drive, 1, [(2 * superblock - 8, 8)].into_iter());
+    // Superblocks in a row lie on all banks: that of the merge is one of them.
+    let during: Vec<u64> = (0..u64::from(ROWS) - 3).map(|index| read(&mut drive, 40 + index)).collect();
+    let (shortest, longest) = (during.iter().min().unwrap(), during.iter().max().unwrap());
+    assert!(*shortest > row_ns() / 2, "{during:?}: the firmware served a read in the middle of a row");
+    // Its own data may find the row's on the bus, out and in.
+    let most = alone + row_ns() + 2 * TIMING.bus_ns(2 * (8192 + 128));
+    assert!(*longest <= most, "{during:?}: longer than a row");
+    rest(&mut drive);
+    assert_eq!(read(&mut drive, 60), alone, "the merge is done");
+}
