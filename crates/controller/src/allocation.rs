@@ -16,8 +16,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if self.is_halted() {
             return;
         }
-        if self.mapping.is_checkpointing() {
-            // All dies write the checkpoint, whoever's turn it is.
+        if self.mapping.holds_host_pages() {
+            // All dies work on the map, whoever's turn it is.
             for die in 0..self.layout.geometry.die_count() {
                 self.pick_job(die, now);
             }

@@ -160,10 +160,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let listed = !self.jobs.idle.is_empty();
         let turn =
             if listed { self.jobs.list_of(die) == self.jobs.next_list } else { self.jobs.next_die == die };
-        let started = !self.is_frozen(die)
-            && (self.try_cleaning(die, now)
-                || self.try_metadata(die, now)
-                || (turn && self.try_host_page(die, now)));
+        let started = self.try_map_read(die, now)
+            || !self.is_frozen(die)
+                && (self.try_cleaning(die, now)
+                    || self.try_metadata(die, now)
+                    || (turn && self.try_host_page(die, now)));
         if !started && listed {
             let list = self.jobs.list_of(die);
             let job = &mut self.jobs.dies[die as usize];
@@ -234,6 +235,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 } else {
                     self.start_job(die, end);
                 }
+                self.call_map_readers(now);
                 true
             }
             Ok(None) if self.is_stuck() => self.cannot_clean(die, FtlError::NoFreeBlock { die }, now),
@@ -255,7 +257,6 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     fn time_cleaning_steps(&mut self, die: u32, first: CleaningStep, now: Nanos) -> Nanos {
         let index = DieIndex(die);
         let mut end = self.time_cleaning_step(die, first, now);
-        self.fetch_map_lines(now, true);
         let mut is_copy = matches!(first, CleaningStep::Copy { .. });
         let mut more = self.config.scheduling.cleaning_copies_at_once.saturating_sub(1);
         if self.buffer.queued() > 0 {
@@ -267,7 +268,6 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 Ok(Some(step)) => {
                     is_copy = matches!(step, CleaningStep::Copy { .. });
                     end = self.time_cleaning_step(die, step, now);
-                    self.fetch_map_lines(now, true);
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -514,7 +514,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     fn try_host_page(&mut self, die: u32, now: Nanos) -> bool {
         let index = DieIndex(die);
         if self.buffer.queued() == 0
-            || self.mapping.is_checkpointing()
+            || self.mapping.holds_host_pages()
             || self.mapping.is_full(index)
             || !self.mapping.has_room(index)
             || !self.has_page(now)
@@ -571,17 +571,27 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         } else {
             self.begin_log_job(die, now);
         }
-        self.fetch_map_lines(now, false);
+        self.call_map_readers(now);
         true
     }
 
-    /// Reads the lines of the map that a program has changed and that are not in memory.
+    /// Dies without a job read the lines of the map that a program has changed and that are not in memory. The others
+    /// will, before anything else.
     #[inline]
-    fn fetch_map_lines(&mut self, now: Nanos, cleaning: bool) {
-        while let Some(fetch) = self.mapping.take_map_fetch() {
-            self.meters.read_bytes_map += u64::from(fetch.bytes);
-            self.sense_and_transfer(fetch.die, u64::from(fetch.bytes), 1, now, cleaning);
+    fn call_map_readers(&mut self, now: Nanos) {
+        while let Some(die) = self.mapping.take_map_reader() {
+            self.pick_job(die.0, now);
         }
+    }
+
+    /// Reads lines of the map that changes wait for: a page of them, so that commands of the host get in between.
+    #[inline]
+    fn try_map_read(&mut self, die: u32, now: Nanos) -> bool {
+        let Some(bytes) = self.mapping.read_map(DieIndex(die)) else { return false };
+        self.meters.read_bytes_map += u64::from(bytes);
+        let end = self.sense_and_transfer(DieIndex(die), u64::from(bytes), 1, now, false);
+        self.start_job(die, end);
+        true
     }
 
     /// Paced cleaning: a block with v valid units of n frees n - v; so many copies go with each host page.

@@ -10,6 +10,7 @@ mod durable;
 mod fragments;
 mod map_cache;
 mod map_log;
+mod map_reads;
 mod map_upkeep;
 mod mapping;
 mod mount;

@@ -355,9 +355,16 @@ pub trait LogMapping: Mapping {
     /// Stores the stamps of the `offset`-th unit that was just programmed on the page at `first`.
     fn store_stamps(&mut self, first: Ppn, offset: u32, lpn: Lpn, stamps: &[u64]);
 
-    /// The next line of the map that changes need from flash; nobody waits for it.
+    /// The next die that was given lines of the map to read which changes need; no command waits for them.
     #[inline]
-    fn take_map_fetch(&mut self) -> Option<MapFetch> {
+    fn take_map_reader(&mut self) -> Option<DieIndex> {
+        None
+    }
+
+    /// Reads the lines on one page of the map that changes wait for on a die. How many bytes they are; `None`: it has none.
+    #[inline]
+    fn read_map(&mut self, die: DieIndex) -> Option<u32> {
+        let _ = die;
         None
     }
 
@@ -371,9 +378,10 @@ pub trait LogMapping: Mapping {
         self.is_metadata_due()
     }
 
-    /// Whether a checkpoint of the map is being written: no host page may be programmed before it is complete.
+    /// Whether no host page may be programmed before the dies have done more for the map: a checkpoint of it is being
+    /// written, or changes wait for as many lines of it as memory holds.
     #[inline]
-    fn is_checkpointing(&self) -> bool {
+    fn holds_host_pages(&self) -> bool {
         false
     }
 

@@ -409,7 +409,7 @@ impl LogMapping for PageMap {
     }
 
     #[inline]
-    fn is_checkpointing(&self) -> bool {
+    fn holds_host_pages(&self) -> bool {
         self.logs.journal.is_checkpointing()
     }
 

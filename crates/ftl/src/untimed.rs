@@ -43,6 +43,9 @@ impl<M: LogMapping> Untimed<M> {
             self.clean(die)?;
             if !self.ftl.is_full(die) && self.ftl.has_room(die) {
                 self.ftl.program_host(die, lpns, stored)?;
+                while let Some(reader) = self.ftl.take_map_reader() {
+                    while self.ftl.read_map(reader).is_some() {}
+                }
                 while self.ftl.is_metadata_due_on(die) {
                     self.ftl.program_metadata(die)?;
                 }

@@ -4,9 +4,10 @@
 //!
 //! The cache is direct-mapped: with uniform random accesses its hit rate is its share of the map, whatever the policy.
 
-use drivelab_nand::{BlockIndex, FlashArray, Geometry, Lpn};
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry, Lpn};
 
 use super::map_log::MapLog;
+use super::map_reads::MapReads;
 use crate::mapping::MapFetch;
 
 /// Bytes of a map entry in flash: page (25 bits or so) and place on it. Assumed.
@@ -25,8 +26,10 @@ pub(super) struct MapCache {
     pub log: MapLog,
     units_per_line: u32,
     fetch_bytes: u32,
-    /// Lines that changes need and that were not in memory.
-    due: Vec<MapFetch>,
+    /// Lines that changes need and that are not in memory.
+    pub reads: MapReads,
+    /// Lines that were just read.
+    arrived: Vec<u32>,
 }
 
 impl MapCache {
@@ -34,13 +37,16 @@ impl MapCache {
         let fetch_bytes = fetch_bytes.max(MAP_ENTRY_BYTES);
         let units_per_line = fetch_bytes / MAP_ENTRY_BYTES;
         let lines = if cache_bytes == 0 { 0 } else { units.div_ceil(units_per_line) };
+        let log = MapLog::new(geometry, fetch_bytes, lines);
+        let pages_per_die = (log.reserved() * geometry.pages_per_block).max(1);
         Self {
             places: vec![0; (cache_bytes / fetch_bytes) as usize],
             mapped: vec![0; lines as usize],
-            log: MapLog::new(geometry, fetch_bytes, lines),
+            log,
             units_per_line,
             fetch_bytes,
-            due: Vec::new(),
+            reads: MapReads::new(geometry.die_count(), pages_per_die, lines),
+            arrived: Vec::new(),
         }
     }
 
@@ -61,43 +67,103 @@ impl MapCache {
         first..(first + self.units_per_line).min(units)
     }
 
-    /// Brings the line of a unit into memory. Gives what must be read for it.
+    /// Brings a line into memory. Whether it was there.
     #[inline]
-    fn bring(&mut self, lpn: Lpn, changed: u32) -> Option<MapFetch> {
-        let line = lpn.0 / self.units_per_line;
+    fn bring(&mut self, line: u32, changed: u32) -> bool {
         let count = self.places.len();
         let place = &mut self.places[line as usize % count];
         let wanted = (line + 1) << 1;
         if *place & !CHANGED == wanted {
             *place |= changed;
-            return None;
+            return true;
         }
         let old = std::mem::replace(place, wanted | changed);
-        if old & CHANGED != 0 {
+        // A line that waits to be read isn't whole: it is written when it has been.
+        if old & CHANGED != 0 && !self.reads.is_waiting((old >> 1) - 1) {
             self.log.write_back((old >> 1) - 1);
         }
-        // What waits to be written is still in memory.
-        self.log.die_of(line).map(|die| MapFetch { die, bytes: self.fetch_bytes })
+        false
+    }
+
+    /// A line that changes waited for has been read.
+    #[inline]
+    fn arrive(&mut self, line: u32) {
+        let count = self.places.len();
+        let place = &mut self.places[line as usize % count];
+        if *place >> 1 == line + 1 {
+            *place |= CHANGED;
+        } else {
+            // Another has taken its place meanwhile.
+            self.log.write_back(line);
+        }
+    }
+
+    /// A line has been read with others of its page, for another purpose.
+    #[inline]
+    pub fn arrive_if_waiting(&mut self, line: u32) {
+        if self.reads.remove(line).is_some() {
+            self.arrive(line);
+        }
+    }
+
+    /// Reads the lines of a page that changes wait for on a die. How many bytes they are; `None`: there are none.
+    #[inline]
+    pub fn read_due(&mut self, die: DieIndex) -> Option<u32> {
+        let mut lines = std::mem::take(&mut self.arrived);
+        self.reads.take_page(die, &mut lines);
+        for &line in &lines {
+            self.arrive(line);
+        }
+        let bytes = lines.len() as u32 * self.fetch_bytes;
+        self.arrived = lines;
+        (bytes > 0).then_some(bytes)
+    }
+
+    /// Whether changes wait for as many lines as memory holds.
+    #[inline]
+    pub fn is_behind(&self) -> bool {
+        self.is_partial() && self.reads.waiting() as usize >= self.places.len()
+    }
+
+    /// Pages of the map that are to be written or read and that no command waits for.
+    pub fn due_pages(&self) -> u32 {
+        self.log.due_pages() + self.reads.waiting().div_ceil(self.log.lines_per_page())
     }
 
     /// What must be read before a unit can be looked up; its entry is in memory afterwards.
     #[inline]
     pub fn look_up(&mut self, lpn: Lpn) -> Option<MapFetch> {
-        if self.is_partial() && self.mapped[(lpn.0 / self.units_per_line) as usize] > 0 {
-            self.bring(lpn, 0)
-        } else {
-            None
+        let line = lpn.0 / self.units_per_line;
+        if !self.is_partial() || self.mapped[line as usize] == 0 {
+            return None;
         }
+        let was_there = self.bring(line, 0);
+        let page = match self.reads.remove(line) {
+            // The command takes the reading of the line over.
+            Some(page) => {
+                self.arrive(line);
+                Some(page)
+            }
+            None if was_there => None,
+            // What waits to be written is still in memory.
+            None => self.log.page_of(line),
+        };
+        page.map(|page| MapFetch { die: self.reads.die_of(page), bytes: self.fetch_bytes })
     }
 
     /// The entry of a unit changes; `is_new`: it had none. Nobody waits for the line, but it will be read
-    /// ([`Self::take_due`]).
+    /// ([`Self::read_due`]).
     #[inline]
     pub fn change(&mut self, lpn: Lpn, is_new: bool) {
         if self.is_partial() {
-            self.mapped[(lpn.0 / self.units_per_line) as usize] += u32::from(is_new);
-            let fetch = self.bring(lpn, CHANGED);
-            self.due.extend(fetch);
+            let line = lpn.0 / self.units_per_line;
+            self.mapped[line as usize] += u32::from(is_new);
+            if !self.bring(line, CHANGED)
+                && !self.reads.is_waiting(line)
+                && let Some(page) = self.log.page_of(line)
+            {
+                self.reads.push(line, page);
+            }
         }
     }
 
@@ -106,7 +172,7 @@ impl MapCache {
     #[inline]
     pub fn remove(&mut self, lpn: Lpn) {
         if self.is_partial() && !self.forget(lpn) {
-            self.bring(lpn, CHANGED);
+            self.bring(lpn.0 / self.units_per_line, CHANGED);
         }
     }
 
@@ -120,18 +186,13 @@ impl MapCache {
             return false;
         }
         self.log.drop_line(line);
+        self.reads.remove(line);
         let count = self.places.len();
         let place = &mut self.places[line as usize % count];
         if *place >> 1 == line + 1 {
             *place = 0;
         }
         true
-    }
-
-    /// The next line that a change needs from flash.
-    #[inline]
-    pub fn take_due(&mut self) -> Option<MapFetch> {
-        self.due.pop()
     }
 
     /// As after power-on, on an empty log: nothing is in memory, and what of the map says anything is in flash.
@@ -159,6 +220,7 @@ impl MapCache {
                 ));
             }
         }
+        self.reads.check()?;
         self.log.check()
     }
 }
@@ -196,14 +258,59 @@ mod tests {
         cache.change(Lpn(64 * 9), true);
         cache.change(Lpn(64 * 16), true);
         cache.change(Lpn(0), false);
-        assert_eq!(cache.take_due(), Some(MapFetch { die: DieIndex(1), bytes: 256 }), "from where it lies");
-        assert_eq!(cache.take_due(), None);
+        assert_eq!((cache.read_due(DieIndex(0)), cache.reads.take_called()), (None, Some(DieIndex(1))));
+        assert_eq!(cache.read_due(DieIndex(1)), Some(256), "from where it lies");
+        assert_eq!(cache.read_due(DieIndex(1)), None);
         cache.forget(Lpn(64));
         assert_eq!(cache.look_up(Lpn(64)), None, "with its last entry a line is gone");
         cache.log.check().unwrap();
         let mut whole = MapCache::new(0, 512, 1000, &geometry);
         whole.change(Lpn(9), true);
-        assert!(whole.look_up(Lpn(9)).is_none() && whole.take_due().is_none());
+        assert!(whole.look_up(Lpn(9)).is_none() && whole.read_due(DieIndex(0)).is_none());
         assert_eq!(whole.log.reserved(), 0);
+    }
+
+    #[test]
+    fn lines_that_changes_wait_for_are_bounded_and_written_only_when_they_are_whole() {
+        let geometry = Geometry {
+            channel_count: 2,
+            dies_per_channel: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 8,
+            pages_per_block: 4,
+            page_bytes: 512,
+            oob_bytes: 0,
+            two_plane: false,
+        };
+        let mut cache = MapCache::new(2 * 256, 256, 64 * 100, &geometry);
+        let change = |cache: &mut MapCache, line: u32| cache.change(Lpn(64 * line), true);
+        for line in 0..6 {
+            change(&mut cache, line);
+        }
+        // Two lines a page: 0 to 3 are in flash, 4 and 5 in memory.
+        for page in 0..2 {
+            let lines = cache.log.take_waiting();
+            cache.log.programmed(DieIndex(0), BlockIndex(0), page, &lines);
+        }
+        assert!(!cache.log.is_due() && !cache.is_behind());
+        change(&mut cache, 0);
+        assert!(!cache.is_behind(), "one line waits, two there may be");
+        change(&mut cache, 1);
+        assert!(cache.is_behind(), "as many as memory holds");
+        assert_eq!(cache.log.take_waiting(), [4, 5]);
+        cache.log.programmed(DieIndex(0), BlockIndex(0), 2, &[4, 5]);
+        change(&mut cache, 2);
+        change(&mut cache, 3);
+        assert!(!cache.log.is_due(), "lines 0 and 1 have lost their places, but are not whole");
+        assert_eq!(
+            cache.look_up(Lpn(64)),
+            Some(MapFetch { die: DieIndex(0), bytes: 256 }),
+            "a command waits"
+        );
+        assert_eq!(cache.read_due(DieIndex(0)), Some(256), "what is left of the first page: line 0");
+        assert_eq!(cache.log.take_waiting(), [0], "it can be written now");
+        assert_eq!(cache.read_due(DieIndex(0)), Some(512), "lines 2 and 3 of the second page at once");
+        assert_eq!((cache.read_due(DieIndex(0)), cache.is_behind()), (None, false));
+        cache.reads.check().unwrap();
     }
 }

@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry};
 
+use super::map_reads::LogPage;
+
 /// The line is in no page.
 const NOWHERE: u32 = 0;
 /// The line was changed and waits to be written.
@@ -88,11 +90,11 @@ impl MapLog {
         self.reserved
     }
 
-    /// The die that a line must be read from; `None`: it is in no page.
+    /// The page that a line must be read from, counted over the logs of all dies; `None`: it is in none.
     #[inline]
-    pub fn die_of(&self, line: u32) -> Option<DieIndex> {
+    pub fn page_of(&self, line: u32) -> Option<LogPage> {
         let at = self.at[line as usize];
-        (at != NOWHERE && at != WAITS).then(|| DieIndex(self.log_block(at - 1) / self.reserved))
+        (at != NOWHERE && at != WAITS).then(|| (at - 1) / self.lines_per_page)
     }
 
     /// The block of the log, counted over all dies, that a place belongs to.

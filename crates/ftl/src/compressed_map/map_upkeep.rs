@@ -57,6 +57,9 @@ impl CompressedMap {
         }
         if !kept.is_empty() {
             step.programmed = Some(self.program_lines(die, &kept)?);
+            for &line in &kept {
+                self.map_cache.arrive_if_waiting(line);
+            }
         } else if step.pages_read == 0 {
             self.logs.flash.erase(victim);
             self.logs.counters.erases_map += 1;

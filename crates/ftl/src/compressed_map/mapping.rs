@@ -200,7 +200,7 @@ impl Mapping for CompressedMap {
 
     fn backlog(&self) -> Backlog {
         let mut backlog = self.logs.backlog();
-        backlog.metadata_pages += u64::from(self.map_cache.log.due_pages());
+        backlog.metadata_pages += u64::from(self.map_cache.due_pages());
         backlog
     }
 
@@ -352,8 +352,13 @@ impl LogMapping for CompressedMap {
     }
 
     #[inline]
-    fn take_map_fetch(&mut self) -> Option<MapFetch> {
-        self.map_cache.take_due()
+    fn take_map_reader(&mut self) -> Option<DieIndex> {
+        self.map_cache.reads.take_called()
+    }
+
+    #[inline]
+    fn read_map(&mut self, die: DieIndex) -> Option<u32> {
+        self.map_cache.read_due(die)
     }
 
     fn is_metadata_due(&self) -> bool {
@@ -365,8 +370,8 @@ impl LogMapping for CompressedMap {
         self.logs.journal.is_due() || self.map_cache.log.is_due_on(die)
     }
 
-    fn is_checkpointing(&self) -> bool {
-        self.logs.journal.is_checkpointing()
+    fn holds_host_pages(&self) -> bool {
+        self.logs.journal.is_checkpointing() || self.map_cache.is_behind()
     }
 
     fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
