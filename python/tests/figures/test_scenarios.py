@@ -81,3 +81,26 @@ def test_a_virus_scan_costs_a_start_of_programs_time_that_it_has_alone() -> None
     assert alone["alone_s"] == pytest.approx(plain, rel=0.02)
     assert alone["scanned_s"]
     assert alone["scanned_s"] > 1.2 * plain
+
+
+GS = "corsair-force-gs-240gb"
+
+
+def part_of_gs(parts: int) -> Model:
+    """A Force GS with a part of its flash, as `Bench.small` makes them."""
+    part = bench(models.load(GS)).small(parts)
+    assert isinstance(part, EngineTarget)
+    return part.model
+
+
+def test_random_torture_is_of_random_data() -> None:
+    # Data that compress to nothing would leave a compressing drive as fast as new.
+    rates = found("random-torture-part", part_of_gs(2))
+    assert rates["new"]
+    assert rates["tortured"]
+    assert rates["tortured"] < 0.7 * rates["new"]
+
+
+def test_shared_contents_are_held_until_both_places_say_something_else() -> None:
+    units = found("shared-contents", part_of_gs(16))
+    assert units == {"with_a": 1, "with_b": 1, "without_a": 1, "without_both": 0}

@@ -87,7 +87,7 @@ def random_torture_part(bench: Bench) -> Found:
     drive = bench.small(EIGHTH)
     found = {"new": _file_writes(bench, drive)}
     bench.fill(drive, RANDOM)
-    bench.torture(drive, 60 / EIGHTH)
+    bench.torture(drive, 60 / EIGHTH, RANDOM)
     bench.settle(drive, EIGHTH)
     found["tortured"] = _file_writes(bench, drive)
     bench.trim(drive)

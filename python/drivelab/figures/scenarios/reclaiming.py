@@ -5,25 +5,33 @@ from __future__ import annotations
 from drivelab.figures.scenarios.bench import Bench, Found, scenarios, trim_range
 from drivelab.procedures.flow import flow
 from drivelab.quantities import GIB, KIB, NS_PER_S
-from drivelab.states.steps import REPEATING
+from drivelab.states.steps import RANDOM, REPEATING
 
 WRITING_S = 60.0
 
 
 def trim_before_writes(bench: Bench) -> Found:
-    """The first quarter of a used drive is written at random (4 KB, queue depth 1, a minute): as it
-    is, and after TRIM of it; mean and longest latency."""
+    """The first quarter of a used drive is written at random (4 KB, queue depth 1, a minute) as it
+    is; and the same writes after TRIM of it. Mean and longest latency. A minute of both would not
+    be the same writes: the longest of several times as many is no measure of one."""
     found: dict[str, float | None] = {}
     span = bench.target.capacity_bytes // 4
-    for name, trimmed in (("untold", False), ("trimmed", True)):
+    moved: int | None = None
+    for name in ("untold", "trimmed"):
         drive = bench.target.clone()
-        if trimmed:
+        if name == "trimmed":
             trim_range(bench, drive, 0, span)
         bench.settle(drive)
         report = bench.write(
-            drive, "quarter", depth=1, span=span, seconds=WRITING_S, data=REPEATING
+            *(drive, "quarter"),
+            depth=1,
+            span=span,
+            seconds=WRITING_S if moved is None else None,
+            moved=moved,
+            data=REPEATING,
         )
         numbers = flow(report, "write")
+        moved = int(numbers["bytes"] or 0)
         found |= {f"{name}_mean_ms": numbers["mean_ms"], f"{name}_max_ms": numbers["max_ms"]}
     return found
 
@@ -53,34 +61,44 @@ def trimmed_at_once(bench: Bench) -> Found:
 
 
 def shared_contents(bench: Bench) -> Found:
-    """The same contents at two places: what flash holds after one of them is trimmed, and after
-    both. Units are those that something still refers to."""
+    """The same contents at two places: what flash holds of them after one place is trimmed and
+    overwritten, and after both. Units are those that something still refers to; what overwrites
+    them is all different, and taken off.
+
+    A TRIM alone would not tell sharing from firmware that puts trims off.
+    """
     drive = bench.target.clone()
     size = GIB // 4
+
+    def write(data: str, place: int) -> None:
+        bench.write(
+            *(drive, "contents"),
+            rw="write",
+            block=128 * KIB,
+            depth=1,
+            offset=place * size,
+            span=size,
+            data=data,
+        )
 
     def units() -> float:
         drive.idle(NS_PER_S)
         return float(drive.counters()["valid_units"])
 
     before = units()
+    write(RANDOM, 2)
+    different = units() - before
+    before = units()
     found: dict[str, float | None] = {}
-    # Every block a copy of one: what is written at A is what is written at B.
-    same = "duplicate:100,pool:1"
-    for name, offset in (("a", 0), ("b", size)):
-        bench.write(
-            *(drive, "same"),
-            rw="write",
-            block=128 * KIB,
-            depth=1,
-            offset=offset,
-            span=size,
-            data=same,
-        )
+    for name, place in (("a", 0), ("b", 1)):
+        # Every block a copy of one: what is written at A is what is written at B.
+        write("duplicate:100,pool:1", place)
         found[f"with_{name}"] = units() - before
-    trim_range(bench, drive, 0, size)
-    found["without_a"] = units() - before
-    trim_range(bench, drive, size, size)
-    found["without_both"] = units() - before
+    for name, place in (("a", 0), ("both", 1)):
+        trim_range(bench, drive, place * size, size)
+        write(RANDOM, place)
+        before += different
+        found[f"without_{name}"] = units() - before
     return found
 
 
