@@ -78,7 +78,7 @@ BOOT = Load(
         span_bytes=4 * GIB,
         together=4,
     ),
-    processor_s=12.7,
+    processor_s=8.5,
     before_s=15.0,
     source="fitted to AN-239",
 )

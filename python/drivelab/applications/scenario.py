@@ -64,7 +64,8 @@ class Phase:
     processor_ns: int = 0
     """Processor time before each such group."""
     lazy_writes: bool = False
-    """Whether the program goes on while its writes are under way: the operating system has them."""
+    """Whether the program goes on while its writes are under way: the operating system has them,
+    and writes what follows each other at once."""
     scattered_writes: float = 0.0
     """Share of the writes that are a cluster at a random place, beside the stream of writes."""
 
@@ -105,6 +106,9 @@ def phase_requests(phase: Phase, place: Place, seed: int) -> Requests:
     offsets = np.floor(targets * (span // CLUSTER_BYTES)).astype(np.int64) * CLUSTER_BYTES
     for mine in (~writes, writes & ~scattered):
         offsets[mine] = _walk(sizes[mine], jumps[mine], targets[mine], span)
+    if phase.lazy_writes:
+        order = _runs_at_once(writes, offsets, sizes)
+        writes, offsets, sizes = writes[order], offsets[order], sizes[order]
     first_of_group = np.arange(count) % phase.together == 0
     think = np.where(first_of_group, max(phase.processor_ns, ONE_AFTER_ANOTHER_NS), 0)
     return Requests(
@@ -114,6 +118,21 @@ def phase_requests(phase: Phase, place: Place, seed: int) -> Requests:
         think_ns=think.astype(np.uint64),
         background=(writes & phase.lazy_writes).astype(np.uint8),
     )
+
+
+def _runs_at_once(
+    writes: NDArray[np.bool_], offsets: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The order in which a run of writes goes out whole, when the last of it is there: the
+    operating system collects what is written, and writes it file by file."""
+    index = np.flatnonzero(writes)
+    offset, size = offsets[index], sizes[index]
+    goes_on = np.concatenate(([False], offset[1:] == (offset + size)[:-1]))[: len(index)]
+    run = np.cumsum(~goes_on)
+    due = np.arange(len(writes))
+    # The last write of a run is the one before the next run begins.
+    due[index] = index[np.searchsorted(run, run, side="right") - 1]
+    return np.argsort(due, kind="stable")
 
 
 def joined(parts: Sequence[Requests]) -> Requests:

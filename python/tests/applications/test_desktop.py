@@ -30,6 +30,8 @@ def test_office_programs_write_as_those_of_the_published_traces() -> None:
 def test_rounds_are_the_same_for_a_seed_and_nobody_waits_for_writes() -> None:
     first, again = (desktop.rounds(2, PLACE, 1) for _ in range(2))
     assert np.array_equal(first.lba, again.lba)
+    assert first.think_ns is not None
+    assert again.think_ns is not None
     assert np.array_equal(first.think_ns, again.think_ns)
     assert first.background is not None
     assert np.array_equal(first.background != 0, first.op == WRITE)

@@ -21,6 +21,7 @@ from drivelab.applications.scenario import (
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_MS, SECTOR_BYTES
 from drivelab.targets import EngineTarget
+from drivelab.workload import READ, WRITE
 
 PHASE = Phase(
     name="phase",
@@ -84,6 +85,25 @@ def test_scattered_writes_are_clusters_at_random_places_and_leave_the_rest_alone
     lba, count = requests.lba[long], requests.sector_count[long]
     jumps = np.count_nonzero(lba[1:] != lba[:-1] + count[:-1])
     assert int(count.sum()) * SECTOR_BYTES / jumps == pytest.approx(64 * KIB, rel=0.2)
+
+
+def test_the_operating_system_writes_a_run_at_once_when_its_last_piece_is_there() -> None:
+    awaited = phase_requests(replace(PHASE, lazy_writes=False), PLACE, 1)
+    lazy = phase_requests(PHASE, PLACE, 1)
+    # The same requests: reads in the order in which the program reads, writes in that of its runs.
+    for direction in (READ, WRITE):
+        was, now = awaited.op == direction, lazy.op == direction
+        assert np.array_equal(awaited.lba[was], lazy.lba[now])
+        assert np.array_equal(awaited.sector_count[was], lazy.sector_count[now])
+    write = np.flatnonzero(lazy.op == WRITE)
+    ends = lazy.lba[write] + lazy.sector_count[write]
+    goes_on = lazy.lba[write[1:]] == ends[:-1]
+    assert goes_on.sum() > len(write) / 3
+    assert (np.diff(write)[goes_on] == 1).all(), "a run is broken by reads"
+    # No write is later than the last of its run was.
+    was = np.flatnonzero(awaited.op == WRITE)
+    last = ~np.append(goes_on, False)
+    assert np.array_equal(write[last], was[last])
 
 
 def test_a_seed_gives_the_same_requests_and_another_seed_others() -> None:

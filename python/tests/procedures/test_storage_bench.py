@@ -81,6 +81,19 @@ def test_bursts_stay_together_and_pauses_are_cut() -> None:
     assert np.array_equal(found.think_ns[1:][short].astype(np.int64), gaps[short])
 
 
+@pytest.mark.parametrize("name", ["2010-light", "2010-heavy", "2010-gaming", "2011-heavy"])
+def test_requests_of_a_replay_find_as_many_before_them_as_published(name: str) -> None:
+    trace = find(name)
+    think_ns = recorded(synthesise(trace, 1)).think_ns
+    assert think_ns is not None
+    # A request with processor time before it finds none, every other one more than the last.
+    outstanding, depths = 0, []
+    for think in think_ns.tolist():
+        outstanding = 1 if think else outstanding + 1
+        depths.append(outstanding)
+    assert np.mean(depths) == pytest.approx(trace.aim("mean_queue_depth"), rel=0.01)
+
+
 def test_a_quick_replay_is_a_part_and_says_so(
     tiny: StorageBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
