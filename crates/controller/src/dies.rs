@@ -184,6 +184,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let with_oob = bytes + bytes * u64::from(geometry.oob_bytes) / u64::from(geometry.page_bytes);
             timing.bus_ns(with_oob / pages)
         };
+        let bus_ns = bus_ns + timing.decode_ns;
         for _ in 0..pages {
             let begin = at;
             let channel = &mut self.channels[self.layout.channel_of(die) as usize];

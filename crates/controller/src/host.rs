@@ -324,7 +324,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 let (rest, from_flash) = match existing {
                     _ if !partial => (now, false),
                     Some(id) => (self.buffer.entry(id).ready_ns, false),
-                    None if M::COMPLETES_LATE => (now, false),
+                    None if M::COMPLETES_LATE => (self.work_on_partial(now), false),
                     None => self.complete_partial(Lpn(unit), sector, sectors, now),
                 };
                 let ready = arrival.max(rest);
@@ -382,10 +382,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.fetch_map(lpn, &mut wait, now);
         let mut known = wait.ready_ns;
         let Some(ppn) = self.mapping.lookup(lpn) else { return (known, false) };
-        let work = self.config.scheduling.partial_unit_firmware_ns;
-        if work > 0 {
-            known = known.max(self.occupy_firmware(work, now));
-        }
+        known = known.max(self.work_on_partial(now));
         let missing = u64::from(self.mapping.read_bytes(lpn, self.sectors_per_unit - sectors));
         self.meters.units_rmw += 1;
         self.meters.read_bytes_rmw += missing;

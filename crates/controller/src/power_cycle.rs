@@ -281,7 +281,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         // Of a block that the checkpoint covers only the last page is looked at.
         let pages = recovered.pages_read + u64::from(recovered.blocks_skipped) + checkpoint_pages;
         let rounds = pages.div_ceil(u64::from(geometry.die_count()));
-        let duration_ns = rounds * (self.config.timing.read_ns + self.dies.page_bus_ns)
+        let duration_ns = rounds
+            * (self.config.timing.read_ns + self.dies.page_bus_ns + self.config.timing.decode_ns)
             + erases as u64 * self.config.timing.erase_ns;
         let programs = self.mapping.flash().program_count();
         let duration_ns = M::recover(self, duration_ns);

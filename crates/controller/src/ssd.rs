@@ -409,6 +409,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.queue.occupy_processor(work, now)
     }
 
+    /// What the processor has to do for a unit that is written in part; when it is done.
+    #[inline]
+    pub(crate) fn work_on_partial(&mut self, now: Nanos) -> Nanos {
+        let work = self.config.scheduling.partial_unit_firmware_ns;
+        if work > 0 { self.occupy_firmware(work, now) } else { now }
+    }
+
     /// The firmware takes no command on before this time.
     pub(crate) fn hold_firmware(&mut self, until: Nanos) {
         self.queue.hold_processor(until);

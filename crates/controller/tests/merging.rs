@@ -23,6 +23,7 @@ const TIMING: FlashTiming = FlashTiming {
     program_slow_ns: 900_000,
     erase_ns: 2_000_000,
     command_ns: 4_000,
+    decode_ns: 0,
     bus_bytes_per_s: 40_000_000,
     lockstep_channels: 2,
     hold_bus_while_reading: false,

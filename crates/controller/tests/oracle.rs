@@ -153,6 +153,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             program_slow_ns: 1_500_000,
             erase_ns: 2_000_000,
             command_ns: 4_000,
+            decode_ns: 2_000,
             bus_bytes_per_s: 40_000_000,
             lockstep_channels: 1,
             hold_bus_while_reading: shape.seed.is_multiple_of(2),

@@ -131,6 +131,50 @@ const LAWS: &[Law] = &[
         ],
     },
     Law {
+        name: "pages that don't compress are moved and corrected one after another on each channel, MB/s",
+        measure: |drive| {
+            (0..16).for_each(|index| once(drive, Op::Write, index * 4096, 4096));
+            once(drive, Op::Flush, 0, 0);
+            let start = drive.now_ns();
+            (0..16).for_each(|index| once(drive, Op::Read, index * 4096, 4096));
+            16.0 * 4096.0 * 512.0 / ((drive.now_ns() - start) as f64 / 1e9) / 1e6
+        },
+        formula: |drive| {
+            let page = row_bus_ns(drive) + value(drive, "controller.decode_ns");
+            value(drive, "flash.channel_count") * value(drive, "flash.page_bytes") / page * 1e3
+        },
+        tolerance: 0.06,
+        common: &[("ftl.map_cache_bytes", "0")],
+        variants: &[
+            ("corsair-force-f100-100gb", &[]),
+            ("corsair-force-f100-100gb", &[("controller.decode_ns", "186000")]),
+            ("corsair-force-f100-100gb", &[("flash.command_ns", "94000")]),
+        ],
+    },
+    Law {
+        name: "the processor works on each unit that is written in part before the next command, in us",
+        measure: |drive| {
+            let random = &mut Stream::new(7, 1);
+            let start = drive.now_ns();
+            (0..1000).for_each(|_| once(drive, Op::Write, 8 * random.below(1 << 20) + 3, 8));
+            (drive.now_ns() - start) as f64 / 1e3 / 1000.0
+        },
+        formula: |drive| {
+            let (bytes, frame) = (4096.0, value(drive, "link.frame_overhead_ns"));
+            let link = bytes / value(drive, "link.bytes_per_s") * 1e9 + frame;
+            let partial = 2.0 * value(drive, "controller.partial_unit_firmware_ns");
+            (value(drive, "controller.write_firmware_ns") + partial.max(link)) / 1e3
+        },
+        tolerance: 0.02,
+        common: &[],
+        variants: &[
+            ("samsung-slc-64gb", &[]),
+            ("samsung-slc-64gb", &[("controller.partial_unit_firmware_ns", "200000")]),
+            ("samsung-slc-64gb", &[("controller.partial_unit_firmware_ns", "0")]),
+            ("jmicron-jmf602b-64gb", &[("controller.partial_unit_firmware_ns", "600000000")]),
+        ],
+    },
+    Law {
         name: "a used log-block map merges for as many writes as the buffer gathers of a superblock",
         measure: |drive| {
             fill(drive);

@@ -233,6 +233,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
             program_slow_ns: 1_500_000,
             erase_ns: 2_000_000,
             command_ns: 4_000,
+            decode_ns: 0,
             bus_bytes_per_s: 40_000_000,
             lockstep_channels: 1,
             hold_bus_while_reading: false,

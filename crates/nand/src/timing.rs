@@ -16,6 +16,8 @@ pub struct FlashTiming {
     pub erase_ns: Nanos,
     /// Command, address and status cycles of one operation on the bus.
     pub command_ns: Nanos,
+    /// Error correction of a page that was read, while its channel moves nothing else.
+    pub decode_ns: Nanos,
     /// Data rate of a channel's bus, bytes per second.
     pub bus_bytes_per_s: u64,
     /// Byte-wide buses that act as one: each carries its share of the bytes. 1: an ordinary channel.

@@ -122,6 +122,7 @@ pub fn controller(
             program_slow_ns: slow,
             erase_ns: model.integer("flash.erase_ns"),
             command_ns: model.integer("flash.command_ns"),
+            decode_ns: model.integer("controller.decode_ns"),
             bus_bytes_per_s: model.integer("flash.bus_bytes_per_s"),
             lockstep_channels: lockstep,
             hold_bus_while_reading: model.flag("flash.hold_bus_while_reading"),

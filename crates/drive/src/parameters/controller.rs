@@ -72,6 +72,13 @@ pub(super) const DATA_PATH: &[Parameter] = &[
         "rate of data from flash to the host link, shared by all channels; 0: takes no time",
     ),
     row(
+        "controller.decode_ns",
+        "ns",
+        Integer(0, SECOND_NS),
+        Number(0),
+        "error correction of each page that is read, while its channel moves nothing else",
+    ),
+    row(
         "controller.read_ahead_bytes",
         "B",
         Integer(0, 1 << 24),

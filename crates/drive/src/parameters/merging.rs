@@ -2,7 +2,7 @@
 
 use super::Fallback::{Boolean as Is, Integer as Number, Required, Word};
 use super::Kind::{Boolean, Choice, Integer};
-use super::{MOST, Parameter, row};
+use super::{HOUR_NS, MOST, Parameter, row};
 
 /// Superblocks.
 pub(super) const SUPERBLOCKS: &[Parameter] = &[
@@ -50,6 +50,14 @@ pub(super) const LOG_BLOCKS: &[Parameter] = &[
 ];
 
 /// Order in which groups leave the write buffer.
+pub(super) const PARTIAL_UNITS: &[Parameter] = &[row(
+    "controller.partial_unit_firmware_ns",
+    "ns",
+    Integer(0, HOUR_NS),
+    Number(0),
+    "firmware time of each map unit that is written in part",
+)];
+
 pub(super) const WRITE_BUFFER: &[Parameter] = &[
     row(
         "write_buffer.eviction",

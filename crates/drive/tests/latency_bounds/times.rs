@@ -69,6 +69,7 @@ impl Times {
         let program_bytes = page * fused;
         let bus_bytes = (page + number("flash.oob_bytes")) * fused;
         let bus = number("flash.command_ns")
+            + number("controller.decode_ns")
             + per_second(bus_bytes.div_ceil(lockstep), number("flash.bus_bytes_per_s"));
         let average = number("flash.program_ns");
         let fast = model.optional_integer("flash.program_fast_ns").unwrap_or(average);

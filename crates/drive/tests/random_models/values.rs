@@ -74,6 +74,7 @@ fn flash(random: &mut Random, cut: Cut) -> Flash {
     put(&mut values, "flash.program_ns", time(200_000, 900_000));
     put(&mut values, "flash.erase_ns", time(0, 3_000_000));
     put(&mut values, "flash.command_ns", time(0, 6_000));
+    put(&mut values, "controller.decode_ns", time(0, 6_000));
     put(&mut values, "flash.bus_bytes_per_s", time(1_000_000, 400_000_000));
     put(&mut values, "link.bytes_per_s", time(0, 300_000_000));
     put(&mut values, "flash.channel_count", groups * lockstep);
@@ -217,6 +218,7 @@ fn merging(random: &mut Random, has_log: bool) -> Values {
         put(&mut values, "ftl.reserve_blocks", random.between(0, 3));
         put(&mut values, "ftl.log_blocks", random.between(0, 3));
     }
+    put(&mut values, "controller.partial_unit_firmware_ns", random.between(0, 2) * 4000);
     put(&mut values, "write_buffer.eviction", random.one(&["oldest", "fullest", "random"]));
     put(&mut values, "write_buffer.one_group", random.one(&["true", "false"]));
     controller(random, &mut values, unit, program.max(unit), raw);
