@@ -3,9 +3,9 @@
 //!
 //! The buffer is a write-back cache. A group leaves when a write waits for space, when a command waits for flash, or
 //! when it has waited for the hold time. Whole rows in order go to several banks at once. The firmware is serial: while
-//! it copies rows of a merge no other group begins, and a group that needs a merge begins only when no bank is at work,
-//! so that rows still coming together are not torn apart while others leave. A row's space in the buffer is free when
-//! its data has moved to the page registers.
+//! it copies rows of a merge no other group begins, and commands are taken on between two rows only; a group that needs a
+//! merge begins only when no bank is at work, so that rows still coming together are not torn apart while others leave. A
+//! row's space in the buffer is free when its data has moved to the page registers.
 
 use std::cmp::Reverse;
 
