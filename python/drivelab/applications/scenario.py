@@ -104,10 +104,11 @@ def phase_requests(phase: Phase, place: Place, seed: int) -> Requests:
     sizes = np.where(scattered, CLUSTER_BYTES, sizes)
     span = min(phase.span_bytes, place.size_bytes)
     offsets = np.floor(targets * (span // CLUSTER_BYTES)).astype(np.int64) * CLUSTER_BYTES
-    for mine in (~writes, writes & ~scattered):
+    in_runs = writes & ~scattered
+    for mine in (~writes, in_runs):
         offsets[mine] = _walk(sizes[mine], jumps[mine], targets[mine], span)
     if phase.lazy_writes:
-        order = _runs_at_once(writes, offsets, sizes)
+        order = _runs_at_once(in_runs, offsets, sizes)
         writes, offsets, sizes = writes[order], offsets[order], sizes[order]
     first_of_group = np.arange(count) % phase.together == 0
     think = np.where(first_of_group, max(phase.processor_ns, ONE_AFTER_ANOTHER_NS), 0)
@@ -121,15 +122,15 @@ def phase_requests(phase: Phase, place: Place, seed: int) -> Requests:
 
 
 def _runs_at_once(
-    writes: NDArray[np.bool_], offsets: NDArray[np.int64], sizes: NDArray[np.int64]
+    in_runs: NDArray[np.bool_], offsets: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """The order in which a run of writes goes out whole, when the last of it is there: the
     operating system collects what is written, and writes it file by file."""
-    index = np.flatnonzero(writes)
+    index = np.flatnonzero(in_runs)
     offset, size = offsets[index], sizes[index]
     goes_on = np.concatenate(([False], offset[1:] == (offset + size)[:-1]))[: len(index)]
     run = np.cumsum(~goes_on)
-    due = np.arange(len(writes))
+    due = np.arange(len(in_runs))
     # The last write of a run is the one before the next run begins.
     due[index] = index[np.searchsorted(run, run, side="right") - 1]
     return np.argsort(due, kind="stable")

@@ -87,21 +87,29 @@ def test_scattered_writes_are_clusters_at_random_places_and_leave_the_rest_alone
     assert int(count.sum()) * SECTOR_BYTES / jumps == pytest.approx(64 * KIB, rel=0.2)
 
 
-def test_the_operating_system_writes_a_run_at_once_when_its_last_piece_is_there() -> None:
-    awaited = phase_requests(replace(PHASE, lazy_writes=False), PLACE, 1)
-    lazy = phase_requests(PHASE, PLACE, 1)
-    # The same requests: reads in the order in which the program reads, writes in that of its runs.
-    for direction in (READ, WRITE):
-        was, now = awaited.op == direction, lazy.op == direction
+@pytest.mark.parametrize("share", [0.0, 0.25])
+def test_the_operating_system_writes_a_run_at_once_when_its_last_piece_is_there(
+    share: float,
+) -> None:
+    phase = replace(PHASE, scattered_writes=share)
+    awaited = phase_requests(replace(phase, lazy_writes=False), PLACE, 1)
+    lazy = phase_requests(phase, PLACE, 1)
+    small = 4 * KIB // SECTOR_BYTES
+    kinds = [
+        [requests.op == READ, *((requests.op == WRITE) & part for part in (scattered, ~scattered))]
+        for requests in (awaited, lazy)
+        for scattered in [requests.sector_count == small]
+    ]
+    # The same requests, each kind in its order: reads, scattered writes, writes in runs.
+    for was, now in zip(*kinds, strict=True):
         assert np.array_equal(awaited.lba[was], lazy.lba[now])
         assert np.array_equal(awaited.sector_count[was], lazy.sector_count[now])
-    write = np.flatnonzero(lazy.op == WRITE)
+    was, write = (np.flatnonzero(kind[2]) for kind in kinds)
     ends = lazy.lba[write] + lazy.sector_count[write]
     goes_on = lazy.lba[write[1:]] == ends[:-1]
     assert goes_on.sum() > len(write) / 3
-    assert (np.diff(write)[goes_on] == 1).all(), "a run is broken by reads"
-    # No write is later than the last of its run was.
-    was = np.flatnonzero(awaited.op == WRITE)
+    assert (np.diff(write)[goes_on] == 1).all(), "a run is broken by others"
+    # No run is later than its last write was.
     last = ~np.append(goes_on, False)
     assert np.array_equal(write[last], was[last])
 
