@@ -31,7 +31,7 @@ pub(crate) struct DieJob {
     /// The job is an erase that can't begin yet, in durable mode.
     late_erase: Option<BlockIndex>,
     /// Copies that paced cleaning owes before the next host page.
-    owed_copies: u32,
+    pub(crate) owed_copies: u32,
 }
 
 /// Jobs of all dies, and what they share.
@@ -94,12 +94,6 @@ impl LogJobs {
     #[inline]
     fn list_of(&self, die: u32) -> usize {
         if self.idle.len() == 1 { 0 } else { die as usize % self.idle.len() }
-    }
-
-    /// Copies owed on dies that are being cleaned.
-    pub(crate) fn owed_copies(&self, is_cleaning: impl Fn(DieIndex) -> bool) -> u64 {
-        let dies = (0u32..).map(DieIndex).zip(&self.dies).filter(|&(die, _)| is_cleaning(die));
-        dies.map(|(_, job)| u64::from(job.owed_copies)).sum()
     }
 }
 

@@ -8,6 +8,14 @@ use crate::log_jobs::LogJobs;
 use crate::scheduled::Scheduled;
 use crate::ssd::SolidStateDrive;
 
+impl LogJobs {
+    /// Copies owed on dies that are being cleaned.
+    pub(crate) fn owed_copies(&self, is_cleaning: impl Fn(DieIndex) -> bool) -> u64 {
+        let dies = (0u32..).map(DieIndex).zip(&self.dies).filter(|&(die, _)| is_cleaning(die));
+        dies.map(|(_, job)| u64::from(job.owed_copies)).sum()
+    }
+}
+
 impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Recounts jobs, tokens and the lists of dies.
     pub(crate) fn check_log_jobs(&self) -> Result<(), String> {
