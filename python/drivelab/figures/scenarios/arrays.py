@@ -34,25 +34,22 @@ def disks_in_raid(bench: Bench) -> Found:
     return found
 
 
-PARTS = 8
-
-
 def partition_part(bench: Bench) -> Found:
     """A pass after torture on the whole of a drive, and on the review's share of it (60 of 74.5
-    GB), and the same pass again; on an eighth of the flash, tortured for an eighth of the time.
-    `new`: the pass on the new drive."""
-    new = bench.small(PARTS)
+    GB), and the same pass again. `new`: the pass on the new drive. The drive is whole: its slowest
+    zone is no ratio, and an eighth of it would be slower by chance alone."""
+    new = bench.target.clone()
     found = {"new": _pass(bench, new)["mean_mb_per_s"]}
     for name, share in (("whole", 1.0), ("part", REVIEW_SHARE)):
-        size = int(new.capacity_bytes * share)
+        size = int(bench.target.capacity_bytes * share)
         size -= size % MIB
         more = () if share == 1 else (("partition_bytes", str(size)),)
-        drive = bench.small(PARTS, *more)
+        drive = bench.variant(*more)
         bench.fill(drive)
-        bench.torture(drive, steps.Torture().minutes / PARTS, REPEATING)
-        bench.settle(drive, PARTS)
+        bench.torture(drive, steps.Torture().minutes, REPEATING)
+        bench.settle(drive)
         first = _pass(bench, drive)
-        bench.settle(drive, PARTS)
+        bench.settle(drive)
         found |= {
             f"{name}_floor": first["floor_mb_per_s"],
             f"{name}_tortured": first["mean_mb_per_s"],
