@@ -231,9 +231,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn changed_lines_come_back_from_flash_after_others_took_their_place() {
-        let geometry = Geometry {
+    fn geometry() -> Geometry {
+        Geometry {
             channel_count: 2,
             dies_per_channel: 1,
             planes_per_die: 1,
@@ -242,8 +241,12 @@ mod tests {
             page_bytes: 512,
             oob_bytes: 0,
             two_plane: false,
-        };
-        let mut cache = MapCache::new(2048, 256, 64 * 100, &geometry);
+        }
+    }
+
+    #[test]
+    fn changed_lines_come_back_from_flash_after_others_took_their_place() {
+        let mut cache = MapCache::new(2048, 256, 64 * 100, &geometry());
         assert_eq!(cache.look_up(Lpn(0)), None, "nothing is mapped");
         cache.change(Lpn(0), true);
         cache.change(Lpn(63), true);
@@ -264,7 +267,7 @@ mod tests {
         cache.forget(Lpn(64));
         assert_eq!(cache.look_up(Lpn(64)), None, "with its last entry a line is gone");
         cache.log.check().unwrap();
-        let mut whole = MapCache::new(0, 512, 1000, &geometry);
+        let mut whole = MapCache::new(0, 512, 1000, &geometry());
         whole.change(Lpn(9), true);
         assert!(whole.look_up(Lpn(9)).is_none() && whole.read_due(DieIndex(0)).is_none());
         assert_eq!(whole.log.reserved(), 0);
@@ -272,17 +275,7 @@ mod tests {
 
     #[test]
     fn lines_that_changes_wait_for_are_bounded_and_written_only_when_they_are_whole() {
-        let geometry = Geometry {
-            channel_count: 2,
-            dies_per_channel: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 8,
-            pages_per_block: 4,
-            page_bytes: 512,
-            oob_bytes: 0,
-            two_plane: false,
-        };
-        let mut cache = MapCache::new(2 * 256, 256, 64 * 100, &geometry);
+        let mut cache = MapCache::new(2 * 256, 256, 64 * 100, &geometry());
         let change = |cache: &mut MapCache, line: u32| cache.change(Lpn(64 * line), true);
         for line in 0..6 {
             change(&mut cache, line);
