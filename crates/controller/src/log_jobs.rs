@@ -140,6 +140,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 self.pick_job(waiting, now);
             }
         }
+        if sabotage::is(Sabotage::DieNotWoken) {
+            return;
+        }
         self.pick_job(die, now);
         self.drain_log(now);
     }
@@ -459,23 +462,32 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         true
     }
 
-    /// Whether the buffer has a page to program: a full one, or one that need not wait for more.
+    /// Whether the buffer has a page to program: a full one, or one that need not wait for more. Sets the alarm for one
+    /// that must.
     #[inline]
     pub(crate) fn has_page(&mut self, now: Nanos) -> bool {
-        if self.buffer.queued_granules() >= self.jobs.page_granules {
+        let due = self.page_due_ns();
+        if due <= now || (due != NONE_NS && sabotage::is(Sabotage::HoldIgnored)) {
             return true;
         }
-        let Some(front) = self.buffer.front() else { return false };
-        let entry = self.buffer.entry(front);
-        let due = entry.inserted_ns + self.config.buffer.hold_ns;
-        if sabotage::is(Sabotage::HoldIgnored) {
-            return true;
+        if due != NONE_NS && !sabotage::is(Sabotage::HoldAlarmLost) {
+            self.hold_alarm_ns = due;
         }
-        if due <= now || self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admission.is_empty() {
-            return true;
-        }
-        self.hold_alarm_ns = due;
         false
+    }
+
+    /// When the oldest page of the buffer is to be programmed: at once if it is full or somebody waits for it, otherwise
+    /// when it has waited for more for long enough; `NONE_NS`: there is none.
+    #[inline]
+    pub(crate) fn page_due_ns(&self) -> Nanos {
+        if self.buffer.queued_granules() >= self.jobs.page_granules {
+            return 0;
+        }
+        let Some(front) = self.buffer.front() else { return NONE_NS };
+        if self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admission.is_empty() {
+            return 0;
+        }
+        self.buffer.entry(front).inserted_ns + self.config.buffer.hold_ns
     }
 
     /// Takes as many of the oldest entries from the buffer as fit on a page. Gives when their data is complete, and

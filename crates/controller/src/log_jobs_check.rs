@@ -20,6 +20,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Recounts jobs, tokens and the lists of dies.
     pub(crate) fn check_log_jobs(&self) -> Result<(), String> {
         (0..self.layout.geometry.die_count()).try_for_each(|die| self.check_die(die))?;
+        self.check_wakefulness()?;
         let limit = self.config.scheduling.programs_per_channel;
         for channel in (0..self.layout.geometry.channel_count).filter(|_| limit > 0) {
             let dies = (0u32..).zip(&self.jobs.dies);
@@ -46,6 +47,32 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     "channel {channel}: {waiting} dies wait for a token, and {free} are free"
                 ));
             }
+        }
+        Ok(())
+    }
+
+    /// No page of the host waits for a die that does nothing, and one that waits for more data has an alarm.
+    fn check_wakefulness(&self) -> Result<(), String> {
+        if self.is_halted() || self.faults.is_some() || self.mapping.holds_host_pages() || self.drain_due {
+            return Ok(());
+        }
+        let could_take_a_page = |&die: &u32| {
+            let (job, index) = (&self.jobs.dies[die as usize], DieIndex(die));
+            !job.has_job && !job.waits && self.mapping.has_room(index) && !self.mapping.is_full(index)
+        };
+        // Of all dies only those whose turn it is.
+        let asleep = match self.jobs.idle.get(self.jobs.next_list) {
+            Some(list) => list.iter().copied().find(could_take_a_page),
+            None => Some(self.jobs.next_die).filter(could_take_a_page),
+        };
+        let (Some(die), due) = (asleep, self.page_due_ns()) else { return Ok(()) };
+        if due <= self.now_ns {
+            return Err(format!("a page of the host waits for die {die}, which does nothing"));
+        }
+        if self.hold_alarm_ns > due {
+            return Err(format!(
+                "a page that is not full waits for more until {due} ns, and no alarm is set"
+            ));
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ use crate::buffer::sector_bits;
 use crate::clusters::Clusters;
 use crate::config::ControllerConfig;
 use crate::scheduled::Scheduled;
-use crate::ssd::SolidStateDrive;
+use crate::ssd::{NONE_NS, SolidStateDrive};
 
 /// Added to a bank's number: the data of its row is in the page registers.
 const EVENT_IN_REGISTER: u32 = 1 << 30;
@@ -141,6 +141,7 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
                 return Err(format!("bank {bank} waits, or does not, against its book ({job:?})"));
             }
         }
+        drive.check_wakefulness()?;
         let working = jobs.banks.iter().filter(|bank| bank.is_busy).count() as u32;
         let merging = jobs.banks.iter().filter(|bank| bank.is_busy && bank.merges).count() as u32;
         if working != jobs.working || merging != jobs.merging || merging > 1 {
@@ -171,18 +172,39 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
 
     /// Whether a group must leave the buffer now; otherwise sets the alarm for when it must.
     fn must_leave(&mut self, now: Nanos) -> bool {
-        if self.buffer.queued() == 0 {
-            return false;
-        }
-        if !self.admission.is_empty() || !self.flushes.is_empty() || self.buffer.is_awaited() {
-            return true;
-        }
-        let Some(since) = self.buffer.clusters().and_then(Clusters::oldest_since_ns) else { return false };
-        let due = since + self.config.buffer.hold_ns;
-        if due > now && !sabotage::is(Sabotage::GroupForgotten) {
+        let due = self.group_due_ns();
+        if due > now && due != NONE_NS && !sabotage::is(Sabotage::GroupForgotten) {
             self.hold_alarm_ns = due;
         }
         due <= now
+    }
+
+    /// When a group must leave the buffer: at once if somebody waits for it, otherwise when the oldest has waited for
+    /// long enough; `NONE_NS`: there is none.
+    fn group_due_ns(&self) -> Nanos {
+        if self.buffer.queued() == 0 {
+            return NONE_NS;
+        }
+        if !self.admission.is_empty() || !self.flushes.is_empty() || self.buffer.is_awaited() {
+            return 0;
+        }
+        let since = self.buffer.clusters().and_then(Clusters::oldest_since_ns);
+        since.map_or(NONE_NS, |since| since + self.config.buffer.hold_ns)
+    }
+
+    /// Nothing that must leave the buffer waits while no bank works, and a group that may wait has an alarm.
+    fn check_wakefulness(&self) -> Result<(), String> {
+        if self.is_halted() || self.faults.is_some() || self.drain_due || self.jobs.working > 0 {
+            return Ok(());
+        }
+        let due = self.group_due_ns();
+        if due <= self.now_ns {
+            return Err("a group must leave the buffer, and no bank works".to_owned());
+        }
+        if self.hold_alarm_ns > due {
+            return Err(format!("a group waits for more until {due} ns, and no alarm is set"));
+        }
+        Ok(())
     }
 
     /// Begins a job for the superblock whose turn it is among those of idle banks. `false`: none can begin.

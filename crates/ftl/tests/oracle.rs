@@ -1,7 +1,7 @@
 //! The FTL against a plain map, with every book recounted after every step.
 
 use drivelab_ftl::untimed::Untimed;
-use drivelab_ftl::{CleaningMode, FtlConfig, Mapping, PageMap, VictimSelection};
+use drivelab_ftl::{CleaningMode, FtlConfig, LogMapping, Mapping, PageMap, VictimSelection};
 use drivelab_nand::{DieIndex, Geometry, Lpn, UnitLayout};
 use proptest::prelude::*;
 
@@ -98,6 +98,7 @@ fn a_drive_written_full_of_one_hot_die_never_deadlocks() {
     for lpn in 0..units {
         drive.write(&[Lpn(lpn)]).unwrap();
     }
+    let mut held_back = 0;
     for round in 0..2000u32 {
         let layout = *drive.ftl.layout();
         let on_die_0 = (0..units).find(|&lpn| {
@@ -105,8 +106,15 @@ fn a_drive_written_full_of_one_hot_die_never_deadlocks() {
             drive.ftl.lookup(Lpn(lpn)).is_some_and(|ppn| layout.die_of(layout.block_of(ppn)) == DieIndex(0))
         });
         let lpn = on_die_0.map_or(round % units, |lpn| (lpn + round) % units);
+        let is_held_back = drive.ftl.is_full(DieIndex(1));
         drive.write(&[Lpn(lpn)]).unwrap();
+        if is_held_back {
+            let place = drive.ftl.lookup(Lpn(lpn)).unwrap();
+            assert_eq!(layout.die_of(layout.block_of(place)), DieIndex(0), "die 1 was full");
+            held_back += 1;
+        }
     }
+    assert!(held_back > 0, "no die was ever held back");
     drive.ftl.check().unwrap();
 }
 

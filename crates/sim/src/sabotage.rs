@@ -20,6 +20,10 @@ pub enum Sabotage {
     CopiesStayOwed,
     /// A page that is not full does not wait.
     HoldIgnored,
+    /// A page that is not full waits without an end.
+    HoldAlarmLost,
+    /// What comes after a die's job is not looked for.
+    DieNotWoken,
     /// A write passes one that waits for buffer space.
     AdmissionSwapped,
     /// Writes that wait for buffer space are forgotten when there is some.
@@ -56,7 +60,7 @@ pub enum Sabotage {
 
 impl Sabotage {
     /// All.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::JournalWaits,
         Self::TrimsPileUp,
         Self::CleaningTooLate,
@@ -64,6 +68,8 @@ impl Sabotage {
         Self::TokenInvented,
         Self::CopiesStayOwed,
         Self::HoldIgnored,
+        Self::HoldAlarmLost,
+        Self::DieNotWoken,
         Self::AdmissionSwapped,
         Self::StallForgotten,
         Self::FlushForgets,

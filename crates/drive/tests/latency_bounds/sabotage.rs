@@ -11,7 +11,7 @@ use crate::states::Life;
 /// Which drive shows it, and what is changed of it.
 fn subject(what: Sabotage) -> (&'static str, &'static [(&'static str, &'static str)]) {
     match what {
-        Sabotage::HoldIgnored => ("crucial-m4-256gb", &[]),
+        Sabotage::HoldIgnored | Sabotage::HoldAlarmLost => ("crucial-m4-256gb", &[]),
         Sabotage::ReadsGoverned => (
             "ocz-agility-2-100gb",
             &[("controller.write_governor_iops", "100"), ("controller.write_governor_burst", "1")],
