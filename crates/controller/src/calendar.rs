@@ -15,6 +15,11 @@ impl Calendar {
     /// Gives the start.
     #[inline]
     pub fn reserve(&mut self, now: Nanos, ready: Nanos, duration: Nanos) -> Nanos {
+        if self.busy.last().is_none_or(|&(_, last_end)| last_end <= now) {
+            self.busy.clear();
+            self.busy.push((ready, ready + duration));
+            return ready;
+        }
         let mut old = 0;
         while old < self.busy.len() && self.busy[old].1 <= now {
             old += 1;

@@ -55,6 +55,9 @@ impl FlashWait {
     /// The last `hidden_ns` of it are told elsewhere: what came last, the moving of data, is left out first.
     #[inline]
     pub(crate) fn without_last(mut self, hidden_ns: Nanos) -> Self {
+        if hidden_ns == 0 {
+            return self;
+        }
         self.ready_ns -= hidden_ns;
         let mut left = hidden_ns;
         for part in [&mut self.flash_ns, &mut self.queueing_ns, &mut self.cleaning_ns] {
@@ -97,14 +100,17 @@ impl Dies {
         }
     }
 
-    /// How long an operation arriving now waits for a die, and how much of that because of cleaning.
+    /// When a die is free, from this time on.
     #[inline]
-    pub(crate) fn wait(&self, die: DieIndex, now: Nanos) -> (Nanos, Nanos) {
+    fn free_from(&self, die: DieIndex, from: Nanos) -> Nanos {
+        self.dies[die.0 as usize].busy_until_ns.max(from)
+    }
+
+    /// How long an operation that arrives now waits for a die because of cleaning.
+    #[inline]
+    fn wait_for_cleaning(&self, die: DieIndex, now: Nanos) -> Nanos {
         let die = &self.dies[die.0 as usize];
-        let wait = die.busy_until_ns.saturating_sub(now);
-        let cleaning = die.cleaning_until_ns.saturating_sub(die.cleaning_from_ns.max(now));
-        debug_assert!(cleaning <= wait, "a die's cleaning ends after all of its work");
-        (wait, cleaning)
+        die.cleaning_until_ns.saturating_sub(die.cleaning_from_ns.max(now))
     }
 
     /// Whether every die's cleaning ends with its work at the latest.
@@ -155,9 +161,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         (now, ready): (Nanos, Nanos),
         cleaning: bool,
     ) -> Nanos {
-        let mut wait = FlashWait::none(ready);
-        self.sense_for(&mut wait, die, bytes, pages, now, cleaning);
-        wait.ready_ns
+        self.sense(die, bytes, pages, (now, ready), cleaning).0
     }
 
     /// The same for what has waited so far as `wait` says, and waits for this now.
@@ -171,12 +175,29 @@ impl<M: Scheduled> SolidStateDrive<M> {
         now: Nanos,
         cleaning: bool,
     ) {
-        let timing = self.config.timing;
-        let geometry = &self.layout.geometry;
-        let (for_die, for_cleaning) = self.dies.wait(die, wait.ready_ns);
+        let for_cleaning = self.dies.wait_for_cleaning(die, wait.ready_ns);
+        let (end, work_ns) = self.sense(die, bytes, pages, (now, wait.ready_ns), cleaning);
         wait.cleaning_ns += for_cleaning;
-        wait.queueing_ns += for_die - for_cleaning;
-        let mut at = wait.ready_ns + for_die;
+        wait.flash_ns += work_ns;
+        // For other work of the die, and for the bus.
+        wait.queueing_ns += end - wait.ready_ns - for_cleaning - work_ns;
+        wait.ready_ns = end;
+    }
+
+    /// The same: when it is done, and for how long die and bus work for it.
+    #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
+    #[inline(always)]
+    fn sense(
+        &mut self,
+        die: DieIndex,
+        bytes: u64,
+        pages: u64,
+        (now, ready): (Nanos, Nanos),
+        cleaning: bool,
+    ) -> (Nanos, Nanos) {
+        let timing = &self.config.timing;
+        let (read_ns, holds_bus) = (timing.read_ns, timing.hold_bus_while_reading);
+        let geometry = &self.layout.geometry;
         let bus_ns = if bytes == u64::from(geometry.program_bytes()) {
             self.dies.page_bus_ns
         } else {
@@ -185,23 +206,22 @@ impl<M: Scheduled> SolidStateDrive<M> {
             timing.bus_ns(with_oob / pages)
         };
         let bus_ns = bus_ns + timing.decode_ns;
+        let channel = &mut self.channels[self.layout.channel_of(die) as usize];
+        let mut at = self.dies.free_from(die, ready);
         for _ in 0..pages {
             let begin = at;
-            let channel = &mut self.channels[self.layout.channel_of(die) as usize];
-            let bus_start = if timing.hold_bus_while_reading {
-                channel.reserve(now, begin, timing.read_ns + bus_ns) + timing.read_ns
+            let bus_start = if holds_bus {
+                channel.reserve(now, begin, read_ns + bus_ns) + read_ns
             } else {
-                channel.reserve(now, begin + timing.read_ns, bus_ns)
+                channel.reserve(now, begin + read_ns, bus_ns)
             };
-            wait.queueing_ns += bus_start - (begin + timing.read_ns);
-            wait.flash_ns += timing.read_ns + bus_ns;
             at = bus_start + bus_ns;
-            self.meters.sense_busy_ns += timing.read_ns;
-            self.meters.bus_busy_ns += bus_ns;
             // The page register is taken until its data has left.
             self.dies.occupy(die, begin, at + Self::sabotaged_hold_ns(), cleaning);
         }
-        wait.ready_ns = at;
+        self.meters.sense_busy_ns += pages * read_ns;
+        self.meters.bus_busy_ns += pages * bus_ns;
+        (at, pages * (read_ns + bus_ns))
     }
 
     /// Transfer and program of one unit's pages (or one page of units), the first at `page` of its block: what a command
@@ -226,10 +246,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let timing = self.config.timing;
         let bus_ns = self.dies.page_bus_ns;
         let mut end = now;
-        let free_ns = self.dies.dies[die.0 as usize].busy_until_ns;
-        debug_assert!(ready <= free_ns.max(now), "reads would wait for a program that has not begun");
+        debug_assert!(
+            ready <= self.dies.free_from(die, now),
+            "reads would wait for a program that has not begun"
+        );
         for index in 0..self.layout.pages_per_unit {
-            let begin = self.dies.dies[die.0 as usize].busy_until_ns.max(ready);
+            let begin = self.dies.free_from(die, ready);
             let channel = &mut self.channels[self.layout.channel_of(die) as usize];
             let start = channel.reserve(now, begin, bus_ns);
             let program_ns = timing.program_ns(page + index);
@@ -248,7 +270,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// Erases a block of a die; when that is done.
     pub(crate) fn erase_on(&mut self, die: DieIndex, now: Nanos, cleaning: bool) -> Nanos {
-        let begin = self.dies.dies[die.0 as usize].busy_until_ns.max(now);
+        let begin = self.dies.free_from(die, now);
         let end = begin + self.config.timing.erase_ns;
         self.meters.erase_busy_ns += self.config.timing.erase_ns;
         self.dies.occupy(die, begin, end, cleaning);

@@ -1,7 +1,5 @@
 //! Work on commands of the host: reads, writes into the buffer, trims, flushes.
 
-use std::cmp::Reverse;
-
 use drivelab_nand::{Lpn, Ppn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
@@ -105,7 +103,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if start == now {
             self.read_ready(slot, now);
         } else {
-            self.events.push(Reverse((start, EVENT_READ_READY | slot)));
+            self.events.push(start, EVENT_READ_READY | slot);
         }
     }
 
@@ -317,7 +315,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.buffer.restore(id, stored);
                 if self.durable.is_some() {
                     self.fill_again(id, (sector, sectors), (slot, &command), done);
-                } else {
+                } else if self.mapping.keeps_stamps() {
                     self.stamp_entry(id, None, sector, sectors, command.stamp + u64::from(done));
                 }
             } else {
@@ -338,7 +336,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 if self.durable.is_some() {
                     let base = existing.filter(|_| partial);
                     self.fill(id, (base, partial), (sector, sectors), (slot, &command), done);
-                } else {
+                } else if self.mapping.keeps_stamps() {
                     self.stamp_entry(
                         id,
                         Some((existing, partial)),
@@ -569,9 +567,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
         sectors: u32,
         stamp: u64,
     ) {
-        if !self.mapping.keeps_stamps() {
-            return;
-        }
         if let Some((existing, partial)) = fresh {
             let lpn = self.buffer.entry(id).lpn;
             let old = match existing.and_then(|from| self.buffer.stamps(from)) {

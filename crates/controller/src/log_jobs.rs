@@ -1,11 +1,10 @@
-//! Jobs of log-structured schemes: programming buffered pages, cleaning, metadata - one job a die at a time.
+//! Jobs of log-structured schemes: programming buffered pages, cleaning - one job a die at a time.
 
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use drivelab_ftl::{CleaningStep, FtlError, LogMapping, Purpose, Stored, Urgency};
 use drivelab_nand::op::PageKind;
-use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
+use drivelab_nand::{BlockIndex, DieIndex, Lpn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
@@ -53,7 +52,7 @@ pub struct LogJobs {
     /// The list that the next host page goes to.
     pub(crate) next_list: usize,
     /// The die that looks first when metadata becomes due without a program.
-    next_metadata_die: u32,
+    pub(crate) next_metadata_die: u32,
     /// Some die has been cleaned since it was last found that none has to go on.
     has_cleaned: bool,
     /// Units of the page being put together.
@@ -101,7 +100,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn start_job(&mut self, die: u32, end: Nanos) {
         self.jobs.dies[die as usize].has_job = true;
-        self.events.push(Reverse((end, die)));
+        self.events.push(end, die);
     }
 
     /// A die has finished its job.
@@ -174,7 +173,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
 
     /// Takes a program token of the die's channel, or queues for one.
     #[inline]
-    fn take_token(&mut self, die: u32) -> bool {
+    pub(crate) fn take_token(&mut self, die: u32) -> bool {
         if self.config.scheduling.programs_per_channel == 0 {
             return true;
         }
@@ -360,13 +359,22 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 return;
             }
         }
-        let job = &mut self.jobs.dies[die as usize];
-        let end = if job.late_erase.take().is_some() {
-            self.erase_on(index, now, true)
-        } else {
-            let page = job.page;
-            self.transfer_and_program(index, page, now, now, false)
-        };
+        if self.jobs.dies[die as usize].late_erase.take().is_none() {
+            self.begin_page(die, now);
+            return;
+        }
+        let end = self.erase_on(index, now, true);
+        if let Some(durable) = &mut self.durable {
+            durable.begun(index, end);
+        }
+        self.start_job(die, end);
+    }
+
+    /// The page of host data that a die was given goes to it.
+    #[inline]
+    fn begin_page(&mut self, die: u32, now: Nanos) {
+        let index = DieIndex(die);
+        let end = self.transfer_and_program(index, self.jobs.dies[die as usize].page, now, now, false);
         if let Some(durable) = &mut self.durable {
             durable.begun(index, end);
         }
@@ -403,63 +411,6 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 self.pick_job(die, now);
             }
         }
-    }
-
-    /// Metadata became due without a program whose end would set its die to it: dies without a job write it, whoever's
-    /// turn it is, and those with one go on with what is left.
-    #[inline]
-    pub(crate) fn write_metadata(&mut self, now: Nanos) {
-        let dies = self.layout.geometry.die_count();
-        let mut passed = 0;
-        while self.mapping.is_metadata_due() && passed < dies {
-            let die = self.jobs.next_metadata_die;
-            self.jobs.next_metadata_die = (die + 1) % dies;
-            self.pick_job(die, now);
-            passed += 1;
-        }
-    }
-
-    #[inline]
-    fn try_metadata(&mut self, die: u32, now: Nanos) -> bool {
-        let index = DieIndex(die);
-        if !self.mapping.is_metadata_due_on(index) {
-            return false;
-        }
-        if !self.take_token(die) {
-            return true;
-        }
-        let step = match self.mapping.program_metadata(index) {
-            Ok(step) => step,
-            Err(error) => unreachable!("metadata of die {die}: {error}"),
-        };
-        let mut end = now;
-        if step.pages_read > 0 {
-            let bytes = u64::from(step.bytes_read);
-            self.meters.read_bytes_map += bytes;
-            end = self.sense_and_transfer(index, bytes, u64::from(step.pages_read), now, true);
-        }
-        if step.units_released > 0 {
-            // Reads use the die meanwhile: a step that waits for the firmware ends with that.
-            debug_assert!(step.erased.is_none() && step.programmed.is_none(), "{step:?}");
-            let work = u64::from(step.units_released) * self.config.firmware.trim_ns;
-            end = end.max(self.occupy_firmware(work, now));
-        }
-        if let Some(block) = step.erased {
-            end = self.erase_on(index, end, false);
-            if let Some(durable) = &mut self.durable {
-                durable.erase(index, block, now, now);
-            }
-        }
-        if let Some((block, page)) = step.programmed {
-            end = self.transfer_and_program(index, page, end, now, false);
-            if let Some(durable) = &mut self.durable {
-                let first = self.layout.first_ppn(block).0
-                    + page / self.layout.pages_per_unit * self.layout.units_per_page;
-                durable.program(index, &self.mapping, Ppn(first), PageKind::Metadata, (now, now));
-            }
-        }
-        self.start_job(die, end);
-        true
     }
 
     /// Whether the buffer has a page to program: a full one, or one that need not wait for more. Sets the alarm for one
@@ -575,28 +526,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             self.jobs.dies[die as usize].has_job = true;
             self.begin_later(ready, die);
         } else {
-            self.begin_log_job(die, now);
+            self.begin_page(die, now);
         }
         self.call_map_readers(now);
-        true
-    }
-
-    /// Dies without a job read the lines of the map that a program has changed and that are not in memory. The others
-    /// will, before anything else.
-    #[inline]
-    fn call_map_readers(&mut self, now: Nanos) {
-        while let Some(die) = self.mapping.take_map_reader() {
-            self.pick_job(die.0, now);
-        }
-    }
-
-    /// Reads lines of the map that changes wait for: a page of them, so that commands of the host get in between.
-    #[inline]
-    fn try_map_read(&mut self, die: u32, now: Nanos) -> bool {
-        let Some(bytes) = self.mapping.read_map(DieIndex(die)) else { return false };
-        self.meters.read_bytes_map += u64::from(bytes);
-        let end = self.sense_and_transfer(DieIndex(die), u64::from(bytes), 1, now, false);
-        self.start_job(die, end);
         true
     }
 

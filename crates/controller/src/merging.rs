@@ -7,8 +7,6 @@
 //! merge begins only when no bank is at work, so that rows still coming together are not torn apart while others leave. A
 //! row's space in the buffer is free when its data has moved to the page registers.
 
-use std::cmp::Reverse;
-
 use drivelab_ftl::{GroupUnit, Mapping, MergeMap, MergeScheme, MergeStep};
 use drivelab_nand::op::PageKind;
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
@@ -258,7 +256,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     /// Does the next flash operation of a bank's job, or ends the job.
     fn next_step(&mut self, bank: DieIndex, now: Nanos) {
         match self.time_step(bank, now) {
-            Some(Timed::Until(end)) => self.events.push(Reverse((end, bank.0))),
+            Some(Timed::Until(end)) => self.events.push(end, bank.0),
             Some(Timed::NotBefore(from)) => self.begin_later(from, bank.0),
             None => self.end_job(bank, now),
         }
@@ -275,7 +273,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
             }
         }
         if let Some(end) = self.time_late_step(bank, now) {
-            self.events.push(Reverse((end, bank.0)));
+            self.events.push(end, bank.0);
         }
     }
 
@@ -417,7 +415,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         let program_ns = self.config.timing.program_ns(page);
         if holds_data && program_ns > 0 {
             let in_register = end - program_ns;
-            self.events.push(Reverse((in_register, EVENT_IN_REGISTER | bank.0)));
+            self.events.push(in_register, EVENT_IN_REGISTER | bank.0);
         }
         end
     }

@@ -7,8 +7,7 @@
 //! time when their die is free, so that a read never waits for more than the operation under way. A page whose data has
 //! not come reserves nothing until it has (a queue of its own, in order of time).
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use drivelab_ftl::Backlog;
 use drivelab_nand::{GeometryError, UnitLayout};
@@ -21,6 +20,7 @@ use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op
 use crate::config::ControllerConfig;
 use crate::dies::{BusyTime, Dies};
 use crate::durable::Durable;
+use crate::event_queue::EventQueue;
 use crate::faults::Faults;
 use crate::governor::Governor;
 use crate::host_queue::{HostQueue, HostSide};
@@ -115,7 +115,7 @@ pub struct SolidStateDrive<M: Scheduled> {
     write_governor: Governor,
     /// When the first of the commands that are inside came.
     active_since_ns: Nanos,
-    pub(crate) events: BinaryHeap<Reverse<(Nanos, u32)>>,
+    pub(crate) events: EventQueue,
     pub(crate) link_free_ns: Nanos,
     pub(crate) read_ahead: ReadAhead,
     /// Writes whose data waits for buffer space, in order.
@@ -170,7 +170,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             queue: HostQueue::new(depth, 0),
             write_governor: Governor::new(config.firmware.write_governor, depth),
             active_since_ns: 0,
-            events: BinaryHeap::with_capacity((dies + depth) as usize),
+            events: EventQueue::with_capacity(dies + depth),
             link_free_ns: 0,
             read_ahead: ReadAhead::new(config.scheduling.read_ahead_bytes, sectors_per_unit),
             admission: VecDeque::with_capacity(depth as usize),
@@ -280,8 +280,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// How many events wait for the die or bank with this number: the end of its job, or its beginning.
     pub(crate) fn events_of(&self, die: u32) -> usize {
-        let ends = self.events.iter().filter(|&&Reverse((_, event))| event == die);
-        ends.count() + self.late.iter().filter(|&&(_, late)| late == die).count()
+        self.events.count(die) + self.late.iter().filter(|&&(_, late)| late == die).count()
     }
 
     /// Erases every block and forgets every map entry, as ATA SECURITY ERASE UNIT does. Dies erase side by side.
@@ -363,9 +362,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Sets the alarm of idle-time work if the drive has just become idle and has some.
     #[inline]
     pub(crate) fn note_idle(&mut self, since_ns: Nanos) {
-        if !self.is_idle() {
-            return;
+        if self.is_idle() {
+            self.set_idle_alarm(since_ns);
         }
+    }
+
+    fn set_idle_alarm(&mut self, since_ns: Nanos) {
         let has_log = self.durable.as_ref().is_some_and(|durable| durable.has_records());
         if self.works_when_idle || has_log || M::has_work_left(self) {
             let delay = self.config.scheduling.idle_delay_ns;
@@ -440,7 +442,7 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
 
     #[inline]
     fn next_internal(&self) -> Nanos {
-        let event = self.events.peek().map_or(NONE_NS, |&Reverse((time, _))| time);
+        let event = self.events.next_ns();
         let late = self.late.front().map_or(NONE_NS, |&(time, _)| time);
         let command = self.queue.next_ready().min(self.write_governor.next_release_ns());
         command.min(event).min(late).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
@@ -457,10 +459,7 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
     #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
     #[inline(always)]
     fn happen(&mut self, now: Nanos) {
-        if let Some(&Reverse((time, event))) = self.events.peek()
-            && time == now
-        {
-            self.events.pop();
+        if let Some(event) = self.events.take(now) {
             if event & EVENT_READ_READY != 0 {
                 self.read_ready(event & !EVENT_READ_READY, now);
             } else if event == EVENT_LOGGED {

@@ -54,4 +54,14 @@ impl FtlConfig {
     pub fn reserved_blocks(&self) -> u32 {
         if self.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 }
     }
+
+    /// A die with so many free blocks has room for the host and need not be cleaned, not even in a pause. There is no such
+    /// number for one that rewrites its blocks in place.
+    #[must_use]
+    pub(crate) fn calm_blocks(&self) -> u32 {
+        match self.cleaning_mode {
+            CleaningMode::Relocate => self.cleaning_stop_blocks.max(self.idle_cleaning_blocks),
+            CleaningMode::RewriteInPlace => u32::MAX,
+        }
+    }
 }

@@ -19,7 +19,7 @@ use crate::counters::FtlCounters;
 use crate::error::FtlError;
 use crate::journal::Journal;
 use crate::recovery::Recovered;
-use crate::victim::{self, View};
+use crate::victim::{self, VictimSelection, View};
 
 /// Purpose number of the victim selection's random stream.
 const VICTIM_STREAM: u64 = 0x0056_4943;
@@ -77,6 +77,8 @@ pub struct DieLogs {
     pub(crate) bad: Option<Box<BadBlocks>>,
     /// The first so many blocks of each die keep metadata.
     pub(crate) reserved: u32,
+    /// A die with so many free blocks has room for the host and need not be cleaned, not even in a pause.
+    calm_blocks: u32,
 }
 
 impl DieLogs {
@@ -93,6 +95,7 @@ impl DieLogs {
             die_valid: vec![0; dies as usize],
             bad: None,
             reserved,
+            calm_blocks: config.calm_blocks(),
             layout,
             config,
             flash,
@@ -146,7 +149,8 @@ impl DieLogs {
     }
 
     /// Whether the host's stream of a die has an open block or may open one.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
         self.blocks.free_count(die) > self.reserve()
             || (self.blocks.open_block(die, Stream::Host).is_some() && !self.is_short(die))
@@ -185,6 +189,16 @@ impl DieLogs {
             }
             self.blocks.close(die, stream);
         }
+    }
+
+    /// The same as [`Self::urgency`] where that takes no reckoning: a die with blocks to spare.
+    #[inline]
+    pub(crate) fn calm_urgency(&mut self, die: DieIndex) -> Option<Urgency> {
+        if self.blocks.free_count(die) < self.calm_blocks || self.bad.is_some() {
+            return None;
+        }
+        self.cleaning.active[die.0 as usize] = false;
+        Some(if self.is_cleaning(die) { Urgency::Wanted } else { Urgency::None })
     }
 
     /// How much a die needs cleaning; `has_room`: the host can write there now.
@@ -336,11 +350,13 @@ impl DieLogs {
         Job { victim, cursor: 0, purpose, valid_at_start: self.blocks.valid_count(victim) }
     }
 
-    /// Counts one page of copies, of a victim to a block.
+    /// Counts one page of copies, of a victim to a block. Nobody but cost-benefit asks for the age of blocks.
     #[inline]
     pub(crate) fn count_copy(&mut self, units: u64, purpose: Purpose, victim: BlockIndex, to: BlockIndex) {
-        // A block that failed before it was full has no age yet.
-        self.blocks.note_copied(victim, to, self.flash.next_sequence() - 1);
+        if self.config.victim_selection == VictimSelection::CostBenefit {
+            // A block that failed before it was full has no age yet.
+            self.blocks.note_copied(victim, to, self.flash.next_sequence() - 1);
+        }
         match purpose {
             Purpose::Cleaning => {
                 self.counters.programs_cleaning += 1;

@@ -463,8 +463,12 @@ impl LogMapping for PageMap {
         self.unmap(lpn);
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency {
+        if let Some(urgency) = self.logs.calm_urgency(die) {
+            return urgency;
+        }
         if self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace {
             return if self.logs.is_cleaning(die) { Urgency::Urgent } else { Urgency::Idle };
         }

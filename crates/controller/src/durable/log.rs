@@ -1,7 +1,5 @@
 //! The log of the map: trims, and what mapping schemes want kept beside the pages themselves.
 
-use std::cmp::Reverse;
-
 use drivelab_ftl::Mapping;
 use drivelab_ftl::recovery::{LOG_TRIM, log_info};
 use drivelab_nand::op::{FlashOp, NO_CELL, Record};
@@ -172,7 +170,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             durable.log_pages += pages as u64;
             durable.begin_log_page(end);
         }
-        self.events.push(Reverse((end, EVENT_LOGGED)));
+        self.events.push(end, EVENT_LOGGED);
     }
 
     /// A page of the log is in flash.
