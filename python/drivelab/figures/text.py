@@ -251,7 +251,7 @@ def _left_out(summary: Record) -> str:
 
 
 def _share(ratio: float | None) -> str:
-    return "none" if ratio is None else f"{ratio * 100:.0f} %"
+    return "none" if ratio is None else f"{ratio * 100:.1f} %"
 
 
 def _stale(models: Sequence[str]) -> str:
