@@ -42,6 +42,14 @@ def test_runs_are_numbered_and_come_back_as_they_were(tmp_path: Path) -> None:
     ]
 
 
+def test_a_link_to_a_file_that_is_to_be_made_stays_a_link(tmp_path: Path) -> None:
+    path, link = tmp_path / "runs.duckdb", tmp_path / "link.duckdb"
+    link.symlink_to(path)
+    assert [database.append(name, recorded()) for name in (link, path, link)] == [1, 2, 3]
+    assert link.is_symlink()
+    assert rows(path, "SELECT count(*) FROM runs") == [(3,)]
+
+
 def test_every_part_of_a_compound_test_can_be_queried(tmp_path: Path) -> None:
     path = tmp_path / "lab.duckdb"
     database.write(recorded(), path)

@@ -99,7 +99,9 @@ def append(path: Path, run: Recorded, option: str = "--database") -> int:
 
 def _append(path: Path, run: Recorded, option: str) -> int:
     if not path.exists():
-        output.publish(path.parent, {path.name: lambda place: write(run, place)})
+        # A link to it stays one: others may know the file by its own name.
+        real = path.resolve()
+        output.publish(real.parent, {real.name: lambda place: write(run, place)})
         return 1
     with _written(path), _opened(path, option, read_only=False) as connection:
         connection.begin()
