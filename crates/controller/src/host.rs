@@ -101,7 +101,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         state.told_ns = critical.ready_ns;
         let start = critical.ready_ns;
         if start == now {
-            self.read_ready(slot, now);
+            self.finish_over_link(slot, now);
         } else {
             self.events.push(start, EVENT_READ_READY | slot);
         }
@@ -210,15 +210,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         wait.ready_ns = start + duration;
     }
 
-    /// The data of a read is there: it goes over the link.
+    /// What is left of a command, the data of a read or a status, goes over the link, and it is done.
     #[inline]
-    pub(crate) fn read_ready(&mut self, slot: u32, now: Nanos) {
-        self.finish_over_link(slot, now);
-    }
-
-    /// What is left of a command goes over the link, and it is done.
-    #[inline]
-    fn finish_over_link(&mut self, slot: u32, now: Nanos) {
+    pub(crate) fn finish_over_link(&mut self, slot: u32, now: Nanos) {
         let state = &mut self.slots[slot as usize];
         let link_ns = state.link_ns;
         debug_assert!(state.told_ns >= now, "where the time of {state:?} went until {now}");
@@ -470,7 +464,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             if state.pending == 0 {
                 self.end_flash_wait(slot, work_ns, now);
                 self.flushes.remove(index);
-                self.finish_without_data(slot, now);
+                self.finish_over_link(slot, now);
             } else {
                 index += 1;
             }
@@ -486,7 +480,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let units = if self.config.buffer.capacitor { 0 } else { self.buffer.live() };
         let pending = units + (begun - ended) as u32;
         if pending == 0 {
-            self.finish_without_data(slot, now);
+            self.finish_over_link(slot, now);
             return;
         }
         let state = &mut self.slots[slot as usize];
@@ -498,16 +492,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         M::drain(self, now);
     }
 
-    /// Status of a flush or trim goes over the link.
-    pub(crate) fn finish_without_data(&mut self, slot: u32, now: Nanos) {
-        self.finish_over_link(slot, now);
-    }
-
     /// Frees the whole units inside the range, if the firmware knows trims; sectors of units that are only partly
     /// inside keep their data.
     fn trim(&mut self, slot: u32, now: Nanos) {
         if !self.mapping.takes_trims() {
-            self.finish_without_data(slot, now);
+            self.finish_over_link(slot, now);
             return;
         }
         let command = self.slots[slot as usize].command;
@@ -540,7 +529,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if first < end && self.durable.is_some() {
             self.log_trim(Lpn(first as u32), (end - first) as u32, now);
         }
-        self.finish_without_data(slot, now);
+        self.finish_over_link(slot, now);
         self.admit(now);
         M::write_metadata(self, now);
         M::drain(self, now);

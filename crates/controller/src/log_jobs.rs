@@ -348,17 +348,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
     }
 
-    /// The job of a die that had to wait begins, if it still may.
+    /// The job of a die that had to wait begins.
     pub(crate) fn begin_log_job(&mut self, die: u32, now: Nanos) {
         let index = DieIndex(die);
-        if let Some(durable) = &mut self.durable {
-            let from = durable.may_begin_ns(index);
-            if from > now {
-                durable.begins_later(index, from);
-                self.begin_later(from, die);
-                return;
-            }
-        }
         if self.jobs.dies[die as usize].late_erase.take().is_none() {
             self.begin_page(die, now);
             return;

@@ -262,16 +262,8 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         }
     }
 
-    /// The step of a bank that had to wait begins, if it still may.
+    /// The step of a bank that had to wait begins.
     fn begin_late_step(&mut self, bank: DieIndex, now: Nanos) {
-        if let Some(durable) = &mut self.durable {
-            let from = durable.may_begin_ns(bank);
-            if from > now {
-                durable.begins_later(bank, from);
-                self.begin_later(from, bank.0);
-                return;
-            }
-        }
         if let Some(end) = self.time_late_step(bank, now) {
             self.events.push(end, bank.0);
         }

@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 
 use drivelab_ftl::Backlog;
-use drivelab_nand::{GeometryError, UnitLayout};
+use drivelab_nand::{DieIndex, GeometryError, UnitLayout};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
@@ -399,6 +399,19 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
+    /// A die's job that had to wait begins, unless what it waits for has turned out to come later.
+    fn begin_late(&mut self, die: u32, now: Nanos) {
+        if let Some(durable) = &mut self.durable {
+            let from = durable.may_begin_ns(DieIndex(die));
+            if from > now {
+                durable.begins_later(DieIndex(die), from);
+                self.begin_later(from, die);
+                return;
+            }
+        }
+        M::begin_late(self, die, now);
+    }
+
     /// Whether writes wait for the governor.
     pub(crate) fn holds_writes(&self) -> bool {
         self.write_governor.next_release_ns() != NONE_NS
@@ -461,7 +474,7 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
     fn happen(&mut self, now: Nanos) {
         if let Some(event) = self.events.take(now) {
             if event & EVENT_READ_READY != 0 {
-                self.read_ready(event & !EVENT_READ_READY, now);
+                self.finish_over_link(event & !EVENT_READ_READY, now);
             } else if event == EVENT_LOGGED {
                 self.log_page_done(now);
             } else {
@@ -471,7 +484,7 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             && time == now
         {
             self.late.pop_front();
-            M::begin_late(self, die, now);
+            self.begin_late(die, now);
         } else if let Some(slot) = self.queue.take_ready(now) {
             self.begin_command(slot, now);
         } else if let Some(slot) = self.write_governor.release(now) {

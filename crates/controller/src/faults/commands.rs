@@ -49,7 +49,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 let lies = faults.fires(KindWord::LyingFlush, number, &command).is_some();
                 if lies {
                     faults.counters.lying_flushes += 1;
-                    self.finish_without_data(slot, now);
+                    self.finish_over_link(slot, now);
                 }
                 lies
             }
@@ -127,7 +127,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let state = &mut self.slots[slot as usize];
         state.outcome = Outcome::Refused;
         state.link_ns = link_ns;
-        self.finish_without_data(slot, now);
+        self.finish_over_link(slot, now);
     }
 
     /// Writes that wait for buffer space when the drive stops writing are not done, or in part. `true`: there was
@@ -186,7 +186,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             self.slots[slot as usize].outcome = Outcome::Failed;
             self.waited_for_dies(slot, now);
             if flushes.contains(&slot) {
-                self.finish_without_data(slot, now);
+                self.finish_over_link(slot, now);
             } else {
                 self.complete_write(slot, now);
             }

@@ -49,7 +49,7 @@ pub(super) const LOG_BLOCKS: &[Parameter] = &[
     ),
 ];
 
-/// Order in which groups leave the write buffer.
+/// What writes cost that cover a unit in part: a merge completes them, not a read of their own.
 pub(super) const PARTIAL_UNITS: &[Parameter] = &[row(
     "controller.partial_unit_firmware_ns",
     "ns",
@@ -58,6 +58,7 @@ pub(super) const PARTIAL_UNITS: &[Parameter] = &[row(
     "firmware time of each map unit that is written in part",
 )];
 
+/// Order in which groups leave the write buffer.
 pub(super) const WRITE_BUFFER: &[Parameter] = &[
     row(
         "write_buffer.eviction",
