@@ -188,7 +188,7 @@ fn compressing_drive(shape: Shape) -> SolidStateDrive<CompressedMap> {
         granule_bytes: 512,
         parity: true,
         trims_deferred: shape.journal == 0 && shape.seed.is_multiple_of(2),
-        trim_queue_ranges: if shape.seed.is_multiple_of(3) { 2 } else { 0 },
+        trim_loss_percent: if shape.seed.is_multiple_of(3) { 33 } else { 0 },
         map_cache_bytes: if shape.journal == 0 { 600 } else { 0 },
         map_fetch_bytes: 64,
     };

@@ -51,9 +51,9 @@ pub struct CompressionConfig {
     /// Trims are noted at once, and take effect on a line of the map when cleaning of the map comes across it. Until
     /// then the units read as zeros and hold their space.
     pub trims_deferred: bool,
-    /// Ranges trimmed without a rest that the firmware's queue takes; then it overflows, and of the next range only that
-    /// it reads as zeros is remembered. 0: all of them.
-    pub trim_queue_ranges: u32,
+    /// Of ranges trimmed without a rest, those that find the firmware's queue full, evenly: of these only that they
+    /// read as zeros is remembered. Below 100.
+    pub trim_loss_percent: u32,
     /// Memory of the controller for the map; 0: all of it fits.
     pub map_cache_bytes: u32,
     /// Bytes of the map that one read from flash brings.
@@ -340,8 +340,9 @@ impl CompressedMap {
 
     /// Whether what a trim now says takes effect at once.
     fn frees_trimmed(&self) -> bool {
-        let limit = self.config.trim_queue_ranges;
-        !self.config.trims_deferred && (limit == 0 || !self.trimmed_ranges.is_multiple_of(limit + 1))
+        let lost_of = |ranges: u64| ranges * u64::from(self.config.trim_loss_percent) / 100;
+        let ranges = u64::from(self.trimmed_ranges);
+        !self.config.trims_deferred && lost_of(ranges) == lost_of(ranges.saturating_sub(1))
     }
 }
 

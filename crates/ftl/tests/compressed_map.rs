@@ -49,7 +49,7 @@ fn compression(parity: bool) -> CompressionConfig {
         granule_bytes: 512,
         parity,
         trims_deferred: false,
-        trim_queue_ranges: 0,
+        trim_loss_percent: 0,
         map_cache_bytes: 0,
         map_fetch_bytes: 512,
     }
@@ -134,7 +134,7 @@ proptest! {
             let geometry = geometry(dies, blocks, 48 * 4096 / page_bytes + 8, page_bytes);
             let compression = CompressionConfig {
                 trims_deferred: trims == 1 && lines > 0 && journal == 0,
-                trim_queue_ranges: if trims == 2 { 3 } else { 0 },
+                trim_loss_percent: if trims == 2 { 25 } else { 0 },
                 map_cache_bytes: if journal == 0 { 2 * lines } else { 0 },
                 map_fetch_bytes: lines.max(4),
                 ..compression(parity)
@@ -306,7 +306,7 @@ fn trim(drive: &mut Packed, units: std::ops::Range<u32>) {
 
 #[test]
 fn trims_beyond_the_queue_keep_their_space_and_are_lost_again_when_they_come_again() {
-    let config = CompressionConfig { trim_queue_ranges: 3, ..compression(false) };
+    let config = CompressionConfig { trim_loss_percent: 25, ..compression(false) };
     let mut drive = full_drive(config);
     for _ in 0..2 {
         for first in (0..10_000).step_by(2000) {

@@ -21,7 +21,7 @@ pub fn build(model: &Model, seed: u64) -> Result<SolidStateDrive<CompressedMap>,
         granule_bytes: model.small("ftl.granule_bytes"),
         parity: model.flag("ftl.die_parity"),
         trims_deferred: model.flag("ftl.trims_deferred"),
-        trim_queue_ranges: model.small("ftl.trim_queue_ranges"),
+        trim_loss_percent: model.small("ftl.trim_loss_percent"),
         map_cache_bytes: model.small("ftl.map_cache_bytes"),
         map_fetch_bytes: model.small("ftl.map_fetch_bytes"),
     };

@@ -29,11 +29,11 @@ pub(super) const COMPRESSED_MAP: &[Parameter] = &[
         "trims are noted, and take effect on a line of the map when cleaning of the map comes across it",
     ),
     row(
-        "ftl.trim_queue_ranges",
-        "ranges",
-        Integer(0, 1 << 30),
+        "ftl.trim_loss_percent",
+        "%",
+        Integer(0, 99),
         Number(0),
-        "ranges trimmed without a rest that firmware takes in; the next one reads as zeros, but stays; 0: all",
+        "of ranges trimmed without a rest: so many find firmware's queue full, read as zeros, but stay",
     ),
     row(
         "ftl.map_cache_bytes",

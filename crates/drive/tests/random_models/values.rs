@@ -187,7 +187,7 @@ fn compressed_map(random: &mut Random) -> Values {
     put(&mut values, "ftl.map_unit_bytes", unit);
     put(&mut values, "ftl.granule_bytes", granule);
     put(&mut values, "ftl.die_parity", dies > 1 && random.chance(0.4));
-    put(&mut values, "ftl.trim_queue_ranges", random.one(&[0, 0, 1, 5]));
+    put(&mut values, "ftl.trim_loss_percent", random.one(&[0, 0, 50, 20]));
     if random.chance(0.4) {
         let fetch = random.between(8, program);
         put(&mut values, "ftl.map_fetch_bytes", fetch);

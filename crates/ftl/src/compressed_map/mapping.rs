@@ -404,7 +404,7 @@ impl LogMapping for CompressedMap {
     }
 
     fn cleans_when_idle(&self) -> bool {
-        self.logs.config.idle_cleaning_blocks > 0 || self.config.trim_queue_ranges > 0
+        self.logs.config.idle_cleaning_blocks > 0 || self.config.trim_loss_percent > 0
     }
 
     fn rest(&mut self) {
