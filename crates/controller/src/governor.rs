@@ -5,10 +5,10 @@
 use std::collections::VecDeque;
 
 use drivelab_sim::Nanos;
+use drivelab_sim::time::NEVER;
 use drivelab_sim::time::SECOND;
 
 use crate::config::GovernorConfig;
-use crate::ssd::NONE_NS;
 
 /// A token bucket, kept as the time at which it would be full again, and the writes that wait for a token.
 #[derive(Clone, Debug, Default)]
@@ -65,10 +65,10 @@ impl Governor {
         self.held.len()
     }
 
-    /// When the next write that waits has its token; `NONE_NS`: none waits.
+    /// When the next write that waits has its token; `NEVER`: none waits.
     #[inline]
     pub(crate) fn next_release_ns(&self) -> Nanos {
-        self.held.front().map_or(NONE_NS, |&(time, _)| time)
+        self.held.front().map_or(NEVER, |&(time, _)| time)
     }
 
     /// The write that has its token now.
@@ -108,13 +108,13 @@ mod tests {
         assert!(governor.holds(2, 2_000_500));
         assert_eq!(governor.release(2_000_500), Some(1));
         assert_eq!(governor.release(3_000_500), Some(2));
-        assert_eq!(governor.next_release_ns(), NONE_NS);
+        assert_eq!(governor.next_release_ns(), NEVER);
     }
 
     #[test]
     fn no_limit_holds_nothing() {
         let mut governor = Governor::new(GovernorConfig::default(), 4);
         assert!((0..5).all(|slot| !governor.holds(slot, 7)));
-        assert_eq!(governor.next_release_ns(), NONE_NS);
+        assert_eq!(governor.next_release_ns(), NEVER);
     }
 }

@@ -7,9 +7,10 @@ use drivelab_sim::time::share;
 
 use crate::buffer::{EntryState, NONE, sector_bits};
 use crate::command::{Command, Op, SECTOR_BYTES};
-use crate::dies::{BusyTime, FlashWait};
+use crate::event_queue::Event;
+use crate::flash::{BusyTime, FlashWait, Sensing};
 use crate::scheduled::Scheduled;
-use crate::ssd::{EVENT_READ_READY, Slot, SolidStateDrive};
+use crate::ssd::{Slot, SolidStateDrive};
 
 impl<M: Scheduled> SolidStateDrive<M> {
     /// The firmware is done with a command.
@@ -69,7 +70,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), &command));
                 sectors = together;
                 self.meters.read_bytes_host += bytes;
-                self.read_flash(ppn, sector, sectors, bytes, &mut wait, now);
+                self.flash.read(ppn, (sector, sectors), bytes, &mut wait, now);
                 wait
             } else {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
@@ -103,7 +104,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if start == now {
             self.finish_over_link(slot, now);
         } else {
-            self.events.push(start, EVENT_READ_READY | slot);
+            self.events.push(start, Event::ReadReady(slot));
         }
     }
 
@@ -119,7 +120,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         {
             let bytes = u64::from(self.mapping.read_bytes(lpn, sectors as u32));
             self.meters.read_bytes_host += bytes;
-            self.read_flash(ppn, sector, sectors, bytes, &mut read, now);
+            self.flash.read(ppn, (sector, sectors), bytes, &mut read, now);
         } else {
             self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
         }
@@ -168,46 +169,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         M::write_metadata(self, now);
         if let Some(fetch) = fetch {
             self.meters.read_bytes_map += u64::from(fetch.bytes);
-            self.sense_for(wait, fetch.die, u64::from(fetch.bytes), 1, now, false);
+            let bytes = u64::from(fetch.bytes);
+            self.flash.sense_for(wait, Sensing { die: fetch.die, pages: 1, bytes, is_cleaning: false }, now);
         }
-    }
-
-    /// Reads `sectors` of a page from flash, `bytes` as stored: reserves the die, then the bus.
-    #[inline]
-    pub(crate) fn read_flash(
-        &mut self,
-        ppn: Ppn,
-        sector: u32,
-        sectors: u64,
-        bytes: u64,
-        wait: &mut FlashWait,
-        now: Nanos,
-    ) {
-        let die = self.layout.die_of(self.layout.block_of(ppn));
-        let pages = if self.layout.pages_per_unit == 1 {
-            1
-        } else {
-            let program_sectors = u64::from(self.layout.geometry.program_bytes()) / SECTOR_BYTES;
-            let first = u64::from(sector);
-            (first + sectors - 1) / program_sectors - first / program_sectors + 1
-        };
-        self.sense_for(wait, die, bytes, pages, now, false);
-        self.pass_read_path(wait, bytes, now);
-    }
-
-    /// All channels share the way of data from flash to the link, which it goes while it comes over its bus.
-    #[inline]
-    fn pass_read_path(&mut self, wait: &mut FlashWait, bytes: u64, now: Nanos) {
-        let rate = self.config.scheduling.read_path_bytes_per_s;
-        if rate == 0 {
-            return;
-        }
-        let duration = drivelab_sim::time::transfer_ns(bytes, rate);
-        let begin = wait.ready_ns.saturating_sub(duration).max(now);
-        let start = self.read_path.reserve(now, begin, duration);
-        wait.queueing_ns += start - begin;
-        wait.flash_ns += begin + duration - wait.ready_ns;
-        wait.ready_ns = start + duration;
     }
 
     /// What is left of a command, the data of a read or a status, goes over the link, and it is done.
@@ -250,7 +214,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let waits = self.waits_for_flash(slot);
             let state = &mut self.slots[slot as usize];
             state.admitted = true;
-            state.wait_base = self.dies.busy;
+            state.wait_base = self.flash.busy();
             if waits && state.pending > 0 {
                 continue;
             }
@@ -383,7 +347,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let program_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32;
         let covered = ((sector + sectors) / program_sectors).saturating_sub(sector.div_ceil(program_sectors));
         let pages = u64::from(self.layout.pages_per_unit - covered.min(self.layout.pages_per_unit - 1));
-        let mut ready = self.sense_from(die, missing, pages, (now, known), false);
+        let sensing = Sensing { die, pages, bytes: missing, is_cleaning: false };
+        let mut ready = self.flash.sense_from(sensing, known, now);
         if self.faults.is_some() {
             ready = self.complete_with_faults(ppn, (sector, sectors), ready, now);
         }
@@ -395,14 +360,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let state = &mut self.slots[slot as usize];
         if !state.is_stalled {
             state.is_stalled = true;
-            state.wait_base = self.dies.busy;
+            state.wait_base = self.flash.busy();
         }
     }
 
     /// The part of a wait since `base` that is cleaning's: in the share that the dies spent on it meanwhile.
     #[inline]
     fn cleaning_share(&self, waited: Nanos, base: BusyTime) -> Nanos {
-        let busy = self.dies.busy;
+        let busy = self.flash.busy();
         let (host, cleaning) = (busy.host_ns - base.host_ns, busy.cleaning_ns - base.cleaning_ns);
         if cleaning == 0 { 0 } else { share(waited, cleaning, host + cleaning) }
     }
@@ -487,7 +452,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         state.pending = pending;
         state.flush_order = self.buffer.next_order();
         state.log_pages = begun;
-        state.wait_base = self.dies.busy;
+        state.wait_base = self.flash.busy();
         self.flushes.push(slot);
         M::drain(self, now);
     }

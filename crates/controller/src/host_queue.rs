@@ -5,11 +5,9 @@ use std::collections::VecDeque;
 
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
+use drivelab_sim::time::NEVER;
 
 use crate::command::{Command, CommandError, Completion, Device};
-
-/// A time that never comes.
-const NEVER: Nanos = u64::MAX;
 
 /// Commands inside a drive.
 #[derive(Clone, Debug)]

@@ -2,16 +2,15 @@
 
 mod allocation;
 pub mod buffer;
-pub mod calendar;
 mod cells;
 mod clusters;
 pub mod command;
 pub mod config;
-mod dies;
 mod durable;
 pub mod effects;
 mod event_queue;
 pub mod faults;
+mod flash;
 mod governor;
 mod host;
 mod host_queue;

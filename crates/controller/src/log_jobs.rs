@@ -7,11 +7,14 @@ use drivelab_nand::op::PageKind;
 use drivelab_nand::{BlockIndex, DieIndex, Lpn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
+use drivelab_sim::time::NEVER;
 
 use crate::buffer::NONE;
 use crate::config::{CleaningPace, ControllerConfig, DieAllocation};
+use crate::event_queue::Event;
+use crate::flash::Sensing;
 use crate::scheduled::Scheduled;
-use crate::ssd::{NONE_NS, SolidStateDrive};
+use crate::ssd::SolidStateDrive;
 
 /// What a die is doing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,7 +103,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn start_job(&mut self, die: u32, end: Nanos) {
         self.jobs.dies[die as usize].has_job = true;
-        self.events.push(end, die);
+        self.events.push(end, Event::JobDone(DieIndex(die)));
     }
 
     /// A die has finished its job.
@@ -118,7 +121,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             let entry = *self.buffer.entry(id);
             self.buffer.finish(id);
             if entry.waiter != NONE || !self.flushes.is_empty() {
-                self.entry_done(entry.waiter, entry.order, self.program_work_ns(page), now);
+                self.entry_done(entry.waiter, entry.order, self.flash.program_work_ns(page), now);
             }
         }
         if count > 0 {
@@ -295,7 +298,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                         Purpose::WearLevelling => self.meters.read_bytes_wear += u64::from(bytes),
                     }
                     let pages = u64::from(self.layout.pages_per_unit);
-                    ready = self.sense_and_transfer(index, u64::from(bytes), pages, now, true);
+                    let sensing = Sensing { die: index, pages, bytes: u64::from(bytes), is_cleaning: true };
+                    ready = self.flash.sense(sensing, now);
                 }
                 if self.faults.is_some() {
                     ready = self.copy_with_faults(to, ready, now);
@@ -304,13 +308,13 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 if let Some(durable) = &mut self.durable {
                     durable.program(index, &self.mapping, to, PageKind::Moved, (now, now));
                 }
-                self.transfer_and_program(index, self.layout.page_of(to), ready, now, true)
+                self.flash.program(index, self.layout.page_of(to), ready, now, true)
             }
             CleaningStep::ReadIntoBuffer { lpn } => {
                 let bytes = u64::from(self.layout.unit_bytes);
                 self.meters.read_bytes_cleaning += bytes;
                 let pages = u64::from(self.layout.pages_per_unit);
-                let ready = self.sense_and_transfer(index, bytes, pages, now, true);
+                let ready = self.flash.sense(Sensing { die: index, pages, bytes, is_cleaning: true }, now);
                 if self.buffer.find(lpn).is_none() {
                     let id = self.buffer.insert_from_flash(lpn, now, ready);
                     for &flush in &self.flushes {
@@ -329,7 +333,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 if let Some(durable) = &mut self.durable {
                     durable.program(index, &self.mapping, at, PageKind::Metadata, (now, now));
                 }
-                self.transfer_and_program(index, self.layout.page_of(at), now, now, false)
+                self.flash.program(index, self.layout.page_of(at), now, now, false)
             }
             CleaningStep::Erase { block, .. } => {
                 let from = self.erase_from(index, block, now);
@@ -343,7 +347,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     self.jobs.dies[die as usize].late_erase = Some(block);
                     return from;
                 }
-                self.erase_on(index, now, true)
+                self.flash.erase(index, now, true)
             }
         }
     }
@@ -355,7 +359,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             self.begin_page(die, now);
             return;
         }
-        let end = self.erase_on(index, now, true);
+        let end = self.flash.erase(index, now, true);
         if let Some(durable) = &mut self.durable {
             durable.begun(index, end);
         }
@@ -366,7 +370,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline]
     fn begin_page(&mut self, die: u32, now: Nanos) {
         let index = DieIndex(die);
-        let end = self.transfer_and_program(index, self.jobs.dies[die as usize].page, now, now, false);
+        let end = self.flash.program(index, self.jobs.dies[die as usize].page, now, now, false);
         if let Some(durable) = &mut self.durable {
             durable.begun(index, end);
         }
@@ -375,7 +379,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
 
     #[inline]
     fn idle_cleaning_wanted(&self) -> bool {
-        self.is_idle() && self.idle_alarm_ns == NONE_NS
+        self.is_idle() && self.idle_alarm_ns == NEVER
     }
 
     /// Whether some die has begun to clean and has not cleaned enough.
@@ -410,23 +414,23 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn has_page(&mut self, now: Nanos) -> bool {
         let due = self.page_due_ns();
-        if due <= now || (due != NONE_NS && sabotage::is(Sabotage::HoldIgnored)) {
+        if due <= now || (due != NEVER && sabotage::is(Sabotage::HoldIgnored)) {
             return true;
         }
-        if due != NONE_NS && !sabotage::is(Sabotage::HoldAlarmLost) {
+        if due != NEVER && !sabotage::is(Sabotage::HoldAlarmLost) {
             self.hold_alarm_ns = due;
         }
         false
     }
 
     /// When the oldest page of the buffer is to be programmed: at once if it is full or somebody waits for it, otherwise
-    /// when it has waited for more for long enough; `NONE_NS`: there is none.
+    /// when it has waited for more for long enough; `NEVER`: there is none.
     #[inline]
     pub(crate) fn page_due_ns(&self) -> Nanos {
         if self.buffer.queued_granules() >= self.jobs.page_granules {
             return 0;
         }
-        let Some(front) = self.buffer.front() else { return NONE_NS };
+        let Some(front) = self.buffer.front() else { return NEVER };
         if self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admission.is_empty() {
             return 0;
         }

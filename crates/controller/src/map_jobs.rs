@@ -5,6 +5,7 @@ use drivelab_nand::op::PageKind;
 use drivelab_nand::{DieIndex, Ppn};
 use drivelab_sim::Nanos;
 
+use crate::flash::Sensing;
 use crate::log_jobs::LogJobs;
 use crate::scheduled::Scheduled;
 use crate::ssd::SolidStateDrive;
@@ -44,7 +45,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if step.pages_read > 0 {
             let bytes = u64::from(step.bytes_read);
             self.meters.read_bytes_map += bytes;
-            end = self.sense_and_transfer(index, bytes, u64::from(step.pages_read), now, true);
+            let sensing = Sensing { die: index, pages: u64::from(step.pages_read), bytes, is_cleaning: true };
+            end = self.flash.sense(sensing, now);
         }
         if step.units_released > 0 {
             // Reads use the die meanwhile: a step that waits for the firmware ends with that.
@@ -53,13 +55,13 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             end = end.max(self.occupy_firmware(work, now));
         }
         if let Some(block) = step.erased {
-            end = self.erase_on(index, end, false);
+            end = self.flash.erase(index, end, false);
             if let Some(durable) = &mut self.durable {
                 durable.erase(index, block, now, now);
             }
         }
         if let Some((block, page)) = step.programmed {
-            end = self.transfer_and_program(index, page, end, now, false);
+            end = self.flash.program(index, page, end, now, false);
             if let Some(durable) = &mut self.durable {
                 let first = self.layout.first_ppn(block).0
                     + page / self.layout.pages_per_unit * self.layout.units_per_page;
@@ -84,7 +86,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     pub(crate) fn try_map_read(&mut self, die: u32, now: Nanos) -> bool {
         let Some(bytes) = self.mapping.read_map(DieIndex(die)) else { return false };
         self.meters.read_bytes_map += u64::from(bytes);
-        let end = self.sense_and_transfer(DieIndex(die), u64::from(bytes), 1, now, false);
+        let sensing = Sensing { die: DieIndex(die), pages: 1, bytes: u64::from(bytes), is_cleaning: false };
+        let end = self.flash.sense(sensing, now);
         self.start_job(die, end);
         true
     }

@@ -12,15 +12,15 @@ use drivelab_nand::op::PageKind;
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
+use drivelab_sim::time::NEVER;
 
 use crate::buffer::sector_bits;
 use crate::clusters::Clusters;
 use crate::config::ControllerConfig;
+use crate::event_queue::Event;
+use crate::flash::Sensing;
 use crate::scheduled::Scheduled;
-use crate::ssd::{NONE_NS, SolidStateDrive};
-
-/// Added to a bank's number: the data of its row is in the page registers.
-const EVENT_IN_REGISTER: u32 = 1 << 30;
+use crate::ssd::SolidStateDrive;
 
 /// What a bank does next, when it may begin.
 #[derive(Clone, Copy, Debug)]
@@ -107,12 +107,13 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
     }
 
     #[inline]
-    fn job_done(drive: &mut SolidStateDrive<Self>, job: u32, now: Nanos) {
-        if job & EVENT_IN_REGISTER == 0 {
-            drive.row_done(job, now);
-        } else {
-            drive.row_in_register(job & !EVENT_IN_REGISTER, now);
-        }
+    fn job_done(drive: &mut SolidStateDrive<Self>, bank: DieIndex, now: Nanos) {
+        drive.row_done(bank.0, now);
+    }
+
+    #[inline]
+    fn row_in_register(drive: &mut SolidStateDrive<Self>, bank: DieIndex, now: Nanos) {
+        drive.move_to_register(bank.0, now);
     }
 
     fn begin_late(drive: &mut SolidStateDrive<Self>, bank: u32, now: Nanos) {
@@ -171,23 +172,23 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     /// Whether a group must leave the buffer now; otherwise sets the alarm for when it must.
     fn must_leave(&mut self, now: Nanos) -> bool {
         let due = self.group_due_ns();
-        if due > now && due != NONE_NS && !sabotage::is(Sabotage::GroupForgotten) {
+        if due > now && due != NEVER && !sabotage::is(Sabotage::GroupForgotten) {
             self.hold_alarm_ns = due;
         }
         due <= now
     }
 
     /// When a group must leave the buffer: at once if somebody waits for it, otherwise when the oldest has waited for
-    /// long enough; `NONE_NS`: there is none.
+    /// long enough; `NEVER`: there is none.
     fn group_due_ns(&self) -> Nanos {
         if self.buffer.queued() == 0 {
-            return NONE_NS;
+            return NEVER;
         }
         if !self.admission.is_empty() || !self.flushes.is_empty() || self.buffer.is_awaited() {
             return 0;
         }
         let since = self.buffer.clusters().and_then(Clusters::oldest_since_ns);
-        since.map_or(NONE_NS, |since| since + self.config.buffer.hold_ns)
+        since.map_or(NEVER, |since| since + self.config.buffer.hold_ns)
     }
 
     /// Nothing that must leave the buffer waits while no bank works, and a group that may wait has an alarm.
@@ -256,7 +257,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     /// Does the next flash operation of a bank's job, or ends the job.
     fn next_step(&mut self, bank: DieIndex, now: Nanos) {
         match self.time_step(bank, now) {
-            Some(Timed::Until(end)) => self.events.push(end, bank.0),
+            Some(Timed::Until(end)) => self.events.push(end, Event::JobDone(bank)),
             Some(Timed::NotBefore(from)) => self.begin_later(from, bank.0),
             None => self.end_job(bank, now),
         }
@@ -265,7 +266,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     /// The step of a bank that had to wait begins.
     fn begin_late_step(&mut self, bank: DieIndex, now: Nanos) {
         if let Some(end) = self.time_late_step(bank, now) {
-            self.events.push(end, bank.0);
+            self.events.push(end, Event::JobDone(bank));
         }
     }
 
@@ -274,7 +275,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         match self.jobs.banks[bank.0 as usize].late.take()? {
             LateStep::Row { is_copy } => Some(self.program_row(bank, is_copy, now, now)),
             LateStep::Erase => {
-                let end = self.erase_on(bank, now, true);
+                let end = self.flash.erase(bank, now, true);
                 if let Some(durable) = &mut self.durable {
                     durable.begun(bank, end);
                 }
@@ -337,7 +338,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
             self.jobs.banks[bank.0 as usize].late = Some(LateStep::Erase);
             return Timed::NotBefore(from);
         }
-        Timed::Until(self.erase_on(bank, now, true))
+        Timed::Until(self.flash.erase(bank, now, true))
     }
 
     /// Reads what a row needs, moves the row to the bank and programs it.
@@ -354,7 +355,8 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
                 self.meters.units_rmw += u64::from(units);
                 self.meters.read_bytes_rmw += bytes;
             }
-            ready = ready.max(self.sense_and_transfer(bank, bytes, 1, now, merges));
+            ready =
+                ready.max(self.flash.sense(Sensing { die: bank, pages: 1, bytes, is_cleaning: merges }, now));
         }
         // What comes from flash keeps the bank busy until it is there; what comes from the host does not.
         let in_order = ready;
@@ -396,7 +398,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
     fn program_row(&mut self, bank: DieIndex, is_copy: bool, ready: Nanos, now: Nanos) -> Nanos {
         let job = &self.jobs.banks[bank.0 as usize];
         let (page, holds_data, merges) = (job.page, !job.row.is_empty(), job.merges);
-        let end = self.transfer_and_program(bank, page, ready, now, is_copy);
+        let end = self.flash.program(bank, page, ready, now, is_copy);
         if merges {
             // The firmware copies row by row and looks for commands between two rows.
             self.hold_firmware(end);
@@ -407,13 +409,13 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         let program_ns = self.config.timing.program_ns(page);
         if holds_data && program_ns > 0 {
             let in_register = end - program_ns;
-            self.events.push(in_register, EVENT_IN_REGISTER | bank.0);
+            self.events.push(in_register, Event::RowInRegister(bank));
         }
         end
     }
 
     /// The host data of a row has left the buffer.
-    fn row_in_register(&mut self, bank: u32, now: Nanos) {
+    fn move_to_register(&mut self, bank: u32, now: Nanos) {
         let row = &self.jobs.banks[bank as usize].row;
         for &id in row {
             self.buffer.move_to_register(id);
@@ -429,7 +431,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         if let Some(durable) = &mut self.durable {
             durable.job_done(bank);
         }
-        let work_ns = self.program_work_ns(self.jobs.banks[bank as usize].page);
+        let work_ns = self.flash.program_work_ns(self.jobs.banks[bank as usize].page);
         let mut row = std::mem::take(&mut self.jobs.banks[bank as usize].row);
         for &id in &row {
             let entry = *self.buffer.entry(id);

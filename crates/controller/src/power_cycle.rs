@@ -6,6 +6,7 @@ use drivelab_nand::op::{FlashOp, Record};
 use drivelab_nand::view::{BlockState, MediumView};
 use drivelab_nand::{BlockIndex, Lpn};
 use drivelab_sim::Nanos;
+use drivelab_sim::time::NEVER;
 
 use crate::buffer::NONE;
 use crate::cells::Cells;
@@ -14,7 +15,7 @@ use crate::durable::{Durable, TRIMMED_CELLS};
 use crate::effects::{Effect, Effects};
 use crate::host_queue::HostSide;
 use crate::scheduled::Scheduled;
-use crate::ssd::{NONE_NS, SolidStateDrive};
+use crate::ssd::SolidStateDrive;
 
 /// Bytes of an entry in a checkpoint.
 const CHECKPOINT_ENTRY_BYTES: u32 = 4;
@@ -231,10 +232,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         durable.whole(FlashOp::CheckpointEnd { sequence }, &[]);
         durable.checkpointed((words.len() / Record::WORDS) as u64);
         durable.log_pages += pages + 1;
-        let rounds = (pages + 1).div_ceil(u64::from(self.layout.geometry.die_count()));
-        let page_ns = self.dies.page_bus_ns + self.config.timing.program_ns(0);
-        self.meters.program_busy_ns += (pages + 1) * self.config.timing.program_ns(0);
-        self.skip_to(self.now_ns + rounds * page_ns + self.config.timing.erase_ns);
+        let duration_ns = self.flash.program_own(pages + 1);
+        self.skip_to(self.now_ns + duration_ns);
     }
 
     /// The drive was busy with itself until then.
@@ -243,7 +242,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.queue_mut().restart(now_ns);
         self.link_free_ns = self.link_free_ns.max(now_ns);
         for alarm in [&mut self.idle_alarm_ns, &mut self.hold_alarm_ns] {
-            if *alarm != NONE_NS {
+            if *alarm != NEVER {
                 *alarm = now_ns.max(*alarm);
             }
         }
@@ -280,10 +279,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         };
         // Of a block that the checkpoint covers only the last page is looked at.
         let pages = recovered.pages_read + u64::from(recovered.blocks_skipped) + checkpoint_pages;
-        let rounds = pages.div_ceil(u64::from(geometry.die_count()));
-        let duration_ns = rounds
-            * (self.config.timing.read_ns + self.dies.page_bus_ns + self.config.timing.decode_ns)
-            + erases as u64 * self.config.timing.erase_ns;
+        let duration_ns = self.flash.mount_ns(pages, erases as u64);
         let programs = self.mapping.flash().program_count();
         let duration_ns = M::recover(self, duration_ns);
         self.skip_to(duration_ns);

@@ -10,7 +10,7 @@ use drivelab_nand::Lpn;
 use drivelab_sim::Nanos;
 
 use crate::command::SECTOR_BYTES;
-use crate::dies::FlashWait;
+use crate::flash::FlashWait;
 use crate::scheduled::Scheduled;
 use crate::ssd::SolidStateDrive;
 
@@ -120,7 +120,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             bytes += u64::from(self.mapping.read_bytes_beside(Lpn(next - 1), Lpn(next), sectors));
         }
         self.meters.read_bytes_host += bytes;
-        self.read_flash(ppn, 0, u64::from(together * sectors), bytes, &mut wait, now);
+        self.flash.read(ppn, (0, u64::from(together * sectors)), bytes, &mut wait, now);
         wait.ready_ns
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use drivelab_ftl::{CompressedMap, LogMapping, Mapping, PageMap};
-use drivelab_nand::Lpn;
+use drivelab_nand::{DieIndex, Lpn};
 use drivelab_sim::Nanos;
 
 use crate::clusters::Clusters;
@@ -43,8 +43,14 @@ pub trait Scheduled: Mapping + Sized {
     /// Something may have become possible: data has come into the buffer, a hold time has passed.
     fn drain(drive: &mut SolidStateDrive<Self>, now: Nanos);
 
-    /// The job that the back end had put into the event queue under this number is done.
-    fn job_done(drive: &mut SolidStateDrive<Self>, job: u32, now: Nanos);
+    /// The job of a die (or bank) is done.
+    fn job_done(drive: &mut SolidStateDrive<Self>, die: DieIndex, now: Nanos);
+
+    /// The data of a bank's row is in the page registers, for back ends that ask to hear of it.
+    #[inline]
+    fn row_in_register(drive: &mut SolidStateDrive<Self>, bank: DieIndex, now: Nanos) {
+        let _ = (drive, bank, now);
+    }
 
     /// Metadata may have become due without data of the host: dies without a job write it.
     #[inline]
@@ -114,8 +120,8 @@ macro_rules! scheduled_as_logs {
             }
 
             #[inline]
-            fn job_done(drive: &mut SolidStateDrive<Self>, job: u32, now: Nanos) {
-                drive.log_job_done(job, now);
+            fn job_done(drive: &mut SolidStateDrive<Self>, die: DieIndex, now: Nanos) {
+                drive.log_job_done(die.0, now);
             }
 
             #[inline]

@@ -13,25 +13,20 @@ use drivelab_ftl::Backlog;
 use drivelab_nand::{DieIndex, GeometryError, UnitLayout};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
+use drivelab_sim::time::NEVER;
 
 use crate::buffer::{NONE, WriteBuffer};
-use crate::calendar::Calendar;
 use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, SECTOR_BYTES};
 use crate::config::ControllerConfig;
-use crate::dies::{BusyTime, Dies};
 use crate::durable::Durable;
-use crate::event_queue::EventQueue;
+use crate::event_queue::{Event, EventQueue};
 use crate::faults::Faults;
+use crate::flash::{BusyTime, Flash};
 use crate::governor::Governor;
 use crate::host_queue::{HostQueue, HostSide};
 use crate::meters::Meters;
 use crate::read_ahead::ReadAhead;
 use crate::scheduled::Scheduled;
-
-/// An event of the heap: a die's job is done, or a read's data is ready (the number of a command is added).
-pub(crate) const EVENT_READ_READY: u32 = 1 << 31;
-/// An event of the heap: a page of the map's log is in flash.
-pub(crate) const EVENT_LOGGED: u32 = 1 << 29;
 
 /// A command inside the drive.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +55,6 @@ pub(crate) struct Slot {
     /// How it will have ended.
     pub outcome: Outcome,
 }
-
-pub(crate) const NONE_NS: Nanos = u64::MAX;
 
 /// Durable mode: after so long without commands, what waits for the log of the map goes there, be it less than a page.
 /// Assumed: a second without commands is a pause.
@@ -103,10 +96,8 @@ pub struct SolidStateDrive<M: Scheduled> {
     pub(crate) layout: UnitLayout,
     pub(crate) mapping: M,
     pub(crate) buffer: WriteBuffer,
-    pub(crate) dies: Dies,
+    pub(crate) flash: Flash,
     pub(crate) jobs: M::Jobs,
-    pub(crate) channels: Vec<Calendar>,
-    pub(crate) read_path: Calendar,
     pub(crate) meters: Meters,
     pub(crate) now_ns: Nanos,
     pub(crate) slots: Vec<Slot>,
@@ -158,12 +149,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
             config,
             layout,
             buffer,
-            dies: Dies::new(&layout, &config),
+            flash: Flash::new(layout, config.timing, config.scheduling.read_path_bytes_per_s),
             jobs: mapping.jobs(&config),
             works_when_idle: mapping.works_when_idle(),
             mapping,
-            channels: vec![Calendar::default(); layout.geometry.channel_count as usize],
-            read_path: Calendar::default(),
             meters: Meters::default(),
             now_ns: 0,
             slots: vec![unused; depth as usize],
@@ -177,8 +166,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
             flushes: Vec::with_capacity(depth as usize),
             late: VecDeque::with_capacity(dies as usize),
             drain_due: false,
-            hold_alarm_ns: NONE_NS,
-            idle_alarm_ns: NONE_NS,
+            hold_alarm_ns: NEVER,
+            idle_alarm_ns: NEVER,
             read_stamps: Vec::new(),
             durable: None,
             faults: None,
@@ -213,14 +202,21 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// Counters of the controller.
     #[must_use]
-    pub fn meters(&self) -> &Meters {
-        &self.meters
+    pub fn meters(&self) -> Meters {
+        let work = self.flash.work();
+        Meters {
+            sense_busy_ns: work.sense_ns,
+            program_busy_ns: work.program_ns,
+            erase_busy_ns: work.erase_ns,
+            bus_busy_ns: work.bus_ns,
+            ..self.meters
+        }
     }
 
     /// Energy used since the drive was made, in nJ.
     #[must_use]
     pub fn energy_nj(&self) -> u64 {
-        let mut meters = self.meters;
+        let mut meters = self.meters();
         if self.outstanding() > 0 {
             meters.active_ns += self.now_ns - self.active_since_ns;
         }
@@ -269,7 +265,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if self.flushes.iter().any(|&slot| self.slots[slot as usize].pending == 0) {
             return Err("a flush waits for nothing".to_owned());
         }
-        if !self.channels.iter().chain([&self.read_path]).all(Calendar::is_sound) || !self.dies.are_sound() {
+        if !self.flash.is_sound() {
             return Err("two use a bus or a die at once".to_owned());
         }
         if !self.late.iter().is_sorted_by_key(|&(from, _)| from) {
@@ -280,7 +276,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// How many events wait for the die or bank with this number: the end of its job, or its beginning.
     pub(crate) fn events_of(&self, die: u32) -> usize {
-        self.events.count(die) + self.late.iter().filter(|&&(_, late)| late == die).count()
+        self.events.count(Event::JobDone(DieIndex(die)))
+            + self.late.iter().filter(|&&(_, late)| late == die).count()
     }
 
     /// Erases every block and forgets every map entry, as ATA SECURITY ERASE UNIT does. Dies erase side by side.
@@ -289,20 +286,17 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let done = self.finish_all();
         let (most, erased) = self.mapping.secure_erase();
         self.buffer.clear();
-        self.dies = Dies::new(&self.layout, &self.config);
+        self.flash.restart();
         self.jobs = self.mapping.jobs(&self.config);
-        self.channels.fill(Calendar::default());
-        self.read_path = Calendar::default();
         self.write_governor = Governor::new(self.config.firmware.write_governor, self.config.queue_depth);
         self.events.clear();
         self.late.clear();
-        self.meters.erase_busy_ns += erased * self.config.timing.erase_ns;
-        self.now_ns += u64::from(most) * self.config.timing.erase_ns;
+        self.now_ns += self.flash.erase_all(erased, most);
         self.queue.restart(self.now_ns);
         self.link_free_ns = self.now_ns;
         self.read_ahead = ReadAhead::new(self.config.scheduling.read_ahead_bytes, self.sectors_per_unit);
-        self.hold_alarm_ns = NONE_NS;
-        self.idle_alarm_ns = NONE_NS;
+        self.hold_alarm_ns = NEVER;
+        self.idle_alarm_ns = NEVER;
         self.drain_due = false;
         self.admission.clear();
         self.flushes.clear();
@@ -333,7 +327,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// Whether the firmware has a command to work on.
     pub(crate) fn has_ready_command(&self) -> bool {
-        self.queue.next_ready() != NONE_NS
+        self.queue.next_ready() != NEVER
     }
 
     /// A command is done: it leaves over the link at `completed_ns`, not before any other.
@@ -414,7 +408,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// Whether writes wait for the governor.
     pub(crate) fn holds_writes(&self) -> bool {
-        self.write_governor.next_release_ns() != NONE_NS
+        self.write_governor.next_release_ns() != NEVER
     }
 
     /// The firmware's next `work`, after all that it has taken on before; when it is done.
@@ -456,7 +450,7 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
     #[inline]
     fn next_internal(&self) -> Nanos {
         let event = self.events.next_ns();
-        let late = self.late.front().map_or(NONE_NS, |&(time, _)| time);
+        let late = self.late.front().map_or(NEVER, |&(time, _)| time);
         let command = self.queue.next_ready().min(self.write_governor.next_release_ns());
         command.min(event).min(late).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
     }
@@ -473,12 +467,11 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
     #[inline(always)]
     fn happen(&mut self, now: Nanos) {
         if let Some(event) = self.events.take(now) {
-            if event & EVENT_READ_READY != 0 {
-                self.finish_over_link(event & !EVENT_READ_READY, now);
-            } else if event == EVENT_LOGGED {
-                self.log_page_done(now);
-            } else {
-                M::job_done(self, event, now);
+            match event {
+                Event::JobDone(die) => M::job_done(self, die, now),
+                Event::LogPageDone => self.log_page_done(now),
+                Event::RowInRegister(bank) => M::row_in_register(self, bank, now),
+                Event::ReadReady(slot) => self.finish_over_link(slot, now),
             }
         } else if let Some(&(time, die)) = self.late.front()
             && time == now
@@ -490,10 +483,10 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
         } else if let Some(slot) = self.write_governor.release(now) {
             self.begin_firmware(slot, now);
         } else if self.hold_alarm_ns == now {
-            self.hold_alarm_ns = NONE_NS;
+            self.hold_alarm_ns = NEVER;
             M::drain(self, now);
         } else {
-            self.idle_alarm_ns = NONE_NS;
+            self.idle_alarm_ns = NEVER;
             self.log_waiting(now);
             M::begin_idle_work(self, now);
         }
@@ -526,7 +519,7 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
         if self.queue.outstanding() == 1 {
             self.active_since_ns = now_ns;
         }
-        self.idle_alarm_ns = NONE_NS;
+        self.idle_alarm_ns = NEVER;
         let mut work = self.config.firmware.command_ns(command.op);
         if let Some(faults) = &mut self.faults {
             work += faults.spike_ns(&command);

@@ -228,7 +228,7 @@ proptest! {
                 drive.submit(now, Command::new(tag as u32, if at % 3 == 0 { Op::Read } else { Op::Write }, lba, sectors)).unwrap();
             }
             collect(&mut drive, &mut done, 0);
-            (done, *drive.meters(), *drive.mapping().counters(), drive.energy_nj())
+            (done, drive.meters(), *drive.mapping().counters(), drive.energy_nj())
         };
         prop_assert_eq!(run(), run());
     }

@@ -47,7 +47,8 @@ impl Stream {
     }
 }
 
-/// The finaliser of `SplitMix64`: spreads neighbouring seeds over all 64 bits.
+/// The finaliser of `SplitMix64`: every bit of the input reaches every bit of the output.
+#[inline]
 #[must_use]
 pub fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -10,6 +10,9 @@ pub const MILLISECOND: Nanos = 1_000_000;
 /// One second.
 pub const SECOND: Nanos = 1_000_000_000;
 
+/// A time that never comes.
+pub const NEVER: Nanos = Nanos::MAX;
+
 /// Time to move `bytes` at `bytes_per_second`, rounded up to a whole nanosecond.
 ///
 /// A rate of 0 means "takes no time" (an ideal link).

@@ -9,8 +9,9 @@ use drivelab_sim::Nanos;
 use super::Durable;
 use crate::buffer::{Dropped, NONE};
 use crate::effects::Effect;
+use crate::event_queue::Event;
 use crate::scheduled::Scheduled;
-use crate::ssd::{EVENT_LOGGED, SolidStateDrive};
+use crate::ssd::SolidStateDrive;
 
 /// Trims, and cells of trimmed units, that may wait for the log: beyond that they would take room that none has reckoned
 /// with.
@@ -164,13 +165,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let Some(durable) = &mut self.durable else { return };
             let die = DieIndex(durable.next_log_die);
             durable.next_log_die = (die.0 + 1) % self.layout.geometry.die_count();
-            end = end.max(self.transfer_and_program(die, 0, now, now, false));
+            end = end.max(self.flash.program(die, 0, now, now, false));
         }
         if let Some(durable) = &mut self.durable {
             durable.log_pages += pages as u64;
             durable.begin_log_page(end);
         }
-        self.events.push(end, EVENT_LOGGED);
+        self.events.push(end, Event::LogPageDone);
     }
 
     /// A page of the log is in flash.
@@ -178,7 +179,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let Some(durable) = &mut self.durable else { return };
         let waiters = durable.end_log_page();
         let ended = durable.log_pages_ended;
-        let work_ns = self.program_work_ns(0);
+        let work_ns = self.flash.program_work_ns(0);
         for waiter in waiters {
             self.entry_done(waiter, u64::MAX, work_ns, now);
         }

@@ -26,7 +26,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         };
         let mut end = None;
         for failure in failed {
-            end = Some(self.transfer_and_program(index, failure.page, now, now, cleaning));
+            end = Some(self.flash.program(index, failure.page, now, now, cleaning));
             if let Some(durable) = &mut self.durable {
                 durable.fail_program(index, failure);
             }

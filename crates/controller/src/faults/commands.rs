@@ -1,11 +1,12 @@
 //! Commands of the host that are refused, lost, led astray, or acknowledged too early.
 
 use drivelab_sim::Nanos;
+use drivelab_sim::time::NEVER;
 
 use super::{Fault, FaultKind, KindWord};
 use crate::command::{Command, Op, Outcome, Unreadable};
 use crate::scheduled::Scheduled;
-use crate::ssd::{NONE_NS, SolidStateDrive};
+use crate::ssd::SolidStateDrive;
 
 /// Purpose number of the draws of misdirected writes' places.
 const PLACE_STREAM: u64 = 0x504C_4143;
@@ -143,7 +144,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let state = &mut self.slots[slot as usize];
             state.outcome = Outcome::Refused;
             state.admitted = true;
-            state.wait_base = self.dies.busy;
+            state.wait_base = self.flash.busy();
         } else {
             self.refuse(slot, now);
         }
@@ -167,7 +168,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             && !self.has_ready_command()
             && !self.holds_writes()
             && self.late.is_empty()
-            && self.hold_alarm_ns == NONE_NS
+            && self.hold_alarm_ns == NEVER
             && !self.drain_due;
         if !is_stuck {
             return;

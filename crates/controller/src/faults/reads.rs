@@ -8,7 +8,7 @@ use drivelab_nand::{BlockIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 
 use super::aging::{Found, Place};
-use crate::dies::FlashWait;
+use crate::flash::{FlashWait, Sensing};
 use crate::scheduled::Scheduled;
 use crate::ssd::SolidStateDrive;
 
@@ -145,11 +145,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 
     /// The page of a unit is sensed again with other thresholds.
-    fn read_again(&mut self, ppn: Ppn, retries: u32, wait: &mut FlashWait, now: Nanos, cleaning: bool) {
+    fn read_again(&mut self, ppn: Ppn, retries: u32, wait: &mut FlashWait, now: Nanos, is_cleaning: bool) {
         let die = self.layout.die_of(self.layout.block_of(ppn));
         let bytes = u64::from(self.layout.unit_bytes.min(self.layout.geometry.program_bytes()));
         for _ in 0..retries {
-            self.sense_for(wait, die, bytes, 1, now, cleaning);
+            self.flash.sense_for(wait, Sensing { die, pages: 1, bytes, is_cleaning }, now);
         }
     }
 

@@ -237,7 +237,7 @@ fn one_seed_and_plan_one_result_to_the_bit() {
             host.play(&mut random, 200);
             (
                 drive.now_ns(),
-                *drive.meters(),
+                drive.meters(),
                 *drive.mapping().counters(),
                 drive.fault_counters(),
                 drive.energy_nj(),
@@ -260,7 +260,7 @@ fn a_plan_that_never_happens_changes_no_bit() {
             }
             let mut host = Host::new(&mut drive, seed);
             host.play(&mut random, 200);
-            (drive.now_ns(), *drive.meters(), *drive.mapping().counters(), drive.energy_nj())
+            (drive.now_ns(), drive.meters(), *drive.mapping().counters(), drive.energy_nj())
         };
         assert_eq!(run(false), run(true), "seed {seed}");
     }

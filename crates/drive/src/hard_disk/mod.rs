@@ -24,6 +24,7 @@ use drivelab_controller::{
 };
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
+use drivelab_sim::time::NEVER;
 
 use arm::Arm;
 pub use config::{
@@ -35,8 +36,6 @@ pub use meters::DiskMeters;
 use read_cache::ReadCache;
 use seek::SeekCurve;
 use write_cache::WriteCache;
-
-const NEVER: Nanos = u64::MAX;
 
 /// A command inside the disk.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,10 @@
 
 use drivelab_controller::{Backlog, Completion, Device, Effects, FlashShape, HostSide, MountReport};
 use drivelab_nand::view::MediumView;
+use drivelab_sim::time::NEVER;
 
 use super::Raid0;
 use super::durable::Pieces;
-use super::port::NEVER;
 use crate::engine::Engine;
 use crate::partition::Partition;
 

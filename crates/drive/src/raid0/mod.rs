@@ -25,11 +25,12 @@ use drivelab_controller::{
 };
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
+use drivelab_sim::time::NEVER;
 
 pub use array::Array;
 pub use config::{Raid0Config, Raid0Meters};
 use durable::Pieces;
-use port::{NEVER, Port};
+use port::Port;
 use stamps::Stamps;
 pub use stripes::{Share, Stripes};
 

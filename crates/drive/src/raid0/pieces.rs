@@ -3,9 +3,8 @@
 use drivelab_controller::{Command, Completion, Content, Device, LatencySplit, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
-use drivelab_sim::time::share;
+use drivelab_sim::time::{NEVER, share};
 
-use super::port::NEVER;
 use super::{Raid0, Share, Slot};
 
 /// Bits of a piece's tag that are its command's slot; above them oracles number pieces.

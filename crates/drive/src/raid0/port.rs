@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 
 use drivelab_controller::{Command, Device};
 use drivelab_sim::Nanos;
-
-/// Of times that do not come.
-pub(super) const NEVER: Nanos = Nanos::MAX;
+use drivelab_sim::time::NEVER;
 
 /// A member and its place in the array.
 #[derive(Clone, Debug)]

@@ -9,9 +9,11 @@
 
 use std::ops::Range;
 
+use drivelab_sim::rng::mix;
+
 use super::check::Findings;
 use super::shape::LOG_ENTRY_BYTES;
-use super::words::{commit, load, load_half, mix, store, store_half, wipe};
+use super::words::{commit, load, load_half, store, store_half, wipe};
 use super::{Medium, MediumError};
 use crate::op::Record;
 

@@ -48,12 +48,3 @@ pub(super) fn wipe(bytes: &mut [u8], range: Range<usize>) {
         }
     }
 }
-
-/// The finaliser of `SplitMix64`: every bit of the input reaches every bit of the output.
-#[inline]
-pub(super) fn mix(mut word: u64) -> u64 {
-    word = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    word ^ word >> 31
-}

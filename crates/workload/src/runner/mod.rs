@@ -9,6 +9,7 @@ mod waiting;
 
 use drivelab_controller::{Command, Completion, Device, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
+use drivelab_sim::time::NEVER;
 use serde_json::Value;
 
 use crate::busy::BusyTime;
@@ -28,8 +29,6 @@ const TIMELESS_LOOKS: u32 = 20_000;
 const TURNS_PER_LOOK: u64 = 4096;
 /// Of a slot without a request.
 const IDLE: Nanos = Nanos::MAX;
-/// No host event.
-const NEVER: Nanos = Nanos::MAX;
 
 /// Runs jobs on a drive, all starting together, until each has ended and its requests are done.
 ///

@@ -1,0 +1,75 @@
+//! What dies are reserved for.
+
+use drivelab_nand::DieIndex;
+use drivelab_sim::Nanos;
+
+/// One die.
+#[derive(Clone, Copy, Debug, Default)]
+struct Die {
+    /// Operations are reserved up to here.
+    busy_until_ns: Nanos,
+    /// The last stretch of them that belongs to cleaning: its beginning and its end.
+    cleaning_from_ns: Nanos,
+    cleaning_until_ns: Nanos,
+}
+
+/// Busy time of all dies together, by what they were busy with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BusyTime {
+    /// Work that the host asked for.
+    pub host_ns: Nanos,
+    /// Cleaning and wear levelling.
+    pub cleaning_ns: Nanos,
+}
+
+/// What all dies are reserved for.
+#[derive(Clone, Debug)]
+pub(super) struct Dies {
+    dies: Vec<Die>,
+    /// Busy time so far.
+    pub busy: BusyTime,
+}
+
+impl Dies {
+    /// Dies with nothing to do.
+    pub(super) fn new(count: u32) -> Self {
+        Self { dies: vec![Die::default(); count as usize], busy: BusyTime::default() }
+    }
+
+    /// When a die is free, from this time on.
+    #[inline]
+    pub(super) fn free_from(&self, die: DieIndex, from: Nanos) -> Nanos {
+        self.dies[die.0 as usize].busy_until_ns.max(from)
+    }
+
+    /// How long an operation that arrives now waits for a die because of cleaning.
+    #[inline]
+    pub(super) fn wait_for_cleaning(&self, die: DieIndex, now: Nanos) -> Nanos {
+        let die = &self.dies[die.0 as usize];
+        die.cleaning_until_ns.saturating_sub(die.cleaning_from_ns.max(now))
+    }
+
+    /// Whether every die's cleaning ends with its work at the latest.
+    pub(super) fn are_sound(&self) -> bool {
+        self.dies.iter().all(|die| {
+            die.cleaning_from_ns <= die.cleaning_until_ns && die.cleaning_until_ns <= die.busy_until_ns
+        })
+    }
+
+    /// A die has something to do up to `end`, after all that it had.
+    #[inline]
+    pub(super) fn occupy(&mut self, die: DieIndex, begin: Nanos, end: Nanos, cleaning: bool) {
+        let die = &mut self.dies[die.0 as usize];
+        let goes_on = die.cleaning_until_ns == die.busy_until_ns;
+        die.busy_until_ns = end;
+        if cleaning {
+            if !goes_on {
+                die.cleaning_from_ns = begin;
+            }
+            die.cleaning_until_ns = end;
+            self.busy.cleaning_ns += end - begin;
+        } else {
+            self.busy.host_ns += end - begin;
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Flash in time: dies, the channels that lead to them, and the way that data of all channels goes to the link.
+//!
+//! It knows no mapping scheme and no command: it is told which die does what from when on, and says when that is done.
+
+mod calendar;
+mod dies;
+mod wait;
+
+use drivelab_nand::{DieIndex, FlashTiming, Ppn, UnitLayout};
+use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
+
+use crate::command::SECTOR_BYTES;
+use calendar::Calendar;
+use dies::Dies;
+
+pub(crate) use dies::BusyTime;
+pub(crate) use wait::FlashWait;
+
+/// For how long parts of flash have worked since the drive was made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WorkTime {
+    /// Dies sensing.
+    pub sense_ns: Nanos,
+    /// Dies programming.
+    pub program_ns: Nanos,
+    /// Dies erasing.
+    pub erase_ns: Nanos,
+    /// Channels' buses moving commands and data.
+    pub bus_ns: Nanos,
+}
+
+/// What a die is asked to read: so many pages one after another, and of them so many bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sensing {
+    pub die: DieIndex,
+    pub pages: u64,
+    pub bytes: u64,
+    /// For cleaning, or for wear levelling.
+    pub is_cleaning: bool,
+}
+
+/// Dies and buses, and what they are reserved for.
+#[derive(Clone, Debug)]
+pub(crate) struct Flash {
+    layout: UnitLayout,
+    timing: FlashTiming,
+    /// What all channels together pass on; 0: whatever comes.
+    read_path_bytes_per_s: u64,
+    /// Bus time of one whole page, in and out.
+    page_bus_ns: Nanos,
+    dies: Dies,
+    channels: Vec<Calendar>,
+    read_path: Calendar,
+    work: WorkTime,
+}
+
+impl Flash {
+    /// Flash with nothing to do.
+    pub(crate) fn new(layout: UnitLayout, timing: FlashTiming, read_path_bytes_per_s: u64) -> Self {
+        let geometry = &layout.geometry;
+        let page = u64::from(geometry.page_bytes + geometry.oob_bytes);
+        Self {
+            page_bus_ns: timing.bus_ns(page * u64::from(geometry.fused_planes())),
+            dies: Dies::new(geometry.die_count()),
+            channels: vec![Calendar::default(); geometry.channel_count as usize],
+            read_path: Calendar::default(),
+            work: WorkTime::default(),
+            layout,
+            timing,
+            read_path_bytes_per_s,
+        }
+    }
+
+    /// Dies and buses have nothing to do any more.
+    pub(crate) fn restart(&mut self) {
+        self.dies = Dies::new(self.layout.geometry.die_count());
+        self.channels.fill(Calendar::default());
+        self.read_path = Calendar::default();
+    }
+
+    /// Busy time of all dies so far.
+    #[inline]
+    pub(crate) fn busy(&self) -> BusyTime {
+        self.dies.busy
+    }
+
+    /// For how long its parts have worked.
+    pub(crate) fn work(&self) -> WorkTime {
+        self.work
+    }
+
+    /// Whether nobody uses a bus or a die while another does.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.channels.iter().chain([&self.read_path]).all(Calendar::is_sound) && self.dies.are_sound()
+    }
+
+    /// Senses pages and moves what is wanted of them over the bus; when it is in the controller.
+    #[inline]
+    pub(crate) fn sense(&mut self, sensing: Sensing, now: Nanos) -> Nanos {
+        self.sense_from(sensing, now, now)
+    }
+
+    /// The same, asked for `now` but not before `ready`.
+    #[inline]
+    pub(crate) fn sense_from(&mut self, sensing: Sensing, ready: Nanos, now: Nanos) -> Nanos {
+        self.reserve(sensing, ready, now).0
+    }
+
+    /// The same for what has waited so far as `wait` says, and waits for this now.
+    #[inline]
+    pub(crate) fn sense_for(&mut self, wait: &mut FlashWait, sensing: Sensing, now: Nanos) {
+        let for_cleaning = self.dies.wait_for_cleaning(sensing.die, wait.ready_ns);
+        let (end, work_ns) = self.reserve(sensing, wait.ready_ns, now);
+        wait.cleaning_ns += for_cleaning;
+        wait.flash_ns += work_ns;
+        // For other work of the die, and for the bus.
+        wait.queueing_ns += end - wait.ready_ns - for_cleaning - work_ns;
+        wait.ready_ns = end;
+    }
+
+    /// Reserves die and bus: when it is done, and for how long both work for it.
+    #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
+    #[inline(always)]
+    fn reserve(&mut self, sensing: Sensing, ready: Nanos, now: Nanos) -> (Nanos, Nanos) {
+        let Sensing { die, pages, bytes, is_cleaning } = sensing;
+        let timing = &self.timing;
+        let (read_ns, holds_bus) = (timing.read_ns, timing.hold_bus_while_reading);
+        let geometry = &self.layout.geometry;
+        let bus_ns = if bytes == u64::from(geometry.program_bytes()) {
+            self.page_bus_ns
+        } else {
+            // Error correction data comes with every sector.
+            let with_oob = bytes + bytes * u64::from(geometry.oob_bytes) / u64::from(geometry.page_bytes);
+            timing.bus_ns(with_oob / pages)
+        };
+        let bus_ns = bus_ns + timing.decode_ns;
+        let channel = &mut self.channels[self.layout.channel_of(die) as usize];
+        let mut at = self.dies.free_from(die, ready);
+        for _ in 0..pages {
+            let begin = at;
+            let bus_start = if holds_bus {
+                channel.reserve(now, begin, read_ns + bus_ns) + read_ns
+            } else {
+                channel.reserve(now, begin + read_ns, bus_ns)
+            };
+            at = bus_start + bus_ns;
+            // The page register is taken until its data has left.
+            self.dies.occupy(die, begin, at + sabotaged_hold_ns(), is_cleaning);
+        }
+        self.work.sense_ns += pages * read_ns;
+        self.work.bus_ns += pages * bus_ns;
+        (at, pages * (read_ns + bus_ns))
+    }
+
+    /// A host's read of `sectors` from the unit at `ppn` on, the first at `sector` of it, `bytes` as stored: die, bus,
+    /// and the way to the link.
+    #[inline]
+    pub(crate) fn read(
+        &mut self,
+        ppn: Ppn,
+        (sector, sectors): (u32, u64),
+        bytes: u64,
+        wait: &mut FlashWait,
+        now: Nanos,
+    ) {
+        let die = self.layout.die_of(self.layout.block_of(ppn));
+        let pages = if self.layout.pages_per_unit == 1 {
+            1
+        } else {
+            let program_sectors = u64::from(self.layout.geometry.program_bytes()) / SECTOR_BYTES;
+            let first = u64::from(sector);
+            (first + sectors - 1) / program_sectors - first / program_sectors + 1
+        };
+        self.sense_for(wait, Sensing { die, pages, bytes, is_cleaning: false }, now);
+        self.pass_read_path(wait, bytes, now);
+    }
+
+    /// All channels share the way of data from flash to the link, which it goes while it comes over its bus.
+    #[inline]
+    fn pass_read_path(&mut self, wait: &mut FlashWait, bytes: u64, now: Nanos) {
+        if self.read_path_bytes_per_s == 0 {
+            return;
+        }
+        let duration = drivelab_sim::time::transfer_ns(bytes, self.read_path_bytes_per_s);
+        let begin = wait.ready_ns.saturating_sub(duration).max(now);
+        let start = self.read_path.reserve(now, begin, duration);
+        wait.queueing_ns += start - begin;
+        wait.flash_ns += begin + duration - wait.ready_ns;
+        wait.ready_ns = start + duration;
+    }
+
+    /// Transfer and program of one unit's pages (or one page of units), the first at `page` of its block: what a command
+    /// that waits for them owes to flash itself.
+    #[inline]
+    pub(crate) fn program_work_ns(&self, page: u32) -> Nanos {
+        let pages = page..page + self.layout.pages_per_unit;
+        pages.map(|page| self.page_bus_ns + self.timing.program_ns(page)).sum()
+    }
+
+    /// Moves one unit's pages (or one page of units) to a die and programs them, the first at `page` of its block;
+    /// when that is done.
+    #[inline]
+    pub(crate) fn program(
+        &mut self,
+        die: DieIndex,
+        page: u32,
+        ready: Nanos,
+        now: Nanos,
+        is_cleaning: bool,
+    ) -> Nanos {
+        let bus_ns = self.page_bus_ns;
+        let mut end = now;
+        debug_assert!(
+            ready <= self.dies.free_from(die, now),
+            "reads would wait for a program that has not begun"
+        );
+        for index in 0..self.layout.pages_per_unit {
+            let begin = self.dies.free_from(die, ready);
+            let channel = &mut self.channels[self.layout.channel_of(die) as usize];
+            let start = channel.reserve(now, begin, bus_ns);
+            let program_ns = self.timing.program_ns(page + index);
+            end = start + bus_ns + program_ns;
+            self.work.bus_ns += bus_ns;
+            self.work.program_ns += program_ns;
+            self.dies.occupy(die, start, end, is_cleaning);
+        }
+        end
+    }
+
+    /// Erases a block of a die; when that is done.
+    pub(crate) fn erase(&mut self, die: DieIndex, now: Nanos, is_cleaning: bool) -> Nanos {
+        let begin = self.dies.free_from(die, now);
+        let end = begin + self.timing.erase_ns;
+        self.work.erase_ns += self.timing.erase_ns;
+        self.dies.occupy(die, begin, end, is_cleaning);
+        end
+    }
+
+    /// Erases `blocks` while the host waits, as many as `most` of them on one die; how long that takes.
+    pub(crate) fn erase_all(&mut self, blocks: u64, most: u32) -> Nanos {
+        self.work.erase_ns += blocks * self.timing.erase_ns;
+        u64::from(most) * self.timing.erase_ns
+    }
+
+    /// Programs pages of the drive's own while the host waits, on all dies at once, and erases what they make
+    /// outdated; how long that takes.
+    pub(crate) fn program_own(&mut self, pages: u64) -> Nanos {
+        self.work.program_ns += pages * self.timing.program_ns(0);
+        let rounds = pages.div_ceil(u64::from(self.layout.geometry.die_count()));
+        rounds * (self.page_bus_ns + self.timing.program_ns(0)) + self.timing.erase_ns
+    }
+
+    /// How long a mount takes that reads `pages` on all dies at once and erases `blocks`, one after the other.
+    pub(crate) fn mount_ns(&self, pages: u64, blocks: u64) -> Nanos {
+        let rounds = pages.div_ceil(u64::from(self.layout.geometry.die_count()));
+        rounds * (self.timing.read_ns + self.page_bus_ns + self.timing.decode_ns)
+            + blocks * self.timing.erase_ns
+    }
+}
+
+/// How long a die stays busy after a read, in drives that are broken on purpose.
+fn sabotaged_hold_ns() -> Nanos {
+    if sabotage::is(Sabotage::ReadHoldsDie) { drivelab_sim::time::SECOND } else { 0 }
+}

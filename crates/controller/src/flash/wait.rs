@@ -1,0 +1,55 @@
+//! What a command waits for that waits for flash.
+
+use drivelab_sim::Nanos;
+
+/// What a command waits for that waits for flash, part by part, from when it is asked for to when it is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlashWait {
+    /// When it is there.
+    pub ready_ns: Nanos,
+    /// Dies, buses and the way to the link, busy with other work of the host; data of the buffer that has not come.
+    pub queueing_ns: Nanos,
+    /// Dies busy with cleaning.
+    pub cleaning_ns: Nanos,
+    /// Sensing and moving data.
+    pub flash_ns: Nanos,
+}
+
+impl FlashWait {
+    /// There at once.
+    #[inline]
+    pub(crate) fn none(now: Nanos) -> Self {
+        Self { ready_ns: now, ..Self::default() }
+    }
+
+    /// Sensed and moved before anybody asked for it: there at `ready_ns`.
+    #[inline]
+    pub(crate) fn under_way(now: Nanos, ready_ns: Nanos) -> Self {
+        let flash_ns = ready_ns.saturating_sub(now);
+        Self { ready_ns: now + flash_ns, flash_ns, ..Self::default() }
+    }
+
+    /// It waits for something else of the host until then, if it lies ahead.
+    #[inline]
+    pub(crate) fn queued_until(&mut self, until: Nanos) {
+        self.queueing_ns += until.saturating_sub(self.ready_ns);
+        self.ready_ns = self.ready_ns.max(until);
+    }
+
+    /// The last `hidden_ns` of it are told elsewhere: what came last, the moving of data, is left out first.
+    #[inline]
+    pub(crate) fn without_last(mut self, hidden_ns: Nanos) -> Self {
+        if hidden_ns == 0 {
+            return self;
+        }
+        self.ready_ns -= hidden_ns;
+        let mut left = hidden_ns;
+        for part in [&mut self.flash_ns, &mut self.queueing_ns, &mut self.cleaning_ns] {
+            let taken = left.min(*part);
+            *part -= taken;
+            left -= taken;
+        }
+        debug_assert_eq!(left, 0, "more is hidden than there was");
+        self
+    }
+}
