@@ -1,0 +1,237 @@
+//! Jobs of log-structured schemes: programming buffered pages, cleaning - one job a die at a time.
+
+mod allocation;
+mod check;
+mod cleaning;
+mod map_upkeep;
+mod pages;
+mod schemes;
+
+use std::collections::VecDeque;
+
+use drivelab_ftl::{LogMapping, Stored};
+use drivelab_nand::{BlockIndex, DieIndex, Lpn};
+use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
+
+use crate::buffer::NONE;
+use crate::config::{ControllerConfig, DieAllocation};
+use crate::drive::Scheduled;
+use crate::drive::SolidStateDrive;
+use crate::drive::events::Event;
+
+/// What a die is doing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DieJob {
+    pub has_job: bool,
+    /// The job holds one of the channel's program tokens.
+    pub has_token: bool,
+    /// In its channel's queue for a token.
+    pub waits: bool,
+    /// In the queue of idle dies.
+    pub is_listed: bool,
+    /// Buffer entries of the job.
+    pub(crate) entry_count: u32,
+    /// The page of the block that they go to.
+    page: u32,
+    /// The job is an erase that can't begin yet, in durable mode.
+    late_erase: Option<BlockIndex>,
+    /// Copies that paced cleaning owes before the next host page.
+    pub(crate) owed_copies: u32,
+}
+
+/// Jobs of all dies, and what they share.
+#[derive(Clone, Debug)]
+pub struct LogJobs {
+    pub(crate) dies: Vec<DieJob>,
+    /// Entries of every die's job, `entries_per_die` each.
+    pub(crate) entries: Vec<u32>,
+    pub(crate) entries_per_die: usize,
+    page_granules: u32,
+    /// Programs that each channel may still start.
+    pub(crate) tokens: Vec<u32>,
+    /// Dies that wait for a token of their channel.
+    pub(crate) token_queue: Vec<VecDeque<u32>>,
+    /// Round-robin: the die of the next host page.
+    pub(crate) next_die: u32,
+    /// Other allocations: dies without a job, longest idle first; one list for each channel, or one for all.
+    pub(crate) idle: Vec<VecDeque<u32>>,
+    /// The list that the next host page goes to.
+    pub(crate) next_list: usize,
+    /// The die that looks first when metadata becomes due without a program.
+    pub(crate) next_metadata_die: u32,
+    /// Some die has been cleaned since it was last found that none has to go on.
+    has_cleaned: bool,
+    /// Units of the page being put together.
+    lpns: Vec<Lpn>,
+    stored: Vec<Stored>,
+}
+
+impl LogJobs {
+    pub(crate) fn new<M: LogMapping>(mapping: &M, config: &ControllerConfig) -> Self {
+        let geometry = mapping.layout().geometry;
+        let dies = geometry.die_count();
+        let limit = config.scheduling.programs_per_channel;
+        let lists = match config.scheduling.die_allocation {
+            DieAllocation::RoundRobin => 0,
+            DieAllocation::ChannelRoundRobin => geometry.channel_count,
+            DieAllocation::EarliestFree => 1,
+        };
+        let entries_per_die = mapping.units_per_page_max() as usize;
+        Self {
+            dies: vec![DieJob { is_listed: lists > 0, ..DieJob::default() }; dies as usize],
+            entries: vec![NONE; dies as usize * entries_per_die],
+            entries_per_die,
+            page_granules: mapping.page_granules(),
+            tokens: vec![if limit == 0 { u32::MAX } else { limit }; geometry.channel_count as usize],
+            token_queue: vec![VecDeque::new(); geometry.channel_count as usize],
+            next_die: 0,
+            // Dies are numbered channel first, so every lists-th die belongs to the same list.
+            idle: (0..lists).map(|list| (list..dies).step_by(lists as usize).collect()).collect(),
+            next_list: 0,
+            next_metadata_die: 0,
+            has_cleaned: false,
+            lpns: Vec::with_capacity(entries_per_die),
+            stored: Vec::with_capacity(entries_per_die),
+        }
+    }
+
+    /// The list of a die; only for allocations that keep lists.
+    #[inline]
+    fn list_of(&self, die: u32) -> usize {
+        if self.idle.len() == 1 { 0 } else { die as usize % self.idle.len() }
+    }
+}
+
+impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
+    #[inline]
+    pub(crate) fn start_job(&mut self, die: u32, end: Nanos) {
+        self.jobs.dies[die as usize].has_job = true;
+        self.events.push(end, Event::JobDone(DieIndex(die)));
+    }
+
+    /// A die has finished its job.
+    #[inline]
+    pub(crate) fn log_job_done(&mut self, die: u32, now: Nanos) {
+        if let Some(durable) = &mut self.durable {
+            durable.job_done(die);
+        }
+        let job = &mut self.jobs.dies[die as usize];
+        job.has_job = false;
+        let had_token = std::mem::take(&mut job.has_token);
+        let (count, page) = (std::mem::take(&mut job.entry_count), job.page);
+        for index in 0..count as usize {
+            let id = self.jobs.entries[die as usize * self.jobs.entries_per_die + index];
+            let entry = *self.buffer.entry(id);
+            self.buffer.finish(id);
+            if entry.waiter != NONE || !self.flushes.is_empty() {
+                self.entry_done(entry.waiter, entry.order, self.flash.program_work_ns(page), now);
+            }
+        }
+        if count > 0 {
+            if !self.admission.is_empty() && !sabotage::is(Sabotage::StallForgotten) {
+                self.admit(now);
+            }
+            self.note_idle(now);
+        }
+        if had_token && self.config.scheduling.programs_per_channel > 0 {
+            let channel = self.layout.channel_of(DieIndex(die)) as usize;
+            let lost = u32::from(sabotage::is(Sabotage::TokenLost));
+            let invented = u32::from(sabotage::is(Sabotage::TokenInvented));
+            self.jobs.tokens[channel] += 1 + invented - lost;
+            while self.jobs.tokens[channel] > 0
+                && let Some(waiting) = self.jobs.token_queue[channel].pop_front()
+            {
+                self.jobs.dies[waiting as usize].waits = false;
+                self.pick_job(waiting, now);
+            }
+        }
+        if sabotage::is(Sabotage::DieNotWoken) {
+            return;
+        }
+        self.pick_job(die, now);
+        self.drain_log(now);
+    }
+
+    /// Gives a die without a job something to do, if there is something for it.
+    #[inline]
+    pub(crate) fn pick_job(&mut self, die: u32, now: Nanos) {
+        let job = &self.jobs.dies[die as usize];
+        if job.has_job || job.waits || self.is_halted() {
+            return;
+        }
+        let listed = !self.jobs.idle.is_empty();
+        let turn =
+            if listed { self.jobs.list_of(die) == self.jobs.next_list } else { self.jobs.next_die == die };
+        let started = self.try_map_read(die, now)
+            || !self.is_frozen(die)
+                && (self.try_cleaning(die, now)
+                    || self.try_metadata(die, now)
+                    || (turn && self.try_host_page(die, now)));
+        if !started && listed {
+            let list = self.jobs.list_of(die);
+            let job = &mut self.jobs.dies[die as usize];
+            if !job.is_listed && !job.waits && !job.has_job {
+                job.is_listed = true;
+                self.jobs.idle[list].push_back(die);
+            }
+        }
+    }
+
+    /// Takes a program token of the die's channel, or queues for one.
+    #[inline]
+    pub(crate) fn take_token(&mut self, die: u32) -> bool {
+        if self.config.scheduling.programs_per_channel == 0 {
+            return true;
+        }
+        let channel = self.layout.channel_of(DieIndex(die)) as usize;
+        let job = &mut self.jobs.dies[die as usize];
+        if self.jobs.tokens[channel] == 0 {
+            job.waits = true;
+            self.jobs.token_queue[channel].push_back(die);
+            return false;
+        }
+        self.jobs.tokens[channel] -= 1;
+        job.has_token = true;
+        true
+    }
+
+    pub(crate) fn return_token(&mut self, die: u32) {
+        if std::mem::take(&mut self.jobs.dies[die as usize].has_token) {
+            self.jobs.tokens[self.layout.channel_of(DieIndex(die)) as usize] += 1;
+        }
+    }
+
+    /// The job of a die that had to wait begins.
+    pub(crate) fn begin_log_job(&mut self, die: u32, now: Nanos) {
+        let index = DieIndex(die);
+        if self.jobs.dies[die as usize].late_erase.take().is_none() {
+            self.begin_page(die, now);
+            return;
+        }
+        let end = self.flash.erase(index, now, true);
+        if let Some(durable) = &mut self.durable {
+            durable.begun(index, end);
+        }
+        self.start_job(die, end);
+    }
+
+    /// The page of host data that a die was given goes to it.
+    #[inline]
+    fn begin_page(&mut self, die: u32, now: Nanos) {
+        let index = DieIndex(die);
+        let end = self.flash.program(index, self.jobs.dies[die as usize].page, now, now, false);
+        if let Some(durable) = &mut self.durable {
+            durable.begun(index, end);
+        }
+        self.start_job(die, end);
+    }
+
+    /// Every die looks for work.
+    pub(crate) fn resume_dies(&mut self, now: Nanos) {
+        for die in 0..self.layout.geometry.die_count() {
+            self.pick_job(die, now);
+        }
+        self.drain_log(now);
+    }
+}

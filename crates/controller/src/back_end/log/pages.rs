@@ -1,0 +1,133 @@
+//! Pages of host data: when one leaves the buffer, what is on it, and its way to a die.
+
+use drivelab_ftl::LogMapping;
+use drivelab_nand::DieIndex;
+use drivelab_nand::op::PageKind;
+use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
+use drivelab_sim::time::NEVER;
+
+use super::LogJobs;
+use crate::config::CleaningPace;
+use crate::drive::{Scheduled, SolidStateDrive};
+
+impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
+    /// Whether the buffer has a page to program: a full one, or one that need not wait for more. Sets the alarm for one
+    /// that must.
+    #[inline]
+    pub(crate) fn has_page(&mut self, now: Nanos) -> bool {
+        let due = self.page_due_ns();
+        if due <= now || (due != NEVER && sabotage::is(Sabotage::HoldIgnored)) {
+            return true;
+        }
+        if due != NEVER && !sabotage::is(Sabotage::HoldAlarmLost) {
+            self.hold_alarm_ns = due;
+        }
+        false
+    }
+
+    /// When the oldest page of the buffer is to be programmed: at once if it is full or somebody waits for it, otherwise
+    /// when it has waited for more for long enough; `NEVER`: there is none.
+    #[inline]
+    pub(crate) fn page_due_ns(&self) -> Nanos {
+        if self.buffer.queued_granules() >= self.jobs.page_granules {
+            return 0;
+        }
+        let Some(front) = self.buffer.front() else { return NEVER };
+        if self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admission.is_empty() {
+            return 0;
+        }
+        self.buffer.entry(front).inserted_ns + self.config.buffer.hold_ns
+    }
+
+    /// Takes as many of the oldest entries from the buffer as fit on a page. Gives when their data is complete, and
+    /// how many they are.
+    #[inline]
+    fn take_page(&mut self, die: u32, now: Nanos) -> (Nanos, usize) {
+        self.jobs.lpns.clear();
+        self.jobs.stored.clear();
+        let mut ready = now;
+        let mut room = self.jobs.page_granules;
+        let first = die as usize * self.jobs.entries_per_die;
+        while self.jobs.lpns.len() < self.jobs.entries_per_die
+            && let Some(id) = self.buffer.front()
+            && let entry = *self.buffer.entry(id)
+            && let granules = self.mapping.room_of(entry.stored)
+            && granules <= room
+        {
+            self.buffer.take_front();
+            room -= granules;
+            ready = ready.max(entry.ready_ns);
+            self.jobs.entries[first + self.jobs.lpns.len()] = id;
+            self.jobs.lpns.push(entry.lpn);
+            self.jobs.stored.push(entry.stored);
+        }
+        (ready, self.jobs.lpns.len())
+    }
+
+    /// Programs the oldest page of the buffer on a die that has no job. `true`: the die is taken.
+    #[inline]
+    pub(super) fn try_host_page(&mut self, die: u32, now: Nanos) -> bool {
+        let index = DieIndex(die);
+        if self.buffer.queued() == 0
+            || self.mapping.holds_host_pages()
+            || self.mapping.is_full(index)
+            || !self.mapping.has_room(index)
+            || !self.has_page(now)
+        {
+            return false;
+        }
+        if !self.take_token(die) {
+            return true;
+        }
+        if self.faults.is_some()
+            && let Some(has_job) = self.ready_host_page(die, now)
+        {
+            return has_job;
+        }
+        let (mut ready, count) = self.take_page(die, now);
+        let work = self.config.scheduling.program_firmware_ns;
+        if work > 0 {
+            ready = ready.max(self.occupy_firmware(work, now));
+        }
+        let place = match self.mapping.program_host(index, &self.jobs.lpns, &self.jobs.stored) {
+            Ok(place) => place,
+            Err(error) => unreachable!("host page on die {die}: {error}"),
+        };
+        if self.mapping.keeps_stamps() {
+            for offset in 0..count {
+                let id = self.jobs.entries[die as usize * self.jobs.entries_per_die + offset];
+                if let Some(stamps) = self.buffer.stamps(id) {
+                    self.mapping.store_stamps(place, offset as u32, self.buffer.entry(id).lpn, stamps);
+                }
+            }
+        }
+        let page = self.layout.page_of(place);
+        self.jobs.dies[die as usize].entry_count = count as u32;
+        self.jobs.dies[die as usize].page = page;
+        if self.config.scheduling.cleaning_pace != CleaningPace::Block {
+            self.owe_copies(index);
+        }
+        self.jobs.next_die = if die + 1 == self.layout.geometry.die_count() { 0 } else { die + 1 };
+        if self.jobs.idle.len() > 1 {
+            self.jobs.next_list = (self.jobs.next_list + 1) % self.jobs.idle.len();
+        }
+        if let Some(durable) = &mut self.durable {
+            ready = durable.ready_after_needed(index, &mut self.mapping, ready);
+            durable.supersede(index, &mut self.mapping);
+            durable.begins_later(index, ready);
+            durable.program(index, &self.mapping, place, PageKind::Host, (ready, now));
+        }
+        if self.faults.is_some() {
+            self.note_age(place, now);
+        }
+        if ready > now {
+            self.jobs.dies[die as usize].has_job = true;
+            self.begin_later(ready, die);
+        } else {
+            self.begin_page(die, now);
+        }
+        self.call_map_readers(now);
+        true
+    }
+}

@@ -1,0 +1,140 @@
+//! How entries leave the buffer: to flash, by trims, with the power.
+
+use drivelab_nand::Lpn;
+use drivelab_sim::sabotage::{self, Sabotage};
+
+use super::{Dropped, Entry, EntryState, NONE, WriteBuffer};
+
+impl WriteBuffer {
+    /// Takes the oldest waiting entry; it is being programmed now.
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
+    pub fn take_front(&mut self) -> Option<u32> {
+        let id = self.queue.pop_front()?;
+        self.begin_programming(id);
+        Some(id)
+    }
+
+    #[inline]
+    fn begin_programming(&mut self, id: u32) {
+        self.entries[id as usize].state = EntryState::Programming;
+        let entry = self.entries[id as usize];
+        self.leave_queue(&entry);
+    }
+
+    /// Takes a waiting entry out of its group; it is being programmed now.
+    #[inline]
+    pub(crate) fn take(&mut self, id: u32) {
+        if let Some(clusters) = &mut self.clusters {
+            clusters.remove(id);
+        }
+        self.begin_programming(id);
+    }
+
+    /// An entry's data has moved to a page register. It stays readable here until it is programmed.
+    #[inline]
+    pub(crate) fn move_to_register(&mut self, id: u32) {
+        self.entries[id as usize].state = EntryState::InRegister;
+        self.filled_sectors -= self.space_of(self.entries[id as usize].sectors);
+    }
+
+    /// An entry is in flash: its space is free again.
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
+    pub fn finish(&mut self, id: u32) {
+        let lpn = self.entries[id as usize].lpn.0;
+        self.index.remove_if(lpn, id);
+        if !sabotage::is(Sabotage::BufferLeaks) || id % 61 != 60 {
+            self.release(id);
+        }
+    }
+
+    /// A unit was trimmed: it is not found any more, and copies of it that still waited leave at once.
+    /// Gives what is left of those. Takes time in proportion to the queue if there is one.
+    pub fn trim(&mut self, lpn: Lpn) -> Vec<Dropped> {
+        let mut waited = Vec::new();
+        let Some(id) = self.find(lpn) else { return waited };
+        self.index.remove_if(lpn.0, id);
+        if self.clusters.is_some() {
+            self.trim_cluster(lpn, &mut waited);
+            return waited;
+        }
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.retain(|&queued| {
+            if self.entries[queued as usize].lpn != lpn {
+                return true;
+            }
+            waited.push(self.drop_queued(queued));
+            false
+        });
+        self.queue = queue;
+        waited
+    }
+
+    /// As [`Self::trim`], where units are grouped.
+    fn trim_cluster(&mut self, lpn: Lpn, waited: &mut Vec<Dropped>) {
+        let Some(clusters) = &self.clusters else { return };
+        let mut members: Vec<u32> = clusters.members_with(lpn).collect();
+        members.retain(|&id| self.entries[id as usize].lpn == lpn);
+        for id in members {
+            if let Some(clusters) = &mut self.clusters {
+                clusters.remove(id);
+            }
+            waited.push(self.drop_queued(id));
+        }
+    }
+
+    /// Forgets an entry that waited.
+    fn drop_queued(&mut self, id: u32) -> Dropped {
+        let entry = self.entries[id as usize];
+        self.leave_queue(&entry);
+        self.release(id);
+        let word = self.stamps(id).and_then(|words| words.first()).copied().unwrap_or(0);
+        Dropped { waiter: entry.waiter, order: entry.order, word }
+    }
+
+    /// An entry waits no longer.
+    #[inline]
+    fn leave_queue(&mut self, entry: &Entry) {
+        self.awaited -= u32::from(entry.waiter != NONE);
+        self.queued -= 1;
+        self.queued_granules -= u32::from(entry.stored.granules);
+    }
+
+    /// The commands that wait for entries; they wait no longer.
+    pub(crate) fn take_waiters(&mut self) -> Vec<u32> {
+        let mut waiters = Vec::new();
+        for entry in self.entries.iter_mut().filter(|entry| entry.state != EntryState::Free) {
+            if entry.waiter != NONE {
+                self.awaited -= u32::from(entry.state == EntryState::Queued);
+                waiters.push(std::mem::replace(&mut entry.waiter, NONE));
+            }
+        }
+        waiters
+    }
+
+    /// Forgets everything (secure erase).
+    pub fn clear(&mut self) {
+        let mut fresh = Self::new(self.capacity, self.sectors_per_unit as u32);
+        fresh.clusters = self.clusters.take();
+        if let Some(clusters) = &mut fresh.clusters {
+            clusters.clear();
+        }
+        let words = self.stamps.is_some().then_some(self.words_per_unit);
+        *self = fresh;
+        if let Some(words) = words {
+            self.keep_words(words as u32);
+        }
+    }
+
+    #[inline]
+    fn release(&mut self, id: u32) {
+        let state = std::mem::replace(&mut self.entries[id as usize].state, EntryState::Free);
+        if state != EntryState::InRegister {
+            self.filled_sectors -= self.space_of(self.entries[id as usize].sectors);
+        }
+        self.partial -= u32::from(self.entries[id as usize].was_partial);
+        self.used -= 1;
+        self.free.push(id);
+    }
+}

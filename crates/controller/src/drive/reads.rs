@@ -1,0 +1,200 @@
+//! Reads: where data is, what of it comes together, and what is read ahead of a sequence.
+
+use drivelab_nand::{Lpn, Ppn};
+use drivelab_sim::Nanos;
+use drivelab_sim::time::share;
+
+use super::events::Event;
+use super::{Scheduled, SolidStateDrive};
+use crate::buffer::sector_bits;
+use crate::command::{Command, SECTOR_BYTES};
+use crate::flash::{FlashWait, Sensing};
+
+impl<M: Scheduled> SolidStateDrive<M> {
+    pub(super) fn begin_read(&mut self, slot: u32, now: Nanos) {
+        let command = self.slots[slot as usize].command;
+        let link_ns = self.slots[slot as usize].link_ns;
+        let total = u64::from(command.sector_count);
+        let end = command.lba + total;
+        let mut critical = FlashWait::none(now);
+        let is_durable = self.durable.is_some();
+        let mut stamps = (self.mapping.keeps_stamps() && !is_durable).then(Vec::new);
+        let mut lba = command.lba;
+        while lba < end {
+            let (unit, sector) = self.unit_of(lba);
+            let mut sectors = u64::from(self.sectors_per_unit - sector).min(end - lba);
+            if let Some(out) = &mut stamps {
+                self.collect_stamps(Lpn(unit), sector, sectors, out);
+            } else if is_durable {
+                self.send(Lpn(unit), sector, sectors, &command, lba);
+            }
+            let mut read = if let Some(id) = self.buffer.find(Lpn(unit)) {
+                self.read_buffer(id, Lpn(unit), sector, sectors, now)
+            } else if let Some(ready_ns) = self.read_ahead.ready(unit) {
+                FlashWait::under_way(now, ready_ns)
+            } else if let Some(ppn) = self.mapping.sensed(Lpn(unit)) {
+                let mut wait = FlashWait::none(now);
+                self.fetch_map(Lpn(unit), &mut wait, now);
+                // Units that follow on the same page come with the same sensing.
+                let (together, bytes) =
+                    self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), &command));
+                sectors = together;
+                self.meters.read_bytes_host += bytes;
+                self.flash.read(ppn, (sector, sectors), bytes, &mut wait, now);
+                wait
+            } else {
+                self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
+                // Where the map isn't in memory, it must be read to know that there is nothing.
+                let mut wait = FlashWait::none(now);
+                self.fetch_map(Lpn(unit), &mut wait, now);
+                wait
+            };
+            if self.faults.is_some() {
+                self.read_with_faults(slot, (lba, sectors), &mut read, now);
+            }
+            // The link must not run dry: it starts so late that every piece is there when its turn comes.
+            let before = if total == sectors { 0 } else { share(link_ns, lba - command.lba, total) };
+            if read.ready_ns.saturating_sub(before) > critical.ready_ns {
+                critical = read.without_last(before);
+            }
+            lba += sectors;
+        }
+        if let Some(out) = stamps {
+            self.read_stamps.push((command.tag, out));
+        }
+        if self.read_ahead.is_on() {
+            self.read_on(command.lba, end, now);
+        }
+        let state = &mut self.slots[slot as usize];
+        state.split.queueing_ns += critical.queueing_ns;
+        state.split.cleaning_ns += critical.cleaning_ns;
+        state.split.flash_ns += critical.flash_ns;
+        state.told_ns = critical.ready_ns;
+        let start = critical.ready_ns;
+        if start == now {
+            self.finish_over_link(slot, now);
+        } else {
+            self.events.push(start, Event::ReadReady(slot));
+        }
+    }
+
+    /// Reads from the write buffer, and from flash what a buffered unit does not have yet.
+    #[inline]
+    fn read_buffer(&mut self, id: u32, lpn: Lpn, sector: u32, sectors: u64, now: Nanos) -> FlashWait {
+        let entry = *self.buffer.entry(id);
+        let wanted = sector_bits(sector, sectors as u32);
+        let mut read = FlashWait::none(now);
+        if M::COMPLETES_LATE
+            && entry.sectors & wanted != wanted
+            && let Some(ppn) = self.mapping.lookup(lpn)
+        {
+            let bytes = u64::from(self.mapping.read_bytes(lpn, sectors as u32));
+            self.meters.read_bytes_host += bytes;
+            self.flash.read(ppn, (sector, sectors), bytes, &mut read, now);
+        } else {
+            self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
+        }
+        read.queued_until(entry.ready_ns);
+        read
+    }
+
+    /// How many sectors from `lba` on lie on the page of `ppn`, and how many bytes the bus carries for them.
+    #[inline]
+    fn extend_on_page(
+        &mut self,
+        lba: u64,
+        end: u64,
+        ppn: Ppn,
+        unit: u32,
+        first_sectors: u64,
+        (mut stamps, command): (Option<&mut Vec<u64>>, &Command),
+    ) -> (u64, u64) {
+        let mut sectors = first_sectors;
+        let mut bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sectors as u32));
+        let mut distance = 1;
+        while lba + sectors < end {
+            let next = Lpn(unit + distance);
+            if !self.mapping.is_on_page_of(ppn, distance, next) || self.buffer.find(next).is_some() {
+                break;
+            }
+            let more = u64::from(self.sectors_per_unit).min(end - lba - sectors);
+            if let Some(out) = &mut stamps {
+                self.collect_stamps(next, 0, more, out);
+            } else if self.durable.is_some() {
+                self.send(next, 0, more, command, lba + sectors);
+            }
+            let previous = Lpn(next.0 - 1);
+            bytes += u64::from(self.mapping.read_bytes_beside(previous, next, more as u32));
+            sectors += more;
+            distance += 1;
+        }
+        (sectors, bytes)
+    }
+
+    /// Reads the map entry of a unit if it is not in memory.
+    #[inline]
+    pub(crate) fn fetch_map(&mut self, lpn: Lpn, wait: &mut FlashWait, now: Nanos) {
+        let fetch = self.mapping.fetch_map(lpn);
+        // What made room for it may have to be written back.
+        M::write_metadata(self, now);
+        if let Some(fetch) = fetch {
+            self.meters.read_bytes_map += u64::from(fetch.bytes);
+            let bytes = u64::from(fetch.bytes);
+            self.flash.sense_for(wait, Sensing { die: fetch.die, pages: 1, bytes, is_cleaning: false }, now);
+        }
+    }
+
+    pub(super) fn collect_stamps(&self, lpn: Lpn, sector: u32, sectors: u64, out: &mut Vec<u64>) {
+        let range = sector as usize..sector as usize + sectors as usize;
+        if let Some(stamps) = self.buffer.find(lpn).and_then(|id| self.buffer.stamps(id)) {
+            out.extend_from_slice(&stamps[range]);
+        } else if let Some(stamps) = self.mapping.stamps_of(lpn) {
+            out.extend_from_slice(&stamps[range]);
+        } else {
+            out.extend(range.map(|_| 0));
+        }
+    }
+
+    /// Reads on behind a read of the host that went from `lba` to `end`, if it went on where the one before had ended.
+    pub(crate) fn read_on(&mut self, lba: u64, end: u64, now: Nanos) {
+        let (last_unit, _) = self.unit_of(end - 1);
+        let wanted = self.read_ahead.follow(lba, end, last_unit);
+        let (mut unit, until) = (wanted.start, wanted.end.min(self.mapping.user_units()));
+        while unit < until {
+            let together = self.units_on_page(unit, until);
+            let ready_ns = if together == 0 { now } else { self.read_unit_ahead(unit, together, now) };
+            for _ in 0..together.max(1) {
+                self.read_ahead.push(ready_ns);
+            }
+            unit += together.max(1);
+        }
+    }
+
+    /// How many units from this one on come with one sensing; 0: this one needs none.
+    fn units_on_page(&self, unit: u32, until: u32) -> u32 {
+        let Some(ppn) = self.mapping.sensed(Lpn(unit)) else { return 0 };
+        if self.buffer.find(Lpn(unit)).is_some() {
+            return 0;
+        }
+        let goes_on = |&distance: &u32| {
+            let next = Lpn(unit + distance);
+            self.mapping.is_on_page_of(ppn, distance, next) && self.buffer.find(next).is_none()
+        };
+        1 + (1..until - unit).take_while(goes_on).count() as u32
+    }
+
+    /// Reads units of one page; when they are there.
+    fn read_unit_ahead(&mut self, unit: u32, together: u32, now: Nanos) -> Nanos {
+        let Some(ppn) = self.mapping.sensed(Lpn(unit)) else { return now };
+        let mut wait = FlashWait::none(now);
+        self.fetch_map(Lpn(unit), &mut wait, now);
+        let sectors = self.sectors_per_unit;
+        let mut bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sectors));
+        for next in unit + 1..unit + together {
+            bytes += u64::from(self.mapping.read_bytes_beside(Lpn(next - 1), Lpn(next), sectors));
+        }
+        self.meters.read_bytes_host += bytes;
+        self.flash.read(ppn, (0, u64::from(together * sectors)), bytes, &mut wait, now);
+        wait.ready_ns
+    }
+}

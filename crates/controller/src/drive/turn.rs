@@ -1,0 +1,252 @@
+//! The order in which things happen, and the firmware's processor.
+
+use drivelab_nand::DieIndex;
+use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
+use drivelab_sim::time::NEVER;
+
+use super::events::Event;
+use super::{Scheduled, Slot, SolidStateDrive};
+use crate::command::{Command, CommandError, Completion, Device, Op};
+use crate::host::queue::{HostQueue, HostSide};
+
+/// Durable mode: after so long without commands, what waits for the log of the map goes there, be it less than a page.
+/// Assumed: a second without commands is a pause.
+const LOG_REST_NS: Nanos = 1_000_000_000;
+
+impl<M: Scheduled> SolidStateDrive<M> {
+    /// The firmware takes a command on, after all that it has taken on before.
+    #[inline]
+    fn begin_firmware(&mut self, slot: u32, now: Nanos) {
+        let firmware_ns = self.slots[slot as usize].split.firmware_ns;
+        let work = firmware_ns - self.config.firmware.pipeline_ns;
+        let begin = self.occupy_firmware(work, now) - work;
+        let state = &mut self.slots[slot as usize];
+        state.queued_until(begin);
+        state.told_ns += firmware_ns;
+        self.queue.push(begin + firmware_ns, slot);
+    }
+
+    /// A die's job can't begin before this time, which lies ahead.
+    #[inline]
+    pub(crate) fn begin_later(&mut self, from: Nanos, die: u32) {
+        let later = self.late.iter().rev().take_while(|&&(time, _)| time > from).count();
+        if later == 0 {
+            self.late.push_back((from, die));
+        } else {
+            self.late.insert(self.late.len() - later, (from, die));
+        }
+    }
+
+    /// A die's job that had to wait begins, unless what it waits for has turned out to come later.
+    fn begin_late(&mut self, die: u32, now: Nanos) {
+        if let Some(durable) = &mut self.durable {
+            let from = durable.may_begin_ns(DieIndex(die));
+            if from > now {
+                durable.begins_later(DieIndex(die), from);
+                self.begin_later(from, die);
+                return;
+            }
+        }
+        M::begin_late(self, die, now);
+    }
+
+    /// Whether writes wait for the governor.
+    pub(crate) fn holds_writes(&self) -> bool {
+        self.write_governor.next_release_ns() != NEVER
+    }
+
+    /// The firmware's next `work`, after all that it has taken on before; when it is done.
+    #[inline]
+    pub(crate) fn occupy_firmware(&mut self, work: Nanos, now: Nanos) -> Nanos {
+        self.meters.firmware_busy_ns += work;
+        self.queue.occupy_processor(work, now)
+    }
+
+    /// What the processor has to do for a unit that is written in part; when it is done.
+    #[inline]
+    pub(crate) fn work_on_partial(&mut self, now: Nanos) -> Nanos {
+        let work = self.config.scheduling.partial_unit_firmware_ns;
+        if work > 0 { self.occupy_firmware(work, now) } else { now }
+    }
+
+    /// The firmware takes no command on before this time.
+    pub(crate) fn hold_firmware(&mut self, until: Nanos) {
+        self.queue.hold_processor(until);
+    }
+
+    /// Whether the host wants nothing and everything is in flash.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.buffer.is_empty()
+    }
+
+    /// Whether the firmware has a command to work on.
+    pub(crate) fn has_ready_command(&self) -> bool {
+        self.queue.next_ready() != NEVER
+    }
+
+    /// A command is done: it leaves over the link at `completed_ns`, not before any other.
+    #[inline]
+    pub(crate) fn complete(&mut self, slot: u32, completed_ns: Nanos) {
+        let done = &self.slots[slot as usize];
+        let mut split = done.split;
+        if sabotage::is(Sabotage::LinkToldTwice) {
+            split.link_ns *= 2;
+        }
+        if sabotage::is(Sabotage::FirmwareHidden) {
+            split.queueing_ns += std::mem::take(&mut split.firmware_ns);
+        }
+        let completion = Completion {
+            tag: done.command.tag,
+            op: done.command.op,
+            outcome: done.outcome,
+            sector_count: done.command.sector_count,
+            submitted_ns: done.submitted_ns,
+            completed_ns,
+            split,
+        };
+        self.queue.complete(completion, slot);
+    }
+
+    /// Sets the alarm of idle-time work if the drive has just become idle and has some.
+    #[inline]
+    pub(crate) fn note_idle(&mut self, since_ns: Nanos) {
+        if self.is_idle() {
+            self.set_idle_alarm(since_ns);
+        }
+    }
+
+    fn set_idle_alarm(&mut self, since_ns: Nanos) {
+        let has_log = self.durable.as_ref().is_some_and(|durable| durable.has_records());
+        if self.works_when_idle || has_log || M::has_work_left(self) {
+            let delay = self.config.scheduling.idle_delay_ns;
+            let delay = if has_log { delay.max(LOG_REST_NS) } else { delay };
+            self.idle_alarm_ns = since_ns.max(self.now_ns) + delay;
+        }
+    }
+}
+
+impl<M: Scheduled> HostSide for SolidStateDrive<M> {
+    #[inline]
+    fn queue(&self) -> &HostQueue {
+        &self.queue
+    }
+
+    #[inline]
+    fn queue_mut(&mut self) -> &mut HostQueue {
+        &mut self.queue
+    }
+
+    #[inline]
+    fn clock(&mut self) -> &mut Nanos {
+        &mut self.now_ns
+    }
+
+    #[inline]
+    fn next_internal(&self) -> Nanos {
+        let event = self.events.next_ns();
+        let late = self.late.front().map_or(NEVER, |&(time, _)| time);
+        let command = self.queue.next_ready().min(self.write_governor.next_release_ns());
+        command.min(event).min(late).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
+    }
+
+    #[inline]
+    fn left(&mut self, now: Nanos) {
+        if self.queue.is_empty() {
+            self.meters.active_ns += now - self.active_since_ns;
+        }
+        self.note_idle(now);
+    }
+
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
+    fn happen(&mut self, now: Nanos) {
+        if let Some(event) = self.events.take(now) {
+            match event {
+                Event::JobDone(die) => M::job_done(self, die, now),
+                Event::LogPageDone => self.log_page_done(now),
+                Event::RowInRegister(bank) => M::row_in_register(self, bank, now),
+                Event::ReadReady(slot) => self.finish_over_link(slot, now),
+            }
+        } else if let Some(&(time, die)) = self.late.front()
+            && time == now
+        {
+            self.late.pop_front();
+            self.begin_late(die, now);
+        } else if let Some(slot) = self.queue.take_ready(now) {
+            self.begin_command(slot, now);
+        } else if let Some(slot) = self.write_governor.release(now) {
+            self.begin_firmware(slot, now);
+        } else if self.hold_alarm_ns == now {
+            self.hold_alarm_ns = NEVER;
+            M::drain(self, now);
+        } else {
+            self.idle_alarm_ns = NEVER;
+            self.log_waiting(now);
+            M::begin_idle_work(self, now);
+        }
+        if self.drain_due && self.next_internal() != now {
+            self.drain_due = false;
+            M::drain(self, now);
+        }
+        if self.faults.is_some() {
+            self.settle_faults(now);
+        }
+    }
+}
+
+impl<M: Scheduled> Device for SolidStateDrive<M> {
+    fn capacity_sectors(&self) -> u64 {
+        self.capacity_sectors
+    }
+
+    fn queue_depth(&self) -> u32 {
+        self.config.queue_depth
+    }
+
+    fn now_ns(&self) -> Nanos {
+        self.now_ns
+    }
+
+    #[inline]
+    fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
+        let slot = self.enter(now_ns, &command)?;
+        if self.queue.outstanding() == 1 {
+            self.active_since_ns = now_ns;
+        }
+        self.idle_alarm_ns = NEVER;
+        let mut work = self.config.firmware.command_ns(command.op);
+        if let Some(faults) = &mut self.faults {
+            work += faults.spike_ns(&command);
+        }
+        let link_ns = self.config.link.command_ns(command.transfer_bytes());
+        let firmware_ns = work + self.config.firmware.pipeline_ns;
+        self.slots[slot as usize] = Slot::new(command, now_ns, firmware_ns, link_ns);
+        let is_limited =
+            command.op == Op::Write || (command.op == Op::Read && sabotage::is(Sabotage::ReadsGoverned));
+        if !is_limited || !self.write_governor.holds(slot, now_ns) {
+            self.begin_firmware(slot, now_ns);
+        }
+        Ok(())
+    }
+
+    fn next_event(&mut self) -> Option<Nanos> {
+        self.next_turn()
+    }
+
+    fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        self.turn(until_ns, done);
+    }
+
+    #[inline]
+    fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
+        self.turn_to_completion(until_ns, done);
+    }
+
+    #[inline]
+    fn prefetch(&self, lba: u64) {
+        let (unit, _) = self.unit_of(lba);
+        self.mapping.prefetch(u64::from(unit));
+    }
+}

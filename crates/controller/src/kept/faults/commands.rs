@@ -1,0 +1,196 @@
+//! Commands of the host that are refused, lost, led astray, or acknowledged too early.
+
+use drivelab_sim::Nanos;
+use drivelab_sim::time::NEVER;
+
+use super::{Fault, FaultKind, KindWord};
+use crate::command::{Command, Op, Outcome, Unreadable};
+use crate::drive::Scheduled;
+use crate::drive::SolidStateDrive;
+
+/// Purpose number of the draws of misdirected writes' places.
+const PLACE_STREAM: u64 = 0x504C_4143;
+
+impl<M: Scheduled> SolidStateDrive<M> {
+    /// The firmware is done with a command of a drive with faults. `true`: nothing more is to be done about it.
+    pub(crate) fn begin_with_faults(&mut self, slot: u32, now: Nanos) -> bool {
+        let command = self.slots[slot as usize].command;
+        let Some(faults) = &mut self.faults else { return false };
+        let number = faults.begin(command.op);
+        match command.op {
+            Op::Read => {
+                if let Some(fault) = faults.fires(KindWord::ReadError, number, &command) {
+                    let all = (0, command.sector_count);
+                    let inside = fault
+                        .range
+                        .map_or(Some(all), |range| range.within(command.lba, command.sector_count));
+                    self.fail_sectors(slot, inside.unwrap_or(all));
+                }
+                self.patrol(now);
+                false
+            }
+            Op::Write => {
+                if faults.fires(KindWord::ReadOnly, number, &command).is_some() {
+                    faults.is_read_only = true;
+                }
+                if faults.is_read_only {
+                    self.refuse(slot, now);
+                    return true;
+                }
+                self.lead_astray(slot, number, &command);
+                self.patrol(now);
+                false
+            }
+            Op::Trim if faults.is_read_only => {
+                self.refuse(slot, now);
+                true
+            }
+            Op::Trim => false,
+            Op::Flush => {
+                let lies = faults.fires(KindWord::LyingFlush, number, &command).is_some();
+                if lies {
+                    faults.counters.lying_flushes += 1;
+                    self.finish_over_link(slot, now);
+                }
+                lies
+            }
+        }
+    }
+
+    /// What a bad drive does to a write.
+    fn lead_astray(&mut self, slot: u32, number: u64, command: &Command) {
+        let capacity = self.capacity_sectors;
+        let Some(faults) = &mut self.faults else { return };
+        faults.torn.retain(|&other| other != slot);
+        let state = &mut self.slots[slot as usize];
+        if command.fua && faults.fires(KindWord::IgnoredFua, number, command).is_some() {
+            faults.counters.ignored_fuas += 1;
+            state.command.fua = false;
+        }
+        if let Some(Fault { kind: FaultKind::MisdirectedWrite { distance_sectors }, .. }) =
+            faults.fires(KindWord::MisdirectedWrite, number, command)
+        {
+            let sectors = u64::from(command.sector_count);
+            let places = capacity - sectors + 1;
+            let drawn = drivelab_sim::rng::draw(faults.seed, PLACE_STREAM, number);
+            let place = match distance_sectors {
+                Some(distance) => {
+                    (i128::from(command.lba) + i128::from(distance)).rem_euclid(i128::from(places)) as u64
+                }
+                // Places as far from the start of a unit as the right one: others would cost the drive more time.
+                None => {
+                    let unit = u64::from(self.sectors_per_unit);
+                    let place = (drawn * places as f64) as u64 / unit * unit + command.lba % unit;
+                    if place < places { place } else { command.lba % unit }
+                }
+            };
+            faults.counters.misdirected_writes += 1;
+            state.command.lba = if place < places { place } else { 0 };
+        }
+        if faults.fires(KindWord::LostWrite, number, command).is_some() {
+            faults.counters.lost_writes += 1;
+            state.sectors_done = command.sector_count;
+            state.queued_until(self.link_free_ns.max(self.now_ns));
+            state.split.link_ns += state.link_ns;
+            state.told_ns += state.link_ns;
+            self.link_free_ns = state.told_ns;
+            self.meters.link_busy_ns += state.link_ns;
+        } else if command.sector_count > 1
+            && self.durable.is_some()
+            && faults.fires(KindWord::TornWrite, number, command).is_some()
+        {
+            faults.counters.torn_writes += 1;
+            faults.torn.push(slot);
+        }
+    }
+
+    /// Sectors of a read can't be given back: the first, counted from the command's own first, and how many.
+    pub(crate) fn fail_sectors(&mut self, slot: u32, (first_sector, sector_count): (u32, u32)) {
+        let state = &mut self.slots[slot as usize];
+        let tag = state.command.tag;
+        let Some(faults) = &mut self.faults else { return };
+        faults.counters.read_errors += u64::from(state.outcome != Outcome::Uncorrectable);
+        state.outcome = Outcome::Uncorrectable;
+        match faults.unreadable.last_mut() {
+            Some(last) if last.tag == tag && last.first_sector + last.sector_count == first_sector => {
+                last.sector_count += sector_count;
+            }
+            _ => faults.unreadable.push(Unreadable { tag, first_sector, sector_count }),
+        }
+    }
+
+    /// A write or trim of a drive that only reads.
+    fn refuse(&mut self, slot: u32, now: Nanos) {
+        if let Some(faults) = &mut self.faults {
+            faults.counters.refused_commands += 1;
+        }
+        let link_ns = self.config.link.command_ns(0);
+        let state = &mut self.slots[slot as usize];
+        state.outcome = Outcome::Refused;
+        state.link_ns = link_ns;
+        self.finish_over_link(slot, now);
+    }
+
+    /// Writes that wait for buffer space when the drive stops writing are not done, or in part. `true`: there was
+    /// one, and it is gone.
+    pub(crate) fn refuse_waiting(&mut self, now: Nanos) -> bool {
+        if !self.is_read_only() {
+            return false;
+        }
+        let Some(slot) = self.admission.pop_front() else { return false };
+        self.end_stall(slot, now);
+        if self.slots[slot as usize].pending > 0 {
+            // Units of it are on their way to flash.
+            let state = &mut self.slots[slot as usize];
+            state.outcome = Outcome::Refused;
+            state.admitted = true;
+            state.wait_base = self.flash.busy();
+        } else {
+            self.refuse(slot, now);
+        }
+        true
+    }
+
+    /// When everything of this instant has happened.
+    pub(crate) fn settle_faults(&mut self, now: Nanos) {
+        if self.faults.as_mut().is_some_and(|faults| std::mem::take(&mut faults.is_refresh_due)) {
+            M::resume(self, now);
+        }
+        self.give_up_if_stuck(now);
+    }
+
+    /// If commands wait inside and nothing will ever happen again, they fail: no flash that works has room for what
+    /// they wait for. What is in the buffer can still be read there.
+    fn give_up_if_stuck(&mut self, now: Nanos) {
+        let waits = !self.admission.is_empty() || !self.flushes.is_empty() || self.buffer.is_awaited();
+        let is_stuck = waits
+            && self.events.is_empty()
+            && !self.has_ready_command()
+            && !self.holds_writes()
+            && self.late.is_empty()
+            && self.hold_alarm_ns == NEVER
+            && !self.drain_due;
+        if !is_stuck {
+            return;
+        }
+        let Some(faults) = &mut self.faults else { return };
+        faults.is_read_only = true;
+        let mut failed: Vec<u32> = self.admission.drain(..).chain(self.buffer.take_waiters()).collect();
+        let flushes = std::mem::take(&mut self.flushes);
+        failed.extend(&flushes);
+        failed.sort_unstable();
+        failed.dedup();
+        for slot in failed {
+            if let Some(faults) = &mut self.faults {
+                faults.counters.failed_commands += 1;
+            }
+            self.slots[slot as usize].outcome = Outcome::Failed;
+            self.waited_for_dies(slot, now);
+            if flushes.contains(&slot) {
+                self.finish_over_link(slot, now);
+            } else {
+                self.complete_write(slot, now);
+            }
+        }
+    }
+}

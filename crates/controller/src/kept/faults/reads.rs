@@ -1,0 +1,201 @@
+//! Reads from flash with wrong bits: retries, sectors that are lost, blocks that are moved in time.
+//!
+//! What can't be read when a unit is moved or completed is lost for good: the new place is marked, so that nobody takes
+//! what it holds for data. A mark stands for a 32nd of a unit, or for a sector if that is more.
+
+use drivelab_ftl::LogMapping;
+use drivelab_nand::{BlockIndex, Lpn, Ppn};
+use drivelab_sim::Nanos;
+
+use super::aging::{Found, Place};
+use super::marks_of;
+use crate::drive::Scheduled;
+use crate::drive::SolidStateDrive;
+use crate::flash::{FlashWait, Sensing};
+
+/// Marks that a unit's word has room for.
+const MARKS: u32 = 32;
+
+impl<M: Scheduled> SolidStateDrive<M> {
+    /// Sectors that a mark stands for.
+    fn sectors_per_mark(&self) -> u32 {
+        self.sectors_per_unit.div_ceil(MARKS)
+    }
+
+    /// The marks of sectors that are lost.
+    fn marks(&self, ranges: &[(u32, u32)]) -> u32 {
+        let size = self.sectors_per_mark();
+        let bits = |&(first, count): &(u32, u32)| {
+            (first / size..(first + count).div_ceil(size)).fold(0, |marks, bit| marks | 1 << bit)
+        };
+        ranges.iter().map(bits).fold(0, |all, marks| all | marks)
+    }
+
+    /// Marks that are gone when sectors are written: those of which all sectors are.
+    pub(crate) fn marks_written(&self, (first, count): (u32, u32)) -> u32 {
+        let size = self.sectors_per_mark();
+        let end = if first + count == self.sectors_per_unit { MARKS } else { (first + count) / size };
+        (first.div_ceil(size)..end).fold(0, |marks, bit| marks | 1 << bit)
+    }
+
+    /// What the rest of a unit has lost on its way into the buffer.
+    pub(crate) fn take_lost_rest(&mut self) -> u32 {
+        self.faults.as_mut().map_or(0, |faults| std::mem::take(&mut faults.lost_rest))
+    }
+
+    /// A page was programmed.
+    pub(crate) fn note_age(&mut self, first: Ppn, now: Nanos) {
+        let block = self.layout.block_of(first);
+        if self.layout.page_of(first) == 0
+            && let Some(aging) = self.faults.as_mut().and_then(|faults| faults.aging.as_mut())
+        {
+            aging.note_programmed(block, now);
+        }
+    }
+
+    /// Reads sectors of a unit in flash: what can't be given back, and how often they were read. `None`: there is no
+    /// model of wrong bits, nothing was ever lost.
+    fn read_bits(&mut self, ppn: Ppn, range: (u32, u32), now: Nanos) -> Option<Found> {
+        let faults = self.faults.as_mut()?;
+        let aging = faults.aging.as_mut()?;
+        let block = self.layout.block_of(ppn);
+        let flash = self.mapping.flash();
+        let sequence = flash.read(ppn).map_or(0, |oob| oob.sequence);
+        let place = Place { block, ppn, sequence, erase_count: flash.erase_count(block) };
+        let found = aging.read(faults.seed, place, range, now);
+        faults.counters.read_retries += u64::from(found.retries);
+        faults.counters.corrected_codewords += found.corrected;
+        faults.counters.uncorrectable_codewords += found.uncorrectable;
+        if found.wants_refresh {
+            self.refresh(block);
+        }
+        Some(found)
+    }
+
+    fn refresh(&mut self, block: BlockIndex) {
+        // Moving blocks needs the bookkeeping of blocks that are emptied first.
+        let _ = self.mapping.expect_failures();
+        if self.mapping.refresh(block)
+            && let Some(faults) = &mut self.faults
+        {
+            faults.counters.blocks_refreshed += 1;
+            faults.is_refresh_due = true;
+        }
+    }
+
+    /// Sectors of a unit that are known to be lost.
+    fn marked(&self, marks: u32, (first, count): (u32, u32)) -> Vec<(u32, u32)> {
+        let size = self.sectors_per_mark();
+        let lost = |&sector: &u32| marks >> (sector / size) & 1 != 0;
+        (first..first + count).filter(lost).map(|sector| (sector, 1)).collect()
+    }
+
+    /// A read of sectors that lie together, in flash (`bytes` from one page) or in the buffer, which has waited for them
+    /// as `wait` says: notes what is lost of them, and waits for all retries.
+    pub(crate) fn read_with_faults(
+        &mut self,
+        slot: u32,
+        (lba, sectors): (u64, u64),
+        wait: &mut FlashWait,
+        now: Nanos,
+    ) {
+        if self.faults.as_ref().is_none_or(|faults| faults.aging.is_none())
+            && !self.mapping.keeps_lost_sectors()
+        {
+            return;
+        }
+        let command_lba = self.slots[slot as usize].command.lba;
+        let (mut at, end) = (lba, lba + sectors);
+        while at < end {
+            let (unit, first) = self.unit_of(at);
+            let count = u64::from(self.sectors_per_unit - first).min(end - at) as u32;
+            let (lost, retries) = self.lost_of(Lpn(unit), (first, count), now);
+            for (sector, count) in lost {
+                self.fail_sectors(slot, ((at - command_lba) as u32 + sector - first, count));
+            }
+            if retries > 0
+                && let Some(ppn) = self.mapping.lookup(Lpn(unit))
+            {
+                self.read_again(ppn, retries, wait, now, false);
+            }
+            at += u64::from(count);
+        }
+    }
+
+    /// What of a unit's sectors is lost, and how often its page was read again.
+    fn lost_of(&mut self, lpn: Lpn, range: (u32, u32), now: Nanos) -> (Vec<(u32, u32)>, u32) {
+        if let Some(id) = self.buffer.find(lpn) {
+            let marks = self.buffer.stamps(id).map_or(0, |words| marks_of(words[0]));
+            return (self.marked(marks, range), 0);
+        }
+        let Some(ppn) = self.mapping.lookup(lpn) else { return (Vec::new(), 0) };
+        let marks = self.mapping.lost_sectors(ppn);
+        let found = self.read_bits(ppn, range, now).unwrap_or_default();
+        let mut lost = self.marked(marks, range);
+        lost.extend(
+            found.lost.iter().filter(|&&(first, _)| marks >> (first / self.sectors_per_mark()) & 1 == 0),
+        );
+        lost.sort_unstable();
+        (lost, found.retries)
+    }
+
+    /// The page of a unit is sensed again with other thresholds.
+    fn read_again(&mut self, ppn: Ppn, retries: u32, wait: &mut FlashWait, now: Nanos, is_cleaning: bool) {
+        let die = self.layout.die_of(self.layout.block_of(ppn));
+        let bytes = u64::from(self.layout.unit_bytes.min(self.layout.geometry.program_bytes()));
+        for _ in 0..retries {
+            self.flash.sense_for(wait, Sensing { die, pages: 1, bytes, is_cleaning }, now);
+        }
+    }
+
+    /// The rest of a unit comes from flash, all but `written`: what of it is lost is remembered for the unit that comes
+    /// into the buffer. When it is there with all retries.
+    pub(crate) fn complete_with_faults(
+        &mut self,
+        ppn: Ppn,
+        written: (u32, u32),
+        ready: Nanos,
+        now: Nanos,
+    ) -> Nanos {
+        let Some(found) = self.read_bits(ppn, (0, self.sectors_per_unit), now) else { return ready };
+        let marks = self.marks(&found.lost) & !self.marks_written(written);
+        if let Some(faults) = &mut self.faults {
+            faults.lost_rest = marks;
+        }
+        let mut wait = FlashWait::none(ready);
+        self.read_again(ppn, found.retries, &mut wait, now, false);
+        wait.ready_ns
+    }
+
+    /// Looks at one block in passing: whether its data should be moved while it can still be corrected.
+    pub(crate) fn patrol(&mut self, now: Nanos) {
+        let Some(aging) = self.faults.as_mut().and_then(|faults| faults.aging.as_mut()) else { return };
+        if aging.model().refresh_bits == 0 {
+            return;
+        }
+        let block = BlockIndex(aging.patrol);
+        aging.patrol = (aging.patrol + 1) % self.layout.block_count();
+        let flash = self.mapping.flash();
+        let bytes = u64::from(flash.write_pointer(block)) * u64::from(self.layout.geometry.program_bytes());
+        let codewords = bytes / u64::from(aging.model().codeword_bytes);
+        if codewords > 0 && aging.wants_refresh(block, flash.erase_count(block), codewords, now) {
+            self.refresh(block);
+        }
+    }
+}
+
+impl<M: LogMapping + Scheduled> SolidStateDrive<M> {
+    /// The units of the last page of copies, which goes to `to`: what can't be read of them is lost. When they have
+    /// been read with all retries.
+    pub(crate) fn copy_with_faults(&mut self, to: Ppn, ready: Nanos, now: Nanos) -> Nanos {
+        let mut wait = FlashWait::none(ready);
+        for index in 0..self.mapping.copied_places().len() {
+            let from = self.mapping.copied_places()[index];
+            let Some(found) = self.read_bits(from, (0, self.sectors_per_unit), now) else { break };
+            self.read_again(from, found.retries, &mut wait, now, true);
+            let marks = self.marks(&found.lost);
+            self.mapping.lose_sectors(Ppn(to.0 + index as u32), marks);
+        }
+        wait.ready_ns
+    }
+}
