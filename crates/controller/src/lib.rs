@@ -15,6 +15,8 @@ pub use config::{
     GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig,
 };
 pub use drive::{Scheduled, SolidStateDrive};
+pub use host::account::Account;
+pub use host::link::Link;
 pub use host::queue::{HostQueue, HostSide};
 pub use kept::cells::Cells;
 pub use kept::effects::{Effect, Effects};

@@ -262,7 +262,7 @@ proptest! {
                 disk.submit(now, Command::new(tag, if at % 3 == 0 { Op::Read } else { Op::Write }, lba, sectors)).unwrap();
             }
             collect(&mut disk, &mut done, 0);
-            (done, *disk.meters(), disk.energy_nj())
+            (done, disk.meters(), disk.energy_nj())
         };
         prop_assert_eq!(run(), run());
     }

@@ -448,7 +448,7 @@ proptest! {
             while let Some(next) = drive.next_event() {
                 drive.advance(next, &mut done);
             }
-            (done, *drive.device().meters())
+            (done, drive.device().meters())
         };
         prop_assert_eq!(run(false), run(false));
         prop_assert_eq!(run(false), run(true));

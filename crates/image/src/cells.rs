@@ -5,7 +5,7 @@ use std::ops::Range;
 use drivelab_nand::SECTOR_BYTES;
 use drivelab_nand::op::NO_CELL;
 
-use crate::store::StoreError;
+use crate::store_error::StoreError;
 
 /// Bytes of a sector, in memory.
 const SECTOR: usize = SECTOR_BYTES as usize;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::store::StoreError;
+use crate::store_error::StoreError;
 
 /// Why an image can't be made, opened or written. Nothing of it was destroyed.
 #[derive(Debug, thiserror::Error)]

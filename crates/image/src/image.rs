@@ -17,7 +17,8 @@ use crate::manifest::{Manifest, MediaShape, ModelTexts};
 use crate::mapping::{Sharing, copy, map};
 use crate::room::{FileRoom, Room, bytes_on_disk, free_bytes, holes_cost};
 use crate::state::{State, StateSlots};
-use crate::store::{HostData, Store, StoreError, wipe};
+use crate::store::{HostData, Store, wipe};
+use crate::store_error::StoreError;
 
 /// What an image is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,6 +27,7 @@ mod mapping;
 mod room;
 mod state;
 mod store;
+mod store_error;
 pub mod upkeep;
 
 pub use cells::Cells;
@@ -36,4 +37,5 @@ pub use image::{Access, Image};
 pub use manifest::{FORMAT_VERSION, Identity, Manifest, MediaShape, ModelTexts};
 pub use room::{FileRoom, NoRoom, Room, Unlimited};
 pub use state::State;
-pub use store::{HostData, Store, StoreError};
+pub use store::{HostData, Store};
+pub use store_error::StoreError;

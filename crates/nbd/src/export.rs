@@ -2,7 +2,8 @@
 //!
 //! Time is in nanoseconds on the server's clock, which begins at 0 and never goes back.
 
-use crate::memory::SECTOR_BYTES;
+/// The smallest block that every client can use.
+pub const SECTOR_BYTES: usize = 512;
 
 /// Names a request from its submission to its reply; the server chooses it, and uses it again only after the reply.
 pub type Ticket = u64;

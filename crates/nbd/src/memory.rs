@@ -5,9 +5,6 @@ use std::collections::BTreeMap;
 use crate::control::{self, Control};
 use crate::export::{Export, ExportInfo, Extent, Reply, Request, RequestKind};
 
-/// The smallest block that every client can use.
-pub const SECTOR_BYTES: usize = 512;
-
 /// Memory is taken and given back in pieces of this size.
 const CHUNK_BYTES: usize = 64 << 10;
 

@@ -2,7 +2,6 @@
 
 use crate::export::{Errno, Extent};
 use crate::protocol::{ALLOCATION_ID, chunk, command, magic};
-use crate::session::Head;
 
 /// Longest head of a reply: that of a chunk of data.
 const HEAD_BYTES_MAX: usize = 28;
@@ -68,11 +67,11 @@ pub fn status(out: &mut Vec<u8>, cookie: u64, result: Result<(), Errno>) {
 
 /// The reply to a command that is refused at once. Where chunks are agreed on, clients want them for reads and block
 /// status; everything else may be answered simply.
-pub(crate) fn failure(out: &mut Vec<u8>, head: &Head, structured: bool, errno: Errno) {
-    if matches!(head.kind, command::READ | command::BLOCK_STATUS) {
-        read_failure(out, structured, head.cookie, errno);
+pub(crate) fn failure(out: &mut Vec<u8>, kind: u16, cookie: u64, structured: bool, errno: Errno) {
+    if matches!(kind, command::READ | command::BLOCK_STATUS) {
+        read_failure(out, structured, cookie, errno);
     } else {
-        status(out, head.cookie, Err(errno));
+        status(out, cookie, Err(errno));
     }
 }
 

@@ -198,7 +198,7 @@ impl Session {
                 Step::Took(COMMAND_BYTES)
             }
             Err(errno) => {
-                reply::failure(out, &head, self.agreement.structured, errno);
+                reply::failure(out, head.kind, head.cookie, self.agreement.structured, errno);
                 Step::Answered(COMMAND_BYTES)
             }
             Ok(Action::Request(kind)) if head.length == 0 && kind != RequestKind::Flush => {
@@ -285,11 +285,11 @@ fn check_range(head: &Head, info: &ExportInfo, beyond: Errno) -> Result<(), Errn
 }
 
 /// A command's first 28 bytes.
-pub(crate) struct Head {
+struct Head {
     magic: u32,
     flags: u16,
-    pub(crate) kind: u16,
-    pub(crate) cookie: u64,
+    kind: u16,
+    cookie: u64,
     offset: u64,
     length: u32,
 }

@@ -43,23 +43,18 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn finish_over_link(&mut self, slot: u32, now: Nanos) {
         let state = &mut self.slots[slot as usize];
-        let link_ns = state.link_ns;
-        debug_assert!(state.told_ns >= now, "where the time of {state:?} went until {now}");
-        state.queued_until(self.link_free_ns.max(now));
-        state.split.link_ns += link_ns;
-        state.told_ns += link_ns;
-        self.link_free_ns = state.told_ns;
-        self.meters.link_busy_ns += link_ns;
-        self.complete(slot, self.link_free_ns);
+        debug_assert!(state.account.told_ns >= now, "where the time of {state:?} went until {now}");
+        let end = self.link.carry_for(&mut state.account, state.link_ns, now);
+        self.complete(slot, end);
     }
 
     /// A write is done now, all of whose data has been on the link; the status waits for others' data there.
     #[inline]
     pub(crate) fn complete_write(&mut self, slot: u32, now: Nanos) {
-        let at = self.link_free_ns.max(now);
+        let at = self.link.free_ns(now);
         let state = &mut self.slots[slot as usize];
-        debug_assert!(state.told_ns >= now, "where the time of {state:?} went until {now}");
-        state.queued_until(at);
+        debug_assert!(state.account.told_ns >= now, "where the time of {state:?} went until {now}");
+        state.account.queued_until(at);
         self.complete(slot, at);
     }
 
@@ -84,21 +79,19 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn waited_for_dies(&mut self, slot: u32, until: Nanos) {
         let state = &self.slots[slot as usize];
-        let waited = until.saturating_sub(state.told_ns);
+        let waited = until.saturating_sub(state.account.told_ns);
         let cleaning = self.cleaning_share(waited, state.wait_base);
-        let state = &mut self.slots[slot as usize];
-        state.split.cleaning_ns += cleaning;
-        state.split.queueing_ns += waited - cleaning;
-        state.told_ns += waited;
+        let account = &mut self.slots[slot as usize].account;
+        account.split.cleaning_ns += cleaning;
+        account.split.queueing_ns += waited - cleaning;
+        account.told_ns += waited;
     }
 
     /// A command that waited for flash until now, where the last thing took `work_ns` in the end: that is flash's own
     /// time, the rest is waiting.
     fn end_flash_wait(&mut self, slot: u32, work_ns: Nanos, now: Nanos) {
         self.waited_for_dies(slot, now - work_ns);
-        let state = &mut self.slots[slot as usize];
-        state.split.flash_ns += now.saturating_sub(state.told_ns);
-        state.told_ns = state.told_ns.max(now);
+        self.slots[slot as usize].account.worked_until(now);
     }
 
     /// A write need not wait for buffer space any more.

@@ -30,6 +30,7 @@ use crate::command::{Command, Completion, Op, SECTOR_BYTES};
 use crate::config::ControllerConfig;
 use crate::flash::Flash;
 use crate::host::governor::Governor;
+use crate::host::link::Link;
 use crate::host::queue::{HostQueue, HostSide};
 use crate::host::read_ahead::ReadAhead;
 use crate::kept::durable::Durable;
@@ -144,7 +145,7 @@ pub struct SolidStateDrive<M: Scheduled> {
     /// When the first of the commands that are inside came.
     active_since_ns: Nanos,
     pub(crate) events: EventQueue,
-    pub(crate) link_free_ns: Nanos,
+    pub(crate) link: Link,
     pub(crate) read_ahead: ReadAhead,
     /// Writes whose data waits for buffer space, in order.
     pub(crate) admission: VecDeque<u32>,
@@ -197,7 +198,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             write_governor: Governor::new(config.firmware.write_governor, depth),
             active_since_ns: 0,
             events: EventQueue::with_capacity(dies + depth),
-            link_free_ns: 0,
+            link: Link::default(),
             read_ahead: ReadAhead::new(config.scheduling.read_ahead_bytes, sectors_per_unit),
             admission: VecDeque::with_capacity(depth as usize),
             flushes: Vec::with_capacity(depth as usize),
@@ -246,6 +247,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             program_busy_ns: work.program_ns,
             erase_busy_ns: work.erase_ns,
             bus_busy_ns: work.bus_ns,
+            link_busy_ns: self.link.busy_ns(),
             ..self.meters
         }
     }
@@ -330,7 +332,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.late.clear();
         self.now_ns += self.flash.erase_all(erased, most);
         self.queue.restart(self.now_ns);
-        self.link_free_ns = self.now_ns;
+        self.link.restart(self.now_ns);
         self.read_ahead = ReadAhead::new(self.config.scheduling.read_ahead_bytes, self.sectors_per_unit);
         self.hold_alarm_ns = NEVER;
         self.idle_alarm_ns = NEVER;

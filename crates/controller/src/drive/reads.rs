@@ -66,10 +66,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
             self.read_on(command.lba, end, now);
         }
         let state = &mut self.slots[slot as usize];
-        state.split.queueing_ns += critical.queueing_ns;
-        state.split.cleaning_ns += critical.cleaning_ns;
-        state.split.flash_ns += critical.flash_ns;
-        state.told_ns = critical.ready_ns;
+        state.account.split.queueing_ns += critical.queueing_ns;
+        state.account.split.cleaning_ns += critical.cleaning_ns;
+        state.account.split.flash_ns += critical.flash_ns;
+        state.account.told_ns = critical.ready_ns;
         let start = critical.ready_ns;
         if start == now {
             self.finish_over_link(slot, now);

@@ -2,21 +2,22 @@
 
 use drivelab_sim::Nanos;
 
-use crate::command::{Command, LatencySplit, Outcome};
+use crate::command::{Command, Outcome};
 use crate::flash::BusyTime;
+use crate::host::account::Account;
 
 /// A command inside the drive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub command: Command,
-    pub submitted_ns: Nanos,
-    pub split: LatencySplit,
+    /// Where its time goes.
+    pub account: Account,
+    /// What the firmware has to do for it, the pipeline included.
+    pub firmware_ns: Nanos,
     /// Time on the link, for the whole command.
     pub link_ns: Nanos,
     /// Writes: sectors that have entered the buffer.
     pub sectors_done: u32,
-    /// Up to here `split` says where the time went. It may lie ahead: the link is reserved in advance.
-    pub told_ns: Nanos,
     /// Writes: waiting for buffer space.
     pub is_stalled: bool,
     /// Busy time of the dies when a wait for them began.
@@ -39,11 +40,10 @@ impl Slot {
     pub(super) fn new(command: Command, submitted_ns: Nanos, firmware_ns: Nanos, link_ns: Nanos) -> Self {
         Self {
             command,
-            submitted_ns,
-            split: LatencySplit { firmware_ns, ..LatencySplit::default() },
+            account: Account::new(submitted_ns),
+            firmware_ns,
             link_ns,
             sectors_done: 0,
-            told_ns: submitted_ns,
             is_stalled: false,
             wait_base: BusyTime::default(),
             pending: 0,
@@ -52,12 +52,5 @@ impl Slot {
             log_pages: 0,
             outcome: Outcome::Done,
         }
-    }
-
-    /// The command has waited for others of the host until then, if it lies ahead.
-    #[inline]
-    pub(crate) fn queued_until(&mut self, until: Nanos) {
-        self.split.queueing_ns += until.saturating_sub(self.told_ns);
-        self.told_ns = self.told_ns.max(until);
     }
 }

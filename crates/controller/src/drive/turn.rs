@@ -18,12 +18,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// The firmware takes a command on, after all that it has taken on before.
     #[inline]
     fn begin_firmware(&mut self, slot: u32, now: Nanos) {
-        let firmware_ns = self.slots[slot as usize].split.firmware_ns;
+        let firmware_ns = self.slots[slot as usize].firmware_ns;
         let work = firmware_ns - self.config.firmware.pipeline_ns;
         let begin = self.occupy_firmware(work, now) - work;
         let state = &mut self.slots[slot as usize];
-        state.queued_until(begin);
-        state.told_ns += firmware_ns;
+        state.account.queued_until(begin);
+        state.account.in_firmware(firmware_ns);
         self.queue.push(begin + firmware_ns, slot);
     }
 
@@ -90,22 +90,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn complete(&mut self, slot: u32, completed_ns: Nanos) {
         let done = &self.slots[slot as usize];
-        let mut split = done.split;
+        let mut account = done.account;
         if sabotage::is(Sabotage::LinkToldTwice) {
-            split.link_ns *= 2;
+            account.split.link_ns *= 2;
         }
         if sabotage::is(Sabotage::FirmwareHidden) {
-            split.queueing_ns += std::mem::take(&mut split.firmware_ns);
+            account.split.queueing_ns += std::mem::take(&mut account.split.firmware_ns);
         }
-        let completion = Completion {
-            tag: done.command.tag,
-            op: done.command.op,
-            outcome: done.outcome,
-            sector_count: done.command.sector_count,
-            submitted_ns: done.submitted_ns,
-            completed_ns,
-            split,
-        };
+        let completion = account.completion(&done.command, done.outcome, completed_ns);
         self.queue.complete(completion, slot);
     }
 

@@ -30,7 +30,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             if waits && state.pending > 0 {
                 continue;
             }
-            let told_ns = state.told_ns;
+            let told_ns = state.account.told_ns;
             if self.faults.is_some() {
                 // A write that is lost has been on the link before.
                 self.waited_for_dies(slot, now);
@@ -58,7 +58,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let (first_unit, _) = self.unit_of(command.lba);
         let mut done = self.slots[slot as usize].sectors_done;
         let mut link_done = share(link_ns, u64::from(done), u64::from(total));
-        let (first, link_before, link_from) = (done, link_done, self.link_free_ns.max(now));
+        let (first, link_before, link_from) = (done, link_done, self.link.free_ns(now));
         while done < total {
             let lba = command.lba + u64::from(done);
             let (unit, sector) = self.unit_of(lba);
@@ -76,9 +76,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let link_after = share(link_ns, u64::from(done + sectors), u64::from(total));
             let on_link = link_after - link_done;
             link_done = link_after;
-            self.link_free_ns = self.link_free_ns.max(now) + on_link;
-            self.meters.link_busy_ns += on_link;
-            let arrival = self.link_free_ns;
+            let arrival = self.link.carry(on_link, now);
             if let Some(id) = merge {
                 self.meters.coalesced_bytes += u64::from(sectors) * SECTOR_BYTES;
                 self.buffer.join(id, bits, arrival);
@@ -121,9 +119,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if done > first {
             self.end_stall(slot, now);
             let state = &mut self.slots[slot as usize];
-            state.queued_until(link_from);
-            state.split.link_ns += link_done - link_before;
-            state.told_ns += link_done - link_before;
+            state.account.queued_until(link_from);
+            state.account.on_link(link_done - link_before);
             state.sectors_done = done;
         }
         done == total

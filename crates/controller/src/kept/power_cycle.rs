@@ -240,7 +240,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     fn skip_to(&mut self, now_ns: Nanos) {
         self.now_ns = now_ns;
         self.queue_mut().restart(now_ns);
-        self.link_free_ns = self.link_free_ns.max(now_ns);
+        self.link.hold_until(now_ns);
         for alarm in [&mut self.idle_alarm_ns, &mut self.hold_alarm_ns] {
             if *alarm != NEVER {
                 *alarm = now_ns.max(*alarm);

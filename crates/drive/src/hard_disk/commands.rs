@@ -1,6 +1,6 @@
 //! Work on commands of the host: reads from caches or media, writes into the cache, flushes, trims.
 
-use drivelab_controller::{Completion, Op, Outcome, SECTOR_BYTES};
+use drivelab_controller::{Op, Outcome, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::share;
 
@@ -73,21 +73,20 @@ impl HardDisk {
         let link = &self.config.link;
         let frame_ns = link.command_ns(u64::from(link.frame_bytes));
         // The last frame leaves when its last sector is there.
-        let start = self.link_free_ns.max(begin);
-        self.link_free_ns = (start + on_link).max(now + on_link.min(frame_ns));
+        let start = self.link.free_ns(begin);
+        let end = self.link.carry_until((start + on_link).max(now + on_link.min(frame_ns)), on_link);
         // As long as the link waits for sectors the heads work; once they are done, sectors wait for the link.
-        let without_link = self.link_free_ns - on_link;
+        let without_link = end - on_link;
         state.media_worked(sent, without_link.min(now));
-        state.queued_until(without_link);
-        state.on_link(on_link);
-        self.meters.link_busy_ns += on_link;
+        state.account.queued_until(without_link);
+        state.account.on_link(on_link);
         self.send_cells(slot, offset, sectors);
         if done {
             if self.media.is_some() {
                 let stamps = std::mem::take(&mut self.partial_stamps[slot as usize]);
                 self.read_stamps.push((self.slots[slot as usize].command.tag, stamps));
             }
-            self.complete(slot, self.link_free_ns);
+            self.complete(slot, end);
         }
     }
 
@@ -134,16 +133,13 @@ impl HardDisk {
             let on_link = share(link_ns, u64::from(done + sectors), u64::from(total))
                 - share(link_ns, u64::from(done), u64::from(total));
             let state = &mut self.slots[slot as usize];
-            state.queued_until(self.link_free_ns.max(now));
-            state.on_link(on_link);
-            self.link_free_ns = state.told_ns;
-            self.meters.link_busy_ns += on_link;
+            let at_ns = self.link.carry_for(&mut state.account, on_link, now);
             if alone {
                 state.pending += 1;
                 self.awaited_extents += 1;
             }
             self.arrivals.push_back(Arrival {
-                at_ns: self.link_free_ns,
+                at_ns,
                 slot,
                 lba,
                 sectors,
@@ -256,21 +252,17 @@ impl HardDisk {
     /// Status of a flush or trim goes over the link.
     fn finish_without_data(&mut self, slot: u32, now: Nanos) {
         let state = &mut self.slots[slot as usize];
-        let link_ns = state.link_ns;
-        debug_assert!(state.told_ns >= now, "where the time of {state:?} went until {now}");
-        state.queued_until(self.link_free_ns.max(now));
-        state.on_link(link_ns);
-        self.link_free_ns = state.told_ns;
-        self.meters.link_busy_ns += link_ns;
-        self.complete(slot, self.link_free_ns);
+        debug_assert!(state.account.told_ns >= now, "where the time of {state:?} went until {now}");
+        let end = self.link.carry_for(&mut state.account, state.link_ns, now);
+        self.complete(slot, end);
     }
 
     /// A write is done now, all of whose data has been on the link; the status waits for others' data there.
     fn complete_write(&mut self, slot: u32, now: Nanos) {
-        let at = self.link_free_ns.max(now);
+        let at = self.link.free_ns(now);
         let state = &mut self.slots[slot as usize];
-        debug_assert!(state.told_ns >= now, "where the time of {state:?} went until {now}");
-        state.queued_until(at);
+        debug_assert!(state.account.told_ns >= now, "where the time of {state:?} went until {now}");
+        state.account.queued_until(at);
         self.complete(slot, at);
     }
 
@@ -278,15 +270,7 @@ impl HardDisk {
     #[inline]
     fn complete(&mut self, slot: u32, completed_ns: Nanos) {
         let done = &self.slots[slot as usize];
-        let completion = Completion {
-            tag: done.command.tag,
-            op: done.command.op,
-            outcome: Outcome::Done,
-            sector_count: done.command.sector_count,
-            submitted_ns: done.submitted_ns,
-            completed_ns,
-            split: done.split,
-        };
+        let completion = done.account.completion(&done.command, Outcome::Done, completed_ns);
         self.queue.complete(completion, slot);
     }
 

@@ -19,7 +19,7 @@ mod write_cache;
 use std::collections::VecDeque;
 
 use drivelab_controller::{
-    Backlog, Command, CommandError, Completion, Device, Effect, HostQueue, HostSide, LatencySplit, Op,
+    Account, Backlog, Command, CommandError, Completion, Device, Effect, HostQueue, HostSide, Link, Op,
     SECTOR_BYTES,
 };
 use drivelab_nand::GeometryError;
@@ -41,10 +41,8 @@ use write_cache::WriteCache;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     command: Command,
-    submitted_ns: Nanos,
-    split: LatencySplit,
-    /// Up to here `split` says where the time went. It may lie ahead: the link is reserved in advance.
-    told_ns: Nanos,
+    /// Where its time goes.
+    account: Account,
     /// Time on the link, for the whole command.
     link_ns: Nanos,
     /// Sectors that have been on the link: of a read to the host, of a write to the cache.
@@ -58,26 +56,11 @@ struct Slot {
 }
 
 impl Slot {
-    /// The command has waited for others of the host until then, if it lies ahead.
-    #[inline]
-    fn queued_until(&mut self, until: Nanos) {
-        self.split.queueing_ns += until.saturating_sub(self.told_ns);
-        self.told_ns = self.told_ns.max(until);
-    }
-
-    /// It is on the link for so long.
-    #[inline]
-    fn on_link(&mut self, link_ns: Nanos) {
-        self.split.link_ns += link_ns;
-        self.told_ns += link_ns;
-    }
-
     /// The heads have worked for it from `from` to `until`, as far as that is not told already.
     #[inline]
     fn media_worked(&mut self, from: Nanos, until: Nanos) {
-        self.queued_until(from);
-        self.split.flash_ns += until.saturating_sub(self.told_ns);
-        self.told_ns = self.told_ns.max(until);
+        self.account.queued_until(from);
+        self.account.worked_until(until);
     }
 }
 
@@ -146,7 +129,7 @@ pub struct HardDisk {
     slots: Vec<Slot>,
     /// Commands inside; its processor is the firmware's.
     queue: HostQueue,
-    link_free_ns: Nanos,
+    link: Link,
     arrivals: VecDeque<Arrival>,
     job: Job,
     /// The read that the job is for; it goes on over all its tracks.
@@ -182,9 +165,7 @@ impl HardDisk {
         let depth = config.queue_depth;
         let unused = Slot {
             command: Command::new(0, Op::Flush, 0, 0),
-            submitted_ns: 0,
-            split: LatencySplit::default(),
-            told_ns: 0,
+            account: Account::new(0),
             link_ns: 0,
             sectors_done: 0,
             pending: 0,
@@ -202,7 +183,7 @@ impl HardDisk {
             now_ns: 0,
             slots: vec![unused; depth as usize],
             queue: HostQueue::new(depth, 0),
-            link_free_ns: 0,
+            link: Link::default(),
             arrivals: VecDeque::with_capacity(depth as usize),
             job: NO_JOB,
             current: None,
@@ -251,14 +232,14 @@ impl HardDisk {
 
     /// Counters.
     #[must_use]
-    pub fn meters(&self) -> &DiskMeters {
-        &self.meters
+    pub fn meters(&self) -> DiskMeters {
+        DiskMeters { link_busy_ns: self.link.busy_ns(), ..self.meters }
     }
 
     /// Energy used since the disk was made, in nJ.
     #[must_use]
     pub fn energy_nj(&self) -> u64 {
-        self.meters.energy_nj(self.now_ns, &self.config.power)
+        self.meters().energy_nj(self.now_ns, &self.config.power)
     }
 
     /// Commands inside the disk.
@@ -339,7 +320,7 @@ impl HardDisk {
         self.now_ns += pass_ns;
         self.arm.stay_at(&self.geometry.place(0), self.now_ns);
         self.queue.restart(self.now_ns);
-        self.link_free_ns = self.now_ns;
+        self.link.restart(self.now_ns);
         done
     }
 }
@@ -402,21 +383,11 @@ impl Device for HardDisk {
         let ready = self.queue.occupy_processor(work, now_ns);
         self.meters.firmware_busy_ns += work;
         let link_ns = self.config.link.command_ns(command.transfer_bytes());
-        self.slots[slot as usize] = Slot {
-            command,
-            submitted_ns: now_ns,
-            split: LatencySplit {
-                queueing_ns: ready - work - now_ns,
-                firmware_ns: work,
-                ..LatencySplit::default()
-            },
-            told_ns: ready,
-            link_ns,
-            sectors_done: 0,
-            pending: 0,
-            admitted: false,
-            flush_order: 0,
-        };
+        let mut account = Account::new(now_ns);
+        account.queued_until(ready - work);
+        account.in_firmware(work);
+        self.slots[slot as usize] =
+            Slot { command, account, link_ns, sectors_done: 0, pending: 0, admitted: false, flush_order: 0 };
         self.queue.push(ready, slot);
         Ok(())
     }

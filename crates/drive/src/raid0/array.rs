@@ -178,6 +178,6 @@ impl Array {
         }
         self.scratch.clear();
         self.queue.restart(self.now_ns);
-        self.link_free_ns = self.link_free_ns.max(self.now_ns);
+        self.link.hold_until(self.now_ns);
     }
 }

@@ -21,7 +21,7 @@ mod stripes;
 
 use drivelab_controller::meters::energy_nj;
 use drivelab_controller::{
-    Command, CommandError, Completion, Device, HostQueue, HostSide, Op, Outcome, SECTOR_BYTES,
+    Command, CommandError, Completion, Device, HostQueue, HostSide, Link, Op, Outcome, SECTOR_BYTES,
 };
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
@@ -66,7 +66,7 @@ pub struct Raid0<D> {
     queue: HostQueue,
     /// What each member still has to be asked for, by slot and member.
     shares: Vec<Share>,
-    link_free_ns: Nanos,
+    link: Link,
     scratch: Vec<Completion>,
     meters: Raid0Meters,
     stamps: Option<Stamps>,
@@ -103,7 +103,7 @@ impl<D: Device> Raid0<D> {
             slots: vec![unused; depth],
             queue: HostQueue::new(config.queue_depth, now_ns),
             shares: vec![Share { lba: 0, end: 0 }; depth * count as usize],
-            link_free_ns: now_ns,
+            link: Link::free_from(now_ns),
             scratch: Vec::new(),
             meters: Raid0Meters::default(),
             stamps: None,
@@ -131,15 +131,15 @@ impl<D: Device> Raid0<D> {
 
     /// Counters of the array itself.
     #[must_use]
-    pub fn meters(&self) -> &Raid0Meters {
-        &self.meters
+    pub fn meters(&self) -> Raid0Meters {
+        Raid0Meters { link_busy_ns: self.link.busy_ns(), ..self.meters }
     }
 
     /// Energy that the array itself has used since it was made, in nJ; its members have their own.
     #[must_use]
     pub fn energy_nj(&self) -> u64 {
         let (idle_mw, link_mw) = (self.config.idle_mw, self.config.link_mw);
-        energy_nj(&[(self.now_ns, idle_mw), (self.meters.link_busy_ns, link_mw)])
+        energy_nj(&[(self.now_ns, idle_mw), (self.link.busy_ns(), link_mw)])
     }
 
     /// Commands inside the array.
@@ -162,7 +162,7 @@ impl<D: Device> Raid0<D> {
         }
         debug_assert!(self.scratch.is_empty());
         self.queue.restart(self.now_ns);
-        self.link_free_ns = self.now_ns;
+        self.link.restart(self.now_ns);
         done
     }
 

@@ -1,6 +1,6 @@
 //! Commands cut into pieces, pieces handed to members, and put together again.
 
-use drivelab_controller::{Command, Completion, Content, Device, LatencySplit, Op, SECTOR_BYTES};
+use drivelab_controller::{Account, Command, Completion, Content, Device, LatencySplit, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::{NEVER, share};
@@ -144,10 +144,8 @@ impl<D: Device> Raid0<D> {
             return (ready, ready);
         }
         let link_ns = self.transfer_ns(slot, part, whole);
-        self.meters.link_busy_ns += link_ns;
-        let start = self.link_free_ns.max(ready);
-        self.link_free_ns = start + link_ns;
-        (start, self.link_free_ns)
+        let end = self.link.carry(link_ns, ready);
+        (end - link_ns, end)
     }
 
     /// A member has done a piece.
@@ -194,15 +192,8 @@ impl<D: Device> Raid0<D> {
         let mut split = since_begun;
         split.queueing_ns += begun_ns - self.config.driver_ns - submitted_ns;
         split.firmware_ns += self.config.driver_ns;
-        let completion = Completion {
-            tag: command.tag,
-            op: command.op,
-            outcome,
-            sector_count: command.sector_count,
-            submitted_ns,
-            completed_ns,
-            split,
-        };
+        let account = Account { submitted_ns, split, told_ns: completed_ns };
+        let completion = account.completion(&command, outcome, completed_ns);
         // Reads still on the array's own link may be done later than what is known after them.
         self.queue.complete_in_order(completion, slot);
     }

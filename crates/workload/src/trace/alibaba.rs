@@ -6,8 +6,9 @@
 use drivelab_controller::Op;
 use drivelab_sim::time::MICROSECOND;
 
+use super::format::Format;
 use super::line::{columns, number, quoted};
-use super::{Format, Row, Trace};
+use super::table::{Row, Trace};
 
 pub(super) fn line(text: &str, trace: &mut Trace) -> Result<(), String> {
     let [device, opcode, offset, length, timestamp] = columns(text.split(','), Format::Alibaba)?;

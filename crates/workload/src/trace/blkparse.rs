@@ -14,10 +14,11 @@ use std::collections::BTreeMap;
 use drivelab_controller::Op;
 use drivelab_sim::Nanos;
 
+use super::format::Format;
 use super::format::is_device_number;
 use super::line::{number, quoted, time};
 use super::options::{ArrivalEvent, TimeUnit};
-use super::{Format, Row, Trace};
+use super::table::{Row, Trace};
 
 /// How lines of the summary begin.
 const SUMMARY: [&str; 12] = [

@@ -2,7 +2,7 @@
 
 use drivelab_controller::Op;
 
-use super::Trace;
+use super::table::Trace;
 use crate::error::WorkloadError;
 use crate::requests::op_code;
 

@@ -6,8 +6,9 @@
 
 use drivelab_controller::Op;
 
+use super::format::Format;
 use super::line::{number, quoted};
-use super::{Format, Row, Trace};
+use super::table::{Row, Trace};
 
 pub(super) fn line(text: &str, trace: &mut Trace) -> Result<(), String> {
     let parts: Vec<&str> = text.split_whitespace().collect();

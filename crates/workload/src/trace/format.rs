@@ -1,6 +1,5 @@
 //! The formats: their names, and how a file of each is recognised.
 
-use super::line::is_digits;
 use crate::error::WorkloadError;
 
 /// How a trace is written.
@@ -130,4 +129,9 @@ impl Format {
 /// Whether it is `major,minor`.
 pub(super) fn is_device_number(text: &str) -> bool {
     text.split_once(',').is_some_and(|(major, minor)| is_digits(major) && is_digits(minor))
+}
+
+/// Whether it is a whole number without sign.
+pub(super) fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -10,7 +10,7 @@ use drivelab_sim::Nanos;
 use drivelab_sim::time::{MICROSECOND, MILLISECOND};
 
 use super::line::{number, quoted};
-use super::{Row, Trace};
+use super::table::{Row, Trace};
 
 /// What the lines so far have said.
 #[derive(Default)]

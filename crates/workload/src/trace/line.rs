@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use drivelab_sim::Nanos;
 
-use super::Format;
+use super::format::{Format, is_digits};
 use super::options::TimeUnit;
 use crate::error::WorkloadError;
 
@@ -83,11 +83,6 @@ pub(super) fn columns<'t, const N: usize>(
         return Ok(columns);
     }
     Err(format!("{count} columns: must be {N}, {}", format.layout()))
-}
-
-/// Whether it is a whole number without sign.
-pub(super) fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A whole number without sign, times `unit`.

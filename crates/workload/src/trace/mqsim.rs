@@ -5,9 +5,10 @@
 
 use drivelab_controller::Op;
 
+use super::format::Format;
 use super::line::{columns, number, quoted, time};
 use super::options::TimeUnit;
-use super::{Format, Row, Trace};
+use super::table::{Row, Trace};
 
 pub(super) struct Mqsim {
     unit: TimeUnit,

@@ -3,8 +3,9 @@
 
 use drivelab_controller::Op;
 
+use super::format::Format;
 use super::line::{columns, number, quoted};
-use super::{Format, Row, Trace};
+use super::table::{Row, Trace};
 
 /// Timestamps count units of 100 ns since 1601 (64 bits of nanoseconds reach beyond the year 2180).
 const TICK_NS: u64 = 100;

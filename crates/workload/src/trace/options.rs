@@ -1,6 +1,6 @@
 //! What a reader has to be told because the file doesn't say it.
 
-use super::Format;
+use super::format::Format;
 use crate::error::WorkloadError;
 
 /// How to read a trace file.

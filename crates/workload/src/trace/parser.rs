@@ -1,6 +1,9 @@
 //! From lines to requests, whatever the format.
 
-use super::{Format, ReadOptions, Trace, alibaba, blkparse, fiu, iolog, mqsim, msr, systor17, tencent};
+use super::format::Format;
+use super::options::ReadOptions;
+use super::table::Trace;
+use super::{alibaba, blkparse, fiu, iolog, mqsim, msr, systor17, tencent};
 
 /// Takes lines of one format.
 pub(super) enum Parser {

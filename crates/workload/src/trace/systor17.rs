@@ -7,9 +7,10 @@
 
 use drivelab_controller::Op;
 
+use super::format::Format;
 use super::line::{columns, number, quoted, time};
 use super::options::TimeUnit;
-use super::{Format, Row, Trace};
+use super::table::{Row, Trace};
 
 pub(super) fn line(text: &str, trace: &mut Trace) -> Result<(), String> {
     let [timestamp, response, kind, lun, offset, size] = columns(text.split(','), Format::Systor17)?;

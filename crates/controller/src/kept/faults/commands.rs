@@ -90,11 +90,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if faults.fires(KindWord::LostWrite, number, command).is_some() {
             faults.counters.lost_writes += 1;
             state.sectors_done = command.sector_count;
-            state.queued_until(self.link_free_ns.max(self.now_ns));
-            state.split.link_ns += state.link_ns;
-            state.told_ns += state.link_ns;
-            self.link_free_ns = state.told_ns;
-            self.meters.link_busy_ns += state.link_ns;
+            self.link.carry_for(&mut state.account, state.link_ns, self.now_ns);
         } else if command.sector_count > 1
             && self.durable.is_some()
             && faults.fires(KindWord::TornWrite, number, command).is_some()
