@@ -5,9 +5,13 @@ use drivelab_ftl::{CompressedMap, LogBlockMap, PageMap, SuperblockMap};
 use drivelab_sim::Nanos;
 use serde_json::Value;
 
+use crate::flash_report;
 use crate::hard_disk::HardDisk;
-use crate::raid0::Array;
-use crate::{flash_report, raid0_report};
+use crate::partition::Partition;
+use crate::raid0::Raid0;
+
+/// An array of drives of any family.
+pub type Array = Raid0<Partition<Engine>>;
 
 /// A drive of any family. One branch a command chooses among them: the work inside is compiled for each.
 #[derive(Clone, Debug)]
@@ -106,7 +110,7 @@ impl Engine {
             Self::SuperblockMap(drive) => flash_report::counters(drive),
             Self::LogBlockMap(drive) => flash_report::counters(drive),
             Self::HardDisk(disk) => disk.counters(),
-            Self::Raid0(array) => raid0_report::counters(array),
+            Self::Raid0(array) => array.counters(),
         }
     }
 
@@ -132,7 +136,7 @@ impl Engine {
             Self::SuperblockMap(drive) => flash_report::derived(drive),
             Self::LogBlockMap(drive) => flash_report::derived(drive),
             Self::HardDisk(disk) => disk.derived(),
-            Self::Raid0(array) => raid0_report::derived(array),
+            Self::Raid0(array) => array.derived(),
         }
     }
 }

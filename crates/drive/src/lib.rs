@@ -16,10 +16,10 @@ mod raid0_report;
 pub mod scale;
 
 pub use drive::{Drive, ENGINE_VERSION};
-pub use engine::Engine;
+pub use engine::{Array, Engine};
 pub use error::ModelError;
 pub use hard_disk::{HardDisk, HardDiskConfig};
 pub use model::{Layer, Model, Sourced};
 pub use parameters::Family;
 pub use partition::Partition;
-pub use raid0::{Array, Raid0, Raid0Config, Raid0Meters};
+pub use raid0::{Raid0, Raid0Config, Raid0Meters};

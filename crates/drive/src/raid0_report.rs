@@ -3,38 +3,66 @@
 use drivelab_controller::{Device, SECTOR_BYTES};
 use serde_json::{Map, Number, Value, json};
 
-use crate::raid0::Array;
+use crate::engine::Array;
 
-/// Cumulative counters as a flat JSON object: sums over the members, extremes of extremes, means of means; commands
-/// are the host's, not the pieces that members were asked for.
-pub fn counters(array: &Array) -> Value {
-    let mut all = Map::new();
-    let members: Vec<Value> = array.members().map(|member| member.device().counters()).collect();
-    for (key, value) in members.iter().filter_map(Value::as_object).flatten() {
-        let joined = match all.get(key) {
-            None => value.clone(),
-            Some(before) => join(key, before, value),
-        };
-        all.insert(key.clone(), joined);
+impl Array {
+    /// Cumulative counters as a flat JSON object: sums over the members, extremes of extremes, means of means; commands
+    /// are the host's, not the pieces that members were asked for.
+    #[must_use]
+    pub fn counters(&self) -> Value {
+        let mut all = Map::new();
+        let members: Vec<Value> = self.members().map(|member| member.device().counters()).collect();
+        for (key, value) in members.iter().filter_map(Value::as_object).flatten() {
+            let joined = match all.get(key) {
+                None => value.clone(),
+                Some(before) => join(key, before, value),
+            };
+            all.insert(key.clone(), joined);
+        }
+        if let Some(sum) = all.get("erase_count_mean").and_then(Value::as_f64) {
+            all.insert("erase_count_mean".to_owned(), json!(sum / members.len() as f64));
+        }
+        let meters = self.meters();
+        let members_nj = all.get("energy_nj").and_then(Value::as_u64).unwrap_or(0);
+        for (key, value) in [
+            ("host_read_commands", meters.host.host_read_commands),
+            ("host_write_commands", meters.host.host_write_commands),
+            ("host_flush_commands", meters.host.host_flush_commands),
+            ("host_trim_commands", meters.host.host_trim_commands),
+            ("host_trim_bytes", meters.host.host_trim_bytes),
+            ("array_split_commands", meters.split_commands),
+            ("array_dropped_trim_bytes", meters.dropped_trim_bytes),
+            ("energy_nj", members_nj.saturating_add(self.energy_nj())),
+        ] {
+            all.insert(key.to_owned(), value.into());
+        }
+        Value::Object(all)
     }
-    if let Some(sum) = all.get("erase_count_mean").and_then(Value::as_f64) {
-        all.insert("erase_count_mean".to_owned(), json!(sum / members.len() as f64));
+
+    /// What follows from the parameters: capacities in bytes, counts.
+    #[must_use]
+    pub fn derived(&self) -> Value {
+        let members: Vec<Value> = self.members().map(|member| member.device().derived()).collect();
+        let sum = |key: &str| members.iter().filter_map(|member| member[key].as_u64()).sum::<u64>();
+        let user_bytes = self.capacity_sectors() * SECTOR_BYTES;
+        let raw_bytes = sum("raw_capacity_bytes");
+        let spare_bytes = raw_bytes.saturating_sub(user_bytes);
+        let held_back_bytes = sum("held_back_bytes");
+        let effective_bytes = spare_bytes.saturating_sub(held_back_bytes);
+        json!({
+            "user_capacity_bytes": user_bytes,
+            "raw_capacity_bytes": raw_bytes,
+            "spare_bytes": spare_bytes,
+            "spare_ratio": spare_bytes as f64 / user_bytes as f64,
+            "held_back_bytes": held_back_bytes,
+            "effective_spare_bytes": effective_bytes,
+            "effective_spare_ratio": effective_bytes as f64 / user_bytes as f64,
+            "member_count": members.len(),
+            "die_count": sum("die_count"),
+            "map_units": sum("map_units"),
+            "queue_depth": self.queue_depth(),
+        })
     }
-    let meters = array.meters();
-    let members_nj = all.get("energy_nj").and_then(Value::as_u64).unwrap_or(0);
-    for (key, value) in [
-        ("host_read_commands", meters.host.host_read_commands),
-        ("host_write_commands", meters.host.host_write_commands),
-        ("host_flush_commands", meters.host.host_flush_commands),
-        ("host_trim_commands", meters.host.host_trim_commands),
-        ("host_trim_bytes", meters.host.host_trim_bytes),
-        ("array_split_commands", meters.split_commands),
-        ("array_dropped_trim_bytes", meters.dropped_trim_bytes),
-        ("energy_nj", members_nj.saturating_add(array.energy_nj())),
-    ] {
-        all.insert(key.to_owned(), value.into());
-    }
-    Value::Object(all)
 }
 
 fn join(key: &str, before: &Value, value: &Value) -> Value {
@@ -47,28 +75,4 @@ fn join(key: &str, before: &Value, value: &Value) -> Value {
             Number::from_f64(sum).map_or(Value::Null, Value::Number)
         }
     }
-}
-
-/// What follows from the parameters: capacities in bytes, counts.
-pub fn derived(array: &Array) -> Value {
-    let members: Vec<Value> = array.members().map(|member| member.device().derived()).collect();
-    let sum = |key: &str| members.iter().filter_map(|member| member[key].as_u64()).sum::<u64>();
-    let user_bytes = array.capacity_sectors() * SECTOR_BYTES;
-    let raw_bytes = sum("raw_capacity_bytes");
-    let spare_bytes = raw_bytes.saturating_sub(user_bytes);
-    let held_back_bytes = sum("held_back_bytes");
-    let effective_bytes = spare_bytes.saturating_sub(held_back_bytes);
-    json!({
-        "user_capacity_bytes": user_bytes,
-        "raw_capacity_bytes": raw_bytes,
-        "spare_bytes": spare_bytes,
-        "spare_ratio": spare_bytes as f64 / user_bytes as f64,
-        "held_back_bytes": held_back_bytes,
-        "effective_spare_bytes": effective_bytes,
-        "effective_spare_ratio": effective_bytes as f64 / user_bytes as f64,
-        "member_count": members.len(),
-        "die_count": sum("die_count"),
-        "map_units": sum("map_units"),
-        "queue_depth": array.queue_depth(),
-    })
 }

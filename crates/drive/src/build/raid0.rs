@@ -1,8 +1,9 @@
 //! A RAID-0 array from a model and its members' models.
 
+use crate::engine::Array;
 use crate::error::ModelError;
 use crate::model::Model;
-use crate::raid0::{Array, Raid0, Raid0Config};
+use crate::raid0::{Raid0, Raid0Config};
 
 /// Builds the members and puts them together. Every member has a seed of its own.
 pub fn build(model: &Model, seed: u64) -> Result<Array, ModelError> {

@@ -11,6 +11,7 @@ mod durable;
 pub mod geometry;
 mod media;
 pub mod meters;
+mod power_cycle;
 mod read_cache;
 mod report;
 pub mod seek;

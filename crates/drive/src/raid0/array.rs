@@ -4,13 +4,8 @@ use drivelab_controller::{Backlog, Completion, Device, Effects, FlashShape, Host
 use drivelab_nand::view::MediumView;
 use drivelab_sim::time::NEVER;
 
-use super::Raid0;
 use super::durable::Pieces;
-use crate::engine::Engine;
-use crate::partition::Partition;
-
-/// An array of drives of any family.
-pub type Array = Raid0<Partition<Engine>>;
+use crate::engine::{Array, Engine};
 
 impl Array {
     /// Erases every member. Commands still inside are completed first; their completions are given back.

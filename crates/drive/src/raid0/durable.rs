@@ -3,8 +3,8 @@
 
 use drivelab_controller::{Command, Effect, Effects};
 
-use super::Stripes;
-use super::pieces::SLOT_BITS;
+use super::port::SLOT_BITS;
+use super::stripes::Stripes;
 
 /// A piece inside a member.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,7 @@ mod config;
 mod durable;
 mod pieces;
 mod port;
+mod stamped;
 mod stamps;
 mod stripes;
 
@@ -27,7 +28,6 @@ use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 
-pub use array::Array;
 pub use config::{Raid0Config, Raid0Meters};
 use durable::Pieces;
 use port::Port;

@@ -5,10 +5,8 @@ use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::{NEVER, share};
 
+use super::port::SLOT_BITS;
 use super::{Raid0, Share, Slot};
-
-/// Bits of a piece's tag that are its command's slot; above them oracles number pieces.
-pub(super) const SLOT_BITS: u32 = 16;
 
 impl<D: Device> Raid0<D> {
     /// The driver is done with a command: its pieces go to the members.

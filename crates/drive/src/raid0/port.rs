@@ -6,6 +6,9 @@ use drivelab_controller::{Command, Device};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 
+/// Bits of a piece's tag that are its command's slot; above them oracles number pieces.
+pub(super) const SLOT_BITS: u32 = 16;
+
 /// A member and its place in the array.
 #[derive(Clone, Debug)]
 pub(super) struct Port<D> {

@@ -1,9 +1,9 @@
 //! Stamps of an array, for oracles: what the members read, put back into the order of the array.
 
-use drivelab_controller::{Command, Device, Op};
+use drivelab_controller::{Command, Op};
 
-use super::pieces::SLOT_BITS;
-use super::{Raid0, Stripes};
+use super::port::SLOT_BITS;
+use super::stripes::Stripes;
 
 /// A read on its way.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Stamps {
         }
     }
 
-    fn worked_on(&mut self, stripes: &Stripes, member: u32, tag: u32, stamps: &[u64]) {
+    pub fn worked_on(&mut self, stripes: &Stripes, member: u32, tag: u32, stamps: &[u64]) {
         let belongs = |piece: &Piece| piece.member == member && piece.tag == tag;
         let Some(place) = self.pieces.iter().position(belongs) else { return };
         let piece = self.pieces.remove(place);
@@ -63,30 +63,11 @@ impl Stamps {
         }
         reading.missing -= stamps.len() as u64;
     }
-}
 
-impl<D: Device> Raid0<D> {
-    /// Keeps a 64-bit stamp per sector; `keep` tells a member to. Call it on a new array. A command carries one stamp,
-    /// so writes go to members strip by strip from now on, whatever the largest transfer.
-    pub fn keep_member_stamps(&mut self, keep: impl FnMut(&mut D)) {
-        self.ports.iter_mut().map(|port| &mut port.device).for_each(keep);
-        self.stamps = Some(Stamps::default());
-    }
-
-    /// Tag and stamps of every read since the last call, if stamps are kept; `take` asks a member for its own. Call
-    /// it when no reads are outstanding.
-    pub fn take_member_stamps(
-        &mut self,
-        mut take: impl FnMut(&mut D) -> Vec<(u32, Vec<u64>)>,
-    ) -> Vec<(u32, Vec<u64>)> {
-        let Some(stamps) = &mut self.stamps else { return Vec::new() };
-        for (port, member) in self.ports.iter_mut().zip(0..) {
-            for (tag, found) in take(&mut port.device) {
-                stamps.worked_on(&self.stripes, member, tag, &found);
-            }
-        }
-        debug_assert!(stamps.reads.iter().all(|reading| reading.missing == 0));
-        stamps.pieces.clear();
-        stamps.reads.drain(..).map(|reading| (reading.command.tag, reading.found)).collect()
+    /// Tag and stamps of every read; nothing is outstanding.
+    pub fn take(&mut self) -> Vec<(u32, Vec<u64>)> {
+        debug_assert!(self.reads.iter().all(|reading| reading.missing == 0));
+        self.pieces.clear();
+        self.reads.drain(..).map(|reading| (reading.command.tag, reading.found)).collect()
     }
 }
