@@ -20,10 +20,7 @@ use drivelab_controller::{Device, SECTOR_BYTES};
 use crate::build;
 use crate::error::ModelError;
 use crate::model::Model;
-use crate::parameters::Family;
-
-/// The parameter.
-pub const KEY: &str = "scale_divisor";
+use crate::parameters::{Family, SCALE_KEY as KEY};
 
 /// Relative deviations up to this are not worth a word.
 const TOLERANCE: f64 = 0.05;

@@ -3,6 +3,7 @@
 use drivelab_controller::{BufferConfig, ControllerConfig, PowerConfig, SchedulingConfig};
 use drivelab_nand::{FlashTiming, Geometry, GeometryError, UnitLayout};
 
+use super::host;
 use crate::error::ModelError;
 use crate::model::Model;
 
@@ -93,8 +94,8 @@ pub fn controller(
     };
     Ok(ControllerConfig {
         queue_depth: model.small("controller.queue_depth"),
-        link: super::link(model),
-        firmware: super::firmware(model),
+        link: host::link(model),
+        firmware: host::firmware(model),
         buffer: BufferConfig {
             units: u32::try_from(buffer_bytes / u64::from(unit_bytes)).unwrap_or(u32::MAX),
             write_back: model.flag("write_buffer.write_back"),

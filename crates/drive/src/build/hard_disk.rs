@@ -2,7 +2,7 @@
 
 use drivelab_controller::SECTOR_BYTES;
 
-use super::{firmware, link};
+use super::host::{firmware, link};
 use crate::error::ModelError;
 use crate::hard_disk::{
     ArmConfig, DiskPowerConfig, HardDisk, HardDiskConfig, PlatterConfig, ReadCacheConfig, WriteCacheConfig,

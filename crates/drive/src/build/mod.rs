@@ -3,12 +3,11 @@
 mod compressed_map;
 mod flash;
 mod hard_disk;
+mod host;
 mod log;
 mod merging;
 mod page_map;
 mod raid0;
-
-use drivelab_controller::{FirmwareConfig, GovernorConfig, LinkConfig};
 
 use crate::engine::Engine;
 use crate::error::ModelError;
@@ -27,7 +26,7 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
         Family::SuperblockMap => Engine::SuperblockMap(Box::new(merging::build(model, seed)?)),
         Family::LogBlockMap => Engine::LogBlockMap(Box::new(merging::build(model, seed)?)),
         Family::HardDisk => Engine::HardDisk(Box::new(hard_disk::build(model)?)),
-        Family::Raid0 => Engine::Raid0(Box::new(raid0::build(model, seed)?)),
+        Family::Raid0 => Engine::Raid0(Box::new(raid0::build(model, seed, partitioned)?)),
     })
 }
 
@@ -50,28 +49,4 @@ pub fn partitioned(model: &Model, seed: u64) -> Result<Partition<Engine>, ModelE
 /// As [`build`].
 pub fn check(model: &Model) -> Result<(), ModelError> {
     partitioned(model, 0).map(drop)
-}
-
-fn link(model: &Model) -> LinkConfig {
-    LinkConfig {
-        bytes_per_s: model.integer("link.bytes_per_s"),
-        frame_bytes: model.small("link.frame_bytes"),
-        frame_overhead_ns: model.integer("link.frame_overhead_ns"),
-        command_overhead_ns: model.integer("link.command_overhead_ns"),
-    }
-}
-
-/// Firmware times, and its limits where they apply.
-fn firmware(model: &Model) -> FirmwareConfig {
-    FirmwareConfig {
-        read_ns: model.integer("controller.read_firmware_ns"),
-        write_ns: model.integer("controller.write_firmware_ns"),
-        trim_ns: model.integer("controller.trim_firmware_ns"),
-        flush_ns: model.integer("controller.flush_firmware_ns"),
-        pipeline_ns: model.integer("controller.pipeline_ns"),
-        write_governor: GovernorConfig {
-            commands_per_s: model.small("controller.write_governor_iops"),
-            burst_commands: model.small("controller.write_governor_burst"),
-        },
-    }
 }

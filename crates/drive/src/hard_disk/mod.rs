@@ -15,6 +15,7 @@ mod power_cycle;
 mod read_cache;
 mod report;
 pub mod seek;
+mod slot;
 mod write_cache;
 
 use std::collections::VecDeque;
@@ -36,34 +37,8 @@ use geometry::{Geometry, Place};
 pub use meters::DiskMeters;
 use read_cache::ReadCache;
 use seek::SeekCurve;
+use slot::Slot;
 use write_cache::WriteCache;
-
-/// A command inside the disk.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    command: Command,
-    /// Where its time goes.
-    account: Account,
-    /// Time on the link, for the whole command.
-    link_ns: Nanos,
-    /// Sectors that have been on the link: of a read to the host, of a write to the cache.
-    sectors_done: u32,
-    /// Extents that must reach the media before this command is done.
-    pending: u32,
-    /// A write: all data has been taken.
-    admitted: bool,
-    /// A flush: extents with a lower order count.
-    flush_order: u64,
-}
-
-impl Slot {
-    /// The heads have worked for it from `from` to `until`, as far as that is not told already.
-    #[inline]
-    fn media_worked(&mut self, from: Nanos, until: Nanos) {
-        self.account.queued_until(from);
-        self.account.worked_until(until);
-    }
-}
 
 /// A read that needs the media.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Parameters of drives that compress and store copies once.
 
-use super::Fallback::{Boolean as Is, Integer as Number, Required};
-use super::Kind::{Boolean, Integer};
-use super::{Parameter, row};
+use super::row::Fallback::{Boolean as Is, Integer as Number, Required};
+use super::row::Kind::{Boolean, Integer};
+use super::row::{Parameter, row};
 
 /// The map.
 pub(super) const COMPRESSED_MAP: &[Parameter] = &[

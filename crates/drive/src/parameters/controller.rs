@@ -1,8 +1,8 @@
 //! Parameters of the controller, whatever it maps.
 
-use super::Fallback::{Boolean as Is, Integer as Number, Required};
-use super::Kind::{Boolean, Integer};
-use super::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
+use super::row::Fallback::{Boolean as Is, Integer as Number, Required};
+use super::row::Kind::{Boolean, Integer};
+use super::row::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
 
 /// Queue and firmware.
 pub(super) const CONTROLLER: &[Parameter] = &[

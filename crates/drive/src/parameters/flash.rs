@@ -1,8 +1,8 @@
 //! Parameters of the flash array, and what of it the host can address.
 
-use super::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
-use super::Kind::{Boolean, Choice, Integer, Name, Real};
-use super::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
+use super::row::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
+use super::row::Kind::{Boolean, Choice, Integer, Name, Real};
+use super::row::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
 
 /// User capacity.
 pub(super) const CAPACITY: &[Parameter] = &[

@@ -1,8 +1,8 @@
 //! Parameters of hard disks.
 
-use super::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
-use super::Kind::{Boolean, Choice, Integer};
-use super::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
+use super::row::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
+use super::row::Kind::{Boolean, Choice, Integer};
+use super::row::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
 
 /// What the host can address.
 pub(super) const CAPACITY: &[Parameter] =

@@ -1,8 +1,15 @@
 //! What every model says about itself.
 
-use super::Fallback::{Absent, Required, Word};
-use super::Kind::{Choice, Integer, Name, Real, Text};
-use super::{Parameter, row};
+use super::row::Fallback::{Absent, Required, Word};
+use super::row::Kind::{Choice, Integer, Name, Real, Text};
+use super::row::{Parameter, row};
+
+/// The parameter.
+pub const SCALE_KEY: &str = "scale_divisor";
+
+/// Words of `family`, in the order of [`Family`].
+pub(crate) const FAMILY_WORDS: &[&str] =
+    &["page-map", "compressed-map", "hard-disk", "raid-0", "superblock-map", "log-block-map"];
 
 /// Identity, release, price.
 pub(super) const IDENTITY: &[Parameter] = &[
@@ -11,7 +18,7 @@ pub(super) const IDENTITY: &[Parameter] = &[
     row(
         "family",
         "",
-        Choice(super::FAMILY_WORDS),
+        Choice(FAMILY_WORDS),
         Word("page-map"),
         "what kind of drive, named by its mapping scheme",
     ),
@@ -27,7 +34,7 @@ pub(super) const IDENTITY: &[Parameter] = &[
         "what the host uses of the drive, from its beginning; the rest is never written; left out: all",
     ),
     row(
-        crate::scale::KEY,
+        SCALE_KEY,
         "",
         Integer(1, 1 << 20),
         Absent,

@@ -1,8 +1,8 @@
 //! Parameters of mapping schemes that write a log on every die and clean die by die.
 
-use super::Fallback::{Boolean as Is, Integer as Number, Required, Word};
-use super::Kind::{Boolean, Choice, Integer};
-use super::{HOUR_NS, MOST, Parameter, row};
+use super::row::Fallback::{Boolean as Is, Integer as Number, Required, Word};
+use super::row::Kind::{Boolean, Choice, Integer};
+use super::row::{HOUR_NS, MOST, Parameter, row};
 
 /// Cleaning and wear levelling.
 pub(super) const CLEANING: &[Parameter] = &[

@@ -1,8 +1,8 @@
 //! Parameters of mapping schemes that merge superblocks. All channels work in lockstep: a bank is one chip of each.
 
-use super::Fallback::{Boolean as Is, Integer as Number, Required, Word};
-use super::Kind::{Boolean, Choice, Integer};
-use super::{HOUR_NS, MOST, Parameter, row};
+use super::row::Fallback::{Boolean as Is, Integer as Number, Required, Word};
+use super::row::Kind::{Boolean, Choice, Integer};
+use super::row::{HOUR_NS, MOST, Parameter, row};
 
 /// Superblocks.
 pub(super) const SUPERBLOCKS: &[Parameter] = &[

@@ -10,78 +10,10 @@ mod identity;
 mod log;
 mod merging;
 mod raid0;
+mod row;
 
-/// Type and range of a value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
-    /// A whole number from the first to the second.
-    Integer(u64, u64),
-    /// A real number from the first to the second.
-    Real(f64, f64),
-    /// true or false.
-    Boolean,
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// Lower case letters, digits and hyphens.
-    Name,
-    /// Free text.
-    Text,
-    /// A list of texts, at least one.
-    Names,
-}
-
-/// What a parameter is when a model does not say.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fallback {
-    /// The model must say.
-    Required,
-    /// Nothing; the parameter does not apply.
-    Absent,
-    /// A whole number.
-    Integer(u64),
-    /// true or false.
-    Boolean(bool),
-    /// A word.
-    Word(&'static str),
-}
-
-/// One parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Key with its section.
-    pub key: &'static str,
-    /// Unit, or "" for counts and words.
-    pub unit: &'static str,
-    /// Type and range.
-    pub kind: Kind,
-    /// What it is when a model does not say.
-    pub default: Fallback,
-    /// Meaning.
-    pub help: &'static str,
-}
-
-pub(crate) const fn row(
-    key: &'static str,
-    unit: &'static str,
-    kind: Kind,
-    default: Fallback,
-    help: &'static str,
-) -> Parameter {
-    Parameter { key, unit, kind, default, help }
-}
-
-/// One second, for ranges.
-pub(crate) const SECOND_NS: u64 = 1_000_000_000;
-/// One hour, for ranges.
-pub(crate) const HOUR_NS: u64 = 3600 * SECOND_NS;
-/// The most that 32 bits hold, for ranges.
-pub(crate) const MOST: u64 = u32::MAX as u64;
-
-use Kind::{Boolean, Choice, Integer, Name, Names, Real, Text};
-
-/// Words of `family`, in the order of [`Family`].
-pub(crate) const FAMILY_WORDS: &[&str] =
-    &["page-map", "compressed-map", "hard-disk", "raid-0", "superblock-map", "log-block-map"];
+pub(crate) use identity::{FAMILY_WORDS, SCALE_KEY};
+pub use row::{Fallback, Kind, Parameter};
 
 /// What kind of drive a model describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -228,23 +160,4 @@ impl Family {
 #[must_use]
 pub fn families_of(key: &str) -> Vec<Family> {
     Family::ALL.iter().copied().filter(|family| family.find(key).is_some()).collect()
-}
-
-impl Kind {
-    /// What is allowed, in words.
-    #[must_use]
-    pub fn allowed(&self) -> String {
-        match self {
-            Integer(least, most) => format!("must be a whole number from {least} to {most}"),
-            Real(least, most) => format!("must be a number from {least} to {most}"),
-            Boolean => "must be true or false".to_owned(),
-            Choice(words) => format!("must be one of {}", words.join(", ")),
-            Name => {
-                "must be lower case letters, digits and hyphens, with a firmware after @ if it is a variant"
-                    .to_owned()
-            }
-            Text => "must be text".to_owned(),
-            Names => "must be a list of names, at least one".to_owned(),
-        }
-    }
 }

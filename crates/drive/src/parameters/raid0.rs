@@ -1,8 +1,9 @@
 //! Parameters of RAID-0 arrays. Those of the members are in the members' models; `member.KEY` changes them.
 
-use super::Fallback::{Absent, Boolean as Is, Integer as Number, Required};
-use super::Kind::{Boolean, Integer, Names};
-use super::{MOST, Parameter, SECOND_NS, controller, row};
+use super::controller;
+use super::row::Fallback::{Absent, Boolean as Is, Integer as Number, Required};
+use super::row::Kind::{Boolean, Integer, Names};
+use super::row::{MOST, Parameter, SECOND_NS, row};
 
 /// The array.
 pub(super) const ARRAY: &[Parameter] = &[

@@ -1,25 +1,14 @@
-//! Model files: TOML, one drive per file, every value with its source.
-//!
-//! A value is written bare or as `{ value = ..., source = "..." }`. Files that come with drivelab give a source for
-//! every value (a test sees to it): a reference, "assumed", or "fitted to" a published figure.
-//!
-//! A model may be written as layers: a base, and on top of it a file that gives only what differs (another firmware,
-//! half the channels). This crate knows no files: whoever reads them hands over the layers, the base first, and the
-//! models of an array's members. What an array's model says in its section `member` counts for each of them.
-//!
-//! A flash part that several drives have is a layer, too, the lowest: a sheet with `part = NAME`. A drive names it
-//! (`flash.part`) and may not say otherwise what the part says; only the command line may.
+//! A model from its layers, overrides and members; what it says is checked, and a drive is built of it to see that one can be.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
-use sha2::{Digest, Sha256};
 use toml::Value;
 
+use super::{MEMBER, Model, Part, Sourced};
 use crate::error::ModelError;
-use crate::parameters::{self, Fallback, Family, Kind};
-use crate::scale;
+use crate::parameters::{self, Fallback, Family, Kind, SCALE_KEY};
+use crate::{build, scale};
 
 /// Source of a value that `--set` gave.
 const COMMAND_LINE: &str = "command line";
@@ -48,41 +37,8 @@ pub struct Layer<'a> {
     pub origin: &'a str,
 }
 
-/// A value and where it comes from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sourced {
-    /// The value.
-    pub value: serde_json::Value,
-    /// Its source; `None` in a user's file that gives none.
-    pub source: Option<String>,
-}
-
-/// A parsed and checked model: a value for every parameter that applies.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Model {
-    origin: String,
-    family: Family,
-    values: BTreeMap<&'static str, Sourced>,
-    part: Option<Part>,
-    members: Vec<Arc<Model>>,
-    /// What a small version was made of, and how it differs from that.
-    full_size: Option<(Arc<Model>, Vec<String>)>,
-}
-
-/// A flash part laid under a model.
-#[derive(Clone, Debug, PartialEq)]
-struct Part {
-    name: String,
-    origin: String,
-    /// What it says, and nobody above it may.
-    keys: Vec<&'static str>,
-}
-
 /// A file's table and its origin.
 type Sheet = (String, toml::Table);
-
-/// Section and prefix of what an array's model says about its members.
-const MEMBER: &str = "member";
 
 /// Key by which a sheet says that it is a part's, and the key by which a drive names it.
 const PART: &str = "part";
@@ -164,18 +120,18 @@ impl Model {
         }
         self.check_part()?;
         self.fill_defaults()?;
-        let divisor = self.optional_integer(scale::KEY);
+        let divisor = self.optional_integer(SCALE_KEY);
         if let Some(divisor) = divisor.filter(|_| is_array) {
-            member_overrides.push((scale::KEY.to_owned(), divisor.to_string()));
+            member_overrides.push((SCALE_KEY.to_owned(), divisor.to_string()));
         }
         let varied = members.iter().map(|member| member.varied(&member_sheets, &member_overrides));
         self.members = varied.collect::<Result<_, _>>()?;
-        crate::build::check(&self)?;
+        build::check(&self)?;
         if let Some(divisor) = divisor {
             let full_size = Arc::new(self.clone());
             let remarks = scale::apply(&mut self, divisor)?;
             self.full_size = Some((full_size, remarks));
-            crate::build::check(&self)?;
+            build::check(&self)?;
         }
         Ok(self)
     }
@@ -390,135 +346,5 @@ impl Model {
             self.values.insert(parameter.key, Sourced { value, source: Some(DEFAULT.to_owned()) });
         }
         Ok(())
-    }
-
-    /// Gives a parameter the value that it has in a small version of the drive.
-    pub(crate) fn replace(&mut self, key: &'static str, value: u64, divisor: u64) {
-        let before = self.values.get(key);
-        let full =
-            before.map_or_else(|| "as spare_ratio says".to_owned(), |sourced| sourced.value.to_string());
-        // The role that the source states stays.
-        let mut source =
-            before.and_then(|sourced| sourced.source.clone()).unwrap_or_else(|| "assumed".to_owned());
-        let told = format!(" this is 1/{divisor} of the drive");
-        if !source.ends_with(&told) {
-            let joint = if source.contains(": ") { ';' } else { ':' };
-            source = format!("{source}{joint} at full size {full},{told}");
-        }
-        self.values.insert(key, Sourced { value: value.into(), source: Some(source) });
-    }
-
-    /// Takes a parameter away that does not hold in a small version of the drive.
-    pub(crate) fn forget(&mut self, key: &str) {
-        self.values.remove(key);
-    }
-
-    /// How a small version differs from the drive by more than 5 %, in words.
-    #[must_use]
-    pub fn scale_remarks(&self) -> &[String] {
-        self.full_size.as_ref().map_or(&[], |(_, remarks)| remarks)
-    }
-
-    fn unknown(&self, key: &str, nearest: Option<String>) -> ModelError {
-        ModelError::UnknownKey { origin: self.origin.clone(), key: key.to_owned(), nearest }
-    }
-
-    pub(crate) fn bad(&self, key: &str, value: &str, allowed: &str) -> ModelError {
-        ModelError::Value {
-            origin: self.origin.clone(),
-            key: key.to_owned(),
-            value: value.to_owned(),
-            allowed: allowed.to_owned(),
-        }
-    }
-
-    /// File or name that the model came from.
-    #[must_use]
-    pub fn origin(&self) -> &str {
-        &self.origin
-    }
-
-    /// What kind of drive the model describes.
-    #[must_use]
-    pub fn family(&self) -> Family {
-        self.family
-    }
-
-    /// A parameter that is one of several words, as the type that stands for them.
-    ///
-    /// # Errors
-    /// [`ModelError::Value`] for a word that the type does not know.
-    pub(crate) fn word<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<T, ModelError> {
-        let value = self.values.get(key).map(|sourced| sourced.value.clone()).unwrap_or_default();
-        serde_json::from_value(value.clone())
-            .map_err(|error| self.bad(key, &value.to_string(), &error.to_string()))
-    }
-
-    /// A whole-number parameter that fits 32 bits; 0 if it does not apply.
-    pub(crate) fn small(&self, key: &str) -> u32 {
-        u32::try_from(self.integer(key)).unwrap_or(u32::MAX)
-    }
-
-    /// A whole-number parameter; 0 if it does not apply.
-    pub(crate) fn integer(&self, key: &str) -> u64 {
-        self.optional_integer(key).unwrap_or(0)
-    }
-
-    /// A whole-number parameter, if it applies and is given.
-    #[must_use]
-    pub fn optional_integer(&self, key: &str) -> Option<u64> {
-        self.values.get(key)?.value.as_u64()
-    }
-
-    pub(crate) fn real(&self, key: &str) -> Option<f64> {
-        self.values.get(key)?.value.as_f64()
-    }
-
-    pub(crate) fn flag(&self, key: &str) -> bool {
-        self.values.get(key).and_then(|sourced| sourced.value.as_bool()).unwrap_or(false)
-    }
-
-    /// A text parameter; "" if it does not apply.
-    #[must_use]
-    pub fn text(&self, key: &str) -> &str {
-        self.values.get(key).and_then(|sourced| sourced.value.as_str()).unwrap_or("")
-    }
-
-    /// A parameter that is a list of texts; empty if it does not apply.
-    pub(crate) fn list(&self, key: &str) -> Vec<&str> {
-        let values = self.values.get(key).and_then(|sourced| sourced.value.as_array());
-        values.into_iter().flatten().filter_map(serde_json::Value::as_str).collect()
-    }
-
-    /// Name on the command line.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.text("name")
-    }
-
-    /// Models of the members, if it is an array.
-    #[must_use]
-    pub fn members(&self) -> &[Arc<Self>] {
-        &self.members
-    }
-
-    /// SHA-256 over all keys and values, the names included, the sources not; of an array, over its members' too.
-    #[must_use]
-    pub fn hash(&self) -> String {
-        let mut hasher = Sha256::new();
-        for (key, sourced) in &self.values {
-            hasher.update(format!("{key}={}\n", sourced.value));
-        }
-        for member in &self.members {
-            hasher.update(format!("{MEMBER}={}\n", member.hash()));
-        }
-        let digits =
-            |byte: &u8| [byte >> 4, byte & 15].map(|nibble| char::from(b"0123456789abcdef"[nibble as usize]));
-        hasher.finalize().iter().flat_map(digits).collect()
-    }
-
-    /// All parameters in the order of the table.
-    pub fn parameters(&self) -> impl Iterator<Item = (&'static parameters::Parameter, &Sourced)> {
-        self.family.parameters().filter_map(|parameter| Some((parameter, self.values.get(parameter.key)?)))
     }
 }
