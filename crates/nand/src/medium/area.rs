@@ -11,10 +11,12 @@ use std::ops::Range;
 
 use drivelab_sim::rng::mix;
 
-use super::check::Findings;
+use super::Medium;
+use super::error::MediumError;
+use super::findings::Findings;
 use super::shape::LOG_ENTRY_BYTES;
+use super::state::AreaState;
 use super::words::{commit, load, load_half, store, store_half, wipe};
-use super::{Medium, MediumError};
 use crate::op::Record;
 
 const GENERATION: usize = 0;
@@ -23,20 +25,6 @@ const SEQUENCE: usize = 16;
 const LOG_COUNT: usize = 24;
 const ENTRIES: usize = 32;
 const TABLE_SUM: usize = 40;
-
-/// State of a system area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-pub(super) enum AreaState {
-    /// Never used, or erased.
-    Empty = 0,
-    /// A checkpoint was begun.
-    Building = 1,
-    /// The checkpoint counts.
-    Complete = 2,
-    /// The power failed while the checkpoint was written.
-    Torn = 3,
-}
 
 /// Part of a checkpoint's sum: entries may come in any order.
 fn entry_sum(lpn: u32, entry: u32) -> u64 {

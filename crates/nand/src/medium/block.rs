@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::Medium;
+use super::error::MediumError;
 use super::shape::{BLOCK_BYTES, PAGE_BYTES, RECORD_BYTES};
 use super::words::{commit, load, store, wipe};
-use super::{Medium, MediumError};
 use crate::op::Record;
 use crate::view::BlockState;
 

@@ -2,38 +2,12 @@
 
 use super::Medium;
 use super::block::{PROGRAMMED, PageHead, TORN};
+use super::findings::Findings;
 use super::shape::RECORD_BYTES;
 use super::words::load;
 use crate::geometry::Lpn;
 use crate::op::{PageKind, Record};
 use crate::view::BlockState;
-
-/// Contradictions that are told one by one; one line says how many more there are.
-const MOST_TOLD: usize = 50;
-
-/// Contradictions found.
-#[derive(Debug, Default)]
-pub(super) struct Findings {
-    told: Vec<String>,
-    more: u64,
-}
-
-impl Findings {
-    pub(super) fn push(&mut self, finding: String) {
-        if self.told.len() < MOST_TOLD {
-            self.told.push(finding);
-        } else {
-            self.more += 1;
-        }
-    }
-
-    pub(super) fn into_lines(mut self) -> Vec<String> {
-        if self.more > 0 {
-            self.told.push(format!("and {} more", self.more));
-        }
-        self.told
-    }
-}
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     /// Every contradiction that needs no knowledge of a mapping scheme to see, in words.

@@ -1,27 +1,10 @@
 //! Units that a capacitor keeps through a power cut: written, acknowledged, and not in flash yet.
 
-use std::collections::HashMap;
-
+use super::Medium;
+use super::error::MediumError;
 use super::shape::HOLD_BYTES;
+use super::state::{HoldEntry, Holds};
 use super::words::{commit, load, store, wipe};
-use super::{Medium, MediumError};
-
-/// Where held units are, so that none is searched for. Not part of the bytes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Holds {
-    slot_of: HashMap<u32, u32>,
-    free: Vec<u32>,
-    last_order: u64,
-}
-
-/// An entry of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HoldEntry {
-    pub(super) lpn: u32,
-    pub(super) cell: u32,
-    /// Order of holding; 0: the entry is free.
-    pub(super) order: u64,
-}
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     fn hold_at(&self, slot: u32) -> usize {

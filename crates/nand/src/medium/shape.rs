@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::MediumError;
+use super::error::MediumError;
 
 /// Bytes of the words that concern the whole medium.
 const HEAD_BYTES: u64 = 64;
