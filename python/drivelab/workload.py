@@ -74,16 +74,36 @@ class Uniform(Part):
 
 
 class Zipf(Part):
-    """The k-th most popular block proportionally to k^-theta."""
+    """Zipf as fio draws it, offset for offset; theta is not 1.
+
+    `center`: where the most popular rank is before hashing, as a share of the region; without it
+    anywhere.
+    """
 
     kind: Literal["zipf"] = "zipf"
+    theta: float
+    center: float | None = None
+
+
+class ZipfTrue(Part):
+    """The k-th most popular block proportionally to k^-theta, for every theta."""
+
+    kind: Literal["zipf_true"] = "zipf_true"
     theta: float
 
 
 class Pareto(Part):
-    """Pareto with fio's h, 0 to 1."""
+    """Pareto as fio draws it, offset for offset; h above 0 and below 1. `center` as for zipf."""
 
     kind: Literal["pareto"] = "pareto"
+    h: float
+    center: float | None = None
+
+
+class ParetoTrue(Part):
+    """The share h of the blocks gets the share 1 - h of the accesses, and so on within it."""
+
+    kind: Literal["pareto_true"] = "pareto_true"
     h: float
 
 
@@ -143,7 +163,9 @@ class Compressible(Part):
 
 
 Source = Annotated[Generated | Recorded, Field(discriminator="kind")]
-Distribution = Annotated[Uniform | Zipf | Pareto | Normal | Zoned, Field(discriminator="kind")]
+Distribution = Annotated[
+    Uniform | Zipf | ZipfTrue | Pareto | ParetoTrue | Normal | Zoned, Field(discriminator="kind")
+]
 DataPattern = Annotated[Zeros | Repeating | RandomBytes | Compressible, Field(discriminator="kind")]
 
 

@@ -23,7 +23,7 @@ fn main() -> Result<(), drivelab_workload::WorkloadError> {
     let mut map = Job::new("random map", Rw::RandWrite, 4096, 32);
     map.random_map = true;
     let mut zipf = Job::new("zipf", Rw::RandRead, 4096, 32);
-    zipf.distribution = drivelab_workload::distribution::DistributionSpec::Zipf { theta: 1.2 };
+    zipf.distribution = drivelab_workload::distribution::DistributionSpec::Zipf { theta: 1.2, center: None };
     let mut sizes = Job::new("two sizes", Rw::RandWrite, 4096, 32);
     sizes.block_sizes.push(BlockSize { bytes: 8192, weight: 1.0 });
     let mut rate = Job::new("rate", Rw::RandWrite, 4096, 32);

@@ -198,7 +198,7 @@ impl Generator {
         };
         let mut sectors = u64::from(size.sectors);
         let start = if random {
-            let place = match &direction.pattern {
+            let place = match &mut direction.pattern {
                 Pattern::Uniform => self.offsets.below(size.places),
                 Pattern::Skewed(distribution) => fit(distribution.draw(&mut self.offsets), size.places),
                 Pattern::Passes(pass) => fit(self.passes[*pass].draw(), size.places),

@@ -157,7 +157,7 @@ proptest! {
         align in proptest::option::of(1u64..64),
         offset in 0u64..5000,
         span in 300u64..5000,
-        skew in 0..5,
+        skew in 0..7,
         random_map: bool,
         random_percent in 0.0f64..=100.0,
         seed: u64,
@@ -171,9 +171,11 @@ proptest! {
             job.random_map = random_map && skew == 0;
             job.distribution = match skew {
                 0 => DistributionSpec::Uniform {},
-                1 => DistributionSpec::Zipf { theta: 0.9 },
-                2 => DistributionSpec::Pareto { h: 0.2 },
-                3 => DistributionSpec::Normal { deviation_percent: 20.0 },
+                1 => DistributionSpec::Zipf { theta: 0.9, center: None },
+                2 => DistributionSpec::Pareto { h: 0.2, center: None },
+                3 => DistributionSpec::ZipfTrue { theta: 1.0 },
+                4 => DistributionSpec::ParetoTrue { h: 0.2 },
+                5 => DistributionSpec::Normal { deviation_percent: 20.0 },
                 _ => DistributionSpec::Zoned { zones: vec![
                     crate::distribution::Zone { access_percent: 90.0, size_percent: 1.0 },
                     crate::distribution::Zone { access_percent: 10.0, size_percent: 99.0 },

@@ -35,7 +35,7 @@ fn a_job_survives_the_way_to_json_and_back() {
              "data": {"kind": "compressible", "compressed_percent": 46}}]"#,
     )
     .unwrap();
-    assert_eq!(jobs[0].distribution, DistributionSpec::Zipf { theta: 1.2 });
+    assert_eq!(jobs[0].distribution, DistributionSpec::Zipf { theta: 1.2, center: None });
     assert_eq!(jobs[1].source, Source::Requests { pacing: ReplayPacing::Capped, idle_cap_ns: Some(5) });
     let data =
         DataPattern::Compressible { compressed_percent: 46.0, duplicate_percent: 0.0, duplicate_pool: 1024 };
@@ -124,6 +124,9 @@ fn values_that_are_not_allowed_are_named_with_what_is() {
     }
     for (distribution, parts) in [
         (r#"{"kind": "zipf", "theta": 0}"#, ["distribution.theta = 0", "above 0"]),
+        (r#"{"kind": "zipf", "theta": 1}"#, ["distribution.theta = 1", "not 1"]),
+        (r#"{"kind": "zipf", "theta": 2, "center": 1.5}"#, ["distribution.center = 1.5", "0 to 1"]),
+        (r#"{"kind": "pareto_true", "h": 0}"#, ["distribution.h = 0", "above 0"]),
         (r#"{"kind": "pareto", "h": 1}"#, ["distribution.h = 1", "below 1"]),
         (r#"{"kind": "normal", "deviation_percent": -1}"#, ["deviation_percent = -1", "above 0"]),
         (

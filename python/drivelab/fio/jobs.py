@@ -26,7 +26,9 @@ from drivelab.workload import (
     Job,
     Normal,
     Pareto,
+    ParetoTrue,
     Zipf,
+    ZipfTrue,
     Zone,
     Zoned,
 )
@@ -284,7 +286,10 @@ def _distribution(reader: _SectionReader, text: str) -> dict[str, Any]:
     kind, _, rest = text.partition(":")
     if kind == "random":
         return {}
-    allowed = "random, zipf:THETA, pareto:H, normal:DEVIATION, zoned:ACCESS/SIZE:..., zoned_abs:..."
+    allowed = (
+        "random, zipf:THETA[:CENTER], pareto:H[:CENTER], normal:DEVIATION, zoned:ACCESS/SIZE:..., "
+        "zoned_abs:..., and beyond fio zipf_true:THETA, pareto_true:H"
+    )
     try:
         found = _uneven(reader, kind, rest)
     except ValueError:
@@ -297,9 +302,15 @@ def _distribution(reader: _SectionReader, text: str) -> dict[str, Any]:
 def _uneven(reader: _SectionReader, kind: str, text: str) -> Distribution | None:
     match kind:
         case "zipf":
-            return Zipf(theta=float(text))
+            theta, center = _centered(text)
+            return Zipf(theta=theta, center=center)
+        case "zipf_true":
+            return ZipfTrue(theta=float(text))
         case "pareto":
-            return Pareto(h=float(text))
+            h, center = _centered(text)
+            return Pareto(h=h, center=center)
+        case "pareto_true":
+            return ParetoTrue(h=float(text))
         case "normal":
             return Normal(deviation_percent=float(text))
         case "zoned":
@@ -323,6 +334,12 @@ def _uneven(reader: _SectionReader, kind: str, text: str) -> Distribution | None
                 )
             )
     return None
+
+
+def _centered(text: str) -> tuple[float, float | None]:
+    """A distribution's parameter and, behind a colon, its center; -1 is fio's word for none."""
+    value, given, center = text.partition(":")
+    return float(value), float(center) if given and float(center) != -1 else None
 
 
 def _region(reader: _SectionReader, text: str) -> int:

@@ -14,10 +14,13 @@ from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
 from drivelab.workload import (
     Compressible,
     DataPattern,
+    Pareto,
+    ParetoTrue,
     RandomBytes,
     Repeating,
     Zeros,
     Zipf,
+    ZipfTrue,
     Zoned,
 )
 
@@ -121,6 +124,11 @@ def test_each_random_block_is_hit_once_unless_that_is_impossible(tmp_path: Path)
 def test_distributions(tmp_path: Path) -> None:
     text = "[a]\nrw=randread\nsize=4g\nrandom_distribution="
     assert only(tmp_path, text + "zipf:1.1").job.distribution == Zipf(theta=1.1)
+    centered = only(tmp_path, text + "zipf:0.9:0.25").job.distribution
+    assert centered == Zipf(theta=0.9, center=0.25)
+    assert only(tmp_path, text + "pareto:0.2:-1").job.distribution == Pareto(h=0.2)
+    assert only(tmp_path, text + "zipf_true:1").job.distribution == ZipfTrue(theta=1)
+    assert only(tmp_path, text + "pareto_true:0.2").job.distribution == ParetoTrue(h=0.2)
     zoned = only(tmp_path, text + "zoned_abs:60/1g:40/3g").job.distribution
     assert isinstance(zoned, Zoned)
     assert [(zone.access_percent, zone.size_percent) for zone in zoned.zones] == [

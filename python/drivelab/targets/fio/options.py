@@ -14,11 +14,13 @@ from drivelab.workload import (
     Job,
     Normal,
     Pareto,
+    ParetoTrue,
     RandomBytes,
     Repeating,
     Uniform,
     Zeros,
     Zipf,
+    ZipfTrue,
     Zoned,
 )
 
@@ -176,10 +178,15 @@ def _distribution(name: str, distribution: Distribution) -> dict[str, str]:
     match distribution:
         case Uniform():
             return {}
-        case Zipf(theta=theta):
-            text = f"zipf:{theta:g}"
-        case Pareto(h=h):
-            text = f"pareto:{h:g}"
+        case Zipf(theta=theta, center=center):
+            text = f"zipf:{theta:g}" + _center(center)
+        case Pareto(h=h, center=center):
+            text = f"pareto:{h:g}" + _center(center)
+        case ZipfTrue() | ParetoTrue():
+            raise RequestError(
+                f'job "{name}": distribution.kind = {distribution.kind}: fio draws zipf and pareto '
+                "only in its own way"
+            )
         case Normal(deviation_percent=deviation):
             text = f"normal:{deviation:g}"
         case Zoned(zones=zones):
@@ -190,6 +197,10 @@ def _distribution(name: str, distribution: Distribution) -> dict[str, str]:
             ]
             text = "zoned:" + ":".join(pairs)
     return {"random_distribution": text}
+
+
+def _center(share: float | None) -> str:
+    return "" if share is None else f":{share:g}"
 
 
 def _times(job: Job) -> dict[str, str]:

@@ -5,7 +5,7 @@ use super::*;
 const DRAWS: u64 = 400_000;
 
 fn counts(spec: &DistributionSpec, len: u64) -> Vec<u64> {
-    let distribution = Distribution::new(spec, len, &mut Stream::new(5, 0));
+    let mut distribution = Distribution::new(spec, len, &mut Stream::new(5, 0));
     let mut stream = Stream::new(6, 0);
     let mut counts = vec![0; len as usize];
     for _ in 0..DRAWS {
@@ -21,7 +21,7 @@ fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
 #[test]
 fn zipf_frequencies_follow_the_power_law() {
     for theta in [0.3, 0.99, 1.0, 1.2, 2.5] {
-        let mut counts = counts(&DistributionSpec::Zipf { theta }, 1000);
+        let mut counts = counts(&DistributionSpec::ZipfTrue { theta }, 1000);
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let total: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-theta)).sum();
         for rank in [1u32, 2, 3, 5, 10, 50] {
@@ -56,7 +56,7 @@ fn zipf_ranks_match_exactly_where_no_sorting_blurs_them() {
 #[test]
 fn pareto_gives_the_share_h_of_blocks_the_rest_of_the_accesses() {
     for h in [0.1, 0.2, 0.4] {
-        let mut counts = counts(&DistributionSpec::Pareto { h }, 10_000);
+        let mut counts = counts(&DistributionSpec::ParetoTrue { h }, 10_000);
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let hot: u64 = counts[..(h * 10_000.0) as usize].iter().sum();
         assert_near(hot as f64 / DRAWS as f64, 1.0 - h, 0.02, &format!("h {h}"));
@@ -95,14 +95,17 @@ fn every_distribution_stays_inside_tiny_and_huge_regions() {
     ];
     for spec in [
         DistributionSpec::Uniform {},
-        DistributionSpec::Zipf { theta: 1.1 },
-        DistributionSpec::Zipf { theta: 20.0 },
-        DistributionSpec::Pareto { h: 0.01 },
+        DistributionSpec::Zipf { theta: 1.1, center: None },
+        DistributionSpec::Zipf { theta: 20.0, center: Some(1.0) },
+        DistributionSpec::ZipfTrue { theta: 1.1 },
+        DistributionSpec::ZipfTrue { theta: 20.0 },
+        DistributionSpec::Pareto { h: 0.01, center: None },
+        DistributionSpec::ParetoTrue { h: 0.01 },
         DistributionSpec::Normal { deviation_percent: 100.0 },
         DistributionSpec::Zoned { zones },
     ] {
         for len in [1, 2, 3, 10, 1 << 40] {
-            let distribution = Distribution::new(&spec, len, &mut Stream::new(1, 0));
+            let mut distribution = Distribution::new(&spec, len, &mut Stream::new(1, 0));
             let mut stream = Stream::new(2, 0);
             assert!((0..2000).all(|_| distribution.draw(&mut stream) < len), "{spec:?} {len}");
         }

@@ -1,14 +1,18 @@
 //! How random offsets are spread over a region. Every draw takes constant time and no memory.
 //!
-//! - zipf: rank k of n is drawn with probability k^-theta / sum of all; rejection-inversion
-//!   (REFERENCES.md, \[9\]).
-//! - pareto: self-similar as in fio: the share h of blocks gets the share 1 - h of accesses, and so on within it,
+//! - zipf, pareto: as fio draws them, offset for offset ([`as_fio`]): its approximation of the power law, and its hash,
+//!   by which hot ranks fall together unless the region is a power of two. What a fio job file means.
+//! - true zipf: rank k of n with probability k^-theta / sum of all ([`zipf`]).
+//! - true pareto: self-similar: the share h of blocks gets the share 1 - h of accesses, and so on within it,
 //!   F(x) = x^(ln(1 - h) / ln h).
 //! - normal: around the middle of the region, standard deviation in percent of it, cut off at its ends.
 //! - zoned: each zone takes the next part of the region and a share of the accesses, uniform within.
 //!
-//! Ranks of zipf and pareto are scattered over the region by a permutation (as fio scatters them by a hash, but
-//! without collisions, so that the frequencies are exactly those of the formula).
+//! Ranks of the true ones are scattered over the region by a permutation, without collisions, so that the frequencies
+//! are exactly those of the formula.
+
+mod as_fio;
+mod zipf;
 
 use std::f64::consts::TAU;
 
@@ -18,19 +22,38 @@ use serde::{Deserialize, Serialize};
 use crate::error::WorkloadError;
 use crate::permutation::Permutation;
 
+use self::as_fio::{FioPareto, FioZipf};
+use self::zipf::Zipf;
+
 /// A distribution as a job names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DistributionSpec {
     /// All blocks alike. (A variant with braces: serde ignores unknown keys beside others.)
     Uniform {},
-    /// Few blocks take most accesses.
+    /// Few blocks take most accesses; as fio draws them.
     Zipf {
+        /// Exponent, above 0 to 20, but not 1, for which fio's formula has no value.
+        theta: f64,
+        /// Where the first rank is before hashing, as a share of the region; without it anywhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        center: Option<f64>,
+    },
+    /// Rank k of n with probability k^-theta / sum of all.
+    ZipfTrue {
         /// Exponent, above 0 to 20. 1 is allowed.
         theta: f64,
     },
-    /// The share `h` of the blocks gets the share `1 - h` of the accesses.
+    /// The share `h` of the ranks gets the share `1 - h` of the accesses; as fio draws them.
     Pareto {
+        /// Above 0 and below 1.
+        h: f64,
+        /// As for zipf.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        center: Option<f64>,
+    },
+    /// The share `h` of the blocks gets the share `1 - h` of the accesses.
+    ParetoTrue {
         /// Above 0 and below 1.
         h: f64,
     },
@@ -69,7 +92,9 @@ impl DistributionSpec {
         match self {
             Self::Uniform {} => "uniform",
             Self::Zipf { .. } => "zipf",
+            Self::ZipfTrue { .. } => "zipf_true",
             Self::Pareto { .. } => "pareto",
+            Self::ParetoTrue { .. } => "pareto_true",
             Self::Normal { .. } => "normal",
             Self::Zoned { .. } => "zoned",
         }
@@ -86,12 +111,26 @@ impl DistributionSpec {
         let require = |good: bool, key: &str, value: f64, allowed| {
             if good { Ok(()) } else { Err(refuse(&format!("distribution.{key}"), value, allowed)) }
         };
+        let require_center = |center: Option<f64>| match center {
+            Some(share) => require((0.0..=1.0).contains(&share), "center", share, "must be 0 to 1"),
+            None => Ok(()),
+        };
         match self {
             Self::Uniform {} => Ok(()),
-            &Self::Zipf { theta } => {
+            &Self::Zipf { theta, center } => {
+                let allowed =
+                    "must be above 0 and at most 20, and not 1, for which fio has no zipf (zipf_true has)";
+                require(theta > 0.0 && theta <= 20.0 && theta != 1.0, "theta", theta, allowed)?;
+                require_center(center)
+            }
+            &Self::ZipfTrue { theta } => {
                 require(theta > 0.0 && theta <= 20.0, "theta", theta, "must be above 0 and at most 20")
             }
-            &Self::Pareto { h } => require(h > 0.0 && h < 1.0, "h", h, "must be above 0 and below 1"),
+            &Self::Pareto { h, center } => {
+                require(h > 0.0 && h < 1.0, "h", h, "must be above 0 and below 1")?;
+                require_center(center)
+            }
+            &Self::ParetoTrue { h } => require(h > 0.0 && h < 1.0, "h", h, "must be above 0 and below 1"),
             &Self::Normal { deviation_percent: value } => {
                 let good = value > 0.0 && value <= 100.0;
                 require(good, "deviation_percent", value, "must be above 0 and at most 100")
@@ -127,25 +166,34 @@ pub struct Distribution {
 #[derive(Clone, Debug)]
 enum Shape {
     Uniform,
-    Zipf { ranks: Zipf, scatter: Permutation },
-    Pareto { exponent: f64, scatter: Permutation },
+    Zipf(FioZipf),
+    ZipfTrue { ranks: Zipf, scatter: Permutation },
+    Pareto(FioPareto),
+    ParetoTrue { exponent: f64, scatter: Permutation },
     Normal { mean: f64, deviation: f64 },
     Zoned { ends: Vec<(f64, u64)> },
 }
 
 impl Distribution {
     /// Prepares a validated distribution over `0..len`, `len` at least 1. `scatter` gives the keys of the
-    /// permutation that spreads hot blocks over the region.
+    /// permutation that spreads hot blocks over the region, or the seed of fio's generator.
     #[must_use]
     pub fn new(spec: &DistributionSpec, len: u64, scatter: &mut Stream) -> Self {
         let shape = match spec {
             DistributionSpec::Uniform {} => Shape::Uniform,
-            &DistributionSpec::Zipf { theta } => {
-                Shape::Zipf { ranks: Zipf::new(len, theta), scatter: Permutation::new(len, scatter) }
+            &DistributionSpec::Zipf { theta, center } => {
+                Shape::Zipf(FioZipf::new(len, theta, center, scatter.next_u64() as u32))
             }
-            &DistributionSpec::Pareto { h } => {
-                Shape::Pareto { exponent: h.ln() / (1.0 - h).ln(), scatter: Permutation::new(len, scatter) }
+            &DistributionSpec::ZipfTrue { theta } => {
+                Shape::ZipfTrue { ranks: Zipf::new(len, theta), scatter: Permutation::new(len, scatter) }
             }
+            &DistributionSpec::Pareto { h, center } => {
+                Shape::Pareto(FioPareto::new(len, h, center, scatter.next_u64() as u32))
+            }
+            &DistributionSpec::ParetoTrue { h } => Shape::ParetoTrue {
+                exponent: h.ln() / (1.0 - h).ln(),
+                scatter: Permutation::new(len, scatter),
+            },
             &DistributionSpec::Normal { deviation_percent } => {
                 Shape::Normal { mean: len as f64 / 2.0, deviation: len as f64 * deviation_percent / 100.0 }
             }
@@ -156,18 +204,20 @@ impl Distribution {
 
     /// The next block.
     #[inline]
-    pub fn draw(&self, stream: &mut Stream) -> u64 {
-        match &self.shape {
+    pub fn draw(&mut self, stream: &mut Stream) -> u64 {
+        match &mut self.shape {
             Shape::Uniform => stream.below(self.len),
-            Shape::Zipf { ranks, scatter } => scatter.at(ranks.draw(stream) - 1),
-            Shape::Pareto { exponent, scatter } => {
+            Shape::Zipf(zipf) => zipf.draw(),
+            Shape::ZipfTrue { ranks, scatter } => scatter.at(ranks.draw(stream) - 1),
+            Shape::Pareto(pareto) => pareto.draw(),
+            Shape::ParetoTrue { exponent, scatter } => {
                 let place = (stream.unit().powf(*exponent) * self.len as f64) as u64;
                 scatter.at(place.min(self.len - 1))
             }
             Shape::Normal { mean, deviation } => loop {
                 // Box and Muller; 1 - u lies in (0, 1], so that the logarithm is finite.
                 let radius = (-2.0 * (1.0 - stream.unit()).ln()).sqrt();
-                let place = mean + deviation * radius * (TAU * stream.unit()).cos();
+                let place = *mean + *deviation * radius * (TAU * stream.unit()).cos();
                 if place >= 0.0 && place < self.len as f64 {
                     return (place as u64).min(self.len - 1);
                 }
@@ -201,55 +251,5 @@ fn zone_ends(zones: &[Zone], len: u64) -> Vec<(f64, u64)> {
     ends
 }
 
-/// Zipf by rejection-inversion: H is the integral of h(x) = x^-theta, and the accepted share of draws is
-/// above 90 % for every n and theta.
-#[derive(Clone, Debug)]
-struct Zipf {
-    len: f64,
-    theta: f64,
-    integral_first: f64,
-    integral_last: f64,
-    shortcut: f64,
-}
-
-impl Zipf {
-    fn new(len: u64, theta: f64) -> Self {
-        let len = len as f64;
-        let integral_first = integral(1.5, theta) - 1.0;
-        let integral_last = integral(len + 0.5, theta);
-        let shortcut = 2.0 - inverse(integral(2.5, theta) - 2f64.powf(-theta), theta);
-        Self { len, theta, integral_first, integral_last, shortcut }
-    }
-
-    /// A rank in `1..=len`.
-    fn draw(&self, stream: &mut Stream) -> u64 {
-        loop {
-            let area = self.integral_last + stream.unit() * (self.integral_first - self.integral_last);
-            let real = inverse(area, self.theta);
-            let rank = real.round().clamp(1.0, self.len);
-            if rank - real <= self.shortcut
-                || area >= integral(rank + 0.5, self.theta) - rank.powf(-self.theta)
-            {
-                return rank as u64;
-            }
-        }
-    }
-}
-
-/// H(x) = (x^(1 - theta) - 1) / (1 - theta), and ln x at theta = 1; written so that it is smooth there.
-fn integral(x: f64, theta: f64) -> f64 {
-    let log = x.ln();
-    let scaled = (1.0 - theta) * log;
-    if scaled.abs() > 1e-8 { scaled.exp_m1() / scaled * log } else { log * (1.0 + scaled / 2.0) }
-}
-
-/// The x with H(x) = `area`.
-fn inverse(area: f64, theta: f64) -> f64 {
-    let scaled = (area * (1.0 - theta)).max(-1.0);
-    let log = if scaled.abs() > 1e-8 { scaled.ln_1p() / scaled * area } else { area * (1.0 - scaled / 2.0) };
-    log.exp()
-}
-
 #[cfg(test)]
-#[path = "distribution_test.rs"]
 mod tests;
