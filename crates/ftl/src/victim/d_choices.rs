@@ -1,16 +1,16 @@
-//! Greedy among `choices` random candidates (power of d choices; REFERENCES.md, \[6\]).
+//! Greedy among `choices` random closed blocks (power of d choices; REFERENCES.md, \[6\]). Blocks with nothing to free are
+//! drawn like others, as in the mean field that `make validate` compares with; if all that were drawn are such, one
+//! candidate is.
 
 use drivelab_sim::Stream as RandomStream;
 
 use super::View;
 
 pub(super) fn pick(view: &View<'_>, random: &mut RandomStream) -> Option<u32> {
-    let mut best = super::random::pick(view, random)?;
-    for _ in 1..view.choices {
-        let block = super::random::pick(view, random)?;
-        if view.valid[block as usize] < view.valid[best as usize] {
-            best = block;
-        }
-    }
-    Some(best)
+    let one = super::random::pick(view, random)?;
+    let best = (0..view.choices)
+        .filter_map(|_| super::random::closed(view, random))
+        .min_by_key(|&block| view.valid[block as usize])
+        .filter(|&block| view.is_candidate(block as usize));
+    Some(best.unwrap_or(one))
 }

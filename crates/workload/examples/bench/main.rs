@@ -59,8 +59,6 @@ fn timed(drive: &mut Drive, job: Job, page_bytes: f64) -> Result<Rate, Box<dyn E
 
 /// A row of the table: what the engine did, and how much faster the prototype did the same.
 pub struct Row {
-    /// What was run.
-    pub name: &'static str,
     /// The engine's median round.
     pub rate: Rate,
     /// Prototype over engine, median of the rounds: programs where there is cleaning, requests elsewhere.
@@ -88,7 +86,7 @@ fn in_turn(
         rate.programs_per_s / 1e6,
         rate.write_amplification,
     );
-    Ok(Row { name, rate, ratio })
+    Ok(Row { rate, ratio })
 }
 
 /// What a prototype does per second: programs, or requests if it only reads.

@@ -120,7 +120,7 @@ impl DistributionSpec {
             &Self::Zipf { theta, center } => {
                 let allowed =
                     "must be above 0 and at most 20, and not 1, for which fio has no zipf (zipf_true has)";
-                require(theta > 0.0 && theta <= 20.0 && theta != 1.0, "theta", theta, allowed)?;
+                require(theta > 0.0 && theta <= 20.0 && (theta - 1.0).abs() > 1e-9, "theta", theta, allowed)?;
                 require_center(center)
             }
             &Self::ZipfTrue { theta } => {
