@@ -63,6 +63,15 @@ check-figures: setup ## which rows of docs/figures.md the models no longer give:
 pictures: setup ## docs/report.png, which README.md shows: a screenshot of the report of `make review`
 	@browser=$$(tools/browser) && PYTHONPATH=python/tests $(BIN)/python -m pictures "$$browser"
 
+.PHONY: capi
+capi: ## the drive for programs in C: header and libraries in target/capi/
+	@tools/preflight >/dev/null
+	cargo build $(QUIET) --locked --release -p drivelab-capi
+	@mkdir -p target/capi
+	cargo run $(QUIET) --locked --release -p drivelab-capi --example header >target/capi/drivelab.h
+	@cp target/release/libdrivelab.so target/release/libdrivelab.a target/capi/
+	@echo "ready: target/capi/, see docs/c-interface.md"
+
 ##@ Check
 
 .PHONY: system

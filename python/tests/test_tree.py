@@ -21,7 +21,19 @@ SOURCE_LINES_MAX = 600
 EMPTY_WORDS = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
 
 # Each crate may use those before it.
-CRATES = ["sim", "fuzz", "nand", "ftl", "controller", "drive", "workload", "image", "nbd", "python"]
+CRATES = [
+    "sim",
+    "fuzz",
+    "nand",
+    "ftl",
+    "controller",
+    "drive",
+    "workload",
+    "capi",
+    "image",
+    "nbd",
+    "python",
+]
 
 KEY = sources.KEY
 

@@ -1,0 +1,218 @@
+//! The drive behind a small C interface: `include/drivelab.h`, which `make capi` makes of this file.
+
+#![allow(unsafe_code, reason = "C hands over pointers; what each must be is said at every function")]
+
+mod handle;
+mod records;
+
+use std::ffi::{CStr, c_char};
+use std::slice;
+
+use drivelab_drive::ENGINE_VERSION;
+
+pub use handle::Handle;
+pub use records::{Completion, Op, Outcome, Request};
+
+/// No event, no limit: the end of time.
+pub const DRIVELAB_NEVER: u64 = u64::MAX;
+
+/// Bytes that are enough for every error text, its end included.
+pub const DRIVELAB_ERROR_BYTES: usize = 1024;
+
+/// Version of the engine: results of one version are the same, to the bit. The text lives for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn drivelab_version() -> *const c_char {
+    const { concat_version().as_ptr().cast() }
+}
+
+const fn concat_version() -> &'static [u8] {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()
+}
+
+const _: () = assert!(ENGINE_VERSION.len() + 1 == concat_version().len());
+
+/// A new drive from the texts of a model in TOML: parts that it names first (`models/flash/NAME.toml`), then what it is
+/// based on, then the model; later texts win. `seed` decides everything that is random inside.
+///
+/// NULL if the texts make no drive; then `error` (if it isn't NULL) holds the reason, cut off after `error_bytes`.
+///
+/// # Safety
+/// `texts` points to `text_count` texts that end with 0; `error` to `error_bytes` bytes, or is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_open(
+    texts: *const *const c_char,
+    text_count: usize,
+    seed: u64,
+    error: *mut c_char,
+    error_bytes: usize,
+) -> *mut Handle {
+    // SAFETY: the caller's promise.
+    let texts = unsafe { read_texts(texts, text_count) };
+    match texts.and_then(|texts| Handle::open(&texts, seed)) {
+        Ok(handle) => Box::into_raw(Box::new(handle)),
+        Err(message) => {
+            // SAFETY: the caller's promise.
+            unsafe { write_text(&message, error, error_bytes) };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// The end of a drive; NULL is nothing.
+///
+/// # Safety
+/// `drive` came from `drivelab_open` or `drivelab_copy` and is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_close(drive: *mut Handle) {
+    if !drive.is_null() {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(drive) });
+    }
+}
+
+/// An independent copy of the whole drive as it is now: prepare once, use many times.
+///
+/// # Safety
+/// `drive` is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_copy(drive: *const Handle) -> *mut Handle {
+    // SAFETY: the caller's promise.
+    Box::into_raw(Box::new(unsafe { &*drive }.clone()))
+}
+
+/// Size in sectors of 512 bytes.
+///
+/// # Safety
+/// `drive` is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_capacity_sectors(drive: *const Handle) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { &*drive }.capacity_sectors()
+}
+
+/// Requests that may be inside at once.
+///
+/// # Safety
+/// `drive` is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_queue_depth(drive: *const Handle) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { &*drive }.queue_depth()
+}
+
+/// Time that the drive has reached, ns.
+///
+/// # Safety
+/// `drive` is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_now_ns(drive: *const Handle) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { &*drive }.now_ns()
+}
+
+/// Hands over requests in order, each at its time, as long as the drive's queue has room; time passes until then, and
+/// what completes meanwhile is kept for `drivelab_wait`. Gives the number taken.
+///
+/// If fewer were taken, the queue is full (`drivelab_error` gives an empty text: wait for a completion, then go on), or
+/// the next request is not allowed (`drivelab_error` gives the reason; nothing of it has happened).
+///
+/// # Safety
+/// `drive` is open; `requests` points to `count` of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_submit(
+    drive: *mut Handle,
+    requests: *const Request,
+    count: usize,
+) -> usize {
+    if count == 0 {
+        return 0;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { (*drive).submit(slice::from_raw_parts(requests, count)) }
+}
+
+/// Lets time pass until something completes, at most until `until_ns`, and gives the number of completions written, in
+/// the order of time; what finds no room is given by the next call, before time passes on. 0: `until_ns` is reached,
+/// or, if that is `DRIVELAB_NEVER`, nothing is inside (and no time has passed).
+///
+/// # Safety
+/// `drive` is open; `completions` points to room for `capacity` of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_wait(
+    drive: *mut Handle,
+    until_ns: u64,
+    completions: *mut Completion,
+    capacity: usize,
+) -> usize {
+    // SAFETY: the caller's promise.
+    let drive = unsafe { &mut *drive };
+    let done = drive.wait(until_ns, capacity);
+    // SAFETY: no more than the capacity, and nothing of the drive's own memory.
+    unsafe { std::ptr::copy_nonoverlapping(done.as_ptr(), completions, done.len()) };
+    let count = done.len();
+    drive.forget(count);
+    count
+}
+
+/// Why the last request was not taken; empty if nothing was wrong with it. Valid until the next call with this drive.
+///
+/// # Safety
+/// `drive` is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_error(drive: *const Handle) -> *const c_char {
+    // SAFETY: the caller's promise.
+    unsafe { &*drive }.error().as_ptr()
+}
+
+/// Cumulative counters (host bytes, bytes programmed by purpose, erases, ...) as a flat JSON object, written to `text`
+/// and cut off after `text_bytes`. Gives the bytes needed, the end of the text included; `text` may be NULL to ask.
+///
+/// # Safety
+/// `drive` is open; `text` points to `text_bytes` bytes, or is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_counters(
+    drive: *const Handle,
+    text: *mut c_char,
+    text_bytes: usize,
+) -> usize {
+    // SAFETY: the caller's promise.
+    let counters = unsafe { &*drive }.counters();
+    // SAFETY: the caller's promise.
+    unsafe { write_text(&counters, text, text_bytes) };
+    counters.len() + 1
+}
+
+/// # Safety
+/// `texts` points to `count` texts that end with 0.
+unsafe fn read_texts<'a>(texts: *const *const c_char, count: usize) -> Result<Vec<&'a str>, String> {
+    if texts.is_null() || count == 0 {
+        return Err("a model has at least one text".to_owned());
+    }
+    // SAFETY: the caller's promise.
+    let pointers = unsafe { slice::from_raw_parts(texts, count) };
+    let read = |(number, &pointer): (usize, &*const c_char)| {
+        // SAFETY: the caller's promise.
+        let text = unsafe { CStr::from_ptr(pointer) };
+        text.to_str().map_err(|error| format!("text {number} is not UTF-8: {error}"))
+    };
+    pointers.iter().enumerate().map(read).collect()
+}
+
+/// Writes a text and its end, cut off where the room ends.
+///
+/// # Safety
+/// `room` points to `bytes` bytes, or is NULL.
+unsafe fn write_text(text: &str, room: *mut c_char, bytes: usize) {
+    if room.is_null() || bytes == 0 {
+        return;
+    }
+    let mut length = text.len().min(bytes - 1);
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    // SAFETY: the length and the end fit.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr().cast(), room, length);
+        room.add(length).write(0);
+    }
+}
