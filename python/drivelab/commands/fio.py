@@ -26,7 +26,14 @@ from drivelab.targets.fio import Wish
 
 
 def run(
-    job_file: Annotated[Path, typer.Argument(metavar="JOB.fio", help="A fio job file.")],
+    job_file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="JOB.fio",
+            help="A fio job file. zipf and pareto in it are fio's, offset for offset; zipf_true "
+            "and pareto_true, which fio has not, the laws themselves.",
+        ),
+    ],
     drive: arguments.DriveName,
     state: arguments.StateName = "new",
     data: arguments.DataText = "random",
