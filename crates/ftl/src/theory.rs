@@ -30,7 +30,7 @@ pub fn fifo_write_amplification(user_ratio: f64) -> f64 {
 }
 
 /// Write amplification of FIFO cleaning with classes of data that are written at different rates and lie mixed in the same
-/// blocks, raw / user = `raw_ratio`: the A that solves `A = sum r_i / (1 - exp(-a r_i / (A f_i)))` (REFERENCES.md, \[3\]).
+/// blocks, raw / user = `raw_ratio`: the A that solves `A = sum r_i / (1 - exp(-a r_i / (A f_i)))` (REFERENCES.md, \[1\]).
 ///
 /// A block waits for a / A writes of the host per page of user data, after which a page of a class survives with the
 /// probability `exp(-a r_i / (A f_i))`; each write of a page is then repeated until it doesn't.
@@ -47,7 +47,7 @@ pub fn mixed_write_amplification(classes: &[Class], raw_ratio: f64) -> f64 {
 }
 
 /// Write amplification of FIFO cleaning with classes of data that never share a block, each with the share of the spare
-/// area that makes the sum least: `min sum r_i A(a_i)` with `sum f_i a_i = a` (REFERENCES.md, \[3\]).
+/// area that makes the sum least: `min sum r_i A(a_i)` with `sum f_i a_i = a` (REFERENCES.md, \[1\]).
 ///
 /// The least is where a little more room helps all classes alike, per room: `r_i / f_i dA/da_i` is the same for all.
 #[must_use]
@@ -83,9 +83,9 @@ pub struct Class {
 /// blocks of `pages_per_block` (REFERENCES.md, \[6\]); greedy is the limit of many choices.
 ///
 /// In steady state as many blocks come to `j` valid pages as leave it. With `p_j` the share of blocks with j valid pages,
-/// `P_j` the sum of the first ones, and c host writes per cleaned block over user pages per block, the flow from j + 1 to j
+/// `P_j` the sum of the first ones, and c user pages per block over host writes per cleaned block, the flow from j + 1 to j
 /// is what cleaning takes at or below j: `(j + 1) p_(j+1) = c (1 - (1 - P_j)^d)`. The `p_0` that makes the sum 1 and the c
-/// that makes the mean the user ratio's are found by bisection.
+/// that makes the mean the user ratio's are found by bisection; write amplification is `c / user_ratio`.
 #[must_use]
 pub fn d_choices_write_amplification(user_ratio: f64, choices: u32, pages_per_block: u32) -> f64 {
     let valid_pages = user_ratio * f64::from(pages_per_block);
