@@ -2,7 +2,7 @@
 //!
 //! - zeros: every block is the same and compresses to nothing.
 //! - repeating: Iometer 2008's default. Each write is one byte value over and over, drawn anew for each write
-//!   [IOM]: 256 contents in all, and an archiver leaves a thousandth (522 MB became 524 KB in [A2]).
+//!   \[IOM\]: 256 contents in all, and an archiver leaves a thousandth (522 MB became 524 KB in \[A2\]).
 //! - random: nothing compresses, nothing occurs twice.
 //! - compressible: every block compresses to the same share, and a share of the blocks are copies of one of a
 //!   pool of contents.

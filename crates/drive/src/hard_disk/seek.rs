@@ -2,7 +2,7 @@
 //!
 //! t(d) = a + b sqrt(d) + c d for d >= 1, and 0 for d = 0: the arm accelerates and brakes over short distances
 //! (time grows with the root), coasts at full speed over long ones (time grows with the distance), and settles at
-//! the end [RW]. The three numbers follow from the three times that specifications give: one cylinder, the mean
+//! the end \[RW\]. The three numbers follow from the three times that specifications give: one cylinder, the mean
 //! over all pairs of cylinders, and all cylinders. c may come out below zero, where short seeks are held back to
 //! save noise and power, as long as a longer seek never takes less time.
 

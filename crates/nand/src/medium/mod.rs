@@ -5,7 +5,7 @@
 //! | head | 64 | 1 while a secure erase is under way |
 //! | blocks | 32 a block | erase count (32 bits), state (8 bits); the rest is zero |
 //! | pages | 16 a page | sequence number; first record within the block (32 bits), records (16), kind (8), status (8) |
-//! | records | 16 a record | two words of [`Record`](crate::op::Record), packed in the order of a block's pages |
+//! | records | 16 a record | two words of [`Record`], packed in the order of a block's pages |
 //! | area 0, area 1 | 64 + 4 a user unit + 24 a log record | `area.rs` |
 //! | held units | 16 an entry | unit and cell; order in which it was held, 0 of a free entry |
 //!

@@ -1,8 +1,8 @@
 //! How random offsets are spread over a region. Every draw takes constant time and no memory.
 //!
-//! - zipf, pareto: as fio draws them, offset for offset ([`as_fio`]): its approximation of the power law, and its hash,
+//! - zipf, pareto: as fio draws them, offset for offset (`as_fio.rs`): its approximation of the power law, and its hash,
 //!   by which hot ranks fall together unless the region is a power of two. What a fio job file means.
-//! - true zipf: rank k of n with probability k^-theta / sum of all ([`zipf`]).
+//! - true zipf: rank k of n with probability k^-theta / sum of all (`zipf.rs`).
 //! - true pareto: self-similar: the share h of blocks gets the share 1 - h of accesses, and so on within it,
 //!   F(x) = x^(ln(1 - h) / ln h).
 //! - normal: around the middle of the region, standard deviation in percent of it, cut off at its ends.
