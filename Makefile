@@ -37,6 +37,9 @@ say = @printf '$(HEADING)' $(1)
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
     $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
+# Speed is measured on one core, the last that this shell may use, where taskset exists.
+PINNED = $(shell command -v taskset >/dev/null && echo "taskset -c $$(taskset -cp $$$$ | sed 's/.*[-,: ]//')")
+
 # The extension module can't be linked into a test program (there is no libpython to link with);
 # pytest tests it from its Python side.
 TESTED_CRATES := --workspace --exclude drivelab-python
@@ -134,9 +137,15 @@ validate: ## write amplification against theory, with deviations
 
 .PHONY: bench
 bench: setup system ## the engine's speed in requests per second; a served drive's beside nbdkit memory; mounts
-	cargo run $(QUIET) --locked --release -p drivelab-workload --example bench
+	cargo build $(QUIET) --locked --release -p drivelab-workload --example bench
+	$(PINNED) target/release/examples/bench
 	PYTHONPATH=python/tests $(BIN)/python -m served.benchmark
 	PYTHONPATH=python/tests $(BIN)/python -m served.mounting
+
+.PHONY: instructions
+instructions: ## instructions per command, of every row of the engine's benchmark, on small drives (valgrind)
+	@tools/preflight >/dev/null
+	@tools/instructions
 
 ##@ Housekeeping
 
