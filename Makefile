@@ -111,10 +111,11 @@ fuzz: setup ## mutated conversations and images for SECONDS each, from SEED
 	    --cargo-quiet --success-output final --no-tests fail
 
 .PHONY: lint
-lint: setup ## formatting, clippy, dependency licences, ruff, mypy, stubs against the built module
+lint: setup ## formatting, clippy, documentation, dependency licences, ruff, mypy, stubs against the built module
 	$(call say,"rustfmt and clippy")
 	cargo fmt --all --check
 	cargo clippy $(QUIET) --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc $(QUIET) --locked --no-deps $(TESTED_CRATES)
 	$(call say,"dependencies")
 	cargo deny --log-level error --offline check --hide-inclusion-graph bans licenses sources
 	$(call say,"ruff")
