@@ -10,12 +10,10 @@ use std::fmt::Debug;
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
 use crate::backlog::Backlog;
-use crate::bad_blocks::BadBlocks;
-use crate::cleaning::{CleaningStep, Urgency};
 use crate::content::{Content, Identity, UnitContent};
 use crate::counters::FtlCounters;
-use crate::die_logs::MetadataStep;
 use crate::error::FtlError;
+use crate::log::{BadBlocks, CleaningStep, MetadataStep, Urgency};
 use crate::recovery::Recovered;
 
 /// What of a buffered unit's content matters to the scheme that stores it.

@@ -3,8 +3,8 @@
 
 use drivelab_nand::{DieIndex, Lpn};
 
-use crate::cleaning::Urgency;
 use crate::error::FtlError;
+use crate::log::Urgency;
 use crate::mapping::{LogMapping, Stored};
 use crate::merge::{GroupUnit, MergeMap, MergeScheme};
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use drivelab_nand::Ppn;
 
-use super::Extent;
+use super::entry::{Extent, TRIMMED};
+use super::fragments::Key;
 use crate::content::Identity;
 
 /// A shared fragment.
@@ -107,5 +108,17 @@ impl Duplicates {
     /// Contents that can be found.
     pub fn identity_count(&self) -> usize {
         self.by_identity.len()
+    }
+}
+
+/// A fragment is valid while the map (or the table of shared fragments) points at its page.
+#[inline]
+pub(super) fn is_valid(map: &[u32], duplicates: &Duplicates, place: Ppn, key: Key) -> bool {
+    match key {
+        Key::Unit(lpn) => map[lpn.0 as usize] & !TRIMMED == place.0 + 1,
+        Key::Shared(id) => {
+            let shared = duplicates.get(id);
+            shared.references > 0 && shared.page == place
+        }
     }
 }

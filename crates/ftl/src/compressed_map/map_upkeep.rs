@@ -2,9 +2,10 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
-use super::{CompressedMap, SHARED, TRIMMED};
-use crate::die_logs::MetadataStep;
+use super::entry::{SHARED, TRIMMED};
+use super::map::CompressedMap;
 use crate::error::FtlError;
+use crate::log::MetadataStep;
 
 impl CompressedMap {
     /// Where an entry says that a fragment lies.

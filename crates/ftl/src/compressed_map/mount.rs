@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use drivelab_nand::op::Record;
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
 
-use super::durable::{Meaning, meanings};
+use super::entry::{Extent, SHARED};
 use super::fragments::Key;
-use super::{CompressedMap, Extent, SHARED};
+use super::map::CompressedMap;
+use super::records::{Meaning, meanings};
 use crate::content::Identity;
 use crate::recovery::Recovered;
 

@@ -2,33 +2,12 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, Ppn};
 
+use super::duplicates::is_valid;
+use super::entry::{Extent, OpenPage, SHARED, TRIMMED};
 use super::fragments::{Key, Word};
-use super::{CompressedMap, Extent, OpenPage, SHARED, TRIMMED, is_valid};
-use crate::blocks::Stream;
-use crate::cleaning::{CleaningStep, Job};
+use super::map::CompressedMap;
 use crate::error::FtlError;
-
-/// What is being moved.
-#[derive(Clone, Debug)]
-pub(super) struct Moving {
-    /// Per die: the page of the victim's list that its cursor is on.
-    source_page: Vec<u32>,
-    /// Fragments of the page that is put together.
-    keys: Vec<(Key, u8)>,
-    /// Granules that come from each page read for it.
-    source_granules: Vec<u32>,
-}
-
-impl Moving {
-    pub fn new(dies: u32) -> Self {
-        Self { source_page: vec![0; dies as usize], keys: Vec::new(), source_granules: Vec::new() }
-    }
-
-    /// Granules read from each page for the last page of copies.
-    pub fn source_granules(&self) -> &[u32] {
-        &self.source_granules
-    }
-}
+use crate::log::{CleaningStep, Job, Stream};
 
 /// Pages that fragments of these sizes fill, one after another.
 fn pages_filled(sizes: impl Iterator<Item = u32>, page_granules: u32) -> u32 {

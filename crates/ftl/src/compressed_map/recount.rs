@@ -2,8 +2,10 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, Ppn};
 
+use super::duplicates::is_valid;
+use super::entry::{SHARED, TRIMMED};
 use super::fragments::{Key, Word};
-use super::{CompressedMap, SHARED, TRIMMED, is_valid};
+use super::map::CompressedMap;
 
 impl CompressedMap {
     /// Recounts everything from the map and from out-of-band data.

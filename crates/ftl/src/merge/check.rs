@@ -2,7 +2,8 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
-use super::{MergeCore, OPEN};
+use super::bank::OPEN;
+use super::core::MergeCore;
 
 impl MergeCore {
     /// Recounts everything from the maps and from flash.

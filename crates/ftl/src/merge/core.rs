@@ -2,13 +2,15 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
-use super::{Bank, GroupUnit, MergeConfig, RowRead};
-use crate::blocks::{FreePool, ValidBits};
+use super::bank::Bank;
+use super::config::MergeConfig;
+use super::log_places::LogPlaces;
+use super::plan::{GroupUnit, RowRead};
+use super::superblocks::{RowPlace, Superblocks};
 use crate::counters::FtlCounters;
-use crate::log_places::LogPlaces;
+use crate::log::{FreePool, ValidBits};
 use crate::mapping::Superseded;
 use crate::stamps::Stamps;
-use crate::superblocks::{RowPlace, Superblocks};
 
 /// State that both schemes have.
 #[derive(Clone, Debug)]

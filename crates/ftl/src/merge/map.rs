@@ -4,14 +4,17 @@ use std::fmt::Debug;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 
-use super::{GroupPlan, GroupUnit, MERGING, MergeConfig, MergeCore, MergeStep, OPEN, Route, RowRead, Task};
+use super::bank::{MERGING, OPEN, Task};
+use super::config::MergeConfig;
+use super::core::MergeCore;
+use super::plan::{GroupPlan, GroupUnit, MergeStep, Route, RowRead};
+use super::superblocks::Superblocks;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 use crate::error::FtlError;
 use crate::mapping::{Mapping, Superseded};
 use crate::recovery::Recovered;
 use crate::stamps::Stamps;
-use crate::superblocks::Superblocks;
 
 /// What tells the schemes apart.
 pub trait MergeScheme: Clone + Debug + Send + 'static {

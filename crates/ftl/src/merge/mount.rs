@@ -13,10 +13,11 @@ use drivelab_nand::op::Record;
 use drivelab_nand::view::BlockState;
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
+use super::bank::{OPEN, Replacement, Task};
+use super::core::MergeCore;
+use super::log_places::LogPlaces;
 use super::role::Role;
-use super::{MergeCore, OPEN, Replacement, Task};
-use crate::blocks::FreePool;
-use crate::log_places::LogPlaces;
+use crate::log::FreePool;
 use crate::recovery::{Recovered, recover_without};
 
 /// What was found of a block.

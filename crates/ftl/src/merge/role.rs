@@ -3,7 +3,8 @@
 use drivelab_nand::op::{NO_CELL, Record};
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
 
-use super::{MERGING, MergeCore, OPEN};
+use super::bank::{MERGING, OPEN};
+use super::core::MergeCore;
 
 /// Bits of the role in a record's information word; the superblock lies above.
 const ROLE_BITS: u32 = 8;

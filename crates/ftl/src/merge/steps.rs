@@ -2,7 +2,9 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
-use super::{MERGING, MergeCore, MergeStep, OPEN, Replacement, RowRead, Task};
+use super::bank::{MERGING, OPEN, Replacement, Task};
+use super::core::MergeCore;
+use super::plan::{MergeStep, RowRead};
 use crate::error::FtlError;
 
 impl MergeCore {

@@ -5,7 +5,7 @@
 //! is, so that its block is worth emptying at a higher valid share than one whose data will soon be overwritten anyway.
 //! What is known is one age a block, the youngest in it.
 
-use super::View;
+use super::view::View;
 
 pub(super) fn pick(view: &View<'_>) -> Option<u32> {
     let mut best: Option<(f64, u32)> = None;

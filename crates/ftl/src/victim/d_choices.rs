@@ -4,7 +4,7 @@
 
 use drivelab_sim::Stream as RandomStream;
 
-use super::View;
+use super::view::View;
 
 pub(super) fn pick(view: &View<'_>, random: &mut RandomStream) -> Option<u32> {
     let one = super::random::pick(view, random)?;

@@ -1,7 +1,7 @@
 //! The block that was opened longest ago. Its write amplification under uniform random writes has a closed form
 //! (REFERENCES.md, \[1\], \[3\]), which `make validate` checks.
 
-use super::View;
+use super::view::View;
 
 pub(super) fn pick(view: &View<'_>) -> Option<u32> {
     let mut oldest: Option<(u64, u32)> = None;

@@ -1,6 +1,6 @@
 //! Fewest valid units (REFERENCES.md, \[2\]); ties go to the first block after the scan's start.
 
-use super::View;
+use super::view::View;
 
 /// Words that one step of the search compares at once.
 const CHUNK: usize = 64;

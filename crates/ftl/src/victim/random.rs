@@ -2,7 +2,7 @@
 
 use drivelab_sim::Stream as RandomStream;
 
-use super::{NOT_CLOSED, View};
+use super::view::{NOT_CLOSED, View};
 
 /// Draws before all blocks are gone through.
 const BLIND_DRAWS: usize = 8;

@@ -1,111 +1,14 @@
-//! Cleaning (garbage collection) and static wear levelling, one flash operation at a time.
+//! Cleaning (garbage collection) and static wear levelling of a page map, one flash operation at a time.
 //!
 //! Each die is cleaned by itself: victim, copies and freed block are on one die, so cleaning never waits for
 //! another die and a controller can interleave it with host work page by page.
 
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
-use crate::blocks::Stream;
-use crate::compressed_map::parity::Parity;
-use crate::config::CleaningMode;
-use crate::die_logs::Measure;
+use super::map::PageMap;
 use crate::error::FtlError;
+use crate::log::{CleaningMode, CleaningStep, Job, Measure, Parity, Purpose, Stream};
 use crate::mapping::Mapping;
-use crate::page_map::PageMap;
-
-/// Why a block is being emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// To free space.
-    Cleaning,
-    /// To put a little-worn block back into use.
-    WearLevelling,
-}
-
-/// How much a die needs cleaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Urgency {
-    /// Enough free blocks.
-    None,
-    /// Only if there is nothing better to do.
-    Idle,
-    /// Below the start threshold.
-    Wanted,
-    /// The host cannot write on this die before a block is freed.
-    Urgent,
-}
-
-/// One flash operation of cleaning. The FTL's own state has already changed when a step is handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CleaningStep {
-    /// Read the units in [`LogMapping::copied_page_bytes`] and program them as one page at `to`.
-    Copy {
-        /// First place of the page that was programmed.
-        to: Ppn,
-        /// Why.
-        purpose: Purpose,
-    },
-    /// Read a unit into the write buffer, from where it will be written again; then
-    /// [`LogMapping::release`](crate::LogMapping::release) it.
-    ReadIntoBuffer {
-        /// The unit.
-        lpn: Lpn,
-    },
-    /// Program a page of parity over dies, which host or cleaning pages of this die have to wait for.
-    Parity {
-        /// The page.
-        at: Ppn,
-    },
-    /// Erase a block.
-    Erase {
-        /// The block.
-        block: BlockIndex,
-        /// Why.
-        purpose: Purpose,
-    },
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Job {
-    pub(crate) victim: BlockIndex,
-    /// What to look at next, counted from the start of the victim.
-    pub(crate) cursor: u32,
-    pub(crate) purpose: Purpose,
-    /// Valid units that the victim had when it was picked.
-    pub(crate) valid_at_start: u32,
-}
-
-/// State of cleaning on every die.
-#[derive(Clone, Debug)]
-pub struct CleaningState {
-    pub(crate) jobs: Vec<Option<Job>>,
-    /// Between the start and the stop threshold.
-    pub(crate) active: Vec<bool>,
-    /// The block being emptied needs the room of the host's open block.
-    pub(crate) borrows: Vec<bool>,
-    /// Dies that have neither room nor a block that could be emptied.
-    pub(crate) wedged: Vec<bool>,
-    /// How many.
-    pub(crate) wedged_dies: u32,
-    pub(crate) scan_start: Vec<u32>,
-    pub(crate) erases_since_wear_check: Vec<u32>,
-}
-
-impl CleaningState {
-    pub(crate) fn new(dies: u32) -> Self {
-        let dies = dies as usize;
-        Self {
-            jobs: vec![None; dies],
-            active: vec![false; dies],
-            borrows: vec![false; dies],
-            wedged: vec![false; dies],
-            wedged_dies: 0,
-            scan_start: vec![0; dies],
-            erases_since_wear_check: vec![0; dies],
-        }
-    }
-}
-
 impl PageMap {
     /// Does the next operation of cleaning on a die and says what it was; picks a victim if none is being
     /// emptied. `None`: there is nothing to gain.

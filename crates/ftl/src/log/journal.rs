@@ -8,10 +8,7 @@
 use drivelab_nand::{BlockIndex, DieIndex, UnitLayout};
 use drivelab_sim::sabotage::{self, Sabotage};
 
-use crate::config::FtlConfig;
-
-/// Blocks of a die that the journal keeps.
-pub const JOURNAL_BLOCKS: u32 = 2;
+use super::config::{FtlConfig, JOURNAL_BLOCKS};
 
 /// State of the journal.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
-//! What must be true of an FTL after every step; recomputed the slow way, for tests and `check`.
+//! What must be true of a page map after every step; recomputed the slow way, for tests and `check`.
 
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
-use crate::page_map::PageMap;
+use super::map::PageMap;
 
 impl PageMap {
     /// Recounts everything from the map and from flash.

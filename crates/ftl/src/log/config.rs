@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::journal::JOURNAL_BLOCKS;
 use crate::victim::VictimSelection;
+
+/// Blocks of a die that the map journal keeps.
+pub const JOURNAL_BLOCKS: u32 = 2;
 
 /// How cleaning makes room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

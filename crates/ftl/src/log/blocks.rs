@@ -1,77 +1,11 @@
-//! Free blocks, open blocks and valid page counts of every die.
+//! Open blocks, closed blocks and valid page counts of every die.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
 
-use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Ppn, UnitLayout};
-
+use super::free_pool::FreePool;
+use super::streams::{STREAMS, Stream};
 use crate::victim::NOT_CLOSED;
-
-/// Which open block of a die a page goes to. Host and cleaning writes are kept apart: data that survived a
-/// cleaning is colder than fresh data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Data from the host.
-    Host,
-    /// Valid pages that cleaning or wear levelling moves.
-    Cleaning,
-}
-
-const STREAMS: usize = 2;
 const NO_BLOCK: u32 = u32::MAX;
-
-/// Erased blocks of every die, least worn first (dynamic wear levelling).
-#[derive(Clone, Debug)]
-pub struct FreePool {
-    /// Erase count above, block below.
-    dies: Vec<BinaryHeap<Reverse<u64>>>,
-}
-
-impl FreePool {
-    /// All blocks of all dies are free; the first `reserved` of each die belong to somebody else.
-    pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
-        let blocks_per_die = layout.geometry.blocks_per_die();
-        let word =
-            |block: u32| Reverse(u64::from(flash.erase_count(BlockIndex(block))) << 32 | u64::from(block));
-        let dies = (0..layout.geometry.die_count())
-            .map(|die| (reserved..blocks_per_die).map(|block| word(die * blocks_per_die + block)).collect())
-            .collect();
-        Self { dies }
-    }
-
-    /// Free blocks of a die.
-    #[inline]
-    #[must_use]
-    pub fn count(&self, die: DieIndex) -> u32 {
-        self.dies[die.0 as usize].len() as u32
-    }
-
-    /// Takes the least worn free block.
-    #[inline]
-    pub(crate) fn take(&mut self, die: DieIndex) -> Option<BlockIndex> {
-        let Reverse(word) = self.dies[die.0 as usize].pop()?;
-        Some(BlockIndex(word as u32))
-    }
-
-    /// The erased blocks of all dies are free, but for the first `reserved` of each die.
-    pub(crate) fn erased(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
-        let mut pool = Self { dies: vec![BinaryHeap::new(); layout.geometry.die_count() as usize] };
-        for block in (0..layout.block_count()).map(BlockIndex) {
-            let is_reserved = block.0 % layout.geometry.blocks_per_die() < reserved;
-            if !is_reserved && flash.write_pointer(block) == 0 {
-                pool.put(layout.die_of(block), block, flash.erase_count(block));
-            }
-        }
-        pool
-    }
-
-    /// A block was erased and is free again.
-    #[inline]
-    pub(crate) fn put(&mut self, die: DieIndex, block: BlockIndex, erase_count: u32) {
-        self.dies[die.0 as usize].push(Reverse(u64::from(erase_count) << 32 | u64::from(block.0)));
-    }
-}
-
 /// Block bookkeeping, rebuilt from flash after a power cut.
 #[derive(Clone, Debug)]
 pub struct Blocks {
@@ -129,7 +63,7 @@ impl Blocks {
     /// Blocks that have failed are neither free nor open nor candidates for cleaning.
     pub(crate) fn withhold(&mut self, layout: &UnitLayout, is_bad: &[bool]) {
         for die in (0..layout.geometry.die_count()).map(DieIndex) {
-            self.free.dies[die.0 as usize].retain(|&Reverse(word)| !is_bad[word as u32 as usize]);
+            self.free.retain(die, |block| !is_bad[block.0 as usize]);
             for open in &mut self.open[die.0 as usize] {
                 if *open != NO_BLOCK && is_bad[*open as usize] {
                     *open = NO_BLOCK;
@@ -252,48 +186,5 @@ impl Blocks {
     #[inline]
     pub(crate) fn remove_valid(&mut self, block: BlockIndex, count: u32) {
         self.valid[block.0 as usize] -= count as u16;
-    }
-}
-
-/// One bit per place: does it hold the current data of its LPN?
-#[derive(Clone, Debug)]
-pub struct ValidBits {
-    words: Vec<u64>,
-}
-
-impl ValidBits {
-    pub(crate) fn new(places: u32) -> Self {
-        Self { words: vec![0; places.div_ceil(64) as usize] }
-    }
-
-    /// Whether a place is valid.
-    #[inline]
-    pub fn get(&self, ppn: Ppn) -> bool {
-        self.words[(ppn.0 / 64) as usize] >> (ppn.0 % 64) & 1 != 0
-    }
-
-    #[inline]
-    pub(crate) fn set(&mut self, ppn: Ppn) {
-        self.words[(ppn.0 / 64) as usize] |= 1 << (ppn.0 % 64);
-    }
-
-    #[inline]
-    pub(crate) fn clear(&mut self, ppn: Ppn) {
-        self.words[(ppn.0 / 64) as usize] &= !(1 << (ppn.0 % 64));
-    }
-
-    /// The first valid place in `from..end`.
-    #[inline]
-    pub(crate) fn next(&self, from: Ppn, end: Ppn) -> Option<Ppn> {
-        let mut place = from.0;
-        while place < end.0 {
-            let word = self.words[(place / 64) as usize] >> (place % 64);
-            if word != 0 {
-                let found = place + word.trailing_zeros();
-                return (found < end.0).then_some(Ppn(found));
-            }
-            place = (place / 64 + 1) * 64;
-        }
-        None
     }
 }

@@ -1,0 +1,63 @@
+//! What must be true of thresholds before, and of the books after every step; recomputed the slow way.
+
+use drivelab_nand::{BlockIndex, DieIndex, GeometryError, UnitLayout};
+
+use super::config::{CleaningMode, FtlConfig};
+use super::die_logs::{DieLogs, RESERVE_BLOCKS};
+impl DieLogs {
+    /// Recounts a die's valid units (`valid`, counted by the scheme) and its free pool.
+    pub(crate) fn check_die(&self, die: DieIndex, valid: u32) -> Result<(), String> {
+        if valid != self.die_valid[die.0 as usize] {
+            return Err(format!(
+                "die {} has {valid} valid units, its count says {}",
+                die.0, self.die_valid[die.0 as usize]
+            ));
+        }
+        let per_die = self.layout.geometry.blocks_per_die();
+        let erased = (die.0 * per_die..(die.0 + 1) * per_die)
+            .skip(self.reserved as usize)
+            .filter(|&block| {
+                self.flash.write_pointer(BlockIndex(block)) == 0 && !self.is_bad(BlockIndex(block))
+            })
+            // Of a stream that opened it, and could not write it yet because others had failed.
+            .filter(|&block| !self.blocks.is_open(die, BlockIndex(block)))
+            .count();
+        let free = self.blocks.free_count(die) as usize;
+        if erased != free {
+            return Err(format!("die {} has {erased} erased blocks, but {free} in its free pool", die.0));
+        }
+        Ok(())
+    }
+}
+
+/// Whether cleaning can work with these thresholds.
+///
+/// # Errors
+/// The first threshold that is out of range.
+pub(crate) fn check_thresholds(
+    layout: &UnitLayout,
+    config: &FtlConfig,
+    reserved: u32,
+) -> Result<(), GeometryError> {
+    if config.cleaning_mode == CleaningMode::RewriteInPlace {
+        return Ok(());
+    }
+    let blocks = layout.geometry.blocks_per_die() - reserved;
+    let (start, stop) = (config.cleaning_start_blocks, config.cleaning_stop_blocks);
+    if start < RESERVE_BLOCKS + 1 || start > blocks {
+        let allowed = format!("must be {} to {blocks} blocks per die", RESERVE_BLOCKS + 1);
+        return Err(GeometryError::new("ftl.cleaning_start_blocks", start, allowed));
+    }
+    if stop < start || stop > blocks {
+        let allowed = format!("must be ftl.cleaning_start_blocks = {start} to {blocks} blocks per die");
+        return Err(GeometryError::new("ftl.cleaning_stop_blocks", stop, allowed));
+    }
+    if config.idle_cleaning_blocks > blocks {
+        let allowed = format!("must be at most {blocks} blocks per die");
+        return Err(GeometryError::new("ftl.idle_cleaning_blocks", config.idle_cleaning_blocks, allowed));
+    }
+    if config.choices == 0 {
+        return Err(GeometryError::new("ftl.choices", 0u32, "must be 1 or more"));
+    }
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! Cleaning of one die: how much it is needed, which block is emptied, what becomes of it; and static wear levelling.
+//!
+//! Valid data is counted in a measure of the scheme: map units, or granules of compressed data.
+
+use drivelab_nand::{BlockIndex, DieIndex};
+use drivelab_sim::sabotage::{self, Sabotage};
+
+use super::config::CleaningMode;
+use super::die_logs::{DieLogs, RESERVE_BLOCKS};
+use super::jobs::Job;
+use super::parity::Parity;
+use super::steps::{CleaningStep, Purpose, Urgency};
+use super::streams::Stream;
+use crate::victim::{self, VictimSelection, View};
+/// Static wear levelling looks at a die once in (its blocks / this) erases of it: often enough to keep up, rarely
+/// enough that looking at all blocks costs nothing per page.
+const WEAR_CHECKS_PER_ROUND: u32 = 64;
+
+/// How much valid data a block and a page can hold, in the scheme's measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measure {
+    /// A block.
+    pub per_block: u32,
+    /// A page: a block with less than this to gain is no victim.
+    pub per_page: u32,
+    /// Pages that hold no data.
+    pub parity: Parity,
+}
+
+impl DieLogs {
+    /// Whether a die has not even the block that cleaning needs. It comes to that only when power cuts have torn pages
+    /// in it, or blocks have failed.
+    #[inline]
+    fn lacks_reserve(&self, die: DieIndex) -> bool {
+        self.blocks.free_count(die) < RESERVE_BLOCKS && self.config.cleaning_mode == CleaningMode::Relocate
+    }
+
+    /// Whether cleaning needs the room that is left on a die.
+    #[inline]
+    pub(super) fn is_short(&self, die: DieIndex) -> bool {
+        self.lacks_reserve(die) && (!self.is_cleaning(die) || self.cleaning.borrows[die.0 as usize])
+    }
+
+    /// The same as [`Self::urgency`] where that takes no reckoning: a die with blocks to spare.
+    #[inline]
+    pub(crate) fn calm_urgency(&mut self, die: DieIndex) -> Option<Urgency> {
+        if self.blocks.free_count(die) < self.calm_blocks || self.bad.is_some() {
+            return None;
+        }
+        self.cleaning.active[die.0 as usize] = false;
+        Some(if self.is_cleaning(die) { Urgency::Wanted } else { Urgency::None })
+    }
+
+    /// How much a die needs cleaning; `has_room`: the host can write there now.
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
+    pub(crate) fn urgency(&mut self, die: DieIndex, has_room: bool) -> Urgency {
+        let index = die.0 as usize;
+        let free = self.blocks.free_count(die);
+        if free < self.config.cleaning_start_blocks {
+            self.cleaning.active[index] = true;
+        } else if free >= self.config.cleaning_stop_blocks {
+            self.cleaning.active[index] = false;
+        }
+        if !has_room {
+            return Urgency::Urgent;
+        }
+        if sabotage::is(Sabotage::CleaningTooLate) {
+            return Urgency::None;
+        }
+        if self.has_to_empty(die) {
+            return Urgency::Wanted;
+        }
+        if self.cleaning.active[index] || self.cleaning.jobs[index].is_some() {
+            return Urgency::Wanted;
+        }
+        if free < self.config.idle_cleaning_blocks { Urgency::Idle } else { Urgency::None }
+    }
+
+    /// Whether a victim is being emptied on a die.
+    #[inline]
+    pub(crate) fn is_cleaning(&self, die: DieIndex) -> bool {
+        self.cleaning.jobs[die.0 as usize].is_some()
+    }
+
+    /// The block being emptied on a die.
+    #[inline]
+    pub(crate) fn victim_of(&self, die: DieIndex) -> Option<BlockIndex> {
+        self.cleaning.jobs[die.0 as usize].map(|job| job.victim)
+    }
+
+    /// Valid data that the block being emptied on a die had when it was picked.
+    #[inline]
+    pub(crate) fn valid_at_start(&self, die: DieIndex) -> Option<u32> {
+        self.cleaning.jobs[die.0 as usize].map(|job| job.valid_at_start)
+    }
+
+    /// The block being emptied on a die; picks one if there is none. `None`: no block is worth it. `pages_of`: how many
+    /// pages the valid data of a block fills, of which there is so much.
+    #[inline]
+    pub(crate) fn victim(
+        &mut self,
+        die: DieIndex,
+        measure: Measure,
+        pages_of: impl Fn(BlockIndex, u32) -> u32,
+    ) -> Option<Job> {
+        let index = die.0 as usize;
+        if let Some(job) = self.cleaning.jobs[index] {
+            return Some(job);
+        }
+        if let Some(block) = self.next_to_empty(die) {
+            return Some(self.begin(block, Purpose::Cleaning));
+        }
+        let picked = if self.lacks_reserve(die) {
+            self.pick_what_fits(die, measure, pages_of)
+        } else {
+            self.pick_victim(die, measure)
+        };
+        if picked.is_none() {
+            self.cleaning.active[index] = false;
+        }
+        let is_wedged = picked.is_none()
+            && !self.has_host_block(die)
+            && (self.lacks_reserve(die) || self.cleaning.wedged_dies > 0);
+        if std::mem::replace(&mut self.cleaning.wedged[index], is_wedged) != is_wedged {
+            let dies = &mut self.cleaning.wedged_dies;
+            *dies = if is_wedged { *dies + 1 } else { *dies - 1 };
+        }
+        picked
+    }
+
+    /// Whether a die has neither room nor a block that could be emptied. It comes to that when power cuts, one soon after
+    /// the other, have torn one page after another: the drive lives on with the other dies, whatever is valid there,
+    /// until so much of this one is outdated that a block can be erased.
+    #[inline]
+    pub(crate) fn is_wedged(&self, die: DieIndex) -> bool {
+        self.cleaning.wedged[die.0 as usize]
+    }
+
+    /// Whether no die has limits for valid data because another one is wedged.
+    #[inline]
+    pub(crate) fn is_in_need(&self) -> bool {
+        self.cleaning.wedged_dies > 0
+    }
+
+    fn pick_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
+        let per_die = self.layout.geometry.blocks_per_die();
+        let first = die.0 * per_die;
+        let start = self.cleaning.scan_start[die.0 as usize];
+        let view = View {
+            valid: self.blocks.die_words(die),
+            first_sequence: self.flash.first_sequences(first, per_die),
+            newest_sequence: self.blocks.die_newest(die),
+            next_sequence: self.flash.next_sequence(),
+            units_per_block: measure.per_block,
+            most_valid: (measure.per_block - measure.per_page) as u16,
+            choices: self.config.choices,
+            start: start as usize,
+        };
+        let block = victim::pick(self.config.victim_selection, &view, &mut self.random)?;
+        self.cleaning.scan_start[die.0 as usize] = (block + 1) % per_die;
+        Some(self.begin(BlockIndex(first + block), Purpose::Cleaning))
+    }
+
+    /// With no block in reserve: the block with the least to copy, if that fits into what is open on the die, the host's
+    /// block included.
+    fn pick_what_fits(
+        &mut self,
+        die: DieIndex,
+        measure: Measure,
+        pages_of: impl Fn(BlockIndex, u32) -> u32,
+    ) -> Option<Job> {
+        let geometry = self.layout.geometry;
+        let room = |stream| {
+            let open = self.blocks.open_block(die, stream);
+            open.map_or(0, |block| {
+                let step = self.layout.pages_per_unit;
+                let (used, all) = (self.flash.write_pointer(block) / step, geometry.pages_per_block / step);
+                measure.parity.data_pages(die, all) - measure.parity.data_pages(die, used)
+            })
+        };
+        let (own, host) = (room(Stream::Cleaning), room(Stream::Host));
+        let first = die.0 * geometry.blocks_per_die();
+        let (needed, block) = (first..first + geometry.blocks_per_die())
+            .map(BlockIndex)
+            .filter(|&block| self.blocks.is_closed(block))
+            .map(|block| (self.blocks.valid_count(block), block))
+            .filter(|&(valid, _)| valid <= measure.per_block - measure.per_page)
+            .map(|(valid, block)| (pages_of(block, valid), block))
+            .min_by_key(|&(pages, block)| (pages, block.0))?;
+        if needed > own + host {
+            return None;
+        }
+        self.cleaning.borrows[die.0 as usize] = needed > own;
+        Some(self.begin(block, Purpose::Cleaning))
+    }
+
+    /// A job that empties a block.
+    pub(crate) fn begin(&self, victim: BlockIndex, purpose: Purpose) -> Job {
+        Job { victim, cursor: 0, purpose, valid_at_start: self.blocks.valid_count(victim) }
+    }
+
+    /// Counts one page of copies, of a victim to a block. Nobody but cost-benefit asks for the age of blocks.
+    #[inline]
+    pub(crate) fn count_copy(&mut self, units: u64, purpose: Purpose, victim: BlockIndex, to: BlockIndex) {
+        if self.config.victim_selection == VictimSelection::CostBenefit {
+            // A block that failed before it was full has no age yet.
+            self.blocks.note_copied(victim, to, self.flash.next_sequence() - 1);
+        }
+        match purpose {
+            Purpose::Cleaning => {
+                self.counters.programs_cleaning += 1;
+                self.counters.units_cleaning += units;
+            }
+            Purpose::WearLevelling => {
+                self.counters.programs_wear += 1;
+                self.counters.units_wear += units;
+            }
+        }
+    }
+
+    /// Erases the emptied victim.
+    pub(crate) fn erase_victim(&mut self, die: DieIndex, job: Job) -> CleaningStep {
+        self.cleaning.jobs[die.0 as usize] = None;
+        self.cleaning.borrows[die.0 as usize] = false;
+        if self.blocks.open_block(die, Stream::Host) == Some(job.victim) {
+            self.blocks.abandon(die, Stream::Host);
+        }
+        self.flash.erase(job.victim);
+        let worn = self.flash.erase_count(job.victim);
+        if self.has_erase_failed(die, job.victim) {
+            self.blocks.retire(job.victim);
+        } else {
+            self.blocks.release(die, job.victim, worn);
+        }
+        match job.purpose {
+            Purpose::Cleaning => self.counters.erases_cleaning += 1,
+            Purpose::WearLevelling => self.counters.erases_wear += 1,
+        }
+        if self.config.wear_spread_limit > 0 {
+            self.check_wear(die, worn);
+        }
+        CleaningStep::Erase { block: job.victim, purpose: job.purpose }
+    }
+
+    /// Static wear levelling: cold data holds little-worn blocks; when the spread of a die's erase counts exceeds
+    /// the limit, its least worn closed block is emptied next, so that it returns to use.
+    fn check_wear(&mut self, die: DieIndex, worn: u32) {
+        let index = die.0 as usize;
+        self.cleaning.erases_since_wear_check[index] += 1;
+        let interval = self.layout.geometry.blocks_per_die() / WEAR_CHECKS_PER_ROUND;
+        if self.cleaning.erases_since_wear_check[index] < interval || self.blocks.free_count(die) == 0 {
+            return;
+        }
+        self.cleaning.erases_since_wear_check[index] = 0;
+        let per_die = self.layout.geometry.blocks_per_die();
+        let coldest = (die.0 * per_die..(die.0 + 1) * per_die)
+            .map(BlockIndex)
+            .filter(|&block| self.blocks.is_closed(block))
+            .min_by_key(|&block| (self.flash.erase_count(block), block.0));
+        if let Some(block) = coldest
+            && worn.saturating_sub(self.flash.erase_count(block)) > self.config.wear_spread_limit
+        {
+            self.cleaning.jobs[index] = Some(self.begin(block, Purpose::WearLevelling));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What every scheme is made of that appends to open blocks of every die and cleans die by die: flash, its blocks,
+//! the blocks being emptied, the map journal. What a page holds, and what of it is valid, is the scheme's own.
+
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
+use drivelab_sim::Stream as RandomStream;
+
+use super::bad_blocks::BadBlocks;
+use super::blocks::Blocks;
+use super::config::{CleaningMode, FtlConfig};
+use super::jobs::CleaningState;
+use super::journal::Journal;
+use super::steps::MetadataStep;
+use super::streams::Stream;
+use crate::backlog::Backlog;
+use crate::counters::FtlCounters;
+use crate::error::FtlError;
+
+/// Purpose number of the victim selection's random stream.
+pub(super) const VICTIM_STREAM: u64 = 0x0056_4943;
+
+/// Free blocks of a die that host writes may not take: cleaning needs one to copy into.
+pub(super) const RESERVE_BLOCKS: u32 = 1;
+/// Blocks of a die that never hold valid data for good: two open ones and the reserve.
+const WORKING_BLOCKS: u32 = 3;
+
+/// Flash of all dies, and what is done to it.
+#[derive(Clone, Debug)]
+pub struct DieLogs {
+    pub(crate) layout: UnitLayout,
+    pub(crate) config: FtlConfig,
+    pub(crate) flash: FlashArray,
+    pub(crate) blocks: Blocks,
+    pub(crate) cleaning: CleaningState,
+    pub(crate) journal: Journal,
+    pub(crate) counters: FtlCounters,
+    pub(super) random: RandomStream,
+    /// Valid units (map units, or fragments) per die.
+    pub(crate) die_valid: Vec<u32>,
+    /// Blocks that have failed, or may; `None`: none will.
+    pub(crate) bad: Option<Box<BadBlocks>>,
+    /// The first so many blocks of each die keep metadata.
+    pub(crate) reserved: u32,
+    /// A die with so many free blocks has room for the host and need not be cleaned, not even in a pause.
+    pub(super) calm_blocks: u32,
+}
+
+impl DieLogs {
+    /// Erased dies, `reserved` blocks of each for metadata.
+    pub(crate) fn new(flash: FlashArray, config: FtlConfig, reserved: u32) -> Self {
+        let layout = *flash.layout();
+        let dies = layout.geometry.die_count();
+        let mut logs = Self {
+            blocks: Blocks::new(&layout, &flash, reserved),
+            cleaning: CleaningState::new(dies),
+            journal: Journal::new(&config, dies),
+            counters: FtlCounters::default(),
+            random: RandomStream::new(config.seed, VICTIM_STREAM),
+            die_valid: vec![0; dies as usize],
+            bad: None,
+            reserved,
+            calm_blocks: config.calm_blocks(),
+            layout,
+            config,
+            flash,
+        };
+        logs.spread_scan_starts();
+        logs
+    }
+
+    /// Blocks of a die that can hold valid data for good.
+    pub(crate) fn lasting_blocks(layout: &UnitLayout, config: &FtlConfig, reserved: u32) -> u32 {
+        let working = match config.cleaning_mode {
+            CleaningMode::Relocate => WORKING_BLOCKS,
+            CleaningMode::RewriteInPlace => 0,
+        };
+        layout.geometry.blocks_per_die().saturating_sub(reserved + working)
+    }
+
+    /// Quarters of blocks that a die holds back while it is cleaned. Those of the journal; the free ones, which are
+    /// between one less than the threshold at which cleaning starts and as many, and less than that while cleaning
+    /// has just opened one (about a third of a block above the lower: measured); the erased half of each of two open
+    /// blocks; what is there twice of the block being emptied, almost half of it. Together 3/4 above the threshold.
+    pub(crate) fn held_back_quarters(&self) -> u32 {
+        match self.config.cleaning_mode {
+            CleaningMode::Relocate => 4 * (self.reserved + self.config.cleaning_start_blocks) + 3,
+            CleaningMode::RewriteInPlace => 0,
+        }
+    }
+
+    /// Dies begin their scans at different blocks; otherwise all would wear their first blocks most.
+    pub(super) fn spread_scan_starts(&mut self) {
+        let blocks = self.layout.geometry.blocks_per_die();
+        for (die, start) in self.cleaning.scan_start.iter_mut().enumerate() {
+            *start = (die as u32).wrapping_mul(2_654_435_761) % blocks;
+        }
+    }
+
+    /// Free blocks of a die that the host may not take.
+    #[inline]
+    pub(crate) fn reserve(&self) -> u32 {
+        match self.config.cleaning_mode {
+            CleaningMode::Relocate => RESERVE_BLOCKS + self.failure_reserve(),
+            CleaningMode::RewriteInPlace => 0,
+        }
+    }
+
+    /// Whether the host's stream of a die has an open block or may open one.
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
+    pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
+        self.blocks.free_count(die) > self.reserve()
+            || (self.blocks.open_block(die, Stream::Host).is_some() && !self.is_short(die))
+    }
+
+    /// The block that a stream writes next; opens one if it has none.
+    #[inline]
+    pub(crate) fn open(&mut self, die: DieIndex, stream: Stream) -> Result<BlockIndex, FtlError> {
+        match self.blocks.open_block(die, stream) {
+            Some(block) => Ok(block),
+            None => match self.blocks.open_next(die, stream) {
+                Some(block) => Ok(block),
+                None if stream == Stream::Cleaning => {
+                    let written = self.flash.next_sequence() - 1;
+                    self.blocks.lend(die, written).ok_or(FtlError::NoFreeBlock { die: die.0 })
+                }
+                None => Err(FtlError::NoFreeBlock { die: die.0 }),
+            },
+        }
+    }
+
+    /// Closes a stream's block after its last page.
+    #[inline]
+    pub(crate) fn close_if_full(&mut self, die: DieIndex, stream: Stream, last_page: u32) {
+        if last_page + 2 * self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
+            if stream == Stream::Host
+                && let Some(block) = self.blocks.open_block(die, stream)
+            {
+                self.blocks.note_newest(block, self.flash.next_sequence() - 1);
+            }
+            self.blocks.close(die, stream);
+        }
+    }
+
+    /// Programs the due page of the map journal on a die, after an erase of its block if need be.
+    pub(crate) fn program_journal(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
+        let pages = self.layout.geometry.pages_per_block;
+        let step = self.layout.pages_per_unit;
+        let mut erased = None;
+        if self.flash.write_pointer(self.journal.block(&self.layout, die)) + step > pages {
+            self.journal.turn(die);
+            let block = self.journal.block(&self.layout, die);
+            if self.flash.write_pointer(block) > 0 {
+                self.flash.erase(block);
+                self.counters.erases_map += 1;
+                erased = Some(block);
+            }
+        }
+        let block = self.journal.block(&self.layout, die);
+        let page = self.flash.write_pointer(block);
+        self.flash.program_page(block, page)?;
+        self.counters.programs_map += 1;
+        self.journal.take();
+        Ok(MetadataStep { erased, programmed: Some((block, page)), ..MetadataStep::default() })
+    }
+
+    /// Units that hold current data.
+    pub(crate) fn valid_units(&self) -> u64 {
+        self.die_valid.iter().map(|&count| u64::from(count)).sum()
+    }
+
+    /// Free blocks of all dies.
+    pub(crate) fn free_blocks(&self) -> u64 {
+        (0..self.layout.geometry.die_count())
+            .map(|die| u64::from(self.blocks.free_count(DieIndex(die))))
+            .sum()
+    }
+
+    /// What is put off: metadata, and cleaning that has begun.
+    pub(crate) fn backlog(&self) -> Backlog {
+        let cleaning = self.cleaning.jobs.iter().zip(&self.cleaning.active);
+        Backlog {
+            metadata_pages: u64::from(self.journal.due_pages()),
+            cleaning_dies: cleaning.filter(|&(job, &active)| job.is_some() || active).count() as u64,
+            ..Backlog::default()
+        }
+    }
+
+    /// Erased places that host data can still take on a die without cleaning.
+    pub(crate) fn room_units(&self, die: DieIndex) -> u32 {
+        let open = self.blocks.open_block(die, Stream::Host).map_or(0, |block| {
+            self.layout.units_per_block
+                - self.flash.write_pointer(block) / self.layout.pages_per_unit * self.layout.units_per_page
+        });
+        open + self.blocks.free_count(die).saturating_sub(self.reserve()) * self.layout.units_per_block
+    }
+}

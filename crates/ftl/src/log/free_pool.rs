@@ -1,0 +1,62 @@
+//! Erased blocks.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
+/// Erased blocks of every die, least worn first (dynamic wear levelling).
+#[derive(Clone, Debug)]
+pub struct FreePool {
+    /// Erase count above, block below.
+    dies: Vec<BinaryHeap<Reverse<u64>>>,
+}
+
+impl FreePool {
+    /// All blocks of all dies are free; the first `reserved` of each die belong to somebody else.
+    pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
+        let blocks_per_die = layout.geometry.blocks_per_die();
+        let word =
+            |block: u32| Reverse(u64::from(flash.erase_count(BlockIndex(block))) << 32 | u64::from(block));
+        let dies = (0..layout.geometry.die_count())
+            .map(|die| (reserved..blocks_per_die).map(|block| word(die * blocks_per_die + block)).collect())
+            .collect();
+        Self { dies }
+    }
+
+    /// Free blocks of a die.
+    #[inline]
+    #[must_use]
+    pub fn count(&self, die: DieIndex) -> u32 {
+        self.dies[die.0 as usize].len() as u32
+    }
+
+    /// Takes the least worn free block.
+    #[inline]
+    pub(crate) fn take(&mut self, die: DieIndex) -> Option<BlockIndex> {
+        let Reverse(word) = self.dies[die.0 as usize].pop()?;
+        Some(BlockIndex(word as u32))
+    }
+
+    /// The erased blocks of all dies are free, but for the first `reserved` of each die.
+    pub(crate) fn erased(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
+        let mut pool = Self { dies: vec![BinaryHeap::new(); layout.geometry.die_count() as usize] };
+        for block in (0..layout.block_count()).map(BlockIndex) {
+            let is_reserved = block.0 % layout.geometry.blocks_per_die() < reserved;
+            if !is_reserved && flash.write_pointer(block) == 0 {
+                pool.put(layout.die_of(block), block, flash.erase_count(block));
+            }
+        }
+        pool
+    }
+
+    /// Blocks of a die for which this doesn't hold are free no more.
+    pub(crate) fn retain(&mut self, die: DieIndex, is_kept: impl Fn(BlockIndex) -> bool) {
+        self.dies[die.0 as usize].retain(|&Reverse(word)| is_kept(BlockIndex(word as u32)));
+    }
+
+    /// A block was erased and is free again.
+    #[inline]
+    pub(crate) fn put(&mut self, die: DieIndex, block: BlockIndex, erase_count: u32) {
+        self.dies[die.0 as usize].push(Reverse(u64::from(erase_count) << 32 | u64::from(block.0)));
+    }
+}

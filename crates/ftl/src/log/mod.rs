@@ -1,0 +1,32 @@
+//! A log on every die: open blocks and the free pool, write streams, the map journal, cleaning of one die, blocks that
+//! fail. What schemes share that append to an open block of every die and clean die by die; and the words for what
+//! such a log does.
+
+pub mod bad_blocks;
+pub mod blocks;
+mod check;
+mod cleaning;
+pub mod config;
+pub mod die_logs;
+mod failures;
+pub mod free_pool;
+pub mod jobs;
+pub mod journal;
+pub(crate) mod parity;
+mod restore;
+pub mod steps;
+pub mod streams;
+pub mod valid_bits;
+
+pub use bad_blocks::{BadBlocks, FailedProgram, FailureRule, FailureRules, FailureTrigger, Wear};
+pub use blocks::Blocks;
+pub(crate) use check::check_thresholds;
+pub(crate) use cleaning::Measure;
+pub use config::{CleaningMode, FtlConfig};
+pub use die_logs::DieLogs;
+pub use free_pool::FreePool;
+pub(crate) use jobs::Job;
+pub(crate) use parity::Parity;
+pub use steps::{CleaningStep, MetadataStep, Purpose, Urgency};
+pub use streams::Stream;
+pub use valid_bits::ValidBits;

@@ -1,0 +1,84 @@
+//! A log that begins anew: with what was found in flash, or with nothing.
+
+use drivelab_nand::BlockIndex;
+use drivelab_nand::op::PageKind;
+use drivelab_nand::view::BlockState;
+use drivelab_sim::Stream as RandomStream;
+
+use super::blocks::Blocks;
+use super::die_logs::{DieLogs, VICTIM_STREAM};
+use super::jobs::CleaningState;
+use super::journal::Journal;
+use super::streams::Stream;
+use crate::recovery::Recovered;
+impl DieLogs {
+    /// Blocks become what was found in flash; what is on them follows. `Err`: flash of another geometry.
+    pub(crate) fn restore(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
+        let medium = recovered.medium;
+        let layout = self.layout;
+        if medium.block_count() != layout.block_count() {
+            let (found, wanted) = (medium.block_count(), layout.block_count());
+            return Err(format!("flash has {found} blocks, the model {wanted}"));
+        }
+        let pages = |block: BlockIndex| {
+            let end = medium.block(block).write_pointer;
+            (0..end).filter_map(move |page| medium.page(block, page))
+        };
+        for block in (0..layout.block_count()).map(BlockIndex) {
+            let found = medium.block(block);
+            // A block of nothing but torn pages has no sequence number yet.
+            let first = pages(block).next().map_or(recovered.last_sequence + 1, |page| page.sequence);
+            // A torn erase is done again before anything else.
+            let (pages, erases) = match found.state {
+                BlockState::TornErase => (0, found.erase_count + 1),
+                BlockState::Good | BlockState::Retired => (found.write_pointer, found.erase_count),
+            };
+            self.flash.restore_block(block, pages, erases, first);
+        }
+        self.flash.restore_sequence(recovered.last_sequence);
+        let last = |block: BlockIndex| {
+            (0..medium.block(block).write_pointer).rev().find_map(|page| medium.page(block, page))
+        };
+        self.blocks = Blocks::restore(&layout, &self.flash, self.reserved, |block| {
+            match last(block).map(|page| page.kind) {
+                Some(PageKind::Moved) => Stream::Cleaning,
+                _ => Stream::Host,
+            }
+        });
+        for block in (0..layout.block_count()).map(BlockIndex) {
+            // Flash doesn't say when copied data came from the host: it counts as new as its copy.
+            self.blocks.note_newest(block, last(block).map_or(0, |page| page.sequence));
+        }
+        self.journal.restore(&layout, |block| last(block).map_or(0, |page| page.sequence));
+        Ok(())
+    }
+
+    /// Erases every block that is not erased and forgets all that was going on. Gives the most blocks erased on one
+    /// die and the blocks erased in all.
+    pub(crate) fn secure_erase(&mut self) -> (u32, u64) {
+        let per_die = self.layout.geometry.blocks_per_die();
+        let dies = self.layout.geometry.die_count();
+        let mut most = 0;
+        let mut all = 0;
+        for die in 0..dies {
+            let mut erased = 0;
+            for block in die * per_die..(die + 1) * per_die {
+                if self.flash.write_pointer(BlockIndex(block)) > 0 {
+                    self.flash.erase(BlockIndex(block));
+                    erased += 1;
+                }
+            }
+            all += u64::from(erased);
+            most = most.max(erased);
+        }
+        self.counters.erases_secure += all;
+        self.blocks = Blocks::new(&self.layout, &self.flash, self.reserved);
+        self.cleaning = CleaningState::new(dies);
+        self.journal = Journal::new(&self.config, dies);
+        self.random = RandomStream::new(self.config.seed, VICTIM_STREAM);
+        self.die_valid.fill(0);
+        self.withhold_bad_blocks();
+        self.spread_scan_starts();
+        (most, all)
+    }
+}

@@ -1,0 +1,45 @@
+//! Which places hold current data.
+
+use drivelab_nand::Ppn;
+/// One bit per place: does it hold the current data of its LPN?
+#[derive(Clone, Debug)]
+pub struct ValidBits {
+    words: Vec<u64>,
+}
+
+impl ValidBits {
+    pub(crate) fn new(places: u32) -> Self {
+        Self { words: vec![0; places.div_ceil(64) as usize] }
+    }
+
+    /// Whether a place is valid.
+    #[inline]
+    pub fn get(&self, ppn: Ppn) -> bool {
+        self.words[(ppn.0 / 64) as usize] >> (ppn.0 % 64) & 1 != 0
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, ppn: Ppn) {
+        self.words[(ppn.0 / 64) as usize] |= 1 << (ppn.0 % 64);
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self, ppn: Ppn) {
+        self.words[(ppn.0 / 64) as usize] &= !(1 << (ppn.0 % 64));
+    }
+
+    /// The first valid place in `from..end`.
+    #[inline]
+    pub(crate) fn next(&self, from: Ppn, end: Ppn) -> Option<Ppn> {
+        let mut place = from.0;
+        while place < end.0 {
+            let word = self.words[(place / 64) as usize] >> (place % 64);
+            if word != 0 {
+                let found = place + word.trailing_zeros();
+                return (found < end.0).then_some(Ppn(found));
+            }
+            place = (place / 64 + 1) * 64;
+        }
+        None
+    }
+}

@@ -1,0 +1,119 @@
+//! The page map as a scheme that writes a log on every die: host pages, metadata, cleaning, one step at a time.
+
+use drivelab_nand::{DieIndex, Lpn, Ppn};
+
+use super::map::PageMap;
+use crate::error::FtlError;
+use crate::log::{CleaningMode, CleaningStep, MetadataStep, Stream, Urgency};
+use crate::mapping::{LogMapping, Stored};
+impl LogMapping for PageMap {
+    #[inline]
+    fn has_room(&self, die: DieIndex) -> bool {
+        self.logs.has_host_block(die)
+    }
+
+    #[inline]
+    fn is_full(&self, die: DieIndex) -> bool {
+        self.logs.die_valid[die.0 as usize] + self.logs.withheld(die) * self.units_lasting >= self.die_limit
+            && self.logs.config.cleaning_mode == CleaningMode::Relocate
+            && !self.logs.is_in_need()
+    }
+
+    #[inline]
+    fn is_wedged(&self, die: DieIndex) -> bool {
+        self.logs.is_wedged(die)
+    }
+
+    #[inline]
+    fn holds_host_pages(&self) -> bool {
+        self.logs.journal.is_checkpointing()
+    }
+
+    #[inline]
+    fn program_host(&mut self, die: DieIndex, lpns: &[Lpn], _stored: &[Stored]) -> Result<Ppn, FtlError> {
+        if !self.has_room(die) {
+            return Err(FtlError::NoFreeBlock { die: die.0 });
+        }
+        let first = self.program(die, Stream::Host, lpns)?;
+        self.logs.counters.programs_host += 1;
+        self.logs.counters.units_host += lpns.len() as u64;
+        Ok(first)
+    }
+
+    fn ready_host_page(&mut self, die: DieIndex) -> Result<(), FtlError> {
+        self.logs.ready_page(die, Stream::Host)
+    }
+
+    #[inline]
+    fn is_metadata_due(&self) -> bool {
+        self.logs.journal.is_due()
+    }
+
+    fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
+        self.logs.program_journal(die)
+    }
+
+    #[inline]
+    fn page_granules(&self) -> u32 {
+        self.logs.layout.units_per_page
+    }
+
+    fn store_stamps(&mut self, first: Ppn, offset: u32, _lpn: Lpn, stamps: &[u64]) {
+        if let Some(kept) = &mut self.stamps {
+            kept.store(Ppn(first.0 + offset), stamps);
+        }
+    }
+
+    fn cleans_when_idle(&self) -> bool {
+        self.logs.config.idle_cleaning_blocks > 0
+            || self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace
+    }
+
+    fn begin_rewrite(&mut self, die: DieIndex, queued: u32) -> bool {
+        self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace
+            && queued > self.logs.room_units(die)
+            && self.force_rewrite(die)
+    }
+
+    fn release(&mut self, lpn: Lpn) {
+        self.unmap(lpn);
+    }
+
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
+    fn cleaning_urgency(&mut self, die: DieIndex) -> Urgency {
+        if let Some(urgency) = self.logs.calm_urgency(die) {
+            return urgency;
+        }
+        if self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace {
+            return if self.logs.is_cleaning(die) { Urgency::Urgent } else { Urgency::Idle };
+        }
+        let has_room = self.has_room(die);
+        self.logs.urgency(die, has_room)
+    }
+
+    #[inline]
+    fn is_cleaning(&self, die: DieIndex) -> bool {
+        self.logs.is_cleaning(die)
+    }
+
+    fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)> {
+        Some((self.logs.valid_at_start(die)?, self.logs.layout.units_per_block))
+    }
+
+    fn next_cleaning_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
+        self.clean_step(die)
+    }
+
+    fn copied_places(&self) -> &[Ppn] {
+        &self.copied_from
+    }
+
+    fn copied_page_bytes(&self, cursor: &mut usize) -> Option<u32> {
+        let rest = self.copied_from.get(*cursor..).filter(|rest| !rest.is_empty())?;
+        let page = rest[0].0 / self.logs.layout.units_per_page;
+        let units = rest.iter().take_while(|from| from.0 / self.logs.layout.units_per_page == page).count();
+        *cursor += units;
+        Some(units as u32 * self.logs.layout.unit_bytes)
+    }
+}

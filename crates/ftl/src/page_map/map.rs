@@ -1,0 +1,149 @@
+//! State of the page map, and what changes it.
+//!
+//! `map` gives the place of an LPN, out-of-band data in flash the LPN of a place, one bit per place says which of
+//! the two is current. All three are flat arrays; a unit costs 12 bytes and one bit.
+
+use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
+
+use crate::error::FtlError;
+use crate::log::{Blocks, CleaningMode, DieLogs, FtlConfig, Stream, ValidBits, check_thresholds};
+use crate::stamps::Stamps;
+
+/// A page-mapped FTL over its flash array.
+#[derive(Clone, Debug)]
+pub struct PageMap {
+    pub(crate) logs: DieLogs,
+    /// Place + 1 of every LPN; 0: not mapped. (Zero, so that the memory of a new drive is never touched.)
+    pub(crate) map: Vec<u32>,
+    pub(crate) valid: ValidBits,
+    /// A die takes no host data beyond this many valid units, so that cleaning always finds something to free.
+    pub(super) die_limit: u32,
+    /// What a block adds to that.
+    pub(super) units_lasting: u32,
+    pub(crate) stamps: Option<Stamps>,
+    /// Places that hold nothing current since these were last asked for; `None`: nobody asks.
+    pub(crate) superseded: Option<Vec<Ppn>>,
+    /// Places that the last page of copies came from, and what lay there.
+    pub(crate) copied_from: Vec<Ppn>,
+    pub(crate) copied: Vec<Lpn>,
+    /// Sectors of some place were lost.
+    pub(super) has_lost_sectors: bool,
+}
+
+impl PageMap {
+    /// An FTL over an erased array.
+    ///
+    /// # Errors
+    /// A parameter that makes no working drive: user capacity that does not fit beside the blocks that cleaning
+    /// needs, thresholds out of range.
+    pub fn new(layout: UnitLayout, config: FtlConfig) -> Result<Self, GeometryError> {
+        let dies = layout.geometry.die_count();
+        if config.cleaning_mode == CleaningMode::RewriteInPlace && layout.block_count() != 1 {
+            let allowed =
+                "must be 1 in all (1 channel, 1 die, 1 plane) for ftl.cleaning_mode = rewrite-in-place";
+            return Err(GeometryError::new("flash.blocks_per_plane", layout.block_count(), allowed));
+        }
+        let relocates = config.cleaning_mode == CleaningMode::Relocate;
+        let reserved = config.reserved_blocks();
+        let lasting = DieLogs::lasting_blocks(&layout, &config, reserved);
+        // A block whose invalid units do not fill a page is no victim, so that much of it may stay unusable.
+        let units_lasting = layout.units_per_block - if relocates { layout.units_per_page - 1 } else { 0 };
+        let die_limit = lasting * units_lasting;
+        let slack = if relocates { dies * layout.units_per_page } else { 0 };
+        let room = (u64::from(die_limit) * u64::from(dies)).saturating_sub(u64::from(slack));
+        if config.user_units == 0 || u64::from(config.user_units) > room {
+            let bytes = u64::from(config.user_units) * u64::from(layout.unit_bytes);
+            let allowed = format!(
+                "must be 1 map unit ({} bytes) to {} bytes: raw capacity less {} working blocks per die",
+                layout.unit_bytes,
+                room * u64::from(layout.unit_bytes),
+                layout.geometry.blocks_per_die() - lasting
+            );
+            return Err(GeometryError::new("user_capacity_bytes", bytes, allowed));
+        }
+        check_thresholds(&layout, &config, reserved)?;
+        Ok(Self {
+            map: vec![0; config.user_units as usize],
+            valid: ValidBits::new(layout.unit_count()),
+            die_limit,
+            units_lasting,
+            stamps: None,
+            superseded: None,
+            copied_from: Vec::new(),
+            copied: Vec::new(),
+            has_lost_sectors: false,
+            logs: DieLogs::new(FlashArray::new(layout), config, reserved),
+        })
+    }
+
+    /// Parameters.
+    #[must_use]
+    pub fn config(&self) -> &FtlConfig {
+        &self.logs.config
+    }
+
+    /// Block bookkeeping, to look at.
+    #[must_use]
+    pub fn blocks(&self) -> &Blocks {
+        &self.logs.blocks
+    }
+
+    /// Blocks that the drive could lose when it was new.
+    pub(super) fn spare(&self) -> u32 {
+        let dies = self.logs.layout.geometry.die_count();
+        let room = u64::from(self.die_limit) * u64::from(dies);
+        let needed = u64::from(self.logs.config.user_units + dies * self.logs.layout.units_per_page);
+        (room.saturating_sub(needed) / u64::from(self.units_lasting)) as u32
+    }
+
+    /// Programs one page and moves the map entries of its units to it.
+    #[inline]
+    pub(crate) fn program(&mut self, die: DieIndex, stream: Stream, units: &[Lpn]) -> Result<Ppn, FtlError> {
+        let block = self.logs.open(die, stream)?;
+        let page = self.logs.flash.write_pointer(block);
+        let first = self.logs.flash.program(block, page, units)?;
+        self.logs.blocks.add_valid(block, units.len() as u32);
+        self.logs.die_valid[die.0 as usize] += units.len() as u32;
+        for (offset, &lpn) in units.iter().enumerate() {
+            let place = first.0 + offset as u32;
+            let old = std::mem::replace(&mut self.map[lpn.0 as usize], place + 1);
+            if old != 0 {
+                self.invalidate(Ppn(old - 1));
+                if stream == Stream::Host {
+                    self.note_superseded(Ppn(old - 1));
+                }
+            }
+            self.valid.set(Ppn(place));
+        }
+        self.logs.close_if_full(die, stream, page);
+        self.logs.counters.units_padded += u64::from(self.logs.layout.units_per_page) - units.len() as u64;
+        self.logs.journal.note_updates(units.len() as u32);
+        Ok(first)
+    }
+
+    #[inline]
+    fn invalidate(&mut self, ppn: Ppn) {
+        let block = self.logs.layout.block_of(ppn);
+        self.valid.clear(ppn);
+        self.logs.blocks.remove_valid(block, 1);
+        let die = self.logs.layout.die_of(block);
+        self.logs.die_valid[die.0 as usize] -= 1;
+    }
+
+    /// Removes a map entry; whether there was one.
+    pub(crate) fn unmap(&mut self, lpn: Lpn) -> bool {
+        let old = std::mem::replace(&mut self.map[lpn.0 as usize], 0);
+        if old != 0 {
+            self.invalidate(Ppn(old - 1));
+            self.note_superseded(Ppn(old - 1));
+        }
+        old != 0
+    }
+
+    #[inline]
+    fn note_superseded(&mut self, ppn: Ppn) {
+        if let Some(superseded) = &mut self.superseded {
+            superseded.push(ppn);
+        }
+    }
+}
