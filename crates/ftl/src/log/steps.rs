@@ -26,7 +26,7 @@ pub enum Urgency {
 /// One flash operation of cleaning. The FTL's own state has already changed when a step is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CleaningStep {
-    /// Read the units in [`LogMapping::copied_page_bytes`] and program them as one page at `to`.
+    /// Read the units in [`LogMapping::copied_page_bytes`](crate::LogMapping::copied_page_bytes) and program them as one page at `to`.
     Copy {
         /// First place of the page that was programmed.
         to: Ppn,
