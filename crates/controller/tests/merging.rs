@@ -9,7 +9,7 @@ use drivelab_controller::{
 };
 use drivelab_ftl::log_block_map::LogBlocks;
 use drivelab_ftl::superblock_map::OneReplacement;
-use drivelab_ftl::{Mapping, MergeConfig, MergeMap, MergeScheme};
+use drivelab_ftl::{Books, MergeConfig, MergeMap, MergeScheme};
 use drivelab_nand::{FlashTiming, Geometry, UnitLayout};
 use proptest::prelude::*;
 

@@ -9,7 +9,7 @@ use drivelab_controller::{
     FirmwareConfig, GovernorConfig, LinkConfig, Op, PowerConfig, SchedulingConfig, SolidStateDrive,
 };
 use drivelab_ftl::{
-    CleaningMode, CompressedMap, CompressionConfig, FtlConfig, Mapping, PageMap, VictimSelection,
+    Books, CleaningMode, CompressedMap, CompressionConfig, FtlConfig, PageMap, VictimSelection,
 };
 use drivelab_nand::{FlashTiming, Geometry, UnitLayout};
 use proptest::prelude::*;

@@ -4,7 +4,7 @@
 //! buffer of schemes that merge, log blocks. Whatever counts time or work stays: dies, pages, times, thresholds, how many
 //! writes fill a journal page or make a checkpoint due, what a governor lets through.
 //!
-//! Blocks that a die holds back (for the journal, free and open: `Mapping::held_back_bytes`) are as many in a small drive
+//! Blocks that a die holds back (for the journal, free and open: `Books::held_back_bytes`) are as many in a small drive
 //! as in a large one, so they come on top. With `B` blocks a die, of which `W` are held back, and user capacity `U`:
 //!
 //! ```text

@@ -5,7 +5,7 @@ mod shipped;
 
 use drivelab_controller::{Backlog, Command, Completion, Device, Op};
 use drivelab_drive::{Drive, Engine};
-use drivelab_ftl::Mapping;
+use drivelab_ftl::{Books, Mapping};
 use drivelab_sim::Stream;
 
 const SECTORS_PER_MIB: u64 = 2048;

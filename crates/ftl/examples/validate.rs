@@ -8,7 +8,7 @@ use drivelab_ftl::theory::{
     separated_write_amplification,
 };
 use drivelab_ftl::untimed::Untimed;
-use drivelab_ftl::{CleaningMode, FtlConfig, Mapping, PageMap, VictimSelection};
+use drivelab_ftl::{Books, CleaningMode, FtlConfig, PageMap, VictimSelection};
 use drivelab_nand::{Geometry, Lpn, UnitLayout};
 use drivelab_sim::Stream;
 

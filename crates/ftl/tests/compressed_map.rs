@@ -3,8 +3,8 @@
 use drivelab_ftl::theory::fifo_write_amplification;
 use drivelab_ftl::untimed::Untimed;
 use drivelab_ftl::{
-    CleaningMode, CompressedMap, CompressionConfig, Content, FtlConfig, LogMapping, Mapping, Stored,
-    VictimSelection,
+    Books, CleaningMode, CompressedMap, CompressionConfig, Content, Contents, FtlConfig, LogMapping, Mapping,
+    Stored, VictimSelection,
 };
 use drivelab_nand::{Geometry, Lpn};
 use drivelab_sim::Stream;

@@ -1,7 +1,7 @@
 //! Victim selection where writes have locality: a tenth of the units takes nine tenths of the writes.
 
 use drivelab_ftl::untimed::Untimed;
-use drivelab_ftl::{CleaningMode, FtlConfig, Mapping, PageMap, VictimSelection};
+use drivelab_ftl::{Books, CleaningMode, FtlConfig, Mapping, PageMap, VictimSelection};
 use drivelab_nand::{BlockIndex, Geometry, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Stream;
 

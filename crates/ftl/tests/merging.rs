@@ -3,7 +3,7 @@
 use drivelab_ftl::log_block_map::LogBlocks;
 use drivelab_ftl::superblock_map::OneReplacement;
 use drivelab_ftl::untimed::UntimedMerges;
-use drivelab_ftl::{GroupUnit, Mapping, MergeConfig, MergeMap, MergeScheme};
+use drivelab_ftl::{Books, GroupUnit, KeptWords, Mapping, MergeConfig, MergeMap, MergeScheme};
 use drivelab_nand::{Geometry, Lpn, UnitLayout};
 use proptest::prelude::*;
 

@@ -1,7 +1,9 @@
 //! The FTL against a plain map, with every book recounted after every step.
 
 use drivelab_ftl::untimed::Untimed;
-use drivelab_ftl::{CleaningMode, FtlConfig, LogMapping, Mapping, PageMap, VictimSelection};
+use drivelab_ftl::{
+    Books, CleaningMode, FtlConfig, KeptWords, LogMapping, Mapping, PageMap, VictimSelection,
+};
 use drivelab_nand::{DieIndex, Geometry, Lpn, UnitLayout};
 use proptest::prelude::*;
 

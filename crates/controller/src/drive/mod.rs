@@ -19,7 +19,7 @@ mod writes;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-use drivelab_ftl::{Backlog, Mapping};
+use drivelab_ftl::{Backlog, Scheme};
 use drivelab_nand::{DieIndex, GeometryError, Lpn, UnitLayout};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
@@ -41,7 +41,7 @@ pub(crate) use slot::Slot;
 
 /// A mapping scheme and the back end that schedules its flash operations. Everything else of the controller - host
 /// link, firmware, write buffer, reads, timing of dies and channels - is the same for all schemes.
-pub trait Scheduled: Mapping + Sized {
+pub trait Scheduled: Scheme + Sized {
     /// What the back end remembers: jobs under way, queues.
     type Jobs: Clone + Debug + Send;
 

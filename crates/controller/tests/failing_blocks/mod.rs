@@ -6,7 +6,7 @@ use drivelab_controller::{
     CleaningPace, Command, Completion, Device, DieAllocation, FaultPlan, Op, Outcome, PlanSheet, Scheduled,
     SolidStateDrive,
 };
-use drivelab_ftl::Mapping;
+use drivelab_ftl::Books;
 use drivelab_sim::Stream;
 
 use super::{Shape, compressing_drive, drive};

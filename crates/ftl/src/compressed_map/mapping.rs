@@ -5,16 +5,14 @@ use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
 use super::duplicates::Duplicates;
 use super::durable::Durable;
-use super::entry::{Extent, SHARED, TRIMMED};
+use super::entry::{Extent, TRIMMED};
 use super::fragments::Fragments;
 use super::map::CompressedMap;
 use super::map_cache::MapCache;
 use super::source::Moving;
 use crate::backlog::Backlog;
-use crate::content::{Content, UnitContent};
 use crate::counters::FtlCounters;
-use crate::mapping::{LOG_RECORDS, MapFetch, Mapping, Stored, Superseded};
-use crate::recovery::Recovered;
+use crate::mapping::{Books, FailingBlocks, MapFetch, Mapping};
 
 impl Mapping for CompressedMap {
     #[inline]
@@ -57,46 +55,6 @@ impl Mapping for CompressedMap {
     #[inline]
     fn is_on_page_of(&self, first: Ppn, _distance: u32, lpn: Lpn) -> bool {
         self.sensed(lpn) == Some(first)
-    }
-
-    #[inline]
-    fn read_bytes(&self, lpn: Lpn, _sectors: u32) -> u32 {
-        let entry = self.map[lpn.0 as usize];
-        let size = if entry & SHARED != 0 {
-            self.duplicates.get(entry & !(SHARED | TRIMMED)).extent.size
-        } else {
-            self.extents[lpn.0 as usize].size
-        };
-        u32::from(size) * self.config.granule_bytes
-    }
-
-    #[inline]
-    fn read_bytes_beside(&self, previous: Lpn, lpn: Lpn, sectors: u32) -> u32 {
-        let entry = self.map[lpn.0 as usize];
-        if entry & SHARED != 0 && entry == self.map[previous.0 as usize] {
-            0
-        } else {
-            self.read_bytes(lpn, sectors)
-        }
-    }
-
-    #[inline]
-    fn stored(&self, content: &Content, index: u32) -> Stored {
-        let bytes =
-            (u64::from(content.compressed_permille) * u64::from(self.config.unit_bytes)).div_ceil(1000);
-        let granules = bytes.div_ceil(u64::from(self.config.granule_bytes)) as u32;
-        Stored {
-            granules: granules.clamp(1, self.shape.unit_granules) as u16,
-            identity: content.identity(index),
-        }
-    }
-
-    fn looks_at_content(&self) -> bool {
-        true
-    }
-
-    fn stored_bytes(&mut self, content: UnitContent, is_whole: bool) -> Stored {
-        self.stored_of(content, is_whole)
     }
 
     fn takes_trims(&self) -> bool {
@@ -170,7 +128,9 @@ impl Mapping for CompressedMap {
     fn is_valid(&self, ppn: Ppn) -> bool {
         self.has_fragments(ppn)
     }
+}
 
+impl Books for CompressedMap {
     fn held_back_bytes(&self) -> u64 {
         let geometry = &self.logs.layout.geometry;
         let (dies, blocks) = (geometry.die_count(), geometry.blocks_per_die());
@@ -204,73 +164,6 @@ impl Mapping for CompressedMap {
     fn check(&self) -> Result<(), String> {
         self.recount()
     }
-
-    fn keep_words(&mut self, words_per_unit: u32) {
-        self.stamps = Some(vec![0; self.map.len() * words_per_unit as usize]);
-        self.words_per_unit = words_per_unit;
-        let blocks = self.logs.layout.block_count();
-        self.durable = (words_per_unit == 1).then(|| Box::new(Durable::new(self.map.len(), blocks)));
-    }
-
-    fn keeps_stamps(&self) -> bool {
-        self.stamps.is_some()
-    }
-
-    fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
-        self.lookup(lpn)?;
-        let words = self.words_per_unit as usize;
-        let first = lpn.0 as usize * words;
-        Some(&self.stamps.as_ref()?[first..first + words])
-    }
-
-    fn take_superseded(&mut self, out: &mut Vec<Superseded>) {
-        if let Some(durable) = &mut self.durable {
-            durable.take_superseded(out);
-        }
-    }
-
-    fn take_needed(&mut self, out: &mut Vec<Ppn>) {
-        if let Some(durable) = &mut self.durable {
-            durable.take_needed(out);
-        }
-    }
-
-    fn page_records(&self, _first: Ppn, out: &mut Vec<u64>) {
-        self.records_of_page(out);
-    }
-
-    fn records_per_block(&self) -> u32 {
-        // A content that comes for the first time is a fragment, in two records, and a reference to it.
-        3 * self.shape.page_granules * self.shape.pages_per_block
-    }
-
-    fn log_records(&self) -> u32 {
-        // All units may be references that have lost their page. When they are, the log must still have room for some
-        // time until the next checkpoint.
-        self.user_units().saturating_mul(3).saturating_add(LOG_RECORDS)
-    }
-
-    fn take_log_records(&mut self, out: &mut Vec<u64>) {
-        self.log_homeless(out);
-    }
-
-    fn checkpoint_entry(&self, lpn: Lpn) -> u32 {
-        let entry = self.map[lpn.0 as usize];
-        let Some(durable) = &self.durable else { return 0 };
-        if entry & TRIMMED != 0 {
-            0
-        } else if entry & SHARED != 0 {
-            durable.reference_at(lpn)
-        } else {
-            entry
-        }
-    }
-
-    fn checkpoint_records(&self, out: &mut Vec<u64>) {
-        self.log_all(out);
-    }
-
-    fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
-        self.restore(recovered)
-    }
 }
+
+impl FailingBlocks for CompressedMap {}

@@ -21,6 +21,7 @@ mod mount;
 mod moving;
 mod records;
 mod recount;
+mod recovery;
 mod source;
 
 pub use config::CompressionConfig;

@@ -14,6 +14,7 @@ mod config;
 mod core;
 mod log_places;
 mod map;
+mod mapping;
 mod mount;
 mod plan;
 mod role;

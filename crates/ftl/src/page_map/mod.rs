@@ -5,6 +5,7 @@
 
 mod check;
 mod cleaning;
+mod failing;
 mod log;
 mod map;
 mod mapping;

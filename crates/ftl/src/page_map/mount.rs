@@ -1,12 +1,70 @@
-//! The map becomes what was found in flash.
+//! Power cuts: what the page map keeps for them, and how the map becomes what was found in flash.
 
+use drivelab_nand::op::{NO_CELL, Record};
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
 
 use super::map::PageMap;
+use crate::log::CleaningMode;
+use crate::mapping::{KeptWords, Mapping, Recoverable, Superseded};
 use crate::recovery::Recovered;
+use crate::stamps::Stamps;
+
+impl KeptWords for PageMap {
+    fn keep_words(&mut self, words_per_unit: u32) {
+        self.stamps = Some(Stamps::new(&self.logs.layout, words_per_unit));
+        self.superseded = (words_per_unit == 1).then(Vec::new);
+    }
+
+    fn keeps_stamps(&self) -> bool {
+        self.stamps.is_some()
+    }
+
+    fn stamps_of(&self, lpn: Lpn) -> Option<&[u64]> {
+        Some(self.stamps.as_ref()?.unit(self.lookup(lpn)?))
+    }
+}
+
+impl Recoverable for PageMap {
+    fn forgets(&self) -> Option<&'static str> {
+        match self.logs.config.cleaning_mode {
+            CleaningMode::Relocate => None,
+            CleaningMode::RewriteInPlace => {
+                Some("it rewrites its block in place, from memory that a power cut empties")
+            }
+        }
+    }
+
+    fn take_superseded(&mut self, out: &mut Vec<Superseded>) {
+        let (Some(superseded), Some(cells)) = (&mut self.superseded, &self.stamps) else { return };
+        let layout = &self.logs.layout;
+        out.extend(
+            superseded
+                .drain(..)
+                .map(|ppn| Superseded { block: layout.block_of(ppn), cell: cells.unit(ppn)[0] as u32 }),
+        );
+    }
+
+    fn page_records(&self, first: Ppn, out: &mut Vec<u64>) {
+        let Some(cells) = &self.stamps else { return };
+        for place in (first.0..first.0 + self.logs.layout.units_per_page).map(Ppn) {
+            let lpn = self.logs.flash.peek(place);
+            // Above the cell's number are the marks of lost sectors.
+            let word = if lpn.is_some() { cells.unit(place)[0] } else { u64::from(NO_CELL) };
+            let (cell, info) = (word as u32, word >> 32);
+            out.extend(Record { lpn: lpn.unwrap_or(Lpn::PADDING), cell, info }.to_words());
+        }
+    }
+
+    fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
+        self.logs.restore(recovered)?;
+        self.logs.restore_bad_blocks(recovered.medium, self.spare());
+        self.restore_map(recovered)
+    }
+}
+
 impl PageMap {
     /// Goes through all pages once, in order, and maps the units whose newest version they hold.
-    pub(super) fn restore_map(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
+    fn restore_map(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
         let layout = self.logs.layout;
         let pages_per_block = layout.geometry.pages_per_block;
         let mut records = Vec::new();

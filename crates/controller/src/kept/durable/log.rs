@@ -1,6 +1,6 @@
 //! The log of the map: trims, and what mapping schemes want kept beside the pages themselves.
 
-use drivelab_ftl::Mapping;
+use drivelab_ftl::Recoverable;
 use drivelab_ftl::recovery::{LOG_TRIM, log_info};
 use drivelab_nand::op::{FlashOp, NO_CELL, Record};
 use drivelab_nand::{BlockIndex, DieIndex, Lpn};
@@ -16,7 +16,7 @@ use crate::kept::effects::Effect;
 
 impl Durable {
     /// The host has dropped units; `freed`: cells that no one will read once that is in the log.
-    pub fn note_trim<M: Mapping>(&mut self, mapping: &mut M, first: Lpn, count: u32) {
+    pub fn note_trim<M: Recoverable>(&mut self, mapping: &mut M, first: Lpn, count: u32) {
         let sequence = mapping.flash().next_sequence();
         let record = Record { lpn: first, cell: count, info: log_info(sequence, LOG_TRIM) };
         self.waiting.words.extend(record.to_words());
@@ -49,7 +49,7 @@ impl Durable {
 
     /// Takes what the mapping scheme wants in the log.
     #[inline]
-    pub fn collect_log<M: Mapping>(&mut self, mapping: &mut M) {
+    pub fn collect_log<M: Recoverable>(&mut self, mapping: &mut M) {
         mapping.take_log_records(&mut self.waiting.words);
     }
 

@@ -11,7 +11,7 @@ mod log_page;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use drivelab_ftl::{FailedProgram, Mapping, Superseded, UnitContent};
+use drivelab_ftl::{FailedProgram, Recoverable, Superseded, UnitContent};
 use drivelab_nand::op::{FlashOp, PageKind, Record};
 use drivelab_nand::{BlockIndex, DieIndex, Ppn};
 use drivelab_sim::Nanos;
@@ -164,7 +164,7 @@ impl Durable {
 
     /// A die is given a page of host data: what it supersedes is free when it ends.
     #[inline]
-    pub fn supersede<M: Mapping>(&mut self, die: DieIndex, mapping: &mut M) {
+    pub fn supersede<M: Recoverable>(&mut self, die: DieIndex, mapping: &mut M) {
         self.superseded.clear();
         mapping.take_superseded(&mut self.superseded);
         let work = &mut self.dies[die.0 as usize];
@@ -211,7 +211,12 @@ impl Durable {
     /// When the page of host data that the mapping scheme has just given to a die may begin: only after what it needs on
     /// other dies is there.
     #[inline]
-    pub fn ready_after_needed<M: Mapping>(&mut self, die: DieIndex, mapping: &mut M, ready: Nanos) -> Nanos {
+    pub fn ready_after_needed<M: Recoverable>(
+        &mut self,
+        die: DieIndex,
+        mapping: &mut M,
+        ready: Nanos,
+    ) -> Nanos {
         self.needed.clear();
         mapping.take_needed(&mut self.needed);
         let layout = mapping.layout();
@@ -231,7 +236,7 @@ impl Durable {
 
     /// A page is programmed, from `from` on at the earliest.
     #[inline]
-    pub fn program<M: Mapping>(
+    pub fn program<M: Recoverable>(
         &mut self,
         die: DieIndex,
         mapping: &M,

@@ -1,0 +1,29 @@
+//! What a mapping scheme counts.
+
+use crate::backlog::Backlog;
+use crate::counters::FtlCounters;
+
+/// The books of a mapping scheme.
+pub trait Books {
+    /// Bytes of flash that the scheme holds back: they hold neither the host's data nor what is outdated of it. Raw
+    /// capacity less these and the user capacity is the effective spare area, which decides what cleaning costs.
+    fn held_back_bytes(&self) -> u64;
+
+    /// Counters.
+    fn counters(&self) -> &FtlCounters;
+
+    /// Units that hold current data.
+    fn valid_units(&self) -> u64;
+
+    /// Free blocks of all dies.
+    fn free_blocks(&self) -> u64;
+
+    /// What the scheme has put off, to look at; the rest of a drive's is the controller's.
+    fn backlog(&self) -> Backlog;
+
+    /// Recounts all books.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    fn check(&self) -> Result<(), String>;
+}

@@ -1,0 +1,82 @@
+//! Where units lie.
+
+use std::fmt::Debug;
+
+use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
+
+/// A read of the map itself that must come before a unit can be looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapFetch {
+    /// Where that piece of the map lies.
+    pub die: DieIndex,
+    /// Its size.
+    pub bytes: u32,
+}
+
+/// Where a mapping scheme has the units of the host.
+pub trait Mapping: Clone + Debug + Send {
+    /// How places lie on pages: what the numbers of [`Self::lookup`] mean.
+    fn layout(&self) -> &UnitLayout;
+
+    /// The array, to look at.
+    fn flash(&self) -> &FlashArray;
+
+    /// Map units that the host can address.
+    fn user_units(&self) -> u32;
+
+    /// Sectors of a map unit.
+    #[inline]
+    fn sectors_per_unit(&self) -> u32 {
+        self.layout().sectors_per_unit
+    }
+
+    /// Where a unit lies in flash, or `None` if it reads as zeros without looking there.
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn>;
+
+    /// The read of the map that must come before anything is known of a unit, if only that it isn't mapped; its entry is
+    /// in memory afterwards. None is needed where the scheme's directory of the map, which is always in memory, says that
+    /// no unit around it was ever written.
+    #[inline]
+    fn fetch_map(&mut self, lpn: Lpn) -> Option<MapFetch> {
+        let _ = lpn;
+        None
+    }
+
+    /// The page that a read of a unit senses: [`Self::lookup`], unless firmware reads what the host has trimmed.
+    #[inline]
+    fn sensed(&self, lpn: Lpn) -> Option<Ppn> {
+        self.lookup(lpn)
+    }
+
+    /// Whether sensing the page of `first` brings `lpn` too, which follows the unit at `first` by `distance` units.
+    fn is_on_page_of(&self, first: Ppn, distance: u32, lpn: Lpn) -> bool;
+
+    /// Whether a place holds current data.
+    fn is_valid(&self, ppn: Ppn) -> bool;
+
+    /// Whether trims have an effect; otherwise they are accepted and ignored.
+    #[inline]
+    fn takes_trims(&self) -> bool {
+        true
+    }
+
+    /// A range of units is about to be trimmed, each by [`Self::trim`].
+    fn begin_trim(&mut self) {}
+
+    /// The host does not need a unit any more.
+    fn trim(&mut self, lpn: Lpn);
+
+    /// Units of one extent were trimmed, each by [`Self::trim`], and some of them held something: that must reach
+    /// flash. It is one update of the map: first unit and count instead of unit and place.
+    fn note_trimmed_extent(&mut self) {}
+
+    /// Frees every unit and erases every block that is not erased. Gives the most blocks erased on one die (they
+    /// are erased one after another there, while dies work side by side) and the blocks erased in all.
+    fn secure_erase(&mut self) -> (u32, u64);
+
+    /// Brings the map entry of a unit into the processor's cache.
+    #[inline]
+    fn prefetch(&self, lpn: u64) {
+        let _ = lpn;
+    }
+}
