@@ -75,6 +75,10 @@ capi: ## the drive for programs in C: header and libraries in target/capi/
 	@cp target/release/libdrivelab.so target/release/libdrivelab.a target/capi/
 	@echo "ready: target/capi/, see docs/c-interface.md"
 
+.PHONY: parts
+parts: setup ## the picture of the parts in ARCHITECTURE.md, from manifests and imports
+	@PYTHONPATH=python/tests $(BIN)/python -m parts
+
 ##@ Check
 
 .PHONY: system
