@@ -3,6 +3,8 @@
 
 use std::num::NonZeroU64;
 
+use drivelab_sim::rng::mix;
+
 /// Content of the blocks of one write. A block is one map unit of the drive, whatever its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Content {
@@ -94,15 +96,6 @@ impl Default for Content {
     fn default() -> Self {
         Self::RANDOM
     }
-}
-
-/// The finaliser of `SplitMix64`: every bit of the input reaches every bit of the output.
-#[inline]
-pub(crate) fn mix(mut word: u64) -> u64 {
-    word = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    word ^ word >> 31
 }
 
 #[cfg(test)]

@@ -10,10 +10,10 @@
 //! flash: what it refers to may have no other reference, or may have been moved anywhere meanwhile.
 
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
+use drivelab_sim::rng::mix;
 
 use super::entry::{SHARED, TRIMMED};
 use super::fragments::Key;
-use crate::content::mix;
 use crate::mapping::Superseded;
 
 /// Contents that are remembered to see which come again.
