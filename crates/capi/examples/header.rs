@@ -1,4 +1,4 @@
-//! Prints the C header: `make capi` keeps it in target/include/drivelab.h.
+//! Prints the C header: `make capi` keeps it in target/capi/drivelab.h.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! The drive behind a small C interface: `include/drivelab.h`, which `make capi` makes of this file.
+//! The drive behind a small C interface: `drivelab.h`, which `make capi` makes of this file.
 
 #![allow(unsafe_code, reason = "C hands over pointers; what each must be is said at every function")]
 

@@ -13,33 +13,7 @@ use drivelab_workload::{Job, Progress, Requests, Task, run};
 
 const REQUESTS: usize = 200_000;
 
-/// 16 dies of 64 MiB.
-const MODEL: &str = r#"
-name = "small"
-title = "small"
-spare_ratio = 0.15
-
-[flash]
-channel_count = 4
-dies_per_channel = 4
-planes_per_die = 1
-blocks_per_plane = 128
-pages_per_block = 128
-page_bytes = 4096
-read_ns = 50000
-program_ns = 600000
-erase_ns = 2000000
-bus_bytes_per_s = 200000000
-
-[ftl]
-map_unit_bytes = 4096
-
-[link]
-bytes_per_s = 300000000
-
-[write_buffer]
-size_bytes = 1048576
-"#;
+const MODEL: &str = include_str!("../../drive/examples/small.toml");
 
 /// What the C program does, as arrays: filled in order, then reads and writes at random.
 struct Columns {

@@ -8,33 +8,7 @@ use std::sync::Arc;
 use drivelab_controller::{Command, Device, Op};
 use drivelab_drive::{Drive, Layer, Model};
 
-/// 16 dies of 64 MiB; what isn't said has the default of its table (`drivelab_drive::parameters`).
-const MODEL: &str = r#"
-name = "small"
-title = "1 GB behind a link of 300 MB/s"
-spare_ratio = 0.15
-
-[flash]
-channel_count = 4
-dies_per_channel = 4
-planes_per_die = 1
-blocks_per_plane = 128
-pages_per_block = 128
-page_bytes = 4096
-read_ns = 50000
-program_ns = 600000
-erase_ns = 2000000
-bus_bytes_per_s = 200000000
-
-[ftl]
-map_unit_bytes = 4096
-
-[link]
-bytes_per_s = 300000000
-
-[write_buffer]
-size_bytes = 1048576
-"#;
+const MODEL: &str = include_str!("small.toml");
 
 fn main() -> Result<(), Box<dyn Error>> {
     let model = Model::parse_layers(&[Layer { text: MODEL, origin: "small" }], &[])?;
