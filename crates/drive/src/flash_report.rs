@@ -71,9 +71,9 @@ pub fn page_states<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         let first = layout.first_ppn(block).0;
         let pages = (first..first + layout.units_per_block).map(Ppn).map(|ppn| match ftl.flash().read(ppn) {
             Err(_) => json!({ "state": "erased", "lpn": null }),
-            Ok(oob) => {
+            Ok(lpn) => {
                 let state = if ftl.is_valid(ppn) { "valid" } else { "invalid" };
-                json!({ "state": state, "lpn": oob.lpn.map(|lpn| lpn.0) })
+                json!({ "state": state, "lpn": lpn.map(|lpn| lpn.0) })
             }
         });
         json!({

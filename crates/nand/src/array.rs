@@ -27,23 +27,15 @@ pub enum FlashRule {
     },
 }
 
-/// Out-of-band data of a map unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Oob {
-    /// Which logical page the place was programmed with; `None`: padding or metadata.
-    pub lpn: Option<Lpn>,
-    /// Sequence number of the program operation, increasing over the whole drive's life.
-    pub sequence: u64,
-}
-
 /// The array.
 ///
-/// Out-of-band data is one 64-bit word per place: LPN + 1 above, below it the sequence number relative to that
-/// of the block's first program. All zero for erased places, so that memory of a new drive is never touched.
+/// Out-of-band data is 32 bits per place: LPN + 1. Zero for padding and for erased places, so that memory of a new
+/// drive is never touched. Of sequence numbers, which real flash has beside them, the array keeps those of the first
+/// programs of blocks: the places of a block are in order, and whoever mounts a drive reads its medium.
 #[derive(Clone, Debug)]
 pub struct FlashArray {
     layout: UnitLayout,
-    oob: Vec<u64>,
+    oob: Vec<u32>,
     /// Pages programmed since the last erase, per block.
     write_pointer: Vec<u32>,
     erase_count: Vec<u32>,
@@ -91,10 +83,10 @@ impl FlashArray {
     #[inline]
     pub fn program(&mut self, block: BlockIndex, page: u32, units: &[Lpn]) -> Result<Ppn, FlashRule> {
         debug_assert!(units.len() <= self.layout.units_per_page as usize);
-        let (first, relative) = self.advance(block, page)?;
+        let first = self.program_page(block, page)?;
         for (place, lpn) in self.oob[first.0 as usize..].iter_mut().zip(units) {
             // LPN + 1 of padding wraps to 0, which is what padding has.
-            *place = u64::from(lpn.0.wrapping_add(1)) << 32 | relative & 0xFFFF_FFFF;
+            *place = lpn.0.wrapping_add(1);
         }
         Ok(first)
     }
@@ -105,12 +97,6 @@ impl FlashArray {
     /// As [`Self::program`].
     #[inline]
     pub fn program_page(&mut self, block: BlockIndex, page: u32) -> Result<Ppn, FlashRule> {
-        self.advance(block, page).map(|(first, _)| first)
-    }
-
-    /// Takes the next page of a block. Gives its first place, and the sequence number relative to the block's first.
-    #[inline]
-    fn advance(&mut self, block: BlockIndex, page: u32) -> Result<(Ppn, u64), FlashRule> {
         let index = block.0 as usize;
         let next = self.write_pointer[index];
         if page != next || next + self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
@@ -119,15 +105,12 @@ impl FlashArray {
         if next == 0 {
             self.first_sequence[index] = self.next_sequence;
         }
-        let relative = self.next_sequence - self.first_sequence[index];
-        // A block would have to stay open for 2^32 programs (16 TiB of 4 KiB pages) to overflow.
-        debug_assert!(u32::try_from(relative).is_ok());
         self.next_sequence += 1;
         let first = block.0 * self.layout.units_per_block
             + next / self.layout.pages_per_unit * self.layout.units_per_page;
         self.write_pointer[index] = next + self.layout.pages_per_unit;
         self.program_count += 1;
-        Ok((Ppn(first), relative))
+        Ok(Ppn(first))
     }
 
     /// A block of a new array becomes what was found of it: `write_pointer` pages are programmed, the first of them by
@@ -145,11 +128,9 @@ impl FlashArray {
         self.first_sequence[index] = first_sequence;
     }
 
-    /// A place of a restored block holds a unit since the program with this sequence number.
-    pub fn restore_unit(&mut self, ppn: Ppn, lpn: Lpn, sequence: u64) {
-        let first = self.first_sequence[self.layout.block_of(ppn).0 as usize];
-        let relative = sequence.saturating_sub(first);
-        self.oob[ppn.0 as usize] = u64::from(lpn.0.wrapping_add(1)) << 32 | relative & 0xFFFF_FFFF;
+    /// A place of a restored block holds a unit.
+    pub fn restore_unit(&mut self, ppn: Ppn, lpn: Lpn) {
+        self.oob[ppn.0 as usize] = lpn.0.wrapping_add(1);
     }
 
     /// Programs go on after this one.
@@ -157,19 +138,19 @@ impl FlashArray {
         self.next_sequence = last + 1;
     }
 
-    /// Reads a place's out-of-band data, as a read of its page does.
+    /// Reads a place's out-of-band data, as a read of its page does: which logical page it was programmed with; `None`:
+    /// padding or metadata.
     ///
     /// # Errors
     /// [`FlashRule::ReadErased`] if the page was not programmed since the last erase.
     #[inline]
-    pub fn read(&self, ppn: Ppn) -> Result<Oob, FlashRule> {
+    pub fn read(&self, ppn: Ppn) -> Result<Option<Lpn>, FlashRule> {
         let block = self.layout.block_of(ppn);
         if self.layout.page_of(ppn) >= self.write_pointer[block.0 as usize] {
             return Err(FlashRule::ReadErased { ppn: ppn.0 });
         }
-        let word = self.oob.get(ppn.0 as usize).copied().unwrap_or(0);
-        let lpn = (word >> 32).checked_sub(1).map(|lpn| Lpn(lpn as u32));
-        Ok(Oob { lpn, sequence: self.first_sequence[block.0 as usize] + (word & 0xFFFF_FFFF) })
+        let entry = self.oob.get(ppn.0 as usize).copied().unwrap_or(0);
+        Ok(entry.checked_sub(1).map(Lpn))
     }
 
     /// Erases a block.
@@ -204,6 +185,13 @@ impl FlashArray {
         &self.erase_count
     }
 
+    /// Sequence number of a block's first program since its last erase. With a place it names a program.
+    #[inline]
+    #[must_use]
+    pub fn first_sequence(&self, block: BlockIndex) -> u64 {
+        self.first_sequence[block.0 as usize]
+    }
+
     /// Sequence numbers of the first program since the last erase, of `count` blocks from `first` on.
     #[must_use]
     pub fn first_sequences(&self, first: u32, count: u32) -> &[u64] {
@@ -233,10 +221,10 @@ impl FlashArray {
     #[inline]
     #[must_use]
     pub fn peek(&self, ppn: Ppn) -> Option<Lpn> {
-        (self.oob[ppn.0 as usize] >> 32).checked_sub(1).map(|lpn| Lpn(lpn as u32))
+        self.oob[ppn.0 as usize].checked_sub(1).map(Lpn)
     }
 
-    /// Brings a place's out-of-band word into the processor's cache.
+    /// Brings a place's out-of-band data into the processor's cache.
     #[inline]
     pub fn prefetch(&self, ppn: Ppn) {
         drivelab_sim::prefetch(&self.oob, ppn.0 as usize);
@@ -272,7 +260,8 @@ mod tests {
         );
         assert_eq!(flash.program(block, 0, &[Lpn(7)]), Ok(Ppn(4)));
         assert!(flash.program(block, 0, &[Lpn(8)]).is_err(), "no overwrite");
-        assert_eq!(flash.read(Ppn(4)), Ok(Oob { lpn: Some(Lpn(7)), sequence: 1 }));
+        assert_eq!(flash.read(Ppn(4)), Ok(Some(Lpn(7))));
+        assert_eq!(flash.first_sequences(1, 1), [1]);
         flash.program(block, 1, &[Lpn::PADDING]).unwrap();
         for page in 2..4 {
             flash.program(block, page, &[]).unwrap();
@@ -281,12 +270,12 @@ mod tests {
             flash.program(block, 4, &[Lpn(9)]),
             Err(FlashRule::ProgramOrder { block: 1, page: 4, next: 4 })
         );
-        assert_eq!(flash.read(Ppn(5)).unwrap().lpn, None, "padding");
+        assert_eq!(flash.read(Ppn(5)), Ok(None), "padding");
         flash.erase(block);
         assert_eq!(flash.read(Ppn(4)), Err(FlashRule::ReadErased { ppn: 4 }));
         assert_eq!(flash.erase_count(block), 1);
         assert_eq!(flash.program(block, 0, &[Lpn(1)]), Ok(Ppn(4)));
-        assert_eq!(flash.read(Ppn(4)).unwrap().sequence, 5);
+        assert_eq!(flash.first_sequences(1, 1), [5]);
     }
 
     #[test]

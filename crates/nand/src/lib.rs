@@ -7,7 +7,7 @@ pub mod op;
 pub mod timing;
 pub mod view;
 
-pub use array::{FlashArray, FlashRule, Oob};
+pub use array::{FlashArray, FlashRule};
 pub use geometry::{BlockIndex, DieIndex, Geometry, GeometryError, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 pub use medium::{Medium, MediumError, MediumShape};
 pub use timing::FlashTiming;

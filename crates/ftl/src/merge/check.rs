@@ -25,12 +25,12 @@ impl MergeCore {
             }
             written += 1;
             let Some(ppn) = self.lookup(lpn) else { return Err(format!("LPN {} is lost", lpn.0)) };
-            let oob = self
+            let found = self
                 .flash
                 .read(ppn)
                 .map_err(|rule| format!("LPN {} should be at {}: {rule}", lpn.0, ppn.0))?;
-            if oob.lpn != Some(lpn) {
-                return Err(format!("LPN {} should be at {}, which holds {:?}", lpn.0, ppn.0, oob.lpn));
+            if found != Some(lpn) {
+                return Err(format!("LPN {} should be at {}, which holds {found:?}", lpn.0, ppn.0));
             }
         }
         if written != self.written_count {

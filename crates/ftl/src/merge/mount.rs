@@ -99,7 +99,9 @@ impl MergeCore {
         self.flash.restore_block(block, rows, state.erase_count, found.first_sequence);
         let mut records = Vec::new();
         for row in 0..rows {
-            let Some(page) = medium.page(block, row) else { continue };
+            if medium.page(block, row).is_none() {
+                continue;
+            }
             records.clear();
             medium.records(block, row, &mut records);
             let role = records.first().and_then(|record| Role::from_info(record.info));
@@ -107,18 +109,18 @@ impl MergeCore {
                 return Err(format!("row {row} of block {} doesn't say what it is for", block.0));
             }
             found.role = role;
-            self.restore_row(block, row, page.sequence, &records);
+            self.restore_row(block, row, &records);
         }
         Ok(found)
     }
 
-    fn restore_row(&mut self, block: BlockIndex, row: u32, sequence: u64, records: &[Record]) {
+    fn restore_row(&mut self, block: BlockIndex, row: u32, records: &[Record]) {
         let first = self.first_of_row(block, row).0;
         for (ppn, record) in (first..first + self.layout.units_per_page).map(Ppn).zip(records) {
             if record.lpn == Lpn::PADDING {
                 continue;
             }
-            self.flash.restore_unit(ppn, record.lpn, sequence);
+            self.flash.restore_unit(ppn, record.lpn);
             if let Some(cells) = &mut self.stamps {
                 cells.store(ppn, &[u64::from(record.cell)]);
             }

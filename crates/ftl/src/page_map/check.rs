@@ -13,13 +13,13 @@ impl PageMap {
         let mut valid_of_block = vec![0u32; self.logs.layout.block_count() as usize];
         for (lpn, &entry) in self.map.iter().enumerate() {
             let Some(place) = entry.checked_sub(1) else { continue };
-            let oob = self
+            let lpn_there = self
                 .logs
                 .flash
                 .read(Ppn(place))
                 .map_err(|rule| format!("LPN {lpn} is mapped to {place}: {rule}"))?;
-            if oob.lpn != Some(Lpn(lpn as u32)) {
-                return Err(format!("LPN {lpn} is mapped to {place}, which holds {:?}", oob.lpn));
+            if lpn_there != Some(Lpn(lpn as u32)) {
+                return Err(format!("LPN {lpn} is mapped to {place}, which holds {lpn_there:?}"));
             }
             if !self.valid.get(Ppn(place)) {
                 return Err(format!("LPN {lpn} is mapped to {place}, which is not marked valid"));

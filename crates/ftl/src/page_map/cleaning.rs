@@ -110,12 +110,9 @@ impl PageMap {
     }
 
     fn lpn_at(&self, ppn: Ppn) -> Result<Lpn, FtlError> {
-        let oob = self.logs.flash.read(ppn)?;
-        debug_assert!(
-            oob.lpn.is_some_and(|lpn| self.lookup(lpn) == Some(ppn)),
-            "valid place without its LPN"
-        );
-        Ok(oob.lpn.unwrap_or(Lpn(0)))
+        let lpn = self.logs.flash.read(ppn)?;
+        debug_assert!(lpn.is_some_and(|lpn| self.lookup(lpn) == Some(ppn)), "valid place without its LPN");
+        Ok(lpn.unwrap_or(Lpn(0)))
     }
 
     /// Rewrite-in-place: open or closed, any block of the die with outdated data. Padding is not: rewriting would

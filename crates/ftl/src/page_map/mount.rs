@@ -71,7 +71,9 @@ impl PageMap {
         let mut mapped = 0;
         for block in (0..layout.block_count()).map(BlockIndex) {
             for page in (0..self.logs.flash.write_pointer(block)).step_by(layout.pages_per_unit as usize) {
-                let Some(head) = recovered.medium.page(block, page) else { continue };
+                if recovered.medium.page(block, page).is_none() {
+                    continue;
+                }
                 records.clear();
                 recovered.medium.records(block, page, &mut records);
                 let place = layout.first_ppn(block).0 + page / layout.pages_per_unit * layout.units_per_page;
@@ -81,7 +83,7 @@ impl PageMap {
                     if record.lpn == Lpn::PADDING || offset as u32 >= layout.units_per_page {
                         continue;
                     }
-                    self.logs.flash.restore_unit(ppn, record.lpn, head.sequence);
+                    self.logs.flash.restore_unit(ppn, record.lpn);
                     self.has_lost_sectors |= record.info != 0;
                     if let Some(cells) = &mut self.stamps {
                         cells.store(ppn, &[record.info << 32 | u64::from(record.cell)]);

@@ -32,7 +32,7 @@ pub(crate) struct Aging {
 pub(crate) struct Place {
     pub block: BlockIndex,
     pub ppn: Ppn,
-    /// Number of its program.
+    /// Number of the first program of its block.
     pub sequence: u64,
     pub erase_count: u32,
 }

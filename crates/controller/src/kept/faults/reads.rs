@@ -60,7 +60,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let aging = faults.aging.as_mut()?;
         let block = self.layout.block_of(ppn);
         let flash = self.mapping.flash();
-        let sequence = flash.read(ppn).map_or(0, |oob| oob.sequence);
+        let sequence = flash.first_sequence(block);
         let place = Place { block, ppn, sequence, erase_count: flash.erase_count(block) };
         let found = aging.read(faults.seed, place, range, now);
         faults.counters.read_retries += u64::from(found.retries);
