@@ -96,6 +96,7 @@ fn ftl(shape: Shape, user_units: u32) -> FtlConfig {
         user_units,
         victim_selection: VictimSelection::Greedy,
         choices: 2,
+        window_blocks: 4,
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,

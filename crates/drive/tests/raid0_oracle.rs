@@ -184,6 +184,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
         user_units: layout.unit_count() * 3 / 10,
         victim_selection: VictimSelection::Greedy,
         choices: 2,
+        window_blocks: 4,
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,

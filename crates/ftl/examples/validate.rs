@@ -71,6 +71,7 @@ fn config(victim_selection: VictimSelection, choices: u32, user_units: u32) -> F
         user_units,
         victim_selection,
         choices,
+        window_blocks: 4,
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,

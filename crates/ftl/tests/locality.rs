@@ -1,4 +1,4 @@
-//! Victim selection where writes have locality: a tenth of the units takes nine tenths of the writes.
+//! Victim selection where writes have locality - a tenth of the units takes nine tenths of them - and where they have none.
 
 use drivelab_ftl::untimed::Untimed;
 use drivelab_ftl::{Books, CleaningMode, FtlConfig, Mapping, PageMap, VictimSelection};
@@ -10,6 +10,16 @@ const HOT: (u64, u64) = (10, 90);
 
 /// A drive with one unit a page.
 fn drive(policy: VictimSelection, blocks_per_plane: u32, spare_ratio: f64) -> Untimed<PageMap> {
+    drive_with_window(policy, 4, blocks_per_plane, spare_ratio)
+}
+
+/// The same; `window_blocks` is what windowed-greedy looks at.
+fn drive_with_window(
+    policy: VictimSelection,
+    window_blocks: u32,
+    blocks_per_plane: u32,
+    spare_ratio: f64,
+) -> Untimed<PageMap> {
     let geometry = Geometry {
         channel_count: 1,
         dies_per_channel: 2,
@@ -26,6 +36,7 @@ fn drive(policy: VictimSelection, blocks_per_plane: u32, spare_ratio: f64) -> Un
         user_units,
         victim_selection: policy,
         choices: 10,
+        window_blocks,
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
@@ -54,18 +65,22 @@ fn next_unit(random: &mut Stream, units: u64) -> Lpn {
     Lpn(unit as u32)
 }
 
-/// Write amplification of a steady drive.
+/// Write amplification of a drive that has become steady.
 fn write_amplification(policy: VictimSelection, spare_ratio: f64) -> f64 {
-    let mut drive = drive(policy, 512, spare_ratio);
+    steady(&mut drive(policy, 512, spare_ratio), next_unit)
+}
+
+/// Writes a drive until it is steady; its write amplification then.
+fn steady(drive: &mut Untimed<PageMap>, next: impl Fn(&mut Stream, u64) -> Lpn) -> f64 {
     let random = &mut Stream::new(1, 1);
     let units = u64::from(drive.ftl.user_units());
     (0..units).for_each(|unit| drive.write(&[Lpn(unit as u32)]).unwrap());
     let mut write = |drive: &mut Untimed<PageMap>, count: u64| {
-        (0..count).for_each(|_| drive.write(&[next_unit(random, units)]).unwrap());
+        (0..count).for_each(|_| drive.write(&[next(random, units)]).unwrap());
     };
-    write(&mut drive, 4 * units);
+    write(drive, 4 * units);
     let before = *drive.ftl.counters();
-    write(&mut drive, 2 * units);
+    write(drive, 2 * units);
     let after = *drive.ftl.counters();
     drive.ftl.check().unwrap();
     (after.programs() - before.programs()) as f64 / (2 * units) as f64
@@ -79,6 +94,35 @@ fn cost_benefit_beats_greedy_where_writes_have_locality() {
         // [5] has half the write cost at such utilisations; there cold data are sorted by age besides.
         assert!(cost_benefit < 0.75 * greedy, "spare {spare}: {cost_benefit} after greedy's {greedy}");
     }
+}
+
+#[test]
+fn a_wider_window_takes_windowed_greedy_from_fifo_to_greedy() {
+    let of = |policy, window| {
+        let drive = &mut drive_with_window(policy, window, 256, 0.15);
+        steady(drive, |random, units| Lpn(random.below(units) as u32))
+    };
+    let (fifo, greedy) = (of(VictimSelection::Fifo, 1), of(VictimSelection::Greedy, 1));
+    let windowed = [1, 16, 64, 256].map(|window| of(VictimSelection::WindowedGreedy, window));
+    assert!((windowed[0] / fifo - 1.0).abs() < 0.01, "{windowed:?}, fifo {fifo}");
+    assert!((windowed[3] / greedy - 1.0).abs() < 0.01, "{windowed:?}, greedy {greedy}");
+    assert!(windowed.is_sorted_by(|narrow, wide| narrow > wide), "{windowed:?}");
+}
+
+#[test]
+fn cost_age_times_copies_less_than_greedy_and_wears_blocks_more_evenly() {
+    let of = |policy| {
+        let mut drive = drive(policy, 256, 0.15);
+        let write_amplification = steady(&mut drive, next_unit);
+        let erases = drive.ftl.flash().erase_counts();
+        let mean = f64::from(erases.iter().sum::<u32>()) / erases.len() as f64;
+        let spread = erases.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum::<f64>();
+        (write_amplification, (spread / erases.len() as f64).sqrt() / mean)
+    };
+    let (greedy, greedy_spread) = of(VictimSelection::Greedy);
+    let (cat, spread) = of(VictimSelection::CostAgeTimes);
+    assert!(cat < 0.75 * greedy, "{cat} after greedy's {greedy}");
+    assert!(spread < 0.9 * greedy_spread, "spread {spread} after greedy's {greedy_spread}");
 }
 
 #[test]

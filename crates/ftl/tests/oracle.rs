@@ -23,6 +23,7 @@ fn drive(policy: VictimSelection, unit_bytes: u32, wear: u32, journal: u32) -> U
         user_units: layout.unit_count() / 2,
         victim_selection: policy,
         choices: 3,
+        window_blocks: 4,
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
@@ -40,13 +41,7 @@ fn drive(policy: VictimSelection, unit_bytes: u32, wear: u32, journal: u32) -> U
 }
 
 fn policy() -> impl Strategy<Value = VictimSelection> {
-    prop_oneof![
-        Just(VictimSelection::Greedy),
-        Just(VictimSelection::Fifo),
-        Just(VictimSelection::CostBenefit),
-        Just(VictimSelection::Random),
-        Just(VictimSelection::DChoices),
-    ]
+    prop::sample::select(VictimSelection::ALL)
 }
 
 proptest! {

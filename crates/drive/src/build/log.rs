@@ -12,6 +12,7 @@ pub fn config(model: &Model, layout: &UnitLayout, seed: u64) -> Result<FtlConfig
         user_units: 0,
         victim_selection: model.word("ftl.victim_selection")?,
         choices: model.small("ftl.choices"),
+        window_blocks: model.small("ftl.window_blocks"),
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: model.small("ftl.cleaning_start_blocks"),
         cleaning_stop_blocks: model.small("ftl.cleaning_stop_blocks"),

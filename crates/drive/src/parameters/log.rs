@@ -1,5 +1,7 @@
 //! Parameters of mapping schemes that write a log on every die and clean die by die.
 
+use drivelab_ftl::VictimSelection;
+
 use super::row::Fallback::{Boolean as Is, Integer as Number, Required, Word};
 use super::row::Kind::{Boolean, Choice, Integer};
 use super::row::{HOUR_NS, MOST, Parameter, row};
@@ -7,14 +9,15 @@ use super::row::{HOUR_NS, MOST, Parameter, row};
 /// Cleaning and wear levelling.
 pub(super) const CLEANING: &[Parameter] = &[
     row("ftl.trim_supported", "", Boolean, Is(true), "trims free units; otherwise they are ignored"),
-    row(
-        "ftl.victim_selection",
-        "",
-        Choice(&["greedy", "fifo", "cost-benefit", "random", "d-choices"]),
-        Word("greedy"),
-        "which block is cleaned next",
-    ),
+    row("ftl.victim_selection", "", Choice(VictimSelection::NAMES), Word("greedy"), VictimSelection::HELP),
     row("ftl.choices", "blocks", Integer(1, 1 << 16), Number(10), "blocks that d-choices draws"),
+    row(
+        "ftl.window_blocks",
+        "blocks",
+        Integer(1, 1 << 20),
+        Number(32),
+        "blocks of a die, closed longest ago, that windowed-greedy looks at",
+    ),
     row(
         "ftl.cleaning_start_blocks",
         "blocks/die",

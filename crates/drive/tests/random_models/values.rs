@@ -130,9 +130,11 @@ fn controller(random: &mut Random, values: &mut Values, unit: u64, least_bytes: 
 /// What all drives with a log on each die have.
 fn log(random: &mut Random, values: &mut Values) {
     let mut set = |key: &str, value: String| values.push((key.to_owned(), value));
-    let policies = ["greedy", "fifo", "cost-benefit", "random", "d-choices"];
-    set("ftl.victim_selection", random.one(&policies).to_owned());
-    set("ftl.choices", random.between(1, 5).to_string());
+    set("ftl.victim_selection", random.one(drivelab_ftl::VictimSelection::NAMES).to_owned());
+    // Of d-choices and windowed-greedy only one is there.
+    let count = random.between(1, 5).to_string();
+    set("ftl.choices", count.clone());
+    set("ftl.window_blocks", count);
     let start = random.between(2, 4);
     set("ftl.cleaning_start_blocks", start.to_string());
     set("ftl.cleaning_stop_blocks", (start + random.between(0, 3)).to_string());

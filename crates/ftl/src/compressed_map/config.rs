@@ -5,6 +5,7 @@ use drivelab_nand::{Geometry, GeometryError, SECTOR_BYTES};
 use super::fragments::KEY_LIMIT;
 use super::map_cache::MAP_ENTRY_BYTES;
 use crate::log::{CleaningMode, FtlConfig};
+
 /// Parameters of the compressed map beside those of every log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompressionConfig {

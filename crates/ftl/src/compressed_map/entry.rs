@@ -3,6 +3,7 @@
 use drivelab_nand::{BlockIndex, Ppn};
 
 use super::fragments::Key;
+
 /// Set in a map entry that refers to a shared fragment; its number is below.
 pub(super) const SHARED: u32 = 1 << 31;
 /// Set in a map entry that a trim should have removed but did not: it reads as zeros, but still holds its space.

@@ -7,6 +7,7 @@ use super::map::CompressedMap;
 use crate::error::FtlError;
 use crate::log::{CleaningStep, MetadataStep, Stream, Urgency};
 use crate::mapping::{LogMapping, Stored};
+
 impl LogMapping for CompressedMap {
     #[inline]
     fn page_granules(&self) -> u32 {

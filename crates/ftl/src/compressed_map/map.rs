@@ -12,6 +12,7 @@ use super::source::Moving;
 use crate::error::FtlError;
 use crate::log::{CleaningStep, DieLogs, FtlConfig, Measure, Parity, Stream, check_thresholds};
 use crate::mapping::Stored;
+
 /// A compressing FTL over its flash array.
 #[derive(Clone, Debug)]
 pub struct CompressedMap {

@@ -4,6 +4,7 @@
 //! The map gives the page of an LPN and the size of its fragment, or a shared fragment that it refers to. Which
 //! fragments lie on a page is out-of-band data (`fragments`). Open blocks, victims, wear levelling and the journal are
 //! those of every scheme with a log on each die (`crate::log`); valid data is measured in granules here.
+
 mod config;
 mod content;
 mod duplicates;

@@ -1,6 +1,7 @@
 //! Where moved fragments come from.
 
 use super::fragments::Key;
+
 /// What is being moved.
 #[derive(Clone, Debug)]
 pub(super) struct Moving {

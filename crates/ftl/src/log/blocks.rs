@@ -4,8 +4,10 @@ use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
 
 use super::free_pool::FreePool;
 use super::streams::{STREAMS, Stream};
-use crate::victim::NOT_CLOSED;
+use crate::victim::{NOT_CLOSED, Victims, View};
+
 const NO_BLOCK: u32 = u32::MAX;
+
 /// Block bookkeeping, rebuilt from flash after a power cut.
 #[derive(Clone, Debug)]
 pub struct Blocks {
@@ -16,12 +18,14 @@ pub struct Blocks {
     /// Sequence number with which the newest data of each closed block came from the host; copies keep theirs. 0: not
     /// known yet.
     newest: Vec<u64>,
+    /// The policy that picks victims; it hears of every change.
+    victims: Victims,
     blocks_per_die: u32,
 }
 
 impl Blocks {
     /// All blocks of all dies are free; the first `reserved` of each die belong to somebody else.
-    pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
+    pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32, victims: Victims) -> Self {
         let dies = layout.geometry.die_count();
         let blocks_per_die = layout.geometry.blocks_per_die();
         let free = FreePool::new(layout, flash, reserved);
@@ -30,6 +34,7 @@ impl Blocks {
             free,
             open: vec![[NO_BLOCK; STREAMS]; dies as usize],
             newest: vec![0; layout.block_count() as usize],
+            victims,
             blocks_per_die,
         }
     }
@@ -40,9 +45,10 @@ impl Blocks {
         layout: &UnitLayout,
         flash: &FlashArray,
         reserved: u32,
+        victims: Victims,
         stream_of: impl Fn(BlockIndex) -> Stream,
     ) -> Self {
-        let mut blocks = Self::new(layout, flash, reserved);
+        let mut blocks = Self::new(layout, flash, reserved, victims);
         blocks.free = FreePool::erased(layout, flash, reserved);
         for block in (0..layout.block_count()).map(BlockIndex) {
             let pages = flash.write_pointer(block);
@@ -57,7 +63,23 @@ impl Blocks {
                 _ => blocks.valid[block.0 as usize] = 0,
             }
         }
+        blocks.tell_victims(layout, flash);
         blocks
+    }
+
+    /// Tells the policy what was found.
+    fn tell_victims(&mut self, layout: &UnitLayout, flash: &FlashArray) {
+        let is_written =
+            |&block: &BlockIndex| self.is_closed(block) || self.is_open(layout.die_of(block), block);
+        let mut written: Vec<_> = (0..layout.block_count()).map(BlockIndex).filter(is_written).collect();
+        written.sort_by_key(|&block| flash.first_sequences(block.0, 1)[0]);
+        for block in written {
+            let die = layout.die_of(block);
+            self.victims.opened(die, block);
+            if self.is_closed(block) {
+                self.victims.closed(die, block);
+            }
+        }
     }
 
     /// Blocks that have failed are neither free nor open nor candidates for cleaning.
@@ -70,14 +92,15 @@ impl Blocks {
                 }
             }
         }
-        for (valid, _) in self.valid.iter_mut().zip(is_bad).filter(|&(_, &is_bad)| is_bad) {
-            *valid |= NOT_CLOSED;
+        for block in (0..layout.block_count()).map(BlockIndex).filter(|&block| is_bad[block.0 as usize]) {
+            self.retire(layout.die_of(block), block);
         }
     }
 
     /// A block has failed: it is no candidate for cleaning any more.
-    pub(crate) fn retire(&mut self, block: BlockIndex) {
+    pub(crate) fn retire(&mut self, die: DieIndex, block: BlockIndex) {
         self.valid[block.0 as usize] |= NOT_CLOSED;
+        self.victims.withdrawn(die, block);
     }
 
     /// Free blocks of a die.
@@ -109,10 +132,29 @@ impl Blocks {
         self.open[die.0 as usize].contains(&block.0)
     }
 
-    /// The words of one die, for victim selection.
-    pub(crate) fn die_words(&self, die: DieIndex) -> &[u16] {
-        let first = (die.0 * self.blocks_per_die) as usize;
-        &self.valid[first..first + self.blocks_per_die as usize]
+    /// Picks a block of a die to be cleaned: a closed one with no more than `most_valid` of `units_per_block`. A scan
+    /// begins at its `start`-th block.
+    pub(crate) fn pick_victim(
+        &mut self,
+        die: DieIndex,
+        flash: &FlashArray,
+        (units_per_block, most_valid): (u32, u16),
+        start: u32,
+    ) -> Option<BlockIndex> {
+        let (first, count) = (die.0 * self.blocks_per_die, self.blocks_per_die);
+        let places = first as usize..(first + count) as usize;
+        let view = View {
+            first,
+            valid: &self.valid[places.clone()],
+            first_sequence: flash.first_sequences(first, count),
+            newest_sequence: &self.newest[places.clone()],
+            erase_counts: &flash.erase_counts()[places],
+            next_sequence: flash.next_sequence(),
+            units_per_block,
+            most_valid,
+            start: start as usize,
+        };
+        self.victims.pick(die, &view).map(|block| BlockIndex(first + block))
     }
 
     /// Opens the least worn free block for a stream.
@@ -120,6 +162,7 @@ impl Blocks {
     pub(crate) fn open_next(&mut self, die: DieIndex, stream: Stream) -> Option<BlockIndex> {
         let block = self.free.take(die)?;
         self.open[die.0 as usize][stream as usize] = block.0;
+        self.victims.opened(die, block);
         Some(block)
     }
 
@@ -139,9 +182,13 @@ impl Blocks {
         *newest = sequence.max(*newest);
     }
 
-    /// Data of a block is copied to another: how old it is stays known, or it is as new as may be.
+    /// Data of a block is copied to another: how old it is stays known, or it is as new as may be. Most policies don't
+    /// ask for that.
     #[inline]
     pub(crate) fn note_copied(&mut self, from: BlockIndex, to: BlockIndex, now: u64) {
+        if !self.victims.asks_for_age() {
+            return;
+        }
         let newest = self.newest[from.0 as usize];
         self.note_newest(to, if newest == 0 { now } else { newest });
     }
@@ -152,17 +199,12 @@ impl Blocks {
         self.newest[block.0 as usize]
     }
 
-    /// The same of all blocks of a die.
-    pub(crate) fn die_newest(&self, die: DieIndex) -> &[u64] {
-        let first = (die.0 * self.blocks_per_die) as usize;
-        &self.newest[first..first + self.blocks_per_die as usize]
-    }
-
     /// A block is fully programmed.
     #[inline]
     pub(crate) fn close(&mut self, die: DieIndex, stream: Stream) {
         let block = std::mem::replace(&mut self.open[die.0 as usize][stream as usize], NO_BLOCK);
         self.valid[block as usize] &= !NOT_CLOSED;
+        self.victims.closed(die, BlockIndex(block));
     }
 
     /// Forgets an open block without closing it (it is about to be erased).
@@ -175,6 +217,7 @@ impl Blocks {
         debug_assert_eq!(self.valid_count(block), 0);
         self.valid[block.0 as usize] = NOT_CLOSED;
         self.newest[block.0 as usize] = 0;
+        self.victims.withdrawn(die, block);
         self.free.put(die, block, erase_count);
     }
 
@@ -186,5 +229,6 @@ impl Blocks {
     #[inline]
     pub(crate) fn remove_valid(&mut self, block: BlockIndex, count: u32) {
         self.valid[block.0 as usize] -= count as u16;
+        self.victims.lost(block, count);
     }
 }

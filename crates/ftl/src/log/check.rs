@@ -4,6 +4,7 @@ use drivelab_nand::{BlockIndex, DieIndex, GeometryError, UnitLayout};
 
 use super::config::{CleaningMode, FtlConfig};
 use super::die_logs::{DieLogs, RESERVE_BLOCKS};
+
 impl DieLogs {
     /// Recounts a die's valid units (`valid`, counted by the scheme) and its free pool.
     pub(crate) fn check_die(&self, die: DieIndex, valid: u32) -> Result<(), String> {
@@ -56,8 +57,10 @@ pub(crate) fn check_thresholds(
         let allowed = format!("must be at most {blocks} blocks per die");
         return Err(GeometryError::new("ftl.idle_cleaning_blocks", config.idle_cleaning_blocks, allowed));
     }
-    if config.choices == 0 {
-        return Err(GeometryError::new("ftl.choices", 0u32, "must be 1 or more"));
+    for (key, value) in [("ftl.choices", config.choices), ("ftl.window_blocks", config.window_blocks)] {
+        if value == 0 {
+            return Err(GeometryError::new(key, 0u32, "must be 1 or more"));
+        }
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::jobs::Job;
 use super::parity::Parity;
 use super::steps::{CleaningStep, Purpose, Urgency};
 use super::streams::Stream;
-use crate::victim::{self, VictimSelection, View};
+
 /// Static wear levelling looks at a die once in (its blocks / this) erases of it: often enough to keep up, rarely
 /// enough that looking at all blocks costs nothing per page.
 const WEAR_CHECKS_PER_ROUND: u32 = 64;
@@ -145,21 +145,11 @@ impl DieLogs {
 
     fn pick_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
         let per_die = self.layout.geometry.blocks_per_die();
-        let first = die.0 * per_die;
         let start = self.cleaning.scan_start[die.0 as usize];
-        let view = View {
-            valid: self.blocks.die_words(die),
-            first_sequence: self.flash.first_sequences(first, per_die),
-            newest_sequence: self.blocks.die_newest(die),
-            next_sequence: self.flash.next_sequence(),
-            units_per_block: measure.per_block,
-            most_valid: (measure.per_block - measure.per_page) as u16,
-            choices: self.config.choices,
-            start: start as usize,
-        };
-        let block = victim::pick(self.config.victim_selection, &view, &mut self.random)?;
-        self.cleaning.scan_start[die.0 as usize] = (block + 1) % per_die;
-        Some(self.begin(BlockIndex(first + block), Purpose::Cleaning))
+        let most_valid = (measure.per_block - measure.per_page) as u16;
+        let block = self.blocks.pick_victim(die, &self.flash, (measure.per_block, most_valid), start)?;
+        self.cleaning.scan_start[die.0 as usize] = (block.0 - die.0 * per_die + 1) % per_die;
+        Some(self.begin(block, Purpose::Cleaning))
     }
 
     /// With no block in reserve: the block with the least to copy, if that fits into what is open on the die, the host's
@@ -200,13 +190,11 @@ impl DieLogs {
         Job { victim, cursor: 0, purpose, valid_at_start: self.blocks.valid_count(victim) }
     }
 
-    /// Counts one page of copies, of a victim to a block. Nobody but cost-benefit asks for the age of blocks.
+    /// Counts one page of copies, of a victim to a block.
     #[inline]
     pub(crate) fn count_copy(&mut self, units: u64, purpose: Purpose, victim: BlockIndex, to: BlockIndex) {
-        if self.config.victim_selection == VictimSelection::CostBenefit {
-            // A block that failed before it was full has no age yet.
-            self.blocks.note_copied(victim, to, self.flash.next_sequence() - 1);
-        }
+        // A block that failed before it was full has no age yet.
+        self.blocks.note_copied(victim, to, self.flash.next_sequence() - 1);
         match purpose {
             Purpose::Cleaning => {
                 self.counters.programs_cleaning += 1;
@@ -229,7 +217,7 @@ impl DieLogs {
         self.flash.erase(job.victim);
         let worn = self.flash.erase_count(job.victim);
         if self.has_erase_failed(die, job.victim) {
-            self.blocks.retire(job.victim);
+            self.blocks.retire(die, job.victim);
         } else {
             self.blocks.release(die, job.victim, worn);
         }

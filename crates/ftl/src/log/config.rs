@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::victim::VictimSelection;
+use crate::victim::{VictimSelection, VictimSettings, Victims};
 
 /// Blocks of a die that the map journal keeps.
 pub const JOURNAL_BLOCKS: u32 = 2;
@@ -27,6 +27,8 @@ pub struct FtlConfig {
     pub victim_selection: VictimSelection,
     /// Blocks that d-choices draws.
     pub choices: u32,
+    /// Blocks that windowed-greedy looks at.
+    pub window_blocks: u32,
     /// How cleaning makes room.
     pub cleaning_mode: CleaningMode,
     /// Cleaning starts when a die has fewer free blocks than this.
@@ -55,6 +57,12 @@ impl FtlConfig {
     #[must_use]
     pub fn reserved_blocks(&self) -> u32 {
         if self.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 }
+    }
+
+    /// The policy that picks victims, of an erased drive.
+    pub(crate) fn victims(&self, dies: u32) -> Victims {
+        let (choices, window_blocks, seed) = (self.choices, self.window_blocks, self.seed);
+        Victims::new(self.victim_selection, &VictimSettings { dies, choices, window_blocks, seed })
     }
 
     /// A die with so many free blocks has room for the host and need not be cleaned, not even in a pause. There is no such

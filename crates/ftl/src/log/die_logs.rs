@@ -2,7 +2,6 @@
 //! the blocks being emptied, the map journal. What a page holds, and what of it is valid, is the scheme's own.
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
-use drivelab_sim::Stream as RandomStream;
 
 use super::bad_blocks::BadBlocks;
 use super::blocks::Blocks;
@@ -14,9 +13,6 @@ use super::streams::Stream;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 use crate::error::FtlError;
-
-/// Purpose number of the victim selection's random stream.
-pub(super) const VICTIM_STREAM: u64 = 0x0056_4943;
 
 /// Free blocks of a die that host writes may not take: cleaning needs one to copy into.
 pub(super) const RESERVE_BLOCKS: u32 = 1;
@@ -33,7 +29,6 @@ pub struct DieLogs {
     pub(crate) cleaning: CleaningState,
     pub(crate) journal: Journal,
     pub(crate) counters: FtlCounters,
-    pub(super) random: RandomStream,
     /// Valid units (map units, or fragments) per die.
     pub(crate) die_valid: Vec<u32>,
     /// Blocks that have failed, or may; `None`: none will.
@@ -50,11 +45,10 @@ impl DieLogs {
         let layout = *flash.layout();
         let dies = layout.geometry.die_count();
         let mut logs = Self {
-            blocks: Blocks::new(&layout, &flash, reserved),
+            blocks: Blocks::new(&layout, &flash, reserved, config.victims(dies)),
             cleaning: CleaningState::new(dies),
             journal: Journal::new(&config, dies),
             counters: FtlCounters::default(),
-            random: RandomStream::new(config.seed, VICTIM_STREAM),
             die_valid: vec![0; dies as usize],
             bad: None,
             reserved,

@@ -7,6 +7,7 @@ use super::bad_blocks::{BadBlocks, FailedProgram};
 use super::die_logs::DieLogs;
 use super::streams::Stream;
 use crate::error::FtlError;
+
 impl DieLogs {
     /// The drive has bad blocks from now on; `spare_blocks_new`: so many it can lose.
     pub(crate) fn expect_failures(&mut self, spare_blocks_new: u32) -> &mut BadBlocks {

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
+
 /// Erased blocks of every die, least worn first (dynamic wear levelling).
 #[derive(Clone, Debug)]
 pub struct FreePool {

@@ -3,6 +3,8 @@
 use drivelab_nand::BlockIndex;
 
 use super::steps::Purpose;
+
+/// A block that is being emptied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
     pub(crate) victim: BlockIndex,

@@ -3,14 +3,14 @@
 use drivelab_nand::BlockIndex;
 use drivelab_nand::op::PageKind;
 use drivelab_nand::view::BlockState;
-use drivelab_sim::Stream as RandomStream;
 
 use super::blocks::Blocks;
-use super::die_logs::{DieLogs, VICTIM_STREAM};
+use super::die_logs::DieLogs;
 use super::jobs::CleaningState;
 use super::journal::Journal;
 use super::streams::Stream;
 use crate::recovery::Recovered;
+
 impl DieLogs {
     /// Blocks become what was found in flash; what is on them follows. `Err`: flash of another geometry.
     pub(crate) fn restore(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
@@ -39,7 +39,8 @@ impl DieLogs {
         let last = |block: BlockIndex| {
             (0..medium.block(block).write_pointer).rev().find_map(|page| medium.page(block, page))
         };
-        self.blocks = Blocks::restore(&layout, &self.flash, self.reserved, |block| {
+        let victims = self.config.victims(layout.geometry.die_count());
+        self.blocks = Blocks::restore(&layout, &self.flash, self.reserved, victims, |block| {
             match last(block).map(|page| page.kind) {
                 Some(PageKind::Moved) => Stream::Cleaning,
                 _ => Stream::Host,
@@ -72,10 +73,9 @@ impl DieLogs {
             most = most.max(erased);
         }
         self.counters.erases_secure += all;
-        self.blocks = Blocks::new(&self.layout, &self.flash, self.reserved);
+        self.blocks = Blocks::new(&self.layout, &self.flash, self.reserved, self.config.victims(dies));
         self.cleaning = CleaningState::new(dies);
         self.journal = Journal::new(&self.config, dies);
-        self.random = RandomStream::new(self.config.seed, VICTIM_STREAM);
         self.die_valid.fill(0);
         self.withhold_bad_blocks();
         self.spread_scan_starts();

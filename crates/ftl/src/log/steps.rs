@@ -1,6 +1,7 @@
 //! What a log does to a die, one flash operation at a time, and how much it needs to.
 
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
+
 /// Why a block is being emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {

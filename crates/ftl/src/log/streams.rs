@@ -1,4 +1,5 @@
 //! Which of the blocks that a die is writing a page goes to.
+
 /// Which open block of a die a page goes to. Host and cleaning writes are kept apart: data that survived a
 /// cleaning is colder than fresh data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

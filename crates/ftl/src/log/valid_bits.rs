@@ -1,6 +1,7 @@
 //! Which places hold current data.
 
 use drivelab_nand::Ppn;
+
 /// One bit per place: does it hold the current data of its LPN?
 #[derive(Clone, Debug)]
 pub struct ValidBits {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use drivelab_nand::{BlockIndex, Lpn};
 
 use super::plan::GroupUnit;
+
 /// The replacement that takes rows in order, as the host writes them.
 pub(crate) const OPEN: usize = 0;
 /// The replacement of a merge that is completed at once.

@@ -1,4 +1,5 @@
 //! Parameters of the merging schemes.
+
 /// Parameters of the merging schemes. Block counts are per bank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MergeConfig {

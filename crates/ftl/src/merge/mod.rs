@@ -8,6 +8,7 @@
 //!
 //! A bank works on one group of units at a time: `begin` queues tasks, [`MergeMap::next_step`] does one flash operation
 //! and says what it was. The old block is erased only after its replacement is complete.
+
 mod bank;
 mod check;
 mod config;

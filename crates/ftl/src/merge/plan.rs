@@ -1,6 +1,7 @@
 //! Groups of units, what a scheme would do with one, and the flash operations that come of it.
 
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
+
 /// A unit of the host on its way to flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupUnit {

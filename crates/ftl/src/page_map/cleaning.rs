@@ -9,6 +9,7 @@ use super::map::PageMap;
 use crate::error::FtlError;
 use crate::log::{CleaningMode, CleaningStep, Job, Measure, Parity, Purpose, Stream};
 use crate::mapping::Mapping;
+
 impl PageMap {
     /// Does the next operation of cleaning on a die and says what it was; picks a victim if none is being
     /// emptied. `None`: there is nothing to gain.

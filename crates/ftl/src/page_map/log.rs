@@ -6,6 +6,7 @@ use super::map::PageMap;
 use crate::error::FtlError;
 use crate::log::{CleaningMode, CleaningStep, MetadataStep, Stream, Urgency};
 use crate::mapping::{LogMapping, Stored};
+
 impl LogMapping for PageMap {
     #[inline]
     fn has_room(&self, die: DieIndex) -> bool {

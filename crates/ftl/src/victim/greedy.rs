@@ -1,18 +1,31 @@
 //! Fewest valid units (REFERENCES.md, \[2\]); ties go to the first block after the scan's start.
 
+use drivelab_nand::DieIndex;
+
+use super::policy::{VictimPolicy, VictimSettings};
 use super::view::View;
 
 /// Words that one step of the search compares at once.
 const CHUNK: usize = 64;
 
-pub(super) fn pick(view: &View<'_>) -> Option<u32> {
-    let least = least_of(view.valid);
-    if least > view.most_valid {
-        return None;
+/// It remembers nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Greedy;
+
+impl VictimPolicy for Greedy {
+    fn new(_settings: &VictimSettings) -> Self {
+        Self
     }
-    let (before, after) = view.valid.split_at(view.start);
-    let block = find(after, least).map(|block| block + view.start).or_else(|| find(before, least))?;
-    Some(block as u32)
+
+    fn pick(&mut self, _die: DieIndex, view: &View<'_>) -> Option<u32> {
+        let least = least_of(view.valid);
+        if least > view.most_valid {
+            return None;
+        }
+        let (before, after) = view.valid.split_at(view.start);
+        let block = find(after, least).map(|block| block + view.start).or_else(|| find(before, least))?;
+        Some(block as u32)
+    }
 }
 
 /// The smallest word. Order-preserving as signed 16-bit numbers, whose minimum every x86-64 has as a vector

@@ -6,20 +6,22 @@ pub const NOT_CLOSED: u16 = 0x8000;
 /// What a policy may look at: the blocks of one die.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
+    /// Number of the die's first block.
+    pub first: u32,
     /// Valid units per block; [`NOT_CLOSED`] is set for blocks that are not candidates.
     pub valid: &'a [u16],
     /// Sequence number of each block's first program: when it was opened.
     pub first_sequence: &'a [u64],
     /// Sequence number with which the newest data of each closed block came from the host.
     pub newest_sequence: &'a [u64],
+    /// Erases of each block.
+    pub erase_counts: &'a [u32],
     /// Sequence number of the next program.
     pub next_sequence: u64,
     /// Units of a block.
     pub units_per_block: u32,
     /// A block with more valid units than this is no candidate: emptying it would not free a whole page.
     pub most_valid: u16,
-    /// How many blocks d-choices draws.
-    pub choices: u32,
     /// Where a scan begins, so that ties do not always wear the same blocks.
     pub start: usize,
 }
