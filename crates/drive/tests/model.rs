@@ -40,6 +40,8 @@ fn overrides_change_the_model_and_its_hash() {
     let fifo = set(&[("ftl.victim_selection", "fifo"), ("spare_ratio", "0.28")]).unwrap();
     assert_eq!(fifo.text("ftl.victim_selection"), "fifo");
     assert_ne!(plain.hash(), fifo.hash());
+    let said = set(&[("ftl.window_blocks", "32")]).unwrap();
+    assert_eq!(said.hash(), plain.hash(), "a default that is stated is the same drive");
     let derived = &Drive::describe(&fifo)["derived"];
     assert!((derived["spare_ratio"].as_f64().unwrap() - 0.28).abs() < 1e-6);
 }

@@ -138,6 +138,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         // What made room for it may have to be written back.
         M::write_metadata(self, now);
         if let Some(fetch) = fetch {
+            // Pages of the host may have waited for this line.
+            self.drain_due |= self.buffer.queued() > 0;
             self.meters.read_bytes_map += u64::from(fetch.bytes);
             let bytes = u64::from(fetch.bytes);
             self.flash.sense_for(wait, Sensing { die: fetch.die, pages: 1, bytes, is_cleaning: false }, now);

@@ -333,17 +333,13 @@ impl Model {
             if self.values.contains_key(parameter.key) {
                 continue;
             }
-            let value = match parameter.default {
-                Fallback::Required => {
-                    let origin = self.origin.clone();
-                    return Err(ModelError::Missing { origin, key: parameter.key, help: parameter.help });
-                }
-                Fallback::Absent => continue,
-                Fallback::Integer(number) => number.into(),
-                Fallback::Boolean(flag) => flag.into(),
-                Fallback::Word(word) => word.into(),
-            };
-            self.values.insert(parameter.key, Sourced { value, source: Some(DEFAULT.to_owned()) });
+            if parameter.default == Fallback::Required {
+                let origin = self.origin.clone();
+                return Err(ModelError::Missing { origin, key: parameter.key, help: parameter.help });
+            }
+            if let Some(value) = parameter.default.value() {
+                self.values.insert(parameter.key, Sourced { value, source: Some(DEFAULT.to_owned()) });
+            }
         }
         Ok(())
     }

@@ -166,12 +166,16 @@ impl Model {
         &self.members
     }
 
-    /// SHA-256 over all keys and values, the names included, the sources not; of an array, over its members' too.
+    /// SHA-256 over all keys and values that differ from the defaults, the names included, the sources not; of an array,
+    /// over its members' too. So a model keeps its hash when a parameter comes that it doesn't need.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         for (key, sourced) in &self.values {
-            hasher.update(format!("{key}={}\n", sourced.value));
+            let default = self.family.find(key).and_then(|parameter| parameter.default.value());
+            if default.as_ref() != Some(&sourced.value) {
+                hasher.update(format!("{key}={}\n", sourced.value));
+            }
         }
         for member in &self.members {
             hasher.update(format!("{MEMBER}={}\n", member.hash()));

@@ -36,6 +36,19 @@ pub enum Fallback {
     Word(&'static str),
 }
 
+impl Fallback {
+    /// The value, if there is one.
+    #[must_use]
+    pub fn value(&self) -> Option<serde_json::Value> {
+        match *self {
+            Self::Required | Self::Absent => None,
+            Self::Integer(number) => Some(number.into()),
+            Self::Boolean(flag) => Some(flag.into()),
+            Self::Word(word) => Some(word.into()),
+        }
+    }
+}
+
 /// One parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {

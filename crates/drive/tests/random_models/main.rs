@@ -154,3 +154,50 @@ fn extreme_values_are_refused_by_name_or_make_a_drive() {
     let made = tries.filter(|&made| made).count();
     assert!(made as u64 > seeds.end - seeds.start, "only {made} drives");
 }
+
+/// A read of the host brought the last line of the map that pages waited for, and nobody told the dies.
+#[test]
+fn pages_go_on_when_a_read_brings_the_line_that_they_waited_for() {
+    let values = [
+        ("family", "compressed-map"),
+        ("user_capacity_bytes", "61440"),
+        ("flash.channel_count", "3"),
+        ("flash.dies_per_channel", "2"),
+        ("flash.planes_per_die", "2"),
+        ("flash.blocks_per_plane", "6"),
+        ("flash.pages_per_block", "14"),
+        ("flash.page_bytes", "512"),
+        ("flash.oob_bytes", "85"),
+        ("flash.read_ns", "49555"),
+        ("flash.program_ns", "424862"),
+        ("flash.erase_ns", "2974036"),
+        ("flash.command_ns", "1627"),
+        ("flash.bus_bytes_per_s", "254065437"),
+        ("ftl.map_unit_bytes", "512"),
+        ("ftl.granule_bytes", "64"),
+        ("ftl.die_parity", "true"),
+        ("ftl.map_cache_bytes", "104"),
+        ("ftl.map_fetch_bytes", "52"),
+        ("ftl.victim_selection", "cost-benefit"),
+        ("ftl.cleaning_start_blocks", "4"),
+        ("ftl.cleaning_stop_blocks", "6"),
+        ("ftl.wear_spread_limit", "0"),
+        ("controller.queue_depth", "9"),
+        ("controller.write_firmware_ns", "10000"),
+        ("controller.partial_units_at_once", "2"),
+        ("controller.decode_ns", "2695"),
+        ("controller.read_ahead_bytes", "50000"),
+        ("controller.pipeline_ns", "9000"),
+        ("controller.die_allocation", "round-robin"),
+        ("controller.cleaning_pace", "yielding"),
+        ("controller.cleaning_copies_at_once", "4"),
+        ("link.bytes_per_s", "288588259"),
+        ("link.frame_overhead_ns", "219"),
+        ("link.command_overhead_ns", "1751"),
+        ("write_buffer.size_bytes", "5579"),
+        ("write_buffer.hold_ns", "2864483"),
+        ("write_buffer.coalesce", "false"),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()));
+    exercise(10, &Model::parse("name = 'random'\ntitle = 'Random'", "random", &values).unwrap());
+}

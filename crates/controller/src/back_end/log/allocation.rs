@@ -21,7 +21,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             for die in 0..self.layout.geometry.die_count() {
                 self.pick_job(die, now);
             }
-            return;
+            // What they began may have been all that was waited for.
+            if self.mapping.holds_host_pages() {
+                return;
+            }
         }
         match self.config.scheduling.die_allocation {
             DieAllocation::RoundRobin => self.drain_round_robin(now),
