@@ -28,7 +28,7 @@ pub struct Entry {
     pub ready_ns: Nanos,
     /// When it came.
     pub inserted_ns: Nanos,
-    /// The command that waits until it is in flash, or [`NONE`].
+    /// The command that waits until it is in flash, or [`NONE`](super::NONE).
     pub waiter: u32,
     /// Order of arrival, for flush.
     pub order: u64,
@@ -43,7 +43,7 @@ pub struct Entry {
 /// A waiting unit that was trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// The command that waited for it, or [`NONE`].
+    /// The command that waited for it, or [`NONE`](super::NONE).
     pub waiter: u32,
     /// Its order of arrival.
     pub order: u64,
