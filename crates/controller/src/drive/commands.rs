@@ -43,18 +43,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn finish_over_link(&mut self, slot: u32, now: Nanos) {
         let state = &mut self.slots[slot as usize];
-        debug_assert!(state.account.told_ns >= now, "where the time of {state:?} went until {now}");
-        let end = self.link.carry_for(&mut state.account, state.link_ns, now);
+        let end = self.link.finish(&mut state.account, state.link_ns, now);
         self.complete(slot, end);
     }
 
     /// A write is done now, all of whose data has been on the link; the status waits for others' data there.
     #[inline]
     pub(crate) fn complete_write(&mut self, slot: u32, now: Nanos) {
-        let at = self.link.free_ns(now);
-        let state = &mut self.slots[slot as usize];
-        debug_assert!(state.account.told_ns >= now, "where the time of {state:?} went until {now}");
-        state.account.queued_until(at);
+        let at = self.link.wait_for(&mut self.slots[slot as usize].account, now);
         self.complete(slot, at);
     }
 

@@ -5,8 +5,7 @@
 use std::collections::VecDeque;
 
 use drivelab_sim::Nanos;
-use drivelab_sim::time::NEVER;
-use drivelab_sim::time::SECOND;
+use drivelab_sim::time::{NEVER, SECOND};
 
 use crate::config::GovernorConfig;
 

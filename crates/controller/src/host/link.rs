@@ -56,6 +56,22 @@ impl Link {
         end
     }
 
+    /// A command whose time is told up to `now` waits for what is on the link before it; when that has passed.
+    #[inline]
+    pub fn wait_for(&self, account: &mut Account, now: Nanos) -> Nanos {
+        debug_assert!(account.told_ns >= now, "where the time of {account:?} went until {now}");
+        let free_ns = self.free_ns(now);
+        account.queued_until(free_ns);
+        free_ns
+    }
+
+    /// Carries the last of a command whose time is told up to `now`; when it has.
+    #[inline]
+    pub fn finish(&mut self, account: &mut Account, link_ns: Nanos, now: Nanos) -> Nanos {
+        debug_assert!(account.told_ns >= now, "where the time of {account:?} went until {now}");
+        self.carry_for(account, link_ns, now)
+    }
+
     /// Carries for a command, which waits for it now; when it has.
     #[inline]
     pub fn carry_for(&mut self, account: &mut Account, link_ns: Nanos, now: Nanos) -> Nanos {

@@ -10,8 +10,7 @@ use drivelab_sim::time::NEVER;
 
 use crate::buffer::NONE;
 use crate::command::{Completion, SECTOR_BYTES};
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
+use crate::drive::{Scheduled, SolidStateDrive};
 use crate::host::queue::HostSide;
 use crate::kept::cells::Cells;
 use crate::kept::durable::{Durable, TRIMMED_CELLS};

@@ -252,17 +252,13 @@ impl HardDisk {
     /// Status of a flush or trim goes over the link.
     fn finish_without_data(&mut self, slot: u32, now: Nanos) {
         let state = &mut self.slots[slot as usize];
-        debug_assert!(state.account.told_ns >= now, "where the time of {state:?} went until {now}");
-        let end = self.link.carry_for(&mut state.account, state.link_ns, now);
+        let end = self.link.finish(&mut state.account, state.link_ns, now);
         self.complete(slot, end);
     }
 
     /// A write is done now, all of whose data has been on the link; the status waits for others' data there.
     fn complete_write(&mut self, slot: u32, now: Nanos) {
-        let at = self.link.free_ns(now);
-        let state = &mut self.slots[slot as usize];
-        debug_assert!(state.account.told_ns >= now, "where the time of {state:?} went until {now}");
-        state.account.queued_until(at);
+        let at = self.link.wait_for(&mut self.slots[slot as usize].account, now);
         self.complete(slot, at);
     }
 

@@ -6,8 +6,7 @@ use drivelab_sim::Nanos;
 
 use crate::back_end::log::LogJobs;
 use crate::config::DieAllocation;
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
+use crate::drive::{Scheduled, SolidStateDrive};
 
 impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Hands buffered pages to dies until the buffer is empty or no die can take one.

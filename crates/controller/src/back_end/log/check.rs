@@ -5,8 +5,7 @@ use drivelab_nand::DieIndex;
 
 use crate::back_end::log::LogJobs;
 use crate::buffer::EntryState;
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
+use crate::drive::{Scheduled, SolidStateDrive};
 
 impl LogJobs {
     /// Copies owed on dies that are being cleaned.

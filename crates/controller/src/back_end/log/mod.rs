@@ -16,9 +16,8 @@ use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::buffer::NONE;
 use crate::config::{ControllerConfig, DieAllocation};
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
 use crate::drive::events::Event;
+use crate::drive::{Scheduled, SolidStateDrive};
 
 /// What a die is doing.
 #[derive(Clone, Copy, Debug, Default)]

@@ -18,9 +18,8 @@ use drivelab_sim::time::NEVER;
 use crate::buffer::clusters::Clusters;
 use crate::buffer::sector_bits;
 use crate::config::ControllerConfig;
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
 use crate::drive::events::Event;
+use crate::drive::{Scheduled, SolidStateDrive};
 
 /// What a bank does next, when it may begin.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,7 @@ use drivelab_nand::Lpn;
 use drivelab_nand::op::NO_CELL;
 
 use crate::command::Command;
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
+use crate::drive::{Scheduled, SolidStateDrive};
 use crate::kept::effects::Effect;
 use crate::kept::faults::marks_of;
 

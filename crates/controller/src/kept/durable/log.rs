@@ -9,9 +9,8 @@ use drivelab_sim::Nanos;
 use super::Durable;
 use super::log_page::TRIMMED_CELLS;
 use crate::buffer::{Dropped, NONE};
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
 use crate::drive::events::Event;
+use crate::drive::{Scheduled, SolidStateDrive};
 use crate::kept::effects::Effect;
 
 impl Durable {

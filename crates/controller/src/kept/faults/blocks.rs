@@ -6,8 +6,7 @@ use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
 
 use crate::back_end::log::LogJobs;
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
+use crate::drive::{Scheduled, SolidStateDrive};
 
 impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Whether a die has no block left to write.

@@ -5,8 +5,7 @@ use drivelab_sim::time::NEVER;
 
 use super::{Fault, FaultKind, KindWord};
 use crate::command::{Command, Op, Outcome, Unreadable};
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
+use crate::drive::{Scheduled, SolidStateDrive};
 
 /// Purpose number of the draws of misdirected writes' places.
 const PLACE_STREAM: u64 = 0x504C_4143;

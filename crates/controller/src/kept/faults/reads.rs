@@ -9,8 +9,7 @@ use drivelab_sim::Nanos;
 
 use super::aging::{Found, Place};
 use super::marks_of;
-use crate::drive::Scheduled;
-use crate::drive::SolidStateDrive;
+use crate::drive::{Scheduled, SolidStateDrive};
 use crate::flash::{FlashWait, Sensing};
 
 /// Marks that a unit's word has room for.
