@@ -9,6 +9,7 @@ mod flash;
 mod host;
 mod kept;
 pub mod meters;
+mod timeline;
 
 pub use config::{
     BufferConfig, BufferEviction, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig,

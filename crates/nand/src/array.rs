@@ -4,6 +4,8 @@
 //! erased page is an error that says so. The array keeps what flash itself would keep through a power cut:
 //! write pointers, erase counts and the out-of-band data of every programmed page.
 
+use drivelab_sim::Table;
+
 use crate::geometry::{BlockIndex, Lpn, Ppn, UnitLayout};
 
 /// What flash refuses.
@@ -35,7 +37,7 @@ pub enum FlashRule {
 #[derive(Clone, Debug)]
 pub struct FlashArray {
     layout: UnitLayout,
-    oob: Vec<u32>,
+    oob: Table<u32>,
     /// Pages programmed since the last erase, per block.
     write_pointer: Vec<u32>,
     erase_count: Vec<u32>,
@@ -52,7 +54,7 @@ impl FlashArray {
         let blocks = layout.block_count() as usize;
         Self {
             layout,
-            oob: vec![0; layout.unit_count() as usize],
+            oob: Table::new(layout.unit_count() as usize),
             write_pointer: vec![0; blocks],
             erase_count: vec![0; blocks],
             first_sequence: vec![0; blocks],
@@ -65,7 +67,7 @@ impl FlashArray {
     /// An erased array whose out-of-band data is kept elsewhere: only whole pages are programmed, nothing is read.
     #[must_use]
     pub fn without_units(layout: UnitLayout) -> Self {
-        Self { oob: Vec::new(), ..Self::new(layout) }
+        Self { oob: Table::new(0), ..Self::new(layout) }
     }
 
     /// How units lie on pages.
@@ -145,7 +147,16 @@ impl FlashArray {
     /// [`FlashRule::ReadErased`] if the page was not programmed since the last erase.
     #[inline]
     pub fn read(&self, ppn: Ppn) -> Result<Option<Lpn>, FlashRule> {
-        let block = self.layout.block_of(ppn);
+        self.read_in(self.layout.block_of(ppn), ppn)
+    }
+
+    /// The same of a place that is known to lie in this block.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    #[inline]
+    pub fn read_in(&self, block: BlockIndex, ppn: Ppn) -> Result<Option<Lpn>, FlashRule> {
+        debug_assert_eq!(block, self.layout.block_of(ppn));
         if self.layout.page_of(ppn) >= self.write_pointer[block.0 as usize] {
             return Err(FlashRule::ReadErased { ppn: ppn.0 });
         }

@@ -5,10 +5,12 @@
 pub mod histogram;
 pub mod rng;
 pub mod sabotage;
+pub mod table;
 pub mod time;
 
 pub use histogram::LatencyHistogram;
 pub use rng::Stream;
+pub use table::Table;
 pub use time::Nanos;
 
 /// Brings an element of a large table into the processor's cache; a hint that never changes a result.

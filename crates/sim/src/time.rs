@@ -16,13 +16,20 @@ pub const NEVER: Nanos = Nanos::MAX;
 /// Time to move `bytes` at `bytes_per_second`, rounded up to a whole nanosecond.
 ///
 /// A rate of 0 means "takes no time" (an ideal link).
+#[inline]
 #[must_use]
 pub fn transfer_ns(bytes: u64, bytes_per_second: u64) -> Nanos {
     if bytes_per_second == 0 {
         return 0;
     }
-    let nanos = (u128::from(bytes) * u128::from(SECOND)).div_ceil(u128::from(bytes_per_second));
-    u64::try_from(nanos).unwrap_or(u64::MAX)
+    // Narrow as long as the product fits: a division of 128 bits is a call.
+    match bytes.checked_mul(SECOND) {
+        Some(product) => product.div_ceil(bytes_per_second),
+        None => {
+            let product = u128::from(bytes) * u128::from(SECOND);
+            u64::try_from(product.div_ceil(u128::from(bytes_per_second))).unwrap_or(u64::MAX)
+        }
+    }
 }
 
 /// `total * part / whole`, also where the product needs more than 64 bits.
@@ -44,6 +51,7 @@ mod tests {
         assert_eq!(transfer_ns(4096, 40_000_000), 102_400);
         assert_eq!(transfer_ns(1, 3), 333_333_334);
         assert_eq!(transfer_ns(4096, 0), 0);
+        assert_eq!(transfer_ns(1 << 40, 1_000_000), (1 << 40) * 1000, "beyond 64 bits on the way");
         assert_eq!(transfer_ns(u64::MAX, 1), u64::MAX);
     }
 }

@@ -5,7 +5,7 @@ mod bench;
 
 #[test]
 fn every_benchmark_runs_and_does_work() {
-    let rows = bench::measure(bench::Extent::Tiny).unwrap();
+    let rows = bench::measure(bench::Extent::Tiny, "").unwrap();
     assert_eq!(rows.len(), 9);
     assert!(rows.iter().all(|row| row.rate.requests_per_s > 0.0));
     // Beside the prototype where it can do the same; alone elsewhere.

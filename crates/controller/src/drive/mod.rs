@@ -36,6 +36,7 @@ use crate::host::read_ahead::ReadAhead;
 use crate::kept::durable::Durable;
 use crate::kept::faults::Faults;
 use crate::meters::Meters;
+use crate::timeline::Timeline;
 use events::{Event, EventQueue};
 pub(crate) use slot::Slot;
 
@@ -150,8 +151,8 @@ pub struct SolidStateDrive<M: Scheduled> {
     /// Writes whose data waits for buffer space, in order.
     pub(crate) admission: VecDeque<u32>,
     pub(crate) flushes: Vec<u32>,
-    /// Dies whose job is a page, or an erase, that can't begin yet: from when on, in order of time.
-    pub(crate) late: VecDeque<(Nanos, u32)>,
+    /// Dies whose job is a page, or an erase, that can't begin yet, by when it can.
+    pub(crate) late: Timeline<u32>,
     /// Data has come into the buffer at this instant. Dies are given pages when nothing else happens at it: what the
     /// host hands over at once is seen at once.
     pub(crate) drain_due: bool,
@@ -202,7 +203,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             read_ahead: ReadAhead::new(config.scheduling.read_ahead_bytes, sectors_per_unit),
             admission: VecDeque::with_capacity(depth as usize),
             flushes: Vec::with_capacity(depth as usize),
-            late: VecDeque::with_capacity(dies as usize),
+            late: Timeline::with_capacity(dies),
             drain_due: false,
             hold_alarm_ns: NEVER,
             idle_alarm_ns: NEVER,
@@ -307,7 +308,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if !self.flash.is_sound() {
             return Err("two use a bus or a die at once".to_owned());
         }
-        if !self.late.iter().is_sorted_by_key(|&(from, _)| from) {
+        if !self.late.is_sound() {
             return Err("jobs that must wait are not in order of time".to_owned());
         }
         M::check_jobs(self)
@@ -316,7 +317,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// How many events wait for the die or bank with this number: the end of its job, or its beginning.
     pub(crate) fn events_of(&self, die: u32) -> usize {
         self.events.count(Event::JobDone(DieIndex(die)))
-            + self.late.iter().filter(|&&(_, late)| late == die).count()
+            + self.late.items().filter(|&&late| late == die).count()
     }
 
     /// Erases every block and forgets every map entry, as ATA SECURITY ERASE UNIT does. Dies erase side by side.

@@ -30,12 +30,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// A die's job can't begin before this time, which lies ahead.
     #[inline]
     pub(crate) fn begin_later(&mut self, from: Nanos, die: u32) {
-        let later = self.late.iter().rev().take_while(|&&(time, _)| time > from).count();
-        if later == 0 {
-            self.late.push_back((from, die));
-        } else {
-            self.late.insert(self.late.len() - later, (from, die));
-        }
+        self.late.insert(from, die);
     }
 
     /// A die's job that had to wait begins, unless what it waits for has turned out to come later.
@@ -137,10 +132,12 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
 
     #[inline]
     fn next_internal(&self) -> Nanos {
-        let event = self.events.next_ns();
-        let late = self.late.front().map_or(NEVER, |&(time, _)| time);
         let command = self.queue.next_ready().min(self.write_governor.next_release_ns());
-        command.min(event).min(late).min(self.hold_alarm_ns).min(self.idle_alarm_ns)
+        command
+            .min(self.events.next_ns())
+            .min(self.late.next_ns())
+            .min(self.hold_alarm_ns)
+            .min(self.idle_alarm_ns)
     }
 
     #[inline]
@@ -161,10 +158,7 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
                 Event::RowInRegister(bank) => M::row_in_register(self, bank, now),
                 Event::ReadReady(slot) => self.finish_over_link(slot, now),
             }
-        } else if let Some(&(time, die)) = self.late.front()
-            && time == now
-        {
-            self.late.pop_front();
+        } else if let Some(die) = self.late.take(now) {
             self.begin_late(die, now);
         } else if let Some(slot) = self.queue.take_ready(now) {
             self.begin_command(slot, now);

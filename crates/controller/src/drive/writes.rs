@@ -72,6 +72,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 break;
             }
             self.read_ahead.forget(unit);
+            self.mapping.prefetch_change(Lpn(unit));
             let stored = self.stored_of(&command, unit - first_unit, !partial);
             let link_after = share(link_ns, u64::from(done + sectors), u64::from(total));
             let on_link = link_after - link_done;

@@ -49,6 +49,8 @@ pub(crate) struct Flash {
     read_path_bytes_per_s: u64,
     /// Bus time of one whole page, in and out.
     page_bus_ns: Nanos,
+    /// What most reads ask for, a unit on one page, in bytes, and its bus time.
+    usual: (u64, Nanos),
     dies: Dies,
     channels: Vec<Calendar>,
     read_path: Calendar,
@@ -60,8 +62,11 @@ impl Flash {
     pub(crate) fn new(layout: UnitLayout, timing: FlashTiming, read_path_bytes_per_s: u64) -> Self {
         let geometry = &layout.geometry;
         let page = u64::from(geometry.page_bytes + geometry.oob_bytes);
-        Self {
-            page_bus_ns: timing.bus_ns(page * u64::from(geometry.fused_planes())),
+        let page_bus_ns = timing.bus_ns(page * u64::from(geometry.fused_planes()));
+        let unit_bytes = u64::from(layout.unit_bytes.min(geometry.program_bytes()));
+        let mut flash = Self {
+            page_bus_ns,
+            usual: (0, 0),
             dies: Dies::new(geometry.die_count()),
             channels: vec![Calendar::default(); geometry.channel_count as usize],
             read_path: Calendar::default(),
@@ -69,7 +74,20 @@ impl Flash {
             layout,
             timing,
             read_path_bytes_per_s,
+        };
+        flash.usual = (unit_bytes, flash.bus_ns(unit_bytes, 1));
+        flash
+    }
+
+    /// Bus time of each of `pages` of which so many bytes are wanted in all.
+    fn bus_ns(&self, bytes: u64, pages: u64) -> Nanos {
+        let geometry = &self.layout.geometry;
+        if bytes == u64::from(geometry.program_bytes()) {
+            return self.page_bus_ns;
         }
+        // Error correction data comes with every sector.
+        let with_oob = bytes + bytes * u64::from(geometry.oob_bytes) / u64::from(geometry.page_bytes);
+        self.timing.bus_ns(with_oob / pages)
     }
 
     /// Dies and buses have nothing to do any more.
@@ -126,14 +144,8 @@ impl Flash {
         let Sensing { die, pages, bytes, is_cleaning } = sensing;
         let timing = &self.timing;
         let (read_ns, holds_bus) = (timing.read_ns, timing.hold_bus_while_reading);
-        let geometry = &self.layout.geometry;
-        let bus_ns = if bytes == u64::from(geometry.program_bytes()) {
-            self.page_bus_ns
-        } else {
-            // Error correction data comes with every sector.
-            let with_oob = bytes + bytes * u64::from(geometry.oob_bytes) / u64::from(geometry.page_bytes);
-            timing.bus_ns(with_oob / pages)
-        };
+        let bus_ns =
+            if (bytes, pages) == (self.usual.0, 1) { self.usual.1 } else { self.bus_ns(bytes, pages) };
         let bus_ns = bus_ns + timing.decode_ns;
         let channel = &mut self.channels[self.layout.channel_of(die) as usize];
         let mut at = self.dies.free_from(die, ready);

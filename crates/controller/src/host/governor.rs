@@ -2,23 +2,22 @@
 //!
 //! A write above the limit waits in front of the firmware's processor, in order; everything else passes it.
 
-use std::collections::VecDeque;
-
 use drivelab_sim::Nanos;
-use drivelab_sim::time::{NEVER, SECOND};
+use drivelab_sim::time::SECOND;
 
 use crate::config::GovernorConfig;
+use crate::timeline::Timeline;
 
 /// A token bucket, kept as the time at which it would be full again, and the writes that wait for a token.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Governor {
     /// Between two writes at the sustained rate; 0: no limit.
     interval_ns: Nanos,
     /// Credit, as time at the sustained rate.
     burst_ns: Nanos,
     full_again_ns: Nanos,
-    /// Writes that wait: when each has its token, and its slot. In order of time.
-    held: VecDeque<(Nanos, u32)>,
+    /// Slots of the writes that wait, by when each has its token.
+    held: Timeline<u32>,
 }
 
 impl Governor {
@@ -28,12 +27,12 @@ impl Governor {
             0 => 0,
             rate => SECOND / u64::from(rate),
         };
-        let depth = if interval_ns == 0 { 0 } else { queue_depth as usize };
+        let depth = if interval_ns == 0 { 0 } else { queue_depth };
         Self {
             interval_ns,
             burst_ns: interval_ns * u64::from(config.burst_commands),
             full_again_ns: 0,
-            held: VecDeque::with_capacity(depth),
+            held: Timeline::with_capacity(depth),
         }
     }
 
@@ -54,7 +53,7 @@ impl Governor {
         let start = self.admit(now);
         let waits = start > now || !self.held.is_empty();
         if waits {
-            self.held.push_back((start, slot));
+            self.held.push(start, slot);
         }
         waits
     }
@@ -67,22 +66,19 @@ impl Governor {
     /// When the next write that waits has its token; `NEVER`: none waits.
     #[inline]
     pub(crate) fn next_release_ns(&self) -> Nanos {
-        self.held.front().map_or(NEVER, |&(time, _)| time)
+        self.held.next_ns()
     }
 
     /// The write that has its token now.
     pub(crate) fn release(&mut self, now: Nanos) -> Option<u32> {
-        let &(time, slot) = self.held.front()?;
-        (time <= now).then(|| {
-            self.held.pop_front();
-            slot
-        })
+        self.held.take(now)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drivelab_sim::time::NEVER;
 
     #[test]
     fn a_burst_passes_then_the_sustained_rate_holds() {

@@ -1,13 +1,12 @@
 //! What every drive has towards its host: a place for each command inside, one processor that takes commands on in
 //! order, completions in order of time, and what was completed while the host was not looking.
 
-use std::collections::VecDeque;
-
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::NEVER;
 
 use crate::command::{Command, CommandError, Completion, Device};
+use crate::timeline::Timeline;
 
 /// Commands inside a drive.
 #[derive(Clone, Debug)]
@@ -16,10 +15,9 @@ pub struct HostQueue {
     free_slots: Vec<u32>,
     /// The processor has work up to here.
     processor_free_ns: Nanos,
-    /// Commands that the processor works on: when each is ready, and its slot.
-    processor: VecDeque<(Nanos, u32)>,
-    /// In order of time.
-    completions: VecDeque<(Completion, u32)>,
+    /// Slots of the commands that the processor works on, by when each is ready.
+    processor: Timeline<u32>,
+    completions: Timeline<(Completion, u32)>,
     /// Completed while a host that skipped ahead was not looking.
     overdue: Vec<Completion>,
 }
@@ -60,7 +58,9 @@ pub trait HostSide: Device {
                     break;
                 }
                 *self.clock() = completion;
-                done.extend(self.queue_mut().take_completion());
+                if let Some(completion) = self.queue_mut().take_completion() {
+                    done.push(completion);
+                }
                 self.left(completion);
                 continue;
             }
@@ -137,8 +137,8 @@ impl HostQueue {
             depth,
             free_slots: (0..depth).rev().collect(),
             processor_free_ns: now_ns,
-            processor: VecDeque::with_capacity(depth as usize),
-            completions: VecDeque::with_capacity(depth as usize),
+            processor: Timeline::with_capacity(depth),
+            completions: Timeline::with_capacity(depth),
             overdue: Vec::new(),
         }
     }
@@ -182,69 +182,57 @@ impl HostQueue {
     /// A command will be ready at this time; not before any that came before it.
     #[inline]
     pub fn push(&mut self, ready_ns: Nanos, slot: u32) {
-        self.processor.push_back((ready_ns, slot));
+        self.processor.push(ready_ns, slot);
     }
 
     /// When the next command is ready; `u64::MAX`: there is none.
     #[inline]
     #[must_use]
     pub fn next_ready(&self) -> Nanos {
-        self.processor.front().map_or(NEVER, |&(time, _)| time)
+        self.processor.next_ns()
     }
 
     /// The slot of the command that is ready now.
     #[inline]
     pub fn take_ready(&mut self, now: Nanos) -> Option<u32> {
-        match self.processor.front() {
-            Some(&(time, slot)) if time == now => {
-                self.processor.pop_front();
-                Some(slot)
-            }
-            _ => None,
-        }
+        self.processor.take(now)
     }
 
     /// A command is done, after all that are done already.
     #[inline]
     pub fn complete(&mut self, completion: Completion, slot: u32) {
-        debug_assert!(
-            self.completions.back().is_none_or(|(last, _)| last.completed_ns <= completion.completed_ns)
-        );
         debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
         if sabotage::is(Sabotage::CompletionLost) && completion.tag % 97 == 96 {
             return;
         }
         if sabotage::is(Sabotage::CompletionTwice) && completion.tag % 97 == 96 {
-            self.completions.push_back((completion, slot));
+            self.completions.push(completion.completed_ns, (completion, slot));
         }
         if sabotage::is(Sabotage::CompletionsSwapped) && !self.completions.is_empty() {
-            self.completions.push_front((completion, slot));
+            self.completions.put_first(completion.completed_ns, (completion, slot));
             return;
         }
-        self.completions.push_back((completion, slot));
+        self.completions.push(completion.completed_ns, (completion, slot));
     }
 
     /// A command is done, perhaps before others of which that is known already.
     #[inline]
     pub fn complete_in_order(&mut self, completion: Completion, slot: u32) {
         debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
-        let time = completion.completed_ns;
-        let later = self.completions.iter().rev().take_while(|(other, _)| other.completed_ns > time);
-        let place = self.completions.len() - later.count();
-        self.completions.insert(place, (completion, slot));
+        self.completions.insert(completion.completed_ns, (completion, slot));
     }
 
     /// When the next completion is due; `u64::MAX`: none is known.
     #[inline]
     #[must_use]
     pub fn next_completion(&self) -> Nanos {
-        self.completions.front().map_or(NEVER, |(done, _)| done.completed_ns)
+        self.completions.next_ns()
     }
 
     /// The next completion leaves, and its place is free.
     #[inline]
     pub fn take_completion(&mut self) -> Option<Completion> {
-        let (completion, slot) = self.completions.pop_front()?;
+        let (completion, slot) = self.completions.pop()?;
         if !sabotage::is(Sabotage::SlotKept) {
             self.free_slots.push(slot);
         }
@@ -257,8 +245,8 @@ impl HostQueue {
     /// The first contradiction, in words.
     pub fn check(&self) -> Result<(), String> {
         let mut places = vec![0u32; self.depth as usize];
-        let waiting = self.processor.iter().map(|&(_, slot)| slot);
-        let done = self.completions.iter().map(|&(_, slot)| slot);
+        let waiting = self.processor.items().copied();
+        let done = self.completions.items().map(|&(_, slot)| slot);
         for slot in self.free_slots.iter().copied().chain(waiting).chain(done) {
             match places.get_mut(slot as usize) {
                 Some(count) if *count == 0 => *count = 1,
@@ -266,10 +254,10 @@ impl HostQueue {
                 None => return Err(format!("slot {slot} of {}", self.depth)),
             }
         }
-        if !self.completions.iter().is_sorted_by_key(|(done, _)| done.completed_ns) {
+        if !self.completions.is_sound() {
             return Err("completions are not in order of time".to_owned());
         }
-        if !self.processor.iter().is_sorted_by_key(|&(ready, _)| ready) {
+        if !self.processor.is_sound() {
             return Err("the processor's commands are not in order of time".to_owned());
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! State of the compressed map, and what changes it.
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry, GeometryError, Lpn, Ppn, UnitLayout};
+use drivelab_sim::Table;
 
 use super::config::{CompressionConfig, Shape, shape};
 use super::duplicates::{Duplicates, is_valid};
@@ -20,7 +21,7 @@ pub struct CompressedMap {
     pub(super) config: CompressionConfig,
     pub(super) shape: Shape,
     /// Page + 1 of every LPN, or a shared fragment; 0: not mapped.
-    pub(super) map: Vec<u32>,
+    pub(super) map: Table<u32>,
     /// Fragments of LPNs that have theirs for themselves.
     pub(super) extents: Vec<Extent>,
     pub(super) fragments: Fragments,
@@ -82,7 +83,7 @@ impl CompressedMap {
         Ok(Self {
             config,
             shape,
-            map: vec![0; user_units],
+            map: Table::new(user_units),
             extents: vec![Extent::default(); user_units],
             fragments: Fragments::new(layout.block_count()),
             duplicates: Duplicates::default(),
@@ -108,7 +109,7 @@ impl CompressedMap {
     /// Bytes of memory that map and out-of-band data take at most now (pages never touched count, too).
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.map.capacity() * size_of::<u32>()
+        self.map.len() * size_of::<u32>()
             + self.extents.capacity() * size_of::<Extent>()
             + self.fragments.memory_bytes()
     }

@@ -96,8 +96,7 @@ impl Mapping for CompressedMap {
 
     fn secure_erase(&mut self) -> (u32, u64) {
         let erased = self.logs.secure_erase();
-        // Fresh memory is zero without being touched.
-        self.map = vec![0; self.map.len()];
+        self.map.clear();
         self.extents.fill(Extent::default());
         self.fragments = Fragments::new(self.logs.layout.block_count());
         self.duplicates = Duplicates::default();

@@ -221,6 +221,12 @@ impl Blocks {
         self.free.put(die, block, erase_count);
     }
 
+    /// Brings the count of a block into the processor's cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, block: BlockIndex) {
+        drivelab_sim::prefetch(&self.valid, block.0 as usize);
+    }
+
     #[inline]
     pub(crate) fn add_valid(&mut self, block: BlockIndex, count: u32) {
         self.valid[block.0 as usize] += count as u16;

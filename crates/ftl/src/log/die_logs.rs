@@ -1,7 +1,7 @@
 //! What every scheme is made of that appends to open blocks of every die and cleans die by die: flash, its blocks,
 //! the blocks being emptied, the map journal. What a page holds, and what of it is valid, is the scheme's own.
 
-use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
+use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
 
 use super::bad_blocks::BadBlocks;
 use super::blocks::Blocks;
@@ -120,6 +120,29 @@ impl DieLogs {
                 None => Err(FtlError::NoFreeBlock { die: die.0 }),
             },
         }
+    }
+
+    /// Programs the next page of a stream's block with units; gives the first place and the page.
+    #[inline]
+    pub(crate) fn program(
+        &mut self,
+        die: DieIndex,
+        stream: Stream,
+        units: &[Lpn],
+    ) -> Result<(Ppn, u32), FtlError> {
+        let block = self.open(die, stream)?;
+        let page = self.flash.write_pointer(block);
+        let first = self.flash.program(block, page, units)?;
+        self.blocks.add_valid(block, units.len() as u32);
+        Ok((first, page))
+    }
+
+    /// What comes after a page with so many units is programmed and its units are in the map.
+    #[inline]
+    pub(crate) fn end_program(&mut self, die: DieIndex, stream: Stream, page: u32, units: u32) {
+        self.close_if_full(die, stream, page);
+        self.counters.units_padded += u64::from(self.layout.units_per_page - units);
+        self.journal.note_updates(units);
     }
 
     /// Closes a stream's block after its last page.

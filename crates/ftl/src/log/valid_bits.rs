@@ -1,16 +1,17 @@
 //! Which places hold current data.
 
 use drivelab_nand::Ppn;
+use drivelab_sim::Table;
 
 /// One bit per place: does it hold the current data of its LPN?
 #[derive(Clone, Debug)]
 pub struct ValidBits {
-    words: Vec<u64>,
+    words: Table<u64>,
 }
 
 impl ValidBits {
     pub(crate) fn new(places: u32) -> Self {
-        Self { words: vec![0; places.div_ceil(64) as usize] }
+        Self { words: Table::new(places.div_ceil(64) as usize) }
     }
 
     /// Whether a place is valid.
@@ -27,6 +28,12 @@ impl ValidBits {
     #[inline]
     pub(crate) fn clear(&mut self, ppn: Ppn) {
         self.words[(ppn.0 / 64) as usize] &= !(1 << (ppn.0 % 64));
+    }
+
+    /// Brings the bit of a place into the processor's cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, ppn: Ppn) {
+        drivelab_sim::prefetch(&self.words, (ppn.0 / 64) as usize);
     }
 
     /// The first valid place in `from..end`.

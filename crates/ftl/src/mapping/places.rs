@@ -79,4 +79,11 @@ pub trait Mapping: Clone + Debug + Send {
     fn prefetch(&self, lpn: u64) {
         let _ = lpn;
     }
+
+    /// Brings what a new place of a unit will change into the processor's cache: the books about its present place. Its map
+    /// entry should be there by now.
+    #[inline]
+    fn prefetch_change(&self, lpn: Lpn) {
+        let _ = lpn;
+    }
 }

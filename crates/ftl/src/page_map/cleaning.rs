@@ -35,30 +35,43 @@ impl PageMap {
         let end = Ppn(first + self.logs.layout.units_per_block);
         let mut cursor = Ppn(first + job.cursor);
         self.copied_from.clear();
-        let mut lpns = std::mem::take(&mut self.copied);
-        lpns.clear();
-        while lpns.len() < self.logs.layout.units_per_page as usize {
+        self.copied.clear();
+        while self.copied.len() < self.logs.layout.units_per_page as usize {
             let Some(from) = self.valid.next(cursor, end) else { break };
-            lpns.push(self.lpn_at(from)?);
+            let lpn = self.lpn_at(job.victim, from)?;
+            self.copied.push(lpn);
             self.copied_from.push(from);
             cursor = Ppn(from.0 + 1);
         }
         job.cursor = cursor.0 - first;
-        let step = if lpns.is_empty() && self.logs.is_bad(job.victim) {
-            self.copied = lpns;
-            self.logs.cleaning.jobs[die.0 as usize] = None;
-            return self.clean_step(die);
-        } else if lpns.is_empty() {
-            self.logs.erase_victim(die, job)
-        } else {
+        if !self.copied.is_empty() {
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
             self.prefetch_next_copy(cursor, end);
-            let to = self.program(die, Stream::Cleaning, &lpns)?;
-            self.note_copy(to, lpns.len() as u64, job);
-            CleaningStep::Copy { to, purpose: job.purpose }
-        };
-        self.copied = lpns;
-        Ok(Some(step))
+            let to = self.program_copies(die, job.victim)?;
+            self.note_copy(to, job);
+            return Ok(Some(CleaningStep::Copy { to, purpose: job.purpose }));
+        }
+        if self.logs.is_bad(job.victim) {
+            self.logs.cleaning.jobs[die.0 as usize] = None;
+            return self.clean_step(die);
+        }
+        Ok(Some(self.logs.erase_victim(die, job)))
+    }
+
+    /// Programs a page with the units that are being copied, all from one block of the die: what the books lose on the
+    /// one side they gain on the other.
+    #[inline]
+    fn program_copies(&mut self, die: DieIndex, victim: BlockIndex) -> Result<Ppn, FtlError> {
+        let units = self.copied.len() as u32;
+        let (to, page) = self.logs.program(die, Stream::Cleaning, &self.copied)?;
+        for ((&lpn, &from), place) in self.copied.iter().zip(&self.copied_from).zip(to.0..) {
+            self.map[lpn.0 as usize] = place + 1;
+            self.valid.clear(from);
+            self.valid.set(Ppn(place));
+        }
+        self.logs.blocks.remove_valid(victim, units);
+        self.logs.end_program(die, Stream::Cleaning, page, units);
+        Ok(to)
     }
 
     /// Whether what is left of a victim holds anything.
@@ -80,7 +93,7 @@ impl PageMap {
         let first = self.logs.layout.first_ppn(job.victim).0;
         let end = Ppn(first + self.logs.layout.units_per_block);
         if let Some(from) = self.valid.next(Ppn(first + job.cursor), end) {
-            let lpn = self.lpn_at(from)?;
+            let lpn = self.lpn_at(job.victim, from)?;
             job.cursor = from.0 + 1 - first;
             self.logs.cleaning.jobs[index] = Some(job);
             return Ok(Some(CleaningStep::ReadIntoBuffer { lpn }));
@@ -100,9 +113,10 @@ impl PageMap {
         }
     }
 
-    fn note_copy(&mut self, to: Ppn, units: u64, job: Job) {
+    #[inline]
+    fn note_copy(&mut self, to: Ppn, job: Job) {
         let block = self.logs.layout.block_of(to);
-        self.logs.count_copy(units, job.purpose, job.victim, block);
+        self.logs.count_copy(self.copied.len() as u64, job.purpose, job.victim, block);
         if let Some(stamps) = &mut self.stamps {
             for (offset, &from) in self.copied_from.iter().enumerate() {
                 stamps.copy(from, Ppn(to.0 + offset as u32));
@@ -110,8 +124,9 @@ impl PageMap {
         }
     }
 
-    fn lpn_at(&self, ppn: Ppn) -> Result<Lpn, FtlError> {
-        let lpn = self.logs.flash.read(ppn)?;
+    #[inline]
+    fn lpn_at(&self, block: BlockIndex, ppn: Ppn) -> Result<Lpn, FtlError> {
+        let lpn = self.logs.flash.read_in(block, ppn)?;
         debug_assert!(lpn.is_some_and(|lpn| self.lookup(lpn) == Some(ppn)), "valid place without its LPN");
         Ok(lpn.unwrap_or(Lpn(0)))
     }

@@ -4,6 +4,7 @@
 //! the two is current. All three are flat arrays; a unit costs 12 bytes and one bit.
 
 use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
+use drivelab_sim::Table;
 
 use crate::error::FtlError;
 use crate::log::{Blocks, CleaningMode, DieLogs, FtlConfig, Stream, ValidBits, check_thresholds};
@@ -14,7 +15,7 @@ use crate::stamps::Stamps;
 pub struct PageMap {
     pub(crate) logs: DieLogs,
     /// Place + 1 of every LPN; 0: not mapped. (Zero, so that the memory of a new drive is never touched.)
-    pub(crate) map: Vec<u32>,
+    pub(crate) map: Table<u32>,
     pub(crate) valid: ValidBits,
     /// A die takes no host data beyond this many valid units, so that cleaning always finds something to free.
     pub(super) die_limit: u32,
@@ -63,7 +64,7 @@ impl PageMap {
         }
         check_thresholds(&layout, &config, reserved)?;
         Ok(Self {
-            map: vec![0; config.user_units as usize],
+            map: Table::new(config.user_units as usize),
             valid: ValidBits::new(layout.unit_count()),
             die_limit,
             units_lasting,
@@ -99,10 +100,7 @@ impl PageMap {
     /// Programs one page and moves the map entries of its units to it.
     #[inline]
     pub(crate) fn program(&mut self, die: DieIndex, stream: Stream, units: &[Lpn]) -> Result<Ppn, FtlError> {
-        let block = self.logs.open(die, stream)?;
-        let page = self.logs.flash.write_pointer(block);
-        let first = self.logs.flash.program(block, page, units)?;
-        self.logs.blocks.add_valid(block, units.len() as u32);
+        let (first, page) = self.logs.program(die, stream, units)?;
         self.logs.die_valid[die.0 as usize] += units.len() as u32;
         for (offset, &lpn) in units.iter().enumerate() {
             let place = first.0 + offset as u32;
@@ -115,9 +113,7 @@ impl PageMap {
             }
             self.valid.set(Ppn(place));
         }
-        self.logs.close_if_full(die, stream, page);
-        self.logs.counters.units_padded += u64::from(self.logs.layout.units_per_page) - units.len() as u64;
-        self.logs.journal.note_updates(units.len() as u32);
+        self.logs.end_program(die, stream, page, units.len() as u32);
         Ok(first)
     }
 

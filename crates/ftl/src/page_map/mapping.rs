@@ -39,7 +39,7 @@ impl Mapping for PageMap {
 
     fn secure_erase(&mut self) -> (u32, u64) {
         let erased = self.logs.secure_erase();
-        self.map = vec![0; self.map.len()];
+        self.map.clear();
         self.valid = ValidBits::new(self.logs.layout.unit_count());
         if let Some(stamps) = &mut self.stamps {
             stamps.clear();
@@ -50,6 +50,14 @@ impl Mapping for PageMap {
     #[inline]
     fn prefetch(&self, lpn: u64) {
         drivelab_sim::prefetch(&self.map, lpn as usize);
+    }
+
+    #[inline]
+    fn prefetch_change(&self, lpn: Lpn) {
+        if let Some(place) = self.map[lpn.0 as usize].checked_sub(1) {
+            self.valid.prefetch(Ppn(place));
+            self.logs.blocks.prefetch(self.logs.layout.block_of(Ppn(place)));
+        }
     }
 
     fn flash(&self) -> &FlashArray {

@@ -3,7 +3,8 @@
 //! prototype has no equivalent of has the engine's rate alone.
 //!
 //! `make bench` runs it. `--tiny` runs the same in a moment, so that it cannot rot (`tests/bench_runs.rs`). `--counted`
-//! runs every row twice for `make instructions`, which counts what the processor does in [`counted`].
+//! runs every row twice for `make instructions`, which counts what the processor does in [`counted`]. `--only WORDS`
+//! runs the rows with these words in their name, for a profile of one.
 #![allow(clippy::disallowed_methods, reason = "measures speed")]
 
 use std::error::Error;
@@ -73,10 +74,17 @@ type OfPrototype<'a> = &'a mut dyn FnMut(u64) -> f64;
 /// What has been run so far.
 pub struct Table {
     extent: Extent,
+    /// Rows without these words in their name are left out.
+    only: String,
     rows: Vec<Row>,
 }
 
 impl Table {
+    /// Whether a row is to be run.
+    fn wants(&self, name: &str) -> bool {
+        name.contains(&self.only)
+    }
+
     /// Runs a job of each round on the drive, in turn with the prototype.
     fn row(
         &mut self,
@@ -86,6 +94,9 @@ impl Table {
         mut job: impl FnMut(u64) -> Job,
         mut prototype: Option<OfPrototype<'_>>,
     ) -> Result<(), Box<dyn Error>> {
+        if !self.wants(name) {
+            return Ok(());
+        }
         if matches!(self.extent, Extent::Counted) {
             let once = job(0);
             let requests = once.io_bytes.unwrap_or(0) / once.block_sizes[0].bytes;
@@ -144,12 +155,12 @@ fn timed(drive: &mut Drive, job: Job, page_bytes: f64) -> Result<Rate, Box<dyn E
     })
 }
 
-/// Runs everything.
+/// Runs the rows with these words in their name.
 ///
 /// # Errors
 /// A model or a job that the engine refuses: a defect of this example.
-pub fn measure(extent: Extent) -> Result<Vec<Row>, Box<dyn Error>> {
-    let mut table = Table { extent, rows: Vec::new() };
+pub fn measure(extent: Extent, only: &str) -> Result<Vec<Row>, Box<dyn Error>> {
+    let mut table = Table { extent, only: only.to_owned(), rows: Vec::new() };
     if !matches!(extent, Extent::Counted) {
         println!("{:<52} {:>8} {:>8} {:>6} {:>8}", "", "Mreq/s", "Mprog/s", "WA", "prototype/this");
     }
@@ -161,11 +172,14 @@ pub fn measure(extent: Extent) -> Result<Vec<Row>, Box<dyn Error>> {
 
 #[allow(dead_code, reason = "the test that includes this file calls `measure` itself")]
 fn main() -> Result<(), Box<dyn Error>> {
-    match std::env::args().nth(1).as_deref() {
-        None => measure(Extent::Full)?,
-        Some("--tiny") => measure(Extent::Tiny)?,
-        Some("--counted") => return measure(Extent::Counted).map(drop),
-        Some(other) => return Err(format!("{other}: must be --tiny or --counted").into()),
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        [] => measure(Extent::Full, "")?,
+        ["--only", words] => measure(Extent::Full, words)?,
+        ["--tiny"] => measure(Extent::Tiny, "")?,
+        ["--counted"] => return measure(Extent::Counted, "").map(drop),
+        _ => return Err(format!("{arguments:?}: must be --tiny, --counted or --only WORDS").into()),
     };
     println!(
         "prototype/this: rate of a bare prototype without features over this engine's (programs where it cleans), \

@@ -19,8 +19,18 @@ fn prototype_rate(prototype: &mut Prototype, requests: u64, span_pages: u32, rea
     done as f64 / started.elapsed().as_secs_f64()
 }
 
+/// Rows of one device, each run in the state that the one before has left.
+const OF_DEVICE: [(&str, Rw, u64); 3] = [
+    ("device 70 % filled: random 8 KB reads, QD 32", Rw::RandRead, 7_000_000),
+    ("device 70 % filled: random 8 KB writes, QD 32", Rw::RandWrite, 600_000),
+    ("  the same, going on into cleaning", Rw::RandWrite, 1_500_000),
+];
+
 /// Reads and writes of a device that is filled to 70 %.
 pub fn device(table: &mut Table) -> Result<(), Box<dyn Error>> {
+    if !OF_DEVICE.iter().any(|(name, ..)| table.wants(name)) {
+        return Ok(());
+    }
     let extent = table.extent;
     let blocks_per_plane = if extent.is_small() { 64 } else { 256 };
     let device = &[include_str!("device.toml")];
@@ -40,15 +50,7 @@ pub fn device(table: &mut Table) -> Result<(), Box<dyn Error>> {
     fill(&mut filled, span)?;
     // Counted are too few requests to fill the device.
     let rows = if matches!(extent, Extent::Counted) { 2 } else { 3 };
-    for (row, (name, rw, full)) in [
-        ("device 70 % filled: random 8 KB reads, QD 32", Rw::RandRead, 7_000_000),
-        ("device 70 % filled: random 8 KB writes, QD 32", Rw::RandWrite, 600_000),
-        ("  the same, going on into cleaning", Rw::RandWrite, 1_500_000),
-    ]
-    .into_iter()
-    .take(rows)
-    .enumerate()
-    {
+    for (row, (name, rw, full)) in OF_DEVICE.into_iter().take(rows).enumerate() {
         let requests = extent.requests(full);
         let seed = |round| 10 * row as u64 + round;
         let job = |round| Job { span_bytes: Some(span), ..random(rw, 8192, requests, seed(round)) };
@@ -61,6 +63,10 @@ pub fn device(table: &mut Table) -> Result<(), Box<dyn Error>> {
 
 /// Random writes of a full X25-M.
 pub fn steady(table: &mut Table) -> Result<(), Box<dyn Error>> {
+    const NAME: &str = "X25-M full, random 4 KB writes in steady state";
+    if !table.wants(NAME) {
+        return Ok(());
+    }
     let extent = table.extent;
     let x25m = &[
         include_str!("../../../../models/flash/imft-50nm-mlc.toml"),
@@ -95,7 +101,7 @@ pub fn steady(table: &mut Table) -> Result<(), Box<dyn Error>> {
     prototype.run(warm_up, 32, user_pages, false, 1);
     let requests = extent.requests(2_000_000);
     table.row(
-        "X25-M full, random 4 KB writes in steady state",
+        NAME,
         &mut full,
         4096.0,
         |round| random(Rw::RandWrite, 4096, requests, 2 + round),

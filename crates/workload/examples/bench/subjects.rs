@@ -80,6 +80,10 @@ fn scaled(table: &Table) -> &'static [(&'static str, &'static str)] {
 
 /// Random writes of data that compress to a half, on a full drive.
 fn compressed_map(table: &mut Table) -> Result<(), Box<dyn Error>> {
+    const NAME: &str = "compressed map (F100) full, random 4 KB writes";
+    if !table.wants(NAME) {
+        return Ok(());
+    }
     let texts = &[
         include_str!("../../../../models/flash/imft-34nm-mlc.toml"),
         include_str!("../../../../models/corsair-force-f100-100gb.toml"),
@@ -93,17 +97,14 @@ fn compressed_map(table: &mut Table) -> Result<(), Box<dyn Error>> {
     let writes = |requests, seed| Job { data, ..random(Rw::RandWrite, 4096, requests, seed) };
     prepare(&mut full, writes(table.extent.requests(4_000_000), 1))?;
     let requests = table.extent.requests(500_000);
-    table.row(
-        "compressed map (F100) full, random 4 KB writes",
-        &mut full,
-        PAGE_BYTES,
-        |round| writes(requests, 2 + round),
-        None,
-    )
+    table.row(NAME, &mut full, PAGE_BYTES, |round| writes(requests, 2 + round), None)
 }
 
 /// Random writes of a full drive: nearly every one ends in a merge.
 fn merging_map(table: &mut Table, name: &'static str, texts: &[&str]) -> Result<(), Box<dyn Error>> {
+    if !table.wants(name) {
+        return Ok(());
+    }
     let mut full = drive(texts, scaled(table))?;
     let span_bytes = full.capacity_sectors() * 512;
     fill(&mut full, span_bytes)?;
@@ -113,6 +114,10 @@ fn merging_map(table: &mut Table, name: &'static str, texts: &[&str]) -> Result<
 
 /// Random reads of a tenth of two X25-V.
 fn array(table: &mut Table) -> Result<(), Box<dyn Error>> {
+    const NAME: &str = "array (two X25-V), random 4 KB reads, QD 32";
+    if !table.wants(NAME) {
+        return Ok(());
+    }
     let member = Arc::new(model(
         &[
             include_str!("../../../../models/flash/imft-34nm-mlc.toml"),
@@ -130,7 +135,7 @@ fn array(table: &mut Table) -> Result<(), Box<dyn Error>> {
     fill(&mut array, span_bytes)?;
     let requests = table.extent.requests(2_000_000);
     table.row(
-        "array (two X25-V), random 4 KB reads, QD 32",
+        NAME,
         &mut array,
         PAGE_BYTES,
         |round| Job { span_bytes: Some(span_bytes), ..random(Rw::RandRead, 4096, requests, round) },

@@ -135,7 +135,7 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
             if events != usize::from(job.is_busy) {
                 return Err(format!("bank {bank}: {events} events of one job or none ({job:?})"));
             }
-            if job.late.is_some() != drive.late.iter().any(|&(_, late)| late == bank) {
+            if job.late.is_some() != drive.late.items().any(|&late| late == bank) {
                 return Err(format!("bank {bank} waits, or does not, against its book ({job:?})"));
             }
         }

@@ -1,0 +1,123 @@
+//! Large flat tables: the map, out-of-band data, valid bits.
+
+use std::mem::size_of;
+use std::ops::{Deref, DerefMut};
+
+/// Smaller tables are not worth a word to the system. One huge page of x86 and ARM.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// A table of fixed length that is read and written anywhere, of zeros at first. Memory is taken when it is first
+/// written, in huge pages where the system has them: each access to a table of many megabytes else costs a walk through
+/// the page table, which is more than the access itself.
+#[derive(Debug)]
+pub struct Table<T> {
+    entries: Vec<T>,
+}
+
+/// What a table has entries of.
+pub trait Number: Copy {
+    /// So many zeros, as the system gives them: not written yet.
+    fn zeros(length: usize) -> Vec<Self>;
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Number for $number {
+            // The compiler asks for zeroed memory only where it sees the 0.
+            fn zeros(length: usize) -> Vec<Self> {
+                vec![0; length]
+            }
+        }
+    )*};
+}
+
+numbers!(u16, u32, u64);
+
+impl<T: Number> Table<T> {
+    /// A table of so many zeros.
+    #[must_use]
+    pub fn new(length: usize) -> Self {
+        let entries = T::zeros(length);
+        ask_for_huge_pages(entries.as_ptr(), length);
+        Self { entries }
+    }
+
+    /// All entries are zeros again.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.entries.len());
+    }
+}
+
+impl<T: Number> Clone for Table<T> {
+    fn clone(&self) -> Self {
+        let mut entries = Vec::with_capacity(self.entries.len());
+        ask_for_huge_pages(entries.as_ptr(), self.entries.len());
+        entries.extend_from_slice(&self.entries);
+        Self { entries }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.entries.clone_from(&source.entries);
+    }
+}
+
+impl<T> Deref for Table<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        &self.entries
+    }
+}
+
+impl<T> DerefMut for Table<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.entries
+    }
+}
+
+/// Asks for huge pages where `length` entries from `first` on lie. The system may refuse: then they are as they were.
+#[allow(unsafe_code, reason = "advice about memory has no safe form")]
+fn ask_for_huge_pages<T>(first: *const T, length: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        // Whole huge pages only: what lies around the table is not its own.
+        let from = (first as usize).next_multiple_of(HUGE_PAGE_BYTES);
+        let until = (first as usize + length * size_of::<T>()) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+        if from < until {
+            let begin = first.wrapping_byte_add(from - first as usize);
+            // SAFETY: the range lies inside the table's own memory, and this advice changes no content.
+            let asked = unsafe {
+                rustix::mm::madvise(begin.cast_mut().cast(), until - from, rustix::mm::Advice::LinuxHugepage)
+            };
+            // A system without huge pages says so: nothing is lost.
+            let _ = asked;
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (first, length);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_zeros_until_written_and_copies_are_apart() {
+        for length in [0, 3, HUGE_PAGE_BYTES, 3 * HUGE_PAGE_BYTES / 4 + 1] {
+            let mut table = Table::<u32>::new(length);
+            assert!(table.len() == length && table.iter().all(|&entry| entry == 0));
+            if let Some(last) = table.last_mut() {
+                *last = 7;
+            }
+            let mut copy = table.clone();
+            assert_eq!(*copy, *table);
+            copy.clear();
+            assert!(copy.iter().all(|&entry| entry == 0));
+            assert_eq!(table.last().copied(), (length > 0).then_some(7));
+            copy.clone_from(&table);
+            assert_eq!(*copy, *table);
+        }
+    }
+}
