@@ -36,6 +36,13 @@ pub fn transfer_ns(bytes: u64, bytes_per_second: u64) -> Nanos {
 #[inline]
 #[must_use]
 pub fn share(total: Nanos, part: u64, whole: u64) -> Nanos {
+    // Nothing or all, mostly: no division then.
+    if part == 0 {
+        return 0;
+    }
+    if part == whole {
+        return total;
+    }
     match total.checked_mul(part) {
         Some(product) => product / whole,
         None => (u128::from(total) * u128::from(part) / u128::from(whole)) as u64,
@@ -45,6 +52,15 @@ pub fn share(total: Nanos, part: u64, whole: u64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_rounded_down_and_never_overflow() {
+        assert_eq!(
+            [share(100, 0, 3), share(100, 1, 3), share(100, 2, 3), share(100, 3, 3)],
+            [0, 33, 66, 100]
+        );
+        assert_eq!(share(u64::MAX, 1 << 40, 1 << 41), u64::MAX / 2);
+    }
 
     #[test]
     fn transfer_time_is_rounded_up_and_never_overflows() {

@@ -4,7 +4,8 @@
 /// No entry, no command.
 pub const NONE: u32 = u32::MAX;
 
-/// LPN -> entry: open addressing, linear probing, at most half full, removal by shifting back.
+/// LPN -> entry: open addressing, linear probing, at most a quarter full (fuller ones look further, by a distance that
+/// no processor can foresee), removal by shifting back.
 #[derive(Clone, Debug)]
 pub(crate) struct UnitIndex {
     /// LPN + 1 above (0: empty), entry below.
@@ -16,7 +17,7 @@ pub(crate) struct UnitIndex {
 impl UnitIndex {
     /// An index that never has to grow below `capacity` entries.
     pub(crate) fn new(capacity: u32) -> Self {
-        let size = (capacity.max(4) * 2).next_power_of_two();
+        let size = (capacity.max(4) * 4).next_power_of_two();
         Self { slots: vec![0; size as usize], mask: size - 1, used: 0 }
     }
 
@@ -78,7 +79,7 @@ impl UnitIndex {
 
     /// Grows the index for so many entries.
     pub(crate) fn reserve(&mut self, entries: u32) {
-        if entries * 2 <= self.mask {
+        if entries * 4 <= self.mask {
             return;
         }
         let old = std::mem::replace(self, Self::new(entries));

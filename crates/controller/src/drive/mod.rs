@@ -147,6 +147,8 @@ pub struct SolidStateDrive<M: Scheduled> {
     active_since_ns: Nanos,
     pub(crate) events: EventQueue,
     pub(crate) link: Link,
+    /// What the last command moved over the link, in bytes, and for how long: the next one mostly moves as much.
+    last_on_link: (u64, Nanos),
     pub(crate) read_ahead: ReadAhead,
     /// Writes whose data waits for buffer space, in order.
     pub(crate) admission: VecDeque<u32>,
@@ -200,6 +202,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             active_since_ns: 0,
             events: EventQueue::with_capacity(dies + depth),
             link: Link::default(),
+            last_on_link: (0, config.link.command_ns(0)),
             read_ahead: ReadAhead::new(config.scheduling.read_ahead_bytes, sectors_per_unit),
             admission: VecDeque::with_capacity(depth as usize),
             flushes: Vec::with_capacity(depth as usize),

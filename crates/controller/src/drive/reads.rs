@@ -5,28 +5,28 @@ use drivelab_sim::Nanos;
 use drivelab_sim::time::share;
 
 use super::events::Event;
-use super::{Scheduled, SolidStateDrive};
+use super::{Scheduled, Slot, SolidStateDrive};
 use crate::buffer::sector_bits;
 use crate::command::{Command, SECTOR_BYTES};
 use crate::flash::{FlashWait, Sensing};
 
 impl<M: Scheduled> SolidStateDrive<M> {
     pub(super) fn begin_read(&mut self, slot: u32, now: Nanos) {
-        let command = self.slots[slot as usize].command;
-        let link_ns = self.slots[slot as usize].link_ns;
-        let total = u64::from(command.sector_count);
-        let end = command.lba + total;
+        let Slot { command: Command { tag, lba: first, sector_count, .. }, link_ns, .. } =
+            self.slots[slot as usize];
+        let total = u64::from(sector_count);
+        let end = first + total;
         let mut critical = FlashWait::none(now);
         let is_durable = self.durable.is_some();
         let mut stamps = (self.mapping.keeps_stamps() && !is_durable).then(Vec::new);
-        let mut lba = command.lba;
+        let mut lba = first;
         while lba < end {
             let (unit, sector) = self.unit_of(lba);
             let mut sectors = u64::from(self.sectors_per_unit - sector).min(end - lba);
             if let Some(out) = &mut stamps {
                 self.collect_stamps(Lpn(unit), sector, sectors, out);
             } else if is_durable {
-                self.send(Lpn(unit), sector, sectors, &command, lba);
+                self.send(Lpn(unit), sector, sectors, slot, lba);
             }
             let mut read = if let Some(id) = self.buffer.find(Lpn(unit)) {
                 self.read_buffer(id, Lpn(unit), sector, sectors, now)
@@ -37,7 +37,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.fetch_map(Lpn(unit), &mut wait, now);
                 // Units that follow on the same page come with the same sensing.
                 let (together, bytes) =
-                    self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), &command));
+                    self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), slot));
                 sectors = together;
                 self.meters.read_bytes_host += bytes;
                 self.flash.read(ppn, (sector, sectors), bytes, &mut wait, now);
@@ -53,17 +53,17 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.read_with_faults(slot, (lba, sectors), &mut read, now);
             }
             // The link must not run dry: it starts so late that every piece is there when its turn comes.
-            let before = if total == sectors { 0 } else { share(link_ns, lba - command.lba, total) };
+            let before = if total == sectors { 0 } else { share(link_ns, lba - first, total) };
             if read.ready_ns.saturating_sub(before) > critical.ready_ns {
                 critical = read.without_last(before);
             }
             lba += sectors;
         }
         if let Some(out) = stamps {
-            self.read_stamps.push((command.tag, out));
+            self.read_stamps.push((tag, out));
         }
         if self.read_ahead.is_on() {
-            self.read_on(command.lba, end, now);
+            self.read_on(first, end, now);
         }
         let state = &mut self.slots[slot as usize];
         state.account.split.queueing_ns += critical.queueing_ns;
@@ -107,7 +107,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         ppn: Ppn,
         unit: u32,
         first_sectors: u64,
-        (mut stamps, command): (Option<&mut Vec<u64>>, &Command),
+        (mut stamps, slot): (Option<&mut Vec<u64>>, u32),
     ) -> (u64, u64) {
         let mut sectors = first_sectors;
         let mut bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sectors as u32));
@@ -121,7 +121,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             if let Some(out) = &mut stamps {
                 self.collect_stamps(next, 0, more, out);
             } else if self.durable.is_some() {
-                self.send(next, 0, more, command, lba + sectors);
+                self.send(next, 0, more, slot, lba + sectors);
             }
             let previous = Lpn(next.0 - 1);
             bytes += u64::from(self.mapping.read_bytes_beside(previous, next, more as u32));

@@ -206,7 +206,11 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
         if let Some(faults) = &mut self.faults {
             work += faults.spike_ns(&command);
         }
-        let link_ns = self.config.link.command_ns(command.transfer_bytes());
+        let bytes = command.transfer_bytes();
+        if bytes != self.last_on_link.0 {
+            self.last_on_link = (bytes, self.config.link.command_ns(bytes));
+        }
+        let link_ns = self.last_on_link.1;
         let firmware_ns = work + self.config.firmware.pipeline_ns;
         self.slots[slot as usize] = Slot::new(command, now_ns, firmware_ns, link_ns);
         let is_limited =

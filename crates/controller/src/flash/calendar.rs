@@ -4,6 +4,9 @@
 
 use drivelab_sim::Nanos;
 
+/// Intervals above which those that have passed are looked for where nothing else would find them.
+const MOST: usize = 32;
+
 /// Busy intervals of one channel's bus, in order, not overlapping.
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
@@ -15,32 +18,43 @@ impl Calendar {
     /// Gives the start.
     #[inline]
     pub fn reserve(&mut self, now: Nanos, ready: Nanos, duration: Nanos) -> Nanos {
-        if self.busy.last().is_none_or(|&(_, last_end)| last_end <= now) {
-            self.busy.clear();
-            self.busy.push((ready, ready + duration));
-            return ready;
-        }
-        let mut old = 0;
-        while old < self.busy.len() && self.busy[old].1 <= now {
-            old += 1;
-        }
-        if old > 0 {
-            self.busy.drain(..old);
-        }
-        let mut start = ready;
-        let mut at = self.busy.len();
-        if let Some(&(_, last_end)) = self.busy.last()
-            && ready < last_end
-        {
-            at = 0;
-            while at < self.busy.len() {
-                let (begin, end) = self.busy[at];
-                if start + duration <= begin {
-                    break;
+        let end = ready + duration;
+        match self.busy.last_mut() {
+            Some((_, last)) if *last > ready => return self.reserve_between(now, ready, duration),
+            // Behind all that there is, as most are.
+            Some((_, last)) if *last == ready => *last = end,
+            Some((_, last)) => {
+                if *last <= now {
+                    self.busy.clear();
+                } else if self.busy.len() == MOST {
+                    self.forget_before(now);
                 }
-                start = start.max(end);
-                at += 1;
+                self.busy.push((ready, end));
             }
+            None => self.busy.push((ready, end)),
+        }
+        ready
+    }
+
+    /// Intervals that have passed.
+    #[inline]
+    fn forget_before(&mut self, now: Nanos) {
+        let old = self.busy.iter().take_while(|&&(_, end)| end <= now).count();
+        self.busy.drain(..old);
+    }
+
+    /// The same where something is reserved later than `ready`.
+    fn reserve_between(&mut self, now: Nanos, ready: Nanos, duration: Nanos) -> Nanos {
+        self.forget_before(now);
+        let mut start = ready;
+        let mut at = 0;
+        while at < self.busy.len() {
+            let (begin, end) = self.busy[at];
+            if start + duration <= begin {
+                break;
+            }
+            start = start.max(end);
+            at += 1;
         }
         if at > 0 && self.busy[at - 1].1 == start {
             self.busy[at - 1].1 = start + duration;

@@ -48,29 +48,31 @@ pub trait HostSide: Device {
     /// Lets everything happen up to `until`; stops after the first completions if `stop` says so.
     #[inline]
     fn process(&mut self, until: Nanos, stop: bool, done: &mut Vec<Completion>) {
-        let before = done.len();
+        // After the first completion only what happens at the same instant does still happen.
+        let (mut limit, mut has_enough) = (until, false);
         loop {
             let internal = self.next_internal();
             let completion = self.queue().next_completion();
-            let has_enough = stop && done.len() > before;
             if completion < internal {
-                if completion > until || (has_enough && completion > self.now_ns()) {
+                if completion > limit {
                     break;
                 }
                 *self.clock() = completion;
                 if let Some(completion) = self.queue_mut().take_completion() {
                     done.push(completion);
                 }
+                if stop {
+                    (limit, has_enough) = (completion, true);
+                }
                 self.left(completion);
-                continue;
-            }
-            if internal > until || internal == NEVER || (has_enough && internal > self.now_ns()) {
+            } else if internal > limit || internal == NEVER {
                 break;
+            } else {
+                *self.clock() = internal;
+                self.happen(internal);
             }
-            *self.clock() = internal;
-            self.happen(internal);
         }
-        if until != NEVER && !(stop && done.len() > before) {
+        if until != NEVER && !has_enough {
             *self.clock() = self.now_ns().max(until);
         }
     }

@@ -57,8 +57,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 
     /// Sectors of a unit go to the host as those of the command's data that begin with `lba`.
-    pub(crate) fn send(&mut self, lpn: Lpn, first: u32, sectors: u64, command: &Command, lba: u64) {
+    pub(crate) fn send(&mut self, lpn: Lpn, first: u32, sectors: u64, slot: u32, lba: u64) {
         let cell = self.cell_of(lpn);
+        let command = &self.slots[slot as usize].command;
         let (count, tag, offset) = (sectors as u32, command.tag, (lba - command.lba) as u32);
         if let Some(durable) = &mut self.durable {
             durable.effects.list.push(Effect::Send { cell, first, count, tag, offset });
