@@ -5,8 +5,19 @@ use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::NEVER;
 
-use crate::command::{Command, CommandError, Completion, Device};
+use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome};
 use crate::timeline::Timeline;
+
+/// In the place of a completion that is not known yet.
+const NOTHING_DONE: Completion = Completion {
+    tag: 0,
+    op: Op::Flush,
+    outcome: Outcome::Done,
+    sector_count: 0,
+    submitted_ns: 0,
+    completed_ns: 0,
+    split: LatencySplit { queueing_ns: 0, link_ns: 0, firmware_ns: 0, flash_ns: 0, cleaning_ns: 0 },
+};
 
 /// Commands inside a drive.
 #[derive(Clone, Debug)]
@@ -17,7 +28,10 @@ pub struct HostQueue {
     processor_free_ns: Nanos,
     /// Slots of the commands that the processor works on, by when each is ready.
     processor: Timeline<u32>,
-    completions: Timeline<(Completion, u32)>,
+    /// Slots of the commands that are done, by when the host hears of it.
+    leaving: Timeline<u32>,
+    /// What the host will hear of the commands in `leaving`, by slot.
+    completions: Vec<Completion>,
     /// Completed while a host that skipped ahead was not looking.
     overdue: Vec<Completion>,
 }
@@ -58,9 +72,7 @@ pub trait HostSide: Device {
                     break;
                 }
                 *self.clock() = completion;
-                if let Some(completion) = self.queue_mut().take_completion() {
-                    done.push(completion);
-                }
+                self.queue_mut().take_completion(done);
                 if stop {
                     (limit, has_enough) = (completion, true);
                 }
@@ -140,7 +152,8 @@ impl HostQueue {
             free_slots: (0..depth).rev().collect(),
             processor_free_ns: now_ns,
             processor: Timeline::with_capacity(depth),
-            completions: Timeline::with_capacity(depth),
+            leaving: Timeline::with_capacity(depth),
+            completions: vec![NOTHING_DONE; depth as usize],
             overdue: Vec::new(),
         }
     }
@@ -204,41 +217,43 @@ impl HostQueue {
     #[inline]
     pub fn complete(&mut self, completion: Completion, slot: u32) {
         debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
+        self.completions[slot as usize] = completion;
         if sabotage::is(Sabotage::CompletionLost) && completion.tag % 97 == 96 {
             return;
         }
         if sabotage::is(Sabotage::CompletionTwice) && completion.tag % 97 == 96 {
-            self.completions.push(completion.completed_ns, (completion, slot));
+            self.leaving.push(completion.completed_ns, slot);
         }
-        if sabotage::is(Sabotage::CompletionsSwapped) && !self.completions.is_empty() {
-            self.completions.put_first(completion.completed_ns, (completion, slot));
+        if sabotage::is(Sabotage::CompletionsSwapped) && !self.leaving.is_empty() {
+            self.leaving.put_first(completion.completed_ns, slot);
             return;
         }
-        self.completions.push(completion.completed_ns, (completion, slot));
+        self.leaving.push(completion.completed_ns, slot);
     }
 
     /// A command is done, perhaps before others of which that is known already.
     #[inline]
     pub fn complete_in_order(&mut self, completion: Completion, slot: u32) {
         debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
-        self.completions.insert(completion.completed_ns, (completion, slot));
+        self.completions[slot as usize] = completion;
+        self.leaving.insert(completion.completed_ns, slot);
     }
 
     /// When the next completion is due; `u64::MAX`: none is known.
     #[inline]
     #[must_use]
     pub fn next_completion(&self) -> Nanos {
-        self.completions.next_ns()
+        self.leaving.next_ns()
     }
 
-    /// The next completion leaves, and its place is free.
+    /// The next completion leaves, if there is one, and its place is free.
     #[inline]
-    pub fn take_completion(&mut self) -> Option<Completion> {
-        let (completion, slot) = self.completions.pop()?;
+    pub fn take_completion(&mut self, done: &mut Vec<Completion>) {
+        let Some(slot) = self.leaving.pop() else { return };
+        done.push(self.completions[slot as usize]);
         if !sabotage::is(Sabotage::SlotKept) {
             self.free_slots.push(slot);
         }
-        Some(completion)
     }
 
     /// What must be true between any two events: no command is in two places, times are in order.
@@ -248,7 +263,7 @@ impl HostQueue {
     pub fn check(&self) -> Result<(), String> {
         let mut places = vec![0u32; self.depth as usize];
         let waiting = self.processor.items().copied();
-        let done = self.completions.items().map(|&(_, slot)| slot);
+        let done = self.leaving.items().copied();
         for slot in self.free_slots.iter().copied().chain(waiting).chain(done) {
             match places.get_mut(slot as usize) {
                 Some(count) if *count == 0 => *count = 1,
@@ -256,7 +271,7 @@ impl HostQueue {
                 None => return Err(format!("slot {slot} of {}", self.depth)),
             }
         }
-        if !self.completions.is_sound() {
+        if !self.leaving.is_sound() {
             return Err("completions are not in order of time".to_owned());
         }
         if !self.processor.is_sound() {

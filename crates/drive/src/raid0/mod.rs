@@ -284,7 +284,7 @@ impl<D: Device> HostSide for Raid0<D> {
                     break;
                 }
                 self.now_ns = completion_ns;
-                done.extend(self.queue.take_completion());
+                self.queue.take_completion(done);
                 continue;
             }
             if next > until || next == NEVER || (has_enough && next > self.now_ns) {
