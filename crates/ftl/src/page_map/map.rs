@@ -1,7 +1,7 @@
 //! State of the page map, and what changes it.
 //!
 //! `map` gives the place of an LPN, out-of-band data in flash the LPN of a place, one bit per place says which of
-//! the two is current. All three are flat arrays; a unit costs 12 bytes and one bit.
+//! the two is current. All three are flat arrays; a unit costs 8 bytes and one bit.
 
 use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Table;
