@@ -40,13 +40,16 @@ pub struct Command {
     pub stamp: u64,
     /// What matters of a write's content; only compressing drives look at it.
     pub content: Content,
+    /// The write stream that the host would like a write to go to; 0: it doesn't say. Only drives that place by hints look
+    /// at it.
+    pub hint: u8,
 }
 
 impl Command {
     /// A command without FUA or stamp, of random content.
     #[must_use]
     pub fn new(tag: u32, op: Op, lba: u64, sector_count: u32) -> Self {
-        Self { tag, op, fua: false, lba, sector_count, stamp: 0, content: Content::RANDOM }
+        Self { tag, op, fua: false, lba, sector_count, stamp: 0, content: Content::RANDOM, hint: 0 }
     }
 
     /// Bytes that the command moves over the host link.

@@ -9,7 +9,7 @@ use drivelab_controller::{
     FirmwareConfig, GovernorConfig, LinkConfig, Op, PowerConfig, SchedulingConfig, SolidStateDrive,
 };
 use drivelab_ftl::{
-    Books, CleaningMode, CompressedMap, CompressionConfig, FtlConfig, PageMap, VictimSelection,
+    Books, CleaningMode, CompressedMap, CompressionConfig, FtlConfig, PageMap, Placement, VictimSelection,
 };
 use drivelab_nand::{FlashTiming, Geometry, UnitLayout};
 use proptest::prelude::*;
@@ -29,6 +29,7 @@ struct Shape {
     hold_ns: u64,
     idle_blocks: u32,
     journal: u32,
+    placement: Placement,
     seed: u64,
 }
 
@@ -53,12 +54,13 @@ fn shape() -> impl Strategy<Value = Shape> {
         prop_oneof![Just(0u64), Just(500_000)],
         0u32..4,
         0u32..9,
+        prop::sample::select(Placement::ALL),
         any::<u64>(),
     );
     (first, second).prop_map(
         |(
             (unit_bytes, two_plane, allocation, pace, copies_at_once, tokens, partial_units),
-            (buffer_units, write_back, coalesce, hold_ns, idle, journal, seed),
+            (buffer_units, write_back, coalesce, hold_ns, idle, journal, placement, seed),
         )| Shape {
             unit_bytes,
             two_plane,
@@ -73,6 +75,7 @@ fn shape() -> impl Strategy<Value = Shape> {
             hold_ns,
             idle_blocks: if idle > 0 { idle + 2 } else { 0 },
             journal,
+            placement,
             seed,
         },
     )
@@ -83,7 +86,12 @@ fn geometry(shape: Shape) -> Geometry {
         channel_count: 2,
         dies_per_channel: 2,
         planes_per_die: 2,
-        blocks_per_plane: 9,
+        // Every stream has an open block on every die.
+        blocks_per_plane: if shape.two_plane && shape.placement != Placement::HostAndCleaning {
+            14
+        } else {
+            9
+        },
         pages_per_block: 8,
         page_bytes: 4096,
         oob_bytes: 128,
@@ -97,6 +105,9 @@ fn ftl(shape: Shape, user_units: u32) -> FtlConfig {
         victim_selection: VictimSelection::Greedy,
         choices: 2,
         window_blocks: 4,
+        placement: shape.placement,
+        hot_writes: 4,
+        hint_streams: 5,
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
@@ -182,6 +193,7 @@ fn drive(shape: Shape) -> SolidStateDrive<PageMap> {
 
 /// Parity over four dies, four or more granules a unit.
 fn compressing_drive(shape: Shape) -> SolidStateDrive<CompressedMap> {
+    let shape = Shape { placement: Placement::HostAndCleaning, ..shape };
     let unit_bytes = if shape.unit_bytes == 8192 { 4096 } else { shape.unit_bytes };
     let geometry = Geometry { pages_per_block: 24, ..geometry(shape) };
     let compression = CompressionConfig {

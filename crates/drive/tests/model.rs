@@ -47,6 +47,24 @@ fn overrides_change_the_model_and_its_hash() {
 }
 
 #[test]
+fn a_drive_without_room_for_its_write_streams_is_refused_by_name() {
+    let small = |more: &[(&str, &str)]| {
+        let few = [("flash.blocks_per_plane", "16"), ("flash.planes_per_die", "1"), ("spare_ratio", "0.7")];
+        set(&few.iter().chain(more).copied().collect::<Vec<_>>())
+    };
+    assert!(small(&[]).is_ok());
+    let refused = small(&[("ftl.placement", "sepbit")]).unwrap_err();
+    let ending = "raw capacity less 9 working blocks per die, 6 of them for the write streams of ftl.placement = sepbit";
+    assert!(
+        refused.starts_with("intel-x25-m-g1-80gb: spare_ratio = 0.7: gives user_capacity_bytes"),
+        "{refused}"
+    );
+    assert!(refused.ends_with(ending), "{refused}");
+    let in_place = [("ftl.cleaning_mode", "rewrite-in-place"), ("ftl.placement", "hint")];
+    assert!(small(&in_place).unwrap_err().contains("ftl.placement = hint: must be host-and-cleaning"));
+}
+
+#[test]
 fn a_layer_changes_only_what_it_says() {
     let base = text("intel-x25-m-g1-80gb");
     let top = "name = \"intel-x25-m-g1-80gb@half\"\nbase = \"intel-x25-m-g1-80gb\"\nspare_ratio = 0.5\n\
@@ -188,6 +206,9 @@ fn wrong_requests_name_key_value_and_limit() {
     assert!(message(&[("flash.channel_count", "ten")]).contains("whole number"));
     assert!(message(&[("spare_ratio", "nan")]).contains("must be a number from 0 to 100"));
     assert!(message(&[("ftl.victim_selection", "gready")]).contains("one of greedy, fifo"));
+    assert!(message(&[("ftl.placment", "hint")]).contains("did you mean ftl.placement?"));
+    assert!(message(&[("ftl.placement", "hot")]).contains("one of one-stream, host-and-cleaning, hot-cold"));
+    assert!(message(&[("ftl.hint_streams", "9")]).contains("must be a whole number from 1 to 8"));
     assert!(message(&[("user_capacity_bytes", "99999999999")]).contains("raw capacity, 85899345920 bytes"));
     assert!(
         message(&[("spare_ratio", "0")])

@@ -1,7 +1,7 @@
 //! Victim selection where writes have locality - a tenth of the units takes nine tenths of them - and where they have none.
 
 use drivelab_ftl::untimed::Untimed;
-use drivelab_ftl::{Books, CleaningMode, FtlConfig, Mapping, PageMap, VictimSelection};
+use drivelab_ftl::{Books, CleaningMode, FtlConfig, Mapping, PageMap, Placement, VictimSelection};
 use drivelab_nand::{BlockIndex, Geometry, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Stream;
 
@@ -10,15 +10,15 @@ const HOT: (u64, u64) = (10, 90);
 
 /// A drive with one unit a page.
 fn drive(policy: VictimSelection, blocks_per_plane: u32, spare_ratio: f64) -> Untimed<PageMap> {
-    drive_with_window(policy, 4, blocks_per_plane, spare_ratio)
+    varied_drive(policy, blocks_per_plane, spare_ratio, |_| {})
 }
 
-/// The same; `window_blocks` is what windowed-greedy looks at.
-fn drive_with_window(
+/// The same, with other parameters besides.
+fn varied_drive(
     policy: VictimSelection,
-    window_blocks: u32,
     blocks_per_plane: u32,
     spare_ratio: f64,
+    vary: impl Fn(&mut FtlConfig),
 ) -> Untimed<PageMap> {
     let geometry = Geometry {
         channel_count: 1,
@@ -32,11 +32,14 @@ fn drive_with_window(
     };
     let layout = UnitLayout::new(geometry, 4096).unwrap();
     let user_units = (f64::from(layout.unit_count()) / (1.0 + spare_ratio)) as u32;
-    let config = FtlConfig {
+    let mut config = FtlConfig {
         user_units,
         victim_selection: policy,
         choices: 10,
-        window_blocks,
+        window_blocks: 4,
+        placement: Placement::HostAndCleaning,
+        hot_writes: 4,
+        hint_streams: 2,
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
@@ -48,6 +51,7 @@ fn drive_with_window(
         checkpoint_pages: 0,
         seed: 1,
     };
+    vary(&mut config);
     Untimed::new(PageMap::new(layout, config).unwrap())
 }
 
@@ -99,7 +103,7 @@ fn cost_benefit_beats_greedy_where_writes_have_locality() {
 #[test]
 fn a_wider_window_takes_windowed_greedy_from_fifo_to_greedy() {
     let of = |policy, window| {
-        let drive = &mut drive_with_window(policy, window, 256, 0.15);
+        let drive = &mut varied_drive(policy, 256, 0.15, |config| config.window_blocks = window);
         steady(drive, |random, units| Lpn(random.below(units) as u32))
     };
     let (fifo, greedy) = (of(VictimSelection::Fifo, 1), of(VictimSelection::Greedy, 1));
@@ -107,6 +111,23 @@ fn a_wider_window_takes_windowed_greedy_from_fifo_to_greedy() {
     assert!((windowed[0] / fifo - 1.0).abs() < 0.01, "{windowed:?}, fifo {fifo}");
     assert!((windowed[3] / greedy - 1.0).abs() < 0.01, "{windowed:?}, greedy {greedy}");
     assert!(windowed.is_sorted_by(|narrow, wide| narrow > wide), "{windowed:?}");
+}
+
+#[test]
+fn the_better_hot_and_cold_data_lie_apart_the_less_is_copied() {
+    for spare in [0.15, 0.33] {
+        let of = |placement| {
+            let vary = |config: &mut FtlConfig| config.placement = placement;
+            steady(&mut varied_drive(VictimSelection::Greedy, 512, spare, vary), next_unit)
+        };
+        let one = of(Placement::OneStream);
+        let separate = of(Placement::HostAndCleaning);
+        let hot_cold = of(Placement::HotCold);
+        let sepbit = of(Placement::Sepbit);
+        assert!(separate < one, "spare {spare}: {separate} after {one} of one stream");
+        assert!(hot_cold < 0.95 * separate, "spare {spare}: {hot_cold} after {separate}");
+        assert!(sepbit < 0.95 * separate, "spare {spare}: {sepbit} after {separate}");
+    }
 }
 
 #[test]

@@ -2,12 +2,19 @@
 
 use drivelab_ftl::untimed::Untimed;
 use drivelab_ftl::{
-    Books, CleaningMode, FtlConfig, KeptWords, LogMapping, Mapping, PageMap, VictimSelection,
+    Books, CleaningMode, Contents, FailingBlocks, FailureRule, FailureRules, FailureTrigger, FtlConfig,
+    KeptWords, LogMapping, Mapping, PageMap, Placement, VictimSelection,
 };
 use drivelab_nand::{DieIndex, Geometry, Lpn, UnitLayout};
 use proptest::prelude::*;
 
-fn drive(policy: VictimSelection, unit_bytes: u32, wear: u32, journal: u32) -> Untimed<PageMap> {
+fn drive(
+    policy: VictimSelection,
+    placement: Placement,
+    unit_bytes: u32,
+    wear: u32,
+    journal: u32,
+) -> Untimed<PageMap> {
     let geometry = Geometry {
         channel_count: 2,
         dies_per_channel: 1,
@@ -19,25 +26,40 @@ fn drive(policy: VictimSelection, unit_bytes: u32, wear: u32, journal: u32) -> U
         two_plane: false,
     };
     let layout = UnitLayout::new(geometry, unit_bytes).unwrap();
+    // A die has 14 blocks, of which each stream has one open.
+    let part = if placement == Placement::HostAndCleaning { 2 } else { 4 };
     let config = FtlConfig {
-        user_units: layout.unit_count() / 2,
+        user_units: layout.unit_count() / part,
         victim_selection: policy,
+        wear_spread_limit: wear,
+        journal_updates_per_page: journal,
+        ..config(placement)
+    };
+    let mut ftl = PageMap::new(layout, config).unwrap();
+    ftl.keep_stamps();
+    Untimed::new(ftl)
+}
+
+fn config(placement: Placement) -> FtlConfig {
+    FtlConfig {
+        user_units: 1,
+        victim_selection: VictimSelection::Greedy,
         choices: 3,
         window_blocks: 4,
+        placement,
+        hot_writes: 4,
+        hint_streams: 4,
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
         trim_supported: true,
         idle_cleaning_blocks: 0,
-        wear_spread_limit: wear,
-        journal_updates_per_page: journal,
+        wear_spread_limit: 0,
+        journal_updates_per_page: 0,
         checkpoint_updates: 50,
         checkpoint_pages: 3,
         seed: 5,
-    };
-    let mut ftl = PageMap::new(layout, config).unwrap();
-    ftl.keep_stamps();
-    Untimed::new(ftl)
+    }
 }
 
 fn policy() -> impl Strategy<Value = VictimSelection> {
@@ -50,13 +72,14 @@ proptest! {
     #[test]
     fn never_loses_or_invents_a_unit(
         policy in policy(),
+        placement in prop::sample::select(Placement::ALL),
         unit_bytes in prop_oneof![Just(2048u32), Just(4096), Just(1536), Just(8192)],
         wear in prop_oneof![Just(0u32), Just(2)],
         journal in prop_oneof![Just(0u32), Just(7)],
         steps in prop::collection::vec((0u8..20, any::<u32>()), 1..1500),
         skew in 1u32..8,
     ) {
-        let mut drive = drive(policy, unit_bytes, wear, journal);
+        let mut drive = drive(policy, placement, unit_bytes, wear, journal);
         let units = drive.ftl.config().user_units;
         let mut oracle = vec![false; units as usize];
         for (step, (kind, pick)) in steps.into_iter().enumerate() {
@@ -72,6 +95,7 @@ proptest! {
                     oracle.fill(false);
                 }
                 _ => {
+                    drive.ftl.note_hint(lpn..lpn + 1, kind % 6);
                     drive.write(&[Lpn(lpn)]).unwrap();
                     oracle[lpn as usize] = true;
                 }
@@ -90,7 +114,7 @@ proptest! {
 #[test]
 fn a_drive_written_full_of_one_hot_die_never_deadlocks() {
     // Overwriting only what lies on die 0 would move all valid data to die 1 if nothing held it back.
-    let mut drive = drive(VictimSelection::Greedy, 4096, 0, 0);
+    let mut drive = drive(VictimSelection::Greedy, Placement::HostAndCleaning, 4096, 0, 0);
     let units = drive.ftl.config().user_units;
     for lpn in 0..units {
         drive.write(&[Lpn(lpn)]).unwrap();
@@ -117,7 +141,7 @@ fn a_drive_written_full_of_one_hot_die_never_deadlocks() {
 
 #[test]
 fn static_wear_levelling_bounds_the_spread() {
-    let mut drive = drive(VictimSelection::Greedy, 4096, 8, 0);
+    let mut drive = drive(VictimSelection::Greedy, Placement::HostAndCleaning, 4096, 8, 0);
     let units = drive.ftl.config().user_units;
     for lpn in 0..units {
         drive.write(&[Lpn(lpn)]).unwrap();
@@ -129,4 +153,44 @@ fn static_wear_levelling_bounds_the_spread() {
     let spread = counts.iter().max().unwrap() - counts.iter().min().unwrap();
     assert!(spread <= 2 * 8, "{counts:?}");
     assert!(drive.ftl.counters().erases_wear > 0);
+}
+
+#[test]
+fn pages_fail_as_often_with_many_streams_of_the_host_as_with_one() {
+    let failed = |placement| {
+        let geometry = Geometry {
+            channel_count: 1,
+            dies_per_channel: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 4096,
+            pages_per_block: 16,
+            page_bytes: 4096,
+            oob_bytes: 0,
+            two_plane: false,
+        };
+        let layout = UnitLayout::new(geometry, 4096).unwrap();
+        let user_units = 1000;
+        let mut ftl = PageMap::new(layout, FtlConfig { user_units, ..config(placement) }).unwrap();
+        let rule = FailureRule {
+            trigger: FailureTrigger::Probability(0.01),
+            block: None,
+            wear: None,
+            left: u64::MAX,
+            purpose: 1,
+        };
+        let rules = FailureRules { seed: 1, programs: vec![rule], ..FailureRules::default() };
+        ftl.expect_failures().unwrap().set_rules(rules);
+        for page in 0..30_000u32 {
+            ftl.ready_host_page(DieIndex(0)).unwrap();
+            let lpn = page % user_units;
+            ftl.note_hint(lpn..lpn + 1, (page % 5) as u8);
+            ftl.program_host(DieIndex(0), &[Lpn(lpn)], &[]).unwrap();
+        }
+        ftl.check().unwrap();
+        ftl.bad_blocks().unwrap().retired()
+    };
+    for placement in [Placement::HostAndCleaning, Placement::Hint] {
+        let failed = failed(placement);
+        assert!((250..350).contains(&failed), "{placement:?}: {failed} of 30000 pages fail, 300 expected");
+    }
 }

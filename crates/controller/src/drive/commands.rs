@@ -22,6 +22,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         match command.op {
             Op::Read => self.begin_read(slot, now),
             Op::Write => {
+                if self.mapping.takes_hints() {
+                    self.note_hint(slot);
+                }
                 self.admission.push_back(slot);
                 if self.admission.len() == 1 {
                     self.admit(now);
@@ -37,6 +40,15 @@ impl<M: Scheduled> SolidStateDrive<M> {
             Op::Trim => self.trim(slot, now),
             Op::Flush => self.begin_flush(slot, now),
         }
+    }
+
+    /// The mapping hears of the hint that came with a write, before any of its data.
+    #[cold]
+    fn note_hint(&mut self, slot: u32) {
+        let command = self.slots[slot as usize].command;
+        let (first, _) = self.unit_of(command.lba);
+        let (last, _) = self.unit_of(command.lba + u64::from(command.sector_count) - 1);
+        self.mapping.note_hint(first..last + 1, command.hint);
     }
 
     /// What is left of a command, the data of a read or a status, goes over the link, and it is done.

@@ -86,6 +86,7 @@ pub fn compare_with_plain_map<M: Scheduled>(
                     fua,
                     stamp,
                     content: content(tag),
+                    hint: (tag % 6) as u8,
                     ..Command::new(tag, Op::Write, lba, sectors)
                 };
                 stamp += u64::from(sectors);

@@ -6,7 +6,7 @@ use drivelab_controller::{
     CleaningPace, Command, Completion, Device, DieAllocation, FaultPlan, Op, Outcome, PlanSheet, Scheduled,
     SolidStateDrive,
 };
-use drivelab_ftl::Books;
+use drivelab_ftl::{Books, Placement};
 use drivelab_sim::Stream;
 
 use super::{Shape, compressing_drive, drive};
@@ -34,7 +34,8 @@ impl<'a, M: Scheduled> Host<'a, M> {
 
     fn submit(&mut self, op: Op, lba: u64, sectors: u32, fua: bool) {
         self.wait(DEPTH - 1);
-        let command = Command { fua, stamp: self.stamp, ..Command::new(self.tag, op, lba, sectors) };
+        let hint = (self.tag % 6) as u8;
+        let command = Command { fua, stamp: self.stamp, hint, ..Command::new(self.tag, op, lba, sectors) };
         self.tag += 1;
         self.stamp += u64::from(sectors);
         self.drive.submit(self.drive.now_ns(), command).unwrap();
@@ -174,6 +175,7 @@ fn shape(random: &mut Stream, seed: u64) -> Shape {
         hold_ns: [0, 500_000][random.below(2) as usize],
         idle_blocks: if idle > 0 { idle + 2 } else { 0 },
         journal: random.below(9) as u32,
+        placement: Placement::HostAndCleaning,
         seed,
     }
 }
@@ -224,6 +226,13 @@ fn wear_out<M: Scheduled>(make: impl Fn(Shape) -> SolidStateDrive<M>, seeds: u64
 #[test]
 fn failing_blocks_lose_nothing_and_end_in_a_drive_that_reads() {
     wear_out(drive, 2000);
+}
+
+#[test]
+fn failing_blocks_lose_nothing_while_several_streams_are_open() {
+    for &placement in Placement::ALL {
+        wear_out(|shape| drive(Shape { placement, ..shape }), 300);
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What all schemes with a log on each die read from a model: cleaning and the map journal.
 
-use drivelab_ftl::{CleaningMode, FtlConfig};
+use drivelab_ftl::{CleaningMode, FtlConfig, Placement};
 use drivelab_nand::UnitLayout;
 
 use crate::error::ModelError;
@@ -13,6 +13,9 @@ pub fn config(model: &Model, layout: &UnitLayout, seed: u64) -> Result<FtlConfig
         victim_selection: model.word("ftl.victim_selection")?,
         choices: model.small("ftl.choices"),
         window_blocks: model.small("ftl.window_blocks"),
+        placement: Placement::HostAndCleaning,
+        hot_writes: 1,
+        hint_streams: 1,
         cleaning_mode: CleaningMode::Relocate,
         cleaning_start_blocks: model.small("ftl.cleaning_start_blocks"),
         cleaning_stop_blocks: model.small("ftl.cleaning_stop_blocks"),

@@ -1,7 +1,7 @@
 //! The page map, fine or coarse.
 
 use drivelab_controller::{ControllerConfig, SolidStateDrive};
-use drivelab_ftl::{FtlConfig, PageMap};
+use drivelab_ftl::{CleaningMode, FtlConfig, PageMap, Placement};
 use drivelab_nand::UnitLayout;
 
 use super::{flash, log};
@@ -19,8 +19,15 @@ pub fn build(model: &Model, seed: u64) -> Result<SolidStateDrive<PageMap>, Model
     let ftl = FtlConfig {
         user_units: flash::user_units(model, &geometry, layout.unit_bytes)?,
         cleaning_mode: model.word("ftl.cleaning_mode")?,
+        placement: model.word("ftl.placement")?,
+        hot_writes: model.small("ftl.hot_writes"),
+        hint_streams: model.small("ftl.hint_streams"),
         ..log::config(model, &layout, seed)?
     };
+    if ftl.cleaning_mode == CleaningMode::RewriteInPlace && ftl.placement != Placement::HostAndCleaning {
+        let allowed = "must be host-and-cleaning with ftl.cleaning_mode = rewrite-in-place";
+        return Err(model.bad("ftl.placement", ftl.placement.name(), allowed));
+    }
     let controller: ControllerConfig = flash::controller(model, &layout, layout.unit_bytes)?;
     PageMap::new(layout, ftl)
         .and_then(|map| SolidStateDrive::new(map, controller))

@@ -1,6 +1,7 @@
 //! Parameters of mapping schemes that write a log on every die and clean die by die.
 
-use drivelab_ftl::VictimSelection;
+use drivelab_ftl::placement::{HOT_WRITES_MAX, STREAMS_MAX};
+use drivelab_ftl::{Placement, VictimSelection};
 
 use super::row::Fallback::{Boolean as Is, Integer as Number, Required, Word};
 use super::row::Kind::{Boolean, Choice, Integer};
@@ -57,6 +58,21 @@ pub(super) const PAGE_MAP: &[Parameter] = &[
         Choice(&["relocate", "rewrite-in-place"]),
         Word("relocate"),
         "how cleaning makes room",
+    ),
+    row("ftl.placement", "", Choice(Placement::NAMES), Word("host-and-cleaning"), Placement::HELP),
+    row(
+        "ftl.hot_writes",
+        "writes",
+        Integer(1, HOT_WRITES_MAX as u64),
+        Number(4),
+        "counted writes at which hot-cold takes a unit for hot",
+    ),
+    row(
+        "ftl.hint_streams",
+        "",
+        Integer(1, STREAMS_MAX as u64),
+        Number(6),
+        "hints of the host (0 to this, less 1) that have a write stream of their own with placement hint",
     ),
 ];
 

@@ -311,6 +311,7 @@ fn short_sequences_on_a_page_map() {
                 &[("write_buffer.coalesce", "false")],
             ),
             (&[("ftl.map_unit_bytes", 2048)], &[("write_buffer.capacitor", "true")]),
+            (&[("flash.blocks_per_plane", 15), ("ftl.hint_streams", 6)], &[("ftl.placement", "hint")]),
         ],
     );
 }

@@ -141,7 +141,8 @@ impl<'t, 'a> Session<'t, 'a> {
     ) -> Result<(), Failure> {
         let tag = self.issued.len() as u32;
         let end = lba + u64::from(sectors);
-        let mut command = Command { fua, content, ..Command::new(tag, op, lba, sectors) };
+        let hint = (tag % 7) as u8;
+        let mut command = Command { fua, content, hint, ..Command::new(tag, op, lba, sectors) };
         self.issued.push(match op {
             Op::Write => Issued::Write { version: self.oracle.write(tag, lba, end, fua), lba },
             Op::Read => {

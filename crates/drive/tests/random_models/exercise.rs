@@ -151,7 +151,9 @@ pub fn exercise(seed: u64, model: &Model) {
                 let write =
                     Command { fua: random.chance(0.1), stamp, ..Command::new(0, Op::Write, lba, sectors) };
                 let later_ns = if random.chance(0.1) { random.between(0, 2_000_000) } else { 0 };
-                bench.submit_later(Command { content: content(random), ..write }, later_ns);
+                // Of the place and of what lies there already, so that no draw is needed.
+                let hint = ((lba ^ stamp) % 7) as u8;
+                bench.submit_later(Command { content: content(random), hint, ..write }, later_ns);
                 stamp += u64::from(sectors);
                 next = lba + u64::from(sectors);
             }

@@ -178,6 +178,11 @@ fn page_map(random: &mut Random) -> Values {
     }
     log(random, &mut values);
     controller(random, &mut values, unit, unit * (program / unit).max(1), raw);
+    if !in_place && random.chance(0.4) {
+        put(&mut values, "ftl.placement", random.one(drivelab_ftl::Placement::NAMES));
+        put(&mut values, "ftl.hot_writes", random.between(1, 6));
+        put(&mut values, "ftl.hint_streams", random.between(1, 8));
+    }
     values
 }
 

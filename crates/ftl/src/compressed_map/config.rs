@@ -5,6 +5,7 @@ use drivelab_nand::{Geometry, GeometryError, SECTOR_BYTES};
 use super::fragments::KEY_LIMIT;
 use super::map_cache::MAP_ENTRY_BYTES;
 use crate::log::{CleaningMode, FtlConfig};
+use crate::placement::Placement;
 
 /// Parameters of the compressed map beside those of every log.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +83,10 @@ pub(super) fn shape(
     if ftl.cleaning_mode != CleaningMode::Relocate {
         let allowed = "of a drive that compresses must be 0: it relocates";
         return Err(GeometryError::new("ftl.cleaning_mode", 1u32, allowed));
+    }
+    if ftl.placement != Placement::HostAndCleaning {
+        let allowed = "streams: a drive that compresses must have 2, host-and-cleaning";
+        return Err(GeometryError::new("ftl.placement", u32::from(ftl.streams().all), allowed));
     }
     if ftl.user_units >= KEY_LIMIT {
         return Err(GeometryError::new("user_capacity_bytes", ftl.user_units, "fewer than 2^30 map units"));

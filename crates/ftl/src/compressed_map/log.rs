@@ -5,8 +5,9 @@ use drivelab_nand::{DieIndex, Lpn, Ppn};
 use super::entry::OpenPage;
 use super::map::CompressedMap;
 use crate::error::FtlError;
-use crate::log::{CleaningStep, MetadataStep, Stream, Urgency};
+use crate::log::{CleaningStep, MetadataStep, Urgency};
 use crate::mapping::{LogMapping, Stored};
+use crate::placement::Stream;
 
 impl LogMapping for CompressedMap {
     #[inline]
@@ -24,7 +25,7 @@ impl LogMapping for CompressedMap {
 
     #[inline]
     fn has_room(&self, die: DieIndex) -> bool {
-        self.logs.has_host_block(die) && !self.is_parity_due(die, Stream::Host)
+        self.logs.has_host_block(die) && !self.is_parity_due(die, Stream::HOST)
     }
 
     #[inline]
@@ -41,7 +42,7 @@ impl LogMapping for CompressedMap {
         if !self.has_room(die) {
             return Err(FtlError::NoFreeBlock { die: die.0 });
         }
-        let (block, place) = self.program_page(die, Stream::Host)?;
+        let (block, place) = self.program_page(die, Stream::HOST)?;
         self.fragments.begin_page(block, place.0 % self.shape.pages_per_block);
         self.duplicates.begin_page();
         if let Some(durable) = &mut self.durable {
@@ -64,7 +65,7 @@ impl LogMapping for CompressedMap {
         while let Some((entry, extent)) = self.outdated.pop() {
             self.release_entry(entry, extent);
         }
-        self.close_if_full(die, Stream::Host, place);
+        self.close_if_full(die, Stream::HOST, place);
         let counters = &mut self.logs.counters;
         counters.programs_host += 1;
         counters.units_host += lpns.len() as u64;

@@ -11,8 +11,9 @@ use super::fragments::{Fragments, Key};
 use super::map_cache::MapCache;
 use super::source::Moving;
 use crate::error::FtlError;
-use crate::log::{CleaningStep, DieLogs, FtlConfig, Measure, Parity, Stream, check_thresholds};
+use crate::log::{CleaningStep, DieLogs, FtlConfig, Measure, Parity, check_thresholds};
 use crate::mapping::Stored;
+use crate::placement::Stream;
 
 /// A compressing FTL over its flash array.
 #[derive(Clone, Debug)]
@@ -119,10 +120,10 @@ impl CompressedMap {
     pub(super) fn is_parity_due(&self, die: DieIndex, stream: Stream) -> bool {
         let page = match self.logs.blocks.open_block(die, stream) {
             Some(block) => self.logs.flash.write_pointer(block),
-            None if stream == Stream::Host && !self.logs.has_host_block(die) => return false,
+            None if stream == Stream::HOST && !self.logs.has_host_block(die) => return false,
             // Cleaning goes on in the host's block if there is no other.
-            None if stream == Stream::Cleaning && self.logs.blocks.free_count(die) == 0 => {
-                let lent = self.logs.blocks.open_block(die, Stream::Host);
+            None if stream == Stream::CLEANING && self.logs.blocks.free_count(die) == 0 => {
+                let lent = self.logs.blocks.open_block(die, Stream::HOST);
                 lent.map_or(0, |block| self.logs.flash.write_pointer(block))
             }
             None => 0,
@@ -144,7 +145,7 @@ impl CompressedMap {
         die: DieIndex,
         stream: Stream,
     ) -> Result<(BlockIndex, Ppn), FtlError> {
-        let block = self.logs.open(die, stream)?;
+        let block = self.logs.open(die, stream, stream == Stream::HOST)?;
         let page = self.logs.flash.write_pointer(block);
         Ok((block, self.logs.flash.program_page(block, page)?))
     }

@@ -7,7 +7,8 @@ use super::entry::{Extent, OpenPage, SHARED, TRIMMED};
 use super::fragments::{Key, Word};
 use super::map::CompressedMap;
 use crate::error::FtlError;
-use crate::log::{CleaningStep, Job, Stream};
+use crate::log::{CleaningStep, Job};
+use crate::placement::Stream;
 
 /// Pages that fragments of these sizes fill, one after another.
 fn pages_filled(sizes: impl Iterator<Item = u32>, page_granules: u32) -> u32 {
@@ -24,8 +25,8 @@ fn pages_filled(sizes: impl Iterator<Item = u32>, page_granules: u32) -> u32 {
 impl CompressedMap {
     /// The next operation of cleaning on a die, after the parity page that the die may owe.
     pub(super) fn clean_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
-        if self.is_parity_due(die, Stream::Host) {
-            return self.program_parity(die, Stream::Host).map(Some);
+        if self.is_parity_due(die, Stream::HOST) {
+            return self.program_parity(die, Stream::HOST).map(Some);
         }
         let measure = self.measure(die);
         let Self { logs, fragments, map, duplicates, extents, .. } = self;
@@ -45,8 +46,8 @@ impl CompressedMap {
             self.moving.source_page[die.0 as usize] = 0;
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
         }
-        if self.is_parity_due(die, Stream::Cleaning) {
-            return self.program_parity(die, Stream::Cleaning).map(Some);
+        if self.is_parity_due(die, Stream::CLEANING) {
+            return self.program_parity(die, Stream::CLEANING).map(Some);
         }
         self.gather(die, &mut job);
         if self.moving.keys.is_empty() {
@@ -97,7 +98,7 @@ impl CompressedMap {
 
     /// Programs what was gathered as one page and moves the map entries to it.
     fn copy(&mut self, die: DieIndex, job: Job) -> Result<Ppn, FtlError> {
-        let (block, place) = self.program_page(die, Stream::Cleaning)?;
+        let (block, place) = self.program_page(die, Stream::CLEANING)?;
         self.fragments.begin_page(block, place.0 % self.shape.pages_per_block);
         if let Some(durable) = &mut self.durable {
             durable.begin_page();
@@ -126,7 +127,7 @@ impl CompressedMap {
             self.logs.die_valid[die.0 as usize] -= 1;
         }
         self.finish_page(&page);
-        self.close_if_full(die, Stream::Cleaning, place);
+        self.close_if_full(die, Stream::CLEANING, place);
         self.logs.count_copy(keys.len() as u64, job.purpose, job.victim, block);
         for &(key, _) in &keys {
             // The table of shared fragments is small and always in memory.

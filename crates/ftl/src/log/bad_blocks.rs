@@ -96,6 +96,8 @@ pub struct BadBlocks {
     spare_blocks_new: u32,
     programs: u64,
     erases: u64,
+    /// The page of each block that won't fail, and the block's erase count then.
+    ready: Vec<Option<(u32, u32)>>,
     /// Programs that have failed since they were last taken.
     pub failed_programs: Vec<FailedProgram>,
     /// An erase that has failed since it was last taken.
@@ -112,6 +114,7 @@ impl BadBlocks {
             spare_blocks_new,
             programs: 0,
             erases: 0,
+            ready: vec![None; blocks as usize],
             failed_programs: Vec::new(),
             failed_erase: None,
         }
@@ -176,10 +179,27 @@ impl BadBlocks {
         self.bad_of_die[die.0 as usize] + self.failure_reserve()
     }
 
-    pub(super) fn program_fails(&mut self, block: BlockIndex, sequence: u64, erase_count: u32) -> bool {
+    /// Whether it has been drawn already that the program of this page won't fail: a die is ready for a page of any stream,
+    /// and programs one.
+    pub(super) fn is_ready(&self, block: BlockIndex, page: u32, erase_count: u32) -> bool {
+        self.ready[block.0 as usize] == Some((erase_count, page))
+    }
+
+    pub(super) fn program_fails(
+        &mut self,
+        block: BlockIndex,
+        (page, sequence): (u32, u64),
+        erase_count: u32,
+    ) -> bool {
         self.programs += 1;
         let (seed, number) = (self.rules.seed, self.programs);
-        self.rules.programs.iter_mut().any(|rule| rule.fires(seed, block, (number, sequence), erase_count))
+        let fails = self
+            .rules
+            .programs
+            .iter_mut()
+            .any(|rule| rule.fires(seed, block, (number, sequence), erase_count));
+        self.ready[block.0 as usize] = (!fails).then_some((erase_count, page));
+        fails
     }
 
     pub(super) fn erase_fails(&mut self, block: BlockIndex, erase_count: u32) -> bool {

@@ -3,7 +3,7 @@
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
 
 use super::free_pool::FreePool;
-use super::streams::{STREAMS, Stream};
+use crate::placement::{STREAMS_MAX, Stream, StreamCounts};
 use crate::victim::{NOT_CLOSED, Victims, View};
 
 const NO_BLOCK: u32 = u32::MAX;
@@ -14,7 +14,7 @@ pub struct Blocks {
     /// Valid units per block, with [`NOT_CLOSED`] set while the block is free or open.
     valid: Vec<u16>,
     free: FreePool,
-    open: Vec<[u32; STREAMS]>,
+    open: Vec<[u32; STREAMS_MAX]>,
     /// Sequence number with which the newest data of each closed block came from the host; copies keep theirs. 0: not
     /// known yet.
     newest: Vec<u64>,
@@ -32,7 +32,7 @@ impl Blocks {
         Self {
             valid: vec![NOT_CLOSED; layout.block_count() as usize],
             free,
-            open: vec![[NO_BLOCK; STREAMS]; dies as usize],
+            open: vec![[NO_BLOCK; STREAMS_MAX]; dies as usize],
             newest: vec![0; layout.block_count() as usize],
             victims,
             blocks_per_die,
@@ -46,6 +46,7 @@ impl Blocks {
         flash: &FlashArray,
         reserved: u32,
         victims: Victims,
+        streams: StreamCounts,
         stream_of: impl Fn(BlockIndex) -> Stream,
     ) -> Self {
         let mut blocks = Self::new(layout, flash, reserved, victims);
@@ -57,8 +58,8 @@ impl Blocks {
             }
             let open = &mut blocks.open[layout.die_of(block).0 as usize];
             let has_room = pages + layout.pages_per_unit <= layout.geometry.pages_per_block;
-            let mine = stream_of(block) as usize;
-            match [mine, 1 - mine].into_iter().find(|&stream| open[stream] == NO_BLOCK) {
+            let mine = std::iter::once(stream_of(block)).chain(streams.all());
+            match mine.map(Stream::index).find(|&stream| open[stream] == NO_BLOCK) {
                 Some(stream) if has_room => open[stream] = block.0,
                 _ => blocks.valid[block.0 as usize] = 0,
             }
@@ -123,7 +124,7 @@ impl Blocks {
     /// The open block of a stream.
     #[inline]
     pub fn open_block(&self, die: DieIndex, stream: Stream) -> Option<BlockIndex> {
-        let block = self.open[die.0 as usize][stream as usize];
+        let block = self.open[die.0 as usize][stream.index()];
         (block != NO_BLOCK).then_some(BlockIndex(block))
     }
 
@@ -161,17 +162,19 @@ impl Blocks {
     #[inline]
     pub(crate) fn open_next(&mut self, die: DieIndex, stream: Stream) -> Option<BlockIndex> {
         let block = self.free.take(die)?;
-        self.open[die.0 as usize][stream as usize] = block.0;
+        self.open[die.0 as usize][stream.index()] = block.0;
         self.victims.opened(die, block);
         Some(block)
     }
 
-    /// The host's open block of a die, written up to this sequence number, becomes that of cleaning.
-    pub(crate) fn lend(&mut self, die: DieIndex, sequence: u64) -> Option<BlockIndex> {
-        let block = self.open_block(die, Stream::Host)?;
+    /// An open block of a die, of the last stream that has one (the host's come first), written up to this sequence
+    /// number, becomes that of a stream that has none.
+    pub(crate) fn lend(&mut self, die: DieIndex, to: Stream, sequence: u64) -> Option<BlockIndex> {
+        let open = &mut self.open[die.0 as usize];
+        let from = open.iter().rposition(|&block| block != NO_BLOCK)?;
+        let block = BlockIndex(std::mem::replace(&mut open[from], NO_BLOCK));
+        open[to.index()] = block.0;
         self.note_newest(block, sequence);
-        self.abandon(die, Stream::Host);
-        self.open[die.0 as usize][Stream::Cleaning as usize] = block.0;
         Some(block)
     }
 
@@ -202,14 +205,14 @@ impl Blocks {
     /// A block is fully programmed.
     #[inline]
     pub(crate) fn close(&mut self, die: DieIndex, stream: Stream) {
-        let block = std::mem::replace(&mut self.open[die.0 as usize][stream as usize], NO_BLOCK);
+        let block = std::mem::replace(&mut self.open[die.0 as usize][stream.index()], NO_BLOCK);
         self.valid[block as usize] &= !NOT_CLOSED;
         self.victims.closed(die, BlockIndex(block));
     }
 
     /// Forgets an open block without closing it (it is about to be erased).
     pub(crate) fn abandon(&mut self, die: DieIndex, stream: Stream) {
-        self.open[die.0 as usize][stream as usize] = NO_BLOCK;
+        self.open[die.0 as usize][stream.index()] = NO_BLOCK;
     }
 
     /// A block was erased and is free again.
@@ -236,5 +239,50 @@ impl Blocks {
     pub(crate) fn remove_valid(&mut self, block: BlockIndex, count: u32) {
         self.valid[block.0 as usize] -= count as u16;
         self.victims.lost(block, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drivelab_nand::{Geometry, Lpn};
+
+    use super::*;
+    use crate::victim::{VictimSelection, VictimSettings};
+
+    #[test]
+    fn as_many_partly_written_blocks_go_on_after_a_power_cut_as_there_are_streams() {
+        let geometry = Geometry {
+            channel_count: 1,
+            dies_per_channel: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 8,
+            pages_per_block: 4,
+            page_bytes: 4096,
+            oob_bytes: 0,
+            two_plane: false,
+        };
+        let layout = UnitLayout::new(geometry, 4096).unwrap();
+        let mut flash = FlashArray::new(layout);
+        // Block 2 is full, 6 and 7 are erased.
+        for (block, pages) in [(0, 1), (1, 2), (2, 4), (3, 3), (4, 1), (5, 2)] {
+            (0..pages).for_each(|page| _ = flash.program(BlockIndex(block), page, &[Lpn(block)]).unwrap());
+        }
+        let settings = VictimSettings { dies: 1, choices: 1, window_blocks: 1, seed: 1 };
+        let restored = |host, all| {
+            let victims = Victims::new(VictimSelection::Greedy, &settings);
+            let streams = StreamCounts { host, all };
+            // Blocks 3 to 5 hold copies.
+            let stream_of = |block: BlockIndex| Stream(if block.0 < 3 { 0 } else { host });
+            let blocks = Blocks::restore(&layout, &flash, 0, victims, streams, stream_of);
+            let open =
+                streams.all().map(|stream| blocks.open_block(DieIndex(0), stream).map(|block| block.0));
+            (open.collect::<Vec<_>>(), (0..8).filter(|&block| blocks.is_closed(BlockIndex(block))).collect())
+        };
+        let (open, closed): (_, Vec<u32>) = restored(2, 6);
+        assert_eq!(open, [Some(0), Some(1), Some(3), Some(4), Some(5), None]);
+        assert_eq!(closed, [2]);
+        let (open, closed): (_, Vec<u32>) = restored(1, 2);
+        assert_eq!(open, [Some(0), Some(1)]);
+        assert_eq!(closed, [2, 3, 4, 5], "those for which there is no stream are cleaned");
     }
 }

@@ -2,8 +2,9 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, GeometryError, UnitLayout};
 
-use super::config::{CleaningMode, FtlConfig};
-use super::die_logs::{DieLogs, RESERVE_BLOCKS};
+use super::config::{CleaningMode, FtlConfig, RESERVE_BLOCKS};
+use super::die_logs::DieLogs;
+use crate::placement::{HOT_WRITES_MAX, STREAMS_MAX};
 
 impl DieLogs {
     /// Recounts a die's valid units (`valid`, counted by the scheme) and its free pool.
@@ -60,6 +61,23 @@ pub(crate) fn check_thresholds(
     for (key, value) in [("ftl.choices", config.choices), ("ftl.window_blocks", config.window_blocks)] {
         if value == 0 {
             return Err(GeometryError::new(key, 0u32, "must be 1 or more"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether placement can work with its parameters.
+///
+/// # Errors
+/// The first that is out of range.
+pub(crate) fn check_placement(config: &FtlConfig) -> Result<(), GeometryError> {
+    let most = [
+        ("ftl.hot_writes", config.hot_writes, u32::from(HOT_WRITES_MAX)),
+        ("ftl.hint_streams", config.hint_streams, STREAMS_MAX as u32),
+    ];
+    for (key, value, most) in most {
+        if value == 0 || value > most {
+            return Err(GeometryError::new(key, value, format!("must be 1 to {most}")));
         }
     }
     Ok(())

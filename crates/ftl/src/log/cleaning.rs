@@ -5,12 +5,12 @@
 use drivelab_nand::{BlockIndex, DieIndex};
 use drivelab_sim::sabotage::{self, Sabotage};
 
-use super::config::CleaningMode;
-use super::die_logs::{DieLogs, RESERVE_BLOCKS};
+use super::config::{CleaningMode, RESERVE_BLOCKS};
+use super::die_logs::DieLogs;
 use super::jobs::Job;
 use super::parity::Parity;
 use super::steps::{CleaningStep, Purpose, Urgency};
-use super::streams::Stream;
+use crate::placement::Stream;
 
 /// Static wear levelling looks at a die once in (its blocks / this) erases of it: often enough to keep up, rarely
 /// enough that looking at all blocks costs nothing per page.
@@ -169,7 +169,8 @@ impl DieLogs {
                 measure.parity.data_pages(die, all) - measure.parity.data_pages(die, used)
             })
         };
-        let (own, host) = (room(Stream::Cleaning), room(Stream::Host));
+        let own: u32 = self.streams.moved().map(room).sum();
+        let host: u32 = self.streams.host().map(room).sum();
         let first = die.0 * geometry.blocks_per_die();
         let (needed, block) = (first..first + geometry.blocks_per_die())
             .map(BlockIndex)
@@ -211,8 +212,8 @@ impl DieLogs {
     pub(crate) fn erase_victim(&mut self, die: DieIndex, job: Job) -> CleaningStep {
         self.cleaning.jobs[die.0 as usize] = None;
         self.cleaning.borrows[die.0 as usize] = false;
-        if self.blocks.open_block(die, Stream::Host) == Some(job.victim) {
-            self.blocks.abandon(die, Stream::Host);
+        if self.blocks.open_block(die, Stream::HOST) == Some(job.victim) {
+            self.blocks.abandon(die, Stream::HOST);
         }
         self.flash.erase(job.victim);
         let worn = self.flash.erase_count(job.victim);

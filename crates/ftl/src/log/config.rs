@@ -2,10 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::placement::{Placement, PlacementSettings, Placements, StreamCounts};
 use crate::victim::{VictimSelection, VictimSettings, Victims};
 
 /// Blocks of a die that the map journal keeps.
 pub const JOURNAL_BLOCKS: u32 = 2;
+
+/// Free blocks of a die that host writes may not take: cleaning needs one to copy into.
+pub(super) const RESERVE_BLOCKS: u32 = 1;
 
 /// How cleaning makes room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +33,12 @@ pub struct FtlConfig {
     pub choices: u32,
     /// Blocks that windowed-greedy looks at.
     pub window_blocks: u32,
+    /// Which write stream a page goes to.
+    pub placement: Placement,
+    /// Writes after which hot-cold takes a unit for hot.
+    pub hot_writes: u32,
+    /// Hints of the host that have a stream of their own.
+    pub hint_streams: u32,
     /// How cleaning makes room.
     pub cleaning_mode: CleaningMode,
     /// Cleaning starts when a die has fewer free blocks than this.
@@ -59,6 +69,21 @@ impl FtlConfig {
         if self.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 }
     }
 
+    /// Write streams.
+    pub(crate) fn streams(&self) -> StreamCounts {
+        self.placement.streams(&self.placement_settings(0))
+    }
+
+    /// The policy that places pages, of an erased drive of so many blocks.
+    pub(crate) fn placements(&self, blocks: u32) -> Placements {
+        Placements::new(self.placement, &self.placement_settings(blocks))
+    }
+
+    fn placement_settings(&self, blocks: u32) -> PlacementSettings {
+        let (hot_writes, hint_streams) = (self.hot_writes as u8, self.hint_streams as u8);
+        PlacementSettings { user_units: self.user_units, blocks, hot_writes, hint_streams }
+    }
+
     /// The policy that picks victims, of an erased drive.
     pub(crate) fn victims(&self, dies: u32) -> Victims {
         let (choices, window_blocks, seed) = (self.choices, self.window_blocks, self.seed);
@@ -70,7 +95,10 @@ impl FtlConfig {
     #[must_use]
     pub(crate) fn calm_blocks(&self) -> u32 {
         match self.cleaning_mode {
-            CleaningMode::Relocate => self.cleaning_stop_blocks.max(self.idle_cleaning_blocks),
+            CleaningMode::Relocate => {
+                let host = RESERVE_BLOCKS + u32::from(self.streams().host);
+                self.cleaning_stop_blocks.max(self.idle_cleaning_blocks).max(host)
+            }
             CleaningMode::RewriteInPlace => u32::MAX,
         }
     }

@@ -5,19 +5,14 @@ use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
 
 use super::bad_blocks::BadBlocks;
 use super::blocks::Blocks;
-use super::config::{CleaningMode, FtlConfig};
+use super::config::{CleaningMode, FtlConfig, RESERVE_BLOCKS};
 use super::jobs::CleaningState;
 use super::journal::Journal;
 use super::steps::MetadataStep;
-use super::streams::Stream;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 use crate::error::FtlError;
-
-/// Free blocks of a die that host writes may not take: cleaning needs one to copy into.
-pub(super) const RESERVE_BLOCKS: u32 = 1;
-/// Blocks of a die that never hold valid data for good: two open ones and the reserve.
-const WORKING_BLOCKS: u32 = 3;
+use crate::placement::{Stream, StreamCounts};
 
 /// Flash of all dies, and what is done to it.
 #[derive(Clone, Debug)]
@@ -35,6 +30,10 @@ pub struct DieLogs {
     pub(crate) bad: Option<Box<BadBlocks>>,
     /// The first so many blocks of each die keep metadata.
     pub(crate) reserved: u32,
+    /// Its write streams.
+    pub(crate) streams: StreamCounts,
+    /// They are other than one for the host and one for cleaning.
+    has_other_streams: bool,
     /// A die with so many free blocks has room for the host and need not be cleaned, not even in a pause.
     pub(super) calm_blocks: u32,
 }
@@ -52,6 +51,8 @@ impl DieLogs {
             die_valid: vec![0; dies as usize],
             bad: None,
             reserved,
+            streams: config.streams(),
+            has_other_streams: config.streams() != StreamCounts::HOST_AND_CLEANING,
             calm_blocks: config.calm_blocks(),
             layout,
             config,
@@ -64,7 +65,8 @@ impl DieLogs {
     /// Blocks of a die that can hold valid data for good.
     pub(crate) fn lasting_blocks(layout: &UnitLayout, config: &FtlConfig, reserved: u32) -> u32 {
         let working = match config.cleaning_mode {
-            CleaningMode::Relocate => WORKING_BLOCKS,
+            // Those that never hold valid data for good: the open ones and the reserve.
+            CleaningMode::Relocate => u32::from(config.streams().all) + RESERVE_BLOCKS,
             CleaningMode::RewriteInPlace => 0,
         };
         layout.geometry.blocks_per_die().saturating_sub(reserved + working)
@@ -72,11 +74,15 @@ impl DieLogs {
 
     /// Quarters of blocks that a die holds back while it is cleaned. Those of the journal; the free ones, which are
     /// between one less than the threshold at which cleaning starts and as many, and less than that while cleaning
-    /// has just opened one (about a third of a block above the lower: measured); the erased half of each of two open
-    /// blocks; what is there twice of the block being emptied, almost half of it. Together 3/4 above the threshold.
+    /// has just opened one (about a third of a block above the lower: measured); the erased half of each open
+    /// block; what is there twice of the block being emptied, almost half of it. Together, with two open ones, 3/4 above the
+    /// threshold.
     pub(crate) fn held_back_quarters(&self) -> u32 {
         match self.config.cleaning_mode {
-            CleaningMode::Relocate => 4 * (self.reserved + self.config.cleaning_start_blocks) + 3,
+            CleaningMode::Relocate => {
+                let open = 2 * u32::from(self.streams.all) - 1;
+                4 * (self.reserved + self.config.cleaning_start_blocks) + open
+            }
             CleaningMode::RewriteInPlace => 0,
         }
     }
@@ -98,28 +104,51 @@ impl DieLogs {
         }
     }
 
-    /// Whether the host's stream of a die has an open block or may open one.
+    /// Whether every stream of the host has an open block on a die or may open one: which it will be, only the page says.
     #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
     #[inline(always)]
     pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
+        if self.has_other_streams {
+            return self.have_host_blocks(die);
+        }
         self.blocks.free_count(die) > self.reserve()
-            || (self.blocks.open_block(die, Stream::Host).is_some() && !self.is_short(die))
+            || (self.blocks.open_block(die, Stream::HOST).is_some() && !self.is_short(die))
     }
 
-    /// The block that a stream writes next; opens one if it has none.
-    #[inline]
-    pub(crate) fn open(&mut self, die: DieIndex, stream: Stream) -> Result<BlockIndex, FtlError> {
+    /// The same for any number of streams.
+    #[cold]
+    fn have_host_blocks(&self, die: DieIndex) -> bool {
+        let (free, reserve) = (self.blocks.free_count(die), self.reserve());
+        let is_closed = |stream: &Stream| self.blocks.open_block(die, *stream).is_none();
+        let closed = self.streams.host().filter(is_closed).count() as u32;
+        // What cleaning writes to is the host's, too, where it has no streams of its own: then it needs the reserve besides.
+        let shared = self.streams.all == self.streams.host;
+        if closed > 0 || shared { free >= reserve + closed } else { !self.is_short(die) }
+    }
+
+    /// The block that a stream writes next; opens one if it has none. Cleaning goes on in the block of another stream if
+    /// there is no other.
+    #[allow(clippy::inline_always, reason = "hot, and nearly always a look at a table")]
+    #[inline(always)]
+    pub(crate) fn open(
+        &mut self,
+        die: DieIndex,
+        stream: Stream,
+        is_host: bool,
+    ) -> Result<BlockIndex, FtlError> {
         match self.blocks.open_block(die, stream) {
             Some(block) => Ok(block),
-            None => match self.blocks.open_next(die, stream) {
-                Some(block) => Ok(block),
-                None if stream == Stream::Cleaning => {
-                    let written = self.flash.next_sequence() - 1;
-                    self.blocks.lend(die, written).ok_or(FtlError::NoFreeBlock { die: die.0 })
-                }
-                None => Err(FtlError::NoFreeBlock { die: die.0 }),
-            },
+            None => self.open_another(die, stream, is_host),
         }
+    }
+
+    #[cold]
+    fn open_another(&mut self, die: DieIndex, stream: Stream, is_host: bool) -> Result<BlockIndex, FtlError> {
+        let opened = match self.blocks.open_next(die, stream) {
+            None if !is_host => self.blocks.lend(die, stream, self.flash.next_sequence() - 1),
+            opened => opened,
+        };
+        opened.ok_or(FtlError::NoFreeBlock { die: die.0 })
     }
 
     /// Programs the next page of a stream's block with units; gives the first place and the page.
@@ -128,9 +157,10 @@ impl DieLogs {
         &mut self,
         die: DieIndex,
         stream: Stream,
+        is_host: bool,
         units: &[Lpn],
     ) -> Result<(Ppn, u32), FtlError> {
-        let block = self.open(die, stream)?;
+        let block = self.open(die, stream, is_host)?;
         let page = self.flash.write_pointer(block);
         let first = self.flash.program(block, page, units)?;
         self.blocks.add_valid(block, units.len() as u32);
@@ -149,7 +179,7 @@ impl DieLogs {
     #[inline]
     pub(crate) fn close_if_full(&mut self, die: DieIndex, stream: Stream, last_page: u32) {
         if last_page + 2 * self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
-            if stream == Stream::Host
+            if stream.0 < self.streams.host
                 && let Some(block) = self.blocks.open_block(die, stream)
             {
                 self.blocks.note_newest(block, self.flash.next_sequence() - 1);
@@ -204,7 +234,7 @@ impl DieLogs {
 
     /// Erased places that host data can still take on a die without cleaning.
     pub(crate) fn room_units(&self, die: DieIndex) -> u32 {
-        let open = self.blocks.open_block(die, Stream::Host).map_or(0, |block| {
+        let open = self.blocks.open_block(die, Stream::HOST).map_or(0, |block| {
             self.layout.units_per_block
                 - self.flash.write_pointer(block) / self.layout.pages_per_unit * self.layout.units_per_page
         });

@@ -5,8 +5,8 @@ use drivelab_nand::{BlockIndex, DieIndex};
 
 use super::bad_blocks::{BadBlocks, FailedProgram};
 use super::die_logs::DieLogs;
-use super::streams::Stream;
 use crate::error::FtlError;
+use crate::placement::Stream;
 
 impl DieLogs {
     /// The drive has bad blocks from now on; `spare_blocks_new`: so many it can lose.
@@ -32,18 +32,23 @@ impl DieLogs {
     ///
     /// # Errors
     /// [`FtlError::NoFreeBlock`]: there is no other one.
-    pub(crate) fn ready_page(&mut self, die: DieIndex, stream: Stream) -> Result<(), FtlError> {
+    pub(crate) fn ready_page(
+        &mut self,
+        die: DieIndex,
+        stream: Stream,
+        is_host: bool,
+    ) -> Result<(), FtlError> {
         if self.bad.is_none() {
             return Ok(());
         }
         loop {
-            let block = self.open(die, stream)?;
+            let block = self.open(die, stream, is_host)?;
             let (sequence, worn) = (self.flash.next_sequence(), self.flash.erase_count(block));
+            let page = self.flash.write_pointer(block);
             let Some(bad) = &mut self.bad else { return Ok(()) };
-            if !bad.program_fails(block, sequence, worn) {
+            if bad.is_ready(block, page, worn) || !bad.program_fails(block, (page, sequence), worn) {
                 return Ok(());
             }
-            let page = self.flash.write_pointer(block);
             bad.failed_programs.push(FailedProgram { block, page, sequence });
             bad.mark(die, block);
             bad.to_empty[die.0 as usize].push_back(block);

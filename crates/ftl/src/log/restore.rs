@@ -8,7 +8,7 @@ use super::blocks::Blocks;
 use super::die_logs::DieLogs;
 use super::jobs::CleaningState;
 use super::journal::Journal;
-use super::streams::Stream;
+use crate::placement::Stream;
 use crate::recovery::Recovered;
 
 impl DieLogs {
@@ -39,13 +39,13 @@ impl DieLogs {
         let last = |block: BlockIndex| {
             (0..medium.block(block).write_pointer).rev().find_map(|page| medium.page(block, page))
         };
+        let moved = self.streams.moved().next().unwrap_or(Stream::HOST);
         let victims = self.config.victims(layout.geometry.die_count());
-        self.blocks = Blocks::restore(&layout, &self.flash, self.reserved, victims, |block| {
-            match last(block).map(|page| page.kind) {
-                Some(PageKind::Moved) => Stream::Cleaning,
-                _ => Stream::Host,
-            }
-        });
+        let stream_of = |block: BlockIndex| match last(block).map(|page| page.kind) {
+            Some(PageKind::Moved) => moved,
+            _ => Stream::HOST,
+        };
+        self.blocks = Blocks::restore(&layout, &self.flash, self.reserved, victims, self.streams, stream_of);
         for block in (0..layout.block_count()).map(BlockIndex) {
             // Flash doesn't say when copied data came from the host: it counts as new as its copy.
             self.blocks.note_newest(block, last(block).map_or(0, |page| page.sequence));

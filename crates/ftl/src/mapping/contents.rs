@@ -1,5 +1,7 @@
 //! What a unit takes in flash.
 
+use std::ops::Range;
+
 use drivelab_nand::{Lpn, SECTOR_BYTES};
 
 use crate::content::{Content, Identity, UnitContent};
@@ -23,6 +25,17 @@ pub trait Contents {
     /// Whether the content of writes matters at all.
     fn looks_at_content(&self) -> bool {
         false
+    }
+
+    /// Whether hints of the host matter.
+    #[inline]
+    fn takes_hints(&self) -> bool {
+        false
+    }
+
+    /// The host begins to write these units, with this hint.
+    fn note_hint(&mut self, units: Range<u32>, hint: u8) {
+        let _ = (units, hint);
     }
 
     /// What the `index`-th unit of a write takes in flash.

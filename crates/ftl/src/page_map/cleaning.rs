@@ -7,8 +7,9 @@ use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
 use crate::error::FtlError;
-use crate::log::{CleaningMode, CleaningStep, Job, Measure, Parity, Purpose, Stream};
+use crate::log::{CleaningMode, CleaningStep, Job, Measure, Parity, Purpose};
 use crate::mapping::Mapping;
+use crate::placement::Stream;
 
 impl PageMap {
     /// Does the next operation of cleaning on a die and says what it was; picks a victim if none is being
@@ -27,10 +28,6 @@ impl PageMap {
         };
         let pages_of = |_, valid: u32| valid.div_ceil(measure.per_page);
         let Some(mut job) = self.logs.victim(die, measure, pages_of) else { return Ok(None) };
-        if self.logs.bad.is_some() && self.has_valid(job) {
-            self.logs.cleaning.jobs[die.0 as usize] = Some(job);
-            self.logs.ready_page(die, Stream::Cleaning)?;
-        }
         let first = self.logs.layout.first_ppn(job.victim).0;
         let end = Ppn(first + self.logs.layout.units_per_block);
         let mut cursor = Ppn(first + job.cursor);
@@ -43,11 +40,16 @@ impl PageMap {
             self.copied_from.push(from);
             cursor = Ppn(from.0 + 1);
         }
+        if self.logs.bad.is_some() && !self.copied.is_empty() {
+            self.logs.cleaning.jobs[die.0 as usize] = Some(job);
+            let stream = self.placement.copy_stream(job.victim, &self.copied);
+            self.logs.ready_page(die, stream, false)?;
+        }
         job.cursor = cursor.0 - first;
         if !self.copied.is_empty() {
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
             self.prefetch_next_copy(cursor, end);
-            let to = self.program_copies(die, job.victim)?;
+            let to = self.place_copies(die, job.victim)?;
             self.note_copy(to, job);
             return Ok(Some(CleaningStep::Copy { to, purpose: job.purpose }));
         }
@@ -55,30 +57,30 @@ impl PageMap {
             self.logs.cleaning.jobs[die.0 as usize] = None;
             return self.clean_step(die);
         }
+        self.placement.emptied(job.victim);
         Ok(Some(self.logs.erase_victim(die, job)))
     }
 
     /// Programs a page with the units that are being copied, all from one block of the die: what the books lose on the
     /// one side they gain on the other.
-    #[inline]
-    fn program_copies(&mut self, die: DieIndex, victim: BlockIndex) -> Result<Ppn, FtlError> {
+    #[allow(clippy::inline_always, reason = "hot, and of a constant stream in all places but one")]
+    #[inline(always)]
+    pub(super) fn program_copies(
+        &mut self,
+        die: DieIndex,
+        stream: Stream,
+        victim: BlockIndex,
+    ) -> Result<Ppn, FtlError> {
         let units = self.copied.len() as u32;
-        let (to, page) = self.logs.program(die, Stream::Cleaning, &self.copied)?;
+        let (to, page) = self.logs.program(die, stream, false, &self.copied)?;
         for ((&lpn, &from), place) in self.copied.iter().zip(&self.copied_from).zip(to.0..) {
             self.map[lpn.0 as usize] = place + 1;
             self.valid.clear(from);
             self.valid.set(Ppn(place));
         }
         self.logs.blocks.remove_valid(victim, units);
-        self.logs.end_program(die, Stream::Cleaning, page, units);
+        self.logs.end_program(die, stream, page, units);
         Ok(to)
-    }
-
-    /// Whether what is left of a victim holds anything.
-    fn has_valid(&self, job: Job) -> bool {
-        let first = self.logs.layout.first_ppn(job.victim).0;
-        let end = Ppn(first + self.logs.layout.units_per_block);
-        self.valid.next(Ppn(first + job.cursor), end).is_some()
     }
 
     fn rewrite_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {

@@ -4,7 +4,7 @@ use drivelab_nand::{DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
 use crate::error::FtlError;
-use crate::log::{CleaningMode, CleaningStep, MetadataStep, Stream, Urgency};
+use crate::log::{CleaningMode, CleaningStep, MetadataStep, Urgency};
 use crate::mapping::{LogMapping, Stored};
 
 impl LogMapping for PageMap {
@@ -35,14 +35,14 @@ impl LogMapping for PageMap {
         if !self.has_room(die) {
             return Err(FtlError::NoFreeBlock { die: die.0 });
         }
-        let first = self.program(die, Stream::Host, lpns)?;
+        let first = self.place_host(die, lpns)?;
         self.logs.counters.programs_host += 1;
         self.logs.counters.units_host += lpns.len() as u64;
         Ok(first)
     }
 
     fn ready_host_page(&mut self, die: DieIndex) -> Result<(), FtlError> {
-        self.logs.ready_page(die, Stream::Host)
+        self.logs.streams.host().try_for_each(|stream| self.logs.ready_page(die, stream, true))
     }
 
     #[inline]

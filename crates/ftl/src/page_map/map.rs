@@ -7,7 +7,8 @@ use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Table;
 
 use crate::error::FtlError;
-use crate::log::{Blocks, CleaningMode, DieLogs, FtlConfig, Stream, ValidBits, check_thresholds};
+use crate::log::{Blocks, CleaningMode, DieLogs, FtlConfig, ValidBits, check_placement, check_thresholds};
+use crate::placement::{Placement, Placements, Stream};
 use crate::stamps::Stamps;
 
 /// A page-mapped FTL over its flash array.
@@ -17,6 +18,8 @@ pub struct PageMap {
     /// Place + 1 of every LPN; 0: not mapped. (Zero, so that the memory of a new drive is never touched.)
     pub(crate) map: Table<u32>,
     pub(crate) valid: ValidBits,
+    /// Which stream a page goes to.
+    pub(super) placement: Placements,
     /// A die takes no host data beyond this many valid units, so that cleaning always finds something to free.
     pub(super) die_limit: u32,
     /// What a block adds to that.
@@ -45,6 +48,12 @@ impl PageMap {
             return Err(GeometryError::new("flash.blocks_per_plane", layout.block_count(), allowed));
         }
         let relocates = config.cleaning_mode == CleaningMode::Relocate;
+        check_placement(&config)?;
+        let streams = u32::from(config.streams().all);
+        if !relocates && config.placement != Placement::HostAndCleaning {
+            let allowed = "streams: must be host-and-cleaning for ftl.cleaning_mode = rewrite-in-place";
+            return Err(GeometryError::new("ftl.placement", streams, allowed));
+        }
         let reserved = config.reserved_blocks();
         let lasting = DieLogs::lasting_blocks(&layout, &config, reserved);
         // A block whose invalid units do not fill a page is no victim, so that much of it may stay unusable.
@@ -54,8 +63,14 @@ impl PageMap {
         let room = (u64::from(die_limit) * u64::from(dies)).saturating_sub(u64::from(slack));
         if config.user_units == 0 || u64::from(config.user_units) > room {
             let bytes = u64::from(config.user_units) * u64::from(layout.unit_bytes);
+            let of_streams = match config.placement {
+                Placement::HostAndCleaning => String::new(),
+                other => {
+                    format!(", {streams} of them for the write streams of ftl.placement = {}", other.name())
+                }
+            };
             let allowed = format!(
-                "must be 1 map unit ({} bytes) to {} bytes: raw capacity less {} working blocks per die",
+                "must be 1 map unit ({} bytes) to {} bytes: raw capacity less {} working blocks per die{of_streams}",
                 layout.unit_bytes,
                 room * u64::from(layout.unit_bytes),
                 layout.geometry.blocks_per_die() - lasting
@@ -66,6 +81,7 @@ impl PageMap {
         Ok(Self {
             map: Table::new(config.user_units as usize),
             valid: ValidBits::new(layout.unit_count()),
+            placement: config.placements(layout.block_count()),
             die_limit,
             units_lasting,
             stamps: None,
@@ -97,19 +113,18 @@ impl PageMap {
         (room.saturating_sub(needed) / u64::from(self.units_lasting)) as u32
     }
 
-    /// Programs one page and moves the map entries of its units to it.
-    #[inline]
-    pub(crate) fn program(&mut self, die: DieIndex, stream: Stream, units: &[Lpn]) -> Result<Ppn, FtlError> {
-        let (first, page) = self.logs.program(die, stream, units)?;
+    /// Programs one page of the host's data and moves the map entries of its units to it.
+    #[allow(clippy::inline_always, reason = "hot, and of a constant stream in all places but one")]
+    #[inline(always)]
+    pub(super) fn program(&mut self, die: DieIndex, stream: Stream, units: &[Lpn]) -> Result<Ppn, FtlError> {
+        let (first, page) = self.logs.program(die, stream, true, units)?;
         self.logs.die_valid[die.0 as usize] += units.len() as u32;
         for (offset, &lpn) in units.iter().enumerate() {
             let place = first.0 + offset as u32;
             let old = std::mem::replace(&mut self.map[lpn.0 as usize], place + 1);
             if old != 0 {
                 self.invalidate(Ppn(old - 1));
-                if stream == Stream::Host {
-                    self.note_superseded(Ppn(old - 1));
-                }
+                self.note_superseded(Ppn(old - 1));
             }
             self.valid.set(Ppn(place));
         }

@@ -1,5 +1,7 @@
 //! The page map as a mapping scheme: where units lie, and the books.
 
+use std::ops::Range;
+
 use drivelab_nand::{FlashArray, Lpn, Ppn, UnitLayout};
 use drivelab_sim::sabotage::{self, Sabotage};
 
@@ -41,6 +43,7 @@ impl Mapping for PageMap {
         let erased = self.logs.secure_erase();
         self.map.clear();
         self.valid = ValidBits::new(self.logs.layout.unit_count());
+        self.placement = self.logs.config.placements(self.logs.layout.block_count());
         if let Some(stamps) = &mut self.stamps {
             stamps.clear();
         }
@@ -79,7 +82,16 @@ impl Mapping for PageMap {
     }
 }
 
-impl Contents for PageMap {}
+impl Contents for PageMap {
+    #[inline]
+    fn takes_hints(&self) -> bool {
+        self.placement.takes_hints()
+    }
+
+    fn note_hint(&mut self, units: Range<u32>, hint: u8) {
+        self.placement.hinted(units, hint);
+    }
+}
 
 impl Books for PageMap {
     fn held_back_bytes(&self) -> u64 {

@@ -10,5 +10,6 @@ mod log;
 mod map;
 mod mapping;
 mod mount;
+mod placing;
 
 pub use map::PageMap;

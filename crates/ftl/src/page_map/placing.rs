@@ -1,0 +1,59 @@
+//! Pages on their way to the stream that the placement policy names.
+//!
+//! Nearly all drives keep host and cleaning apart and look no further, so that is asked first: their pages cost what they
+//! would without policies.
+
+use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
+
+use super::map::PageMap;
+use crate::error::FtlError;
+use crate::placement::{Placements, Stream};
+
+impl PageMap {
+    #[inline]
+    fn has_host_and_cleaning(&self) -> bool {
+        matches!(self.placement, Placements::HostAndCleaning(_))
+    }
+
+    /// Programs a page of the host's data.
+    #[inline]
+    pub(super) fn place_host(&mut self, die: DieIndex, units: &[Lpn]) -> Result<Ppn, FtlError> {
+        if self.has_host_and_cleaning() {
+            return self.program(die, Stream::HOST, units);
+        }
+        self.host_by_policy(die, units)
+    }
+
+    /// Programs a page with the units that are being copied, all from one block of the die.
+    #[inline]
+    pub(super) fn place_copies(&mut self, die: DieIndex, victim: BlockIndex) -> Result<Ppn, FtlError> {
+        if self.has_host_and_cleaning() {
+            return self.program_copies(die, Stream::CLEANING, victim);
+        }
+        self.copies_by_policy(die, victim)
+    }
+
+    #[cold]
+    fn host_by_policy(&mut self, die: DieIndex, units: &[Lpn]) -> Result<Ppn, FtlError> {
+        let stream = self.placement.host_stream(units);
+        let first = self.program(die, stream, units)?;
+        self.note_opened(first, stream);
+        Ok(first)
+    }
+
+    #[cold]
+    fn copies_by_policy(&mut self, die: DieIndex, victim: BlockIndex) -> Result<Ppn, FtlError> {
+        let stream = self.placement.copy_stream(victim, &self.copied);
+        let first = self.program_copies(die, stream, victim)?;
+        self.note_opened(first, stream);
+        Ok(first)
+    }
+
+    /// The policy hears of a block whose first page was just programmed.
+    fn note_opened(&mut self, first: Ppn, stream: Stream) {
+        let block = self.logs.layout.block_of(first);
+        if first == self.logs.layout.first_ppn(block) {
+            self.placement.opened(block, stream);
+        }
+    }
+}
