@@ -6,11 +6,12 @@
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
+use super::memory::MapMemory;
 use crate::error::FtlError;
 use crate::log::{CleaningMode, CleaningStep, Job, Measure, Parity, Purpose, Stream};
 use crate::mapping::Mapping;
 
-impl PageMap {
+impl<H: MapMemory> PageMap<H> {
     /// Does the next operation of cleaning on a die and says what it was; picks a victim if none is being
     /// emptied. `None`: there is nothing to gain.
     ///

@@ -1,6 +1,6 @@
 //! The map in flash: lines of it are written to a log that has blocks of its own on every die. They are a ring: when the
 //! last erased one is opened, the current lines of the oldest are copied into it and the oldest is erased. So every line
-//! is looked at in turn, cold ones too.
+//! is looked at in turn, cold ones too. What the map is cut into, and which of it is in memory, is the scheme's own.
 //!
 //! Blocks of a die: `data` hold all the lines that may lie there, one is erased or being emptied, and `spare` make sure
 //! that a round of the ring gains pages: a page for each block when spare x pages >= data + spare.
@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry};
 
-use super::map_reads::LogPage;
+/// A page of the map's log, counted over the logs of all dies.
+pub(crate) type LogPage = u32;
 
 /// The line is in no page.
 const NOWHERE: u32 = 0;
@@ -26,7 +27,8 @@ struct Victim {
 
 /// Where every line lies, and the blocks of the log.
 #[derive(Clone, Debug)]
-pub(super) struct MapLog {
+pub(crate) struct MapLog {
+    line_bytes: u32,
     lines_per_page: u32,
     pages_per_block: u32,
     blocks_per_die: u32,
@@ -52,6 +54,9 @@ pub(super) struct MapLog {
     /// How many of them there are, and the die whose was the first.
     dies_cleaning: u32,
     first_cleaning: Option<DieIndex>,
+    /// Lines of the page that is put together, and of one that is looked at.
+    pub(super) page: Vec<u32>,
+    pub(super) found: Vec<u32>,
 }
 
 impl MapLog {
@@ -66,6 +71,7 @@ impl MapLog {
         let reserved = if lines == 0 { 0 } else { data + spare + 1 };
         let blocks = (dies * reserved) as usize;
         Self {
+            line_bytes,
             lines_per_page,
             pages_per_block,
             blocks_per_die: geometry.blocks_per_die(),
@@ -82,6 +88,8 @@ impl MapLog {
             victims: vec![None; dies as usize],
             dies_cleaning: 0,
             first_cleaning: None,
+            page: Vec::new(),
+            found: Vec::new(),
         }
     }
 
@@ -208,11 +216,11 @@ impl MapLog {
         self.victims[die.0 as usize].map(|victim| self.block(die, victim.block))
     }
 
-    /// Current lines on the next page of the victim that has any.
-    pub fn next_page(&mut self, die: DieIndex) -> Option<Vec<u32>> {
-        let mut victim = self.victims[die.0 as usize]?;
+    /// Gives the current lines on the next page of the victim that has any; whether there is one.
+    pub(super) fn next_page(&mut self, die: DieIndex, lines: &mut Vec<u32>) -> bool {
+        lines.clear();
+        let Some(mut victim) = self.victims[die.0 as usize] else { return false };
         let first = (die.0 * self.reserved + victim.block) * self.pages_per_block * self.lines_per_page;
-        let mut lines = Vec::new();
         while lines.is_empty() && victim.page < self.pages_per_block {
             let from = first + victim.page * self.lines_per_page;
             lines.extend((from..from + self.lines_per_page).filter_map(|place| {
@@ -222,26 +230,26 @@ impl MapLog {
             victim.page += 1;
         }
         self.victims[die.0 as usize] = Some(victim);
-        (!lines.is_empty()).then_some(lines)
+        !lines.is_empty()
     }
 
     /// The page that was looked at last is looked at again: not all of its lines fitted.
-    pub fn step_back(&mut self, die: DieIndex) {
+    pub(super) fn step_back(&mut self, die: DieIndex) {
         if let Some(victim) = &mut self.victims[die.0 as usize] {
             victim.page -= 1;
         }
     }
 
     /// The victim was erased.
-    pub fn erased(&mut self, die: DieIndex) {
+    pub(super) fn erased(&mut self, die: DieIndex) {
         self.victims[die.0 as usize] = None;
         self.dies_cleaning -= 1;
         self.first_cleaning = self.first_cleaning.filter(|&first| first != die);
     }
 
-    /// Takes a page of the lines that have waited longest.
-    pub fn take_waiting(&mut self) -> Vec<u32> {
-        let mut lines = Vec::new();
+    /// Takes a page of the lines that have waited longest, instead of what `lines` held.
+    pub(crate) fn take_waiting(&mut self, lines: &mut Vec<u32>) {
+        lines.clear();
         while lines.len() < self.lines_per_page as usize
             && let Some(line) = self.queue.pop_front()
         {
@@ -250,7 +258,28 @@ impl MapLog {
                 lines.push(line);
             }
         }
-        lines
+    }
+
+    /// Lines that wait to be written.
+    #[inline]
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
+    /// Lines that cleaning copied with the last step.
+    pub fn copied(&self) -> &[u32] {
+        &self.page
+    }
+
+    /// Bytes of a line.
+    pub fn line_bytes(&self) -> u32 {
+        self.line_bytes
+    }
+
+    /// The die of a page.
+    #[inline]
+    pub fn die_of(&self, page: LogPage) -> DieIndex {
+        DieIndex(page / (self.reserved * self.pages_per_block).max(1))
     }
 
     /// Lines that a page has room for.
