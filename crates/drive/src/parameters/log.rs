@@ -2,7 +2,7 @@
 
 use drivelab_ftl::VictimSelection;
 
-use super::row::Fallback::{Boolean as Is, Integer as Number, Required, Word};
+use super::row::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
 use super::row::Kind::{Boolean, Choice, Integer};
 use super::row::{HOUR_NS, MOST, Parameter, row};
 
@@ -57,6 +57,27 @@ pub(super) const PAGE_MAP: &[Parameter] = &[
         Choice(&["relocate", "rewrite-in-place"]),
         Word("relocate"),
         "how cleaning makes room",
+    ),
+    row(
+        "ftl.map_cache_bytes",
+        "B",
+        Integer(0, 1 << 31),
+        Number(0),
+        "memory of the controller for the map, 4 bytes an entry, which then lies in flash; 0: all of it is in memory",
+    ),
+    row(
+        "ftl.map_fetch_bytes",
+        "B",
+        Integer(4, 1 << 20),
+        Absent,
+        "what one read of a map that lies in flash brings; left out: a page",
+    ),
+    row(
+        "ftl.map_spare_blocks",
+        "blocks/die",
+        Integer(0, 1 << 20),
+        Absent,
+        "blocks of a map that lies in flash beside those that it fills; left out: as few as it works with",
     ),
 ];
 

@@ -37,7 +37,7 @@ impl MapCache {
         let fetch_bytes = fetch_bytes.max(MAP_ENTRY_BYTES);
         let units_per_line = fetch_bytes / MAP_ENTRY_BYTES;
         let lines = if cache_bytes == 0 { 0 } else { units.div_ceil(units_per_line) };
-        let log = MapLog::new(geometry, fetch_bytes, lines);
+        let log = MapLog::new(geometry, fetch_bytes, lines, 0);
         let pages_per_die = (log.reserved() * geometry.pages_per_block).max(1);
         Self {
             places: vec![0; (cache_bytes / fetch_bytes) as usize],

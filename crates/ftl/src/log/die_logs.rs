@@ -107,7 +107,8 @@ impl DieLogs {
     }
 
     /// The block that a stream writes next; opens one if it has none.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn open(&mut self, die: DieIndex, stream: Stream) -> Result<BlockIndex, FtlError> {
         match self.blocks.open_block(die, stream) {
             Some(block) => Ok(block),
@@ -146,7 +147,8 @@ impl DieLogs {
     }
 
     /// Closes a stream's block after its last page.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn close_if_full(&mut self, die: DieIndex, stream: Stream, last_page: u32) {
         if last_page + 2 * self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
             if stream == Stream::Host

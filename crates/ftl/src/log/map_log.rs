@@ -43,6 +43,7 @@ pub(crate) struct MapLog {
     /// Current lines of every die, and how many it may have.
     current_of_die: Vec<u32>,
     limit: u32,
+    spare: u32,
     /// Lines to be written, in order; those that wait no more are passed over.
     queue: VecDeque<u32>,
     /// One bit per line: it is in the queue.
@@ -60,14 +61,15 @@ pub(crate) struct MapLog {
 }
 
 impl MapLog {
-    /// A log for so many lines on erased blocks; without lines there is none.
-    pub fn new(geometry: &Geometry, line_bytes: u32, lines: u32) -> Self {
+    /// A log for so many lines on erased blocks, `spare_blocks` of a die beside those that its lines fill, or as many as
+    /// it takes; without lines there is none.
+    pub fn new(geometry: &Geometry, line_bytes: u32, lines: u32, spare_blocks: u32) -> Self {
         let dies = geometry.die_count();
         let lines_per_page = (geometry.program_bytes() / line_bytes).max(1);
         let pages_per_block = geometry.pages_per_block;
         // One page more than the die's share, so that a full page always finds a die with room for all of it.
         let data = (lines.div_ceil(lines_per_page).div_ceil(dies) + 1).div_ceil(pages_per_block);
-        let spare = data.div_ceil((pages_per_block - 1).max(1));
+        let spare = spare_blocks.max(data.div_ceil((pages_per_block - 1).max(1)));
         let reserved = if lines == 0 { 0 } else { data + spare + 1 };
         let blocks = (dies * reserved) as usize;
         Self {
@@ -80,6 +82,7 @@ impl MapLog {
             places: vec![0; blocks * (pages_per_block * lines_per_page) as usize],
             current: vec![0; blocks],
             current_of_die: vec![0; dies as usize],
+            spare,
             limit: data * pages_per_block * lines_per_page,
             queue: VecDeque::new(),
             is_queued: vec![0; lines.div_ceil(64) as usize],
@@ -91,6 +94,11 @@ impl MapLog {
             page: Vec::new(),
             found: Vec::new(),
         }
+    }
+
+    /// Blocks of each die beside those that its lines fill and the one that is erased or being emptied.
+    pub fn spare(&self) -> u32 {
+        self.spare
     }
 
     /// Blocks of each die that the log keeps.

@@ -28,6 +28,9 @@ pub struct MapCacheConfig {
     pub cache_bytes: u32,
     /// Bytes of a line: what one read of the map brings. At most a page.
     pub fetch_bytes: u32,
+    /// Blocks of a die for the map beside those that its lines fill: with r = lines over room, writing a line takes
+    /// 1 / (1 - x) pages, x = e^(-(1 - x) / r) ([3]). `None`: as few as it works with.
+    pub spare_blocks: Option<u32>,
 }
 
 /// What the cache of a map was used for.
@@ -66,7 +69,7 @@ impl DemandLoaded {
         layout: &UnitLayout,
         ftl: &FtlConfig,
     ) -> Result<Self, GeometryError> {
-        let MapCacheConfig { cache_bytes, fetch_bytes } = config;
+        let MapCacheConfig { cache_bytes, fetch_bytes, spare_blocks } = config;
         let page = layout.geometry.program_bytes();
         let refuse = |allowed: &str| Err(GeometryError::new("ftl.map_cache_bytes", cache_bytes, allowed));
         if ftl.cleaning_mode == CleaningMode::RewriteInPlace {
@@ -91,7 +94,19 @@ impl DemandLoaded {
             let updates = ftl.journal_updates_per_page;
             return Err(GeometryError::new("ftl.journal_updates_per_page", updates, allowed));
         }
-        Ok(Self::erased(config, ftl.user_units, &layout.geometry))
+        let blocks = layout.geometry.blocks_per_die();
+        if spare_blocks.is_some_and(|spare| spare > blocks) {
+            let allowed = format!("must be at most the {blocks} blocks of a die");
+            return Err(GeometryError::new("ftl.map_spare_blocks", spare_blocks.unwrap_or(0), allowed));
+        }
+        let memory = Self::erased(config, ftl.user_units, &layout.geometry);
+        match spare_blocks {
+            Some(blocks) if blocks < memory.log.spare() => {
+                let allowed = format!("must be at least {} for so large a map", memory.log.spare());
+                Err(GeometryError::new("ftl.map_spare_blocks", blocks, allowed))
+            }
+            _ => Ok(memory),
+        }
     }
 
     fn erased(config: MapCacheConfig, units: u32, geometry: &Geometry) -> Self {
@@ -101,7 +116,7 @@ impl DemandLoaded {
             config,
             cache: LineCache::new(config.cache_bytes / config.fetch_bytes, lines),
             mapped: vec![0; lines as usize],
-            log: MapLog::new(geometry, config.fetch_bytes, lines),
+            log: MapLog::new(geometry, config.fetch_bytes, lines, config.spare_blocks.unwrap_or(0)),
             units_per_line,
             units,
             fetches: Vec::new(),

@@ -30,7 +30,7 @@ pub(super) enum Use {
 /// Slots in the order of their last use.
 #[derive(Clone, Debug)]
 pub(super) struct LineCache {
-    /// Per line.
+    /// Per line: its slot + 1; 0: it isn't in memory. (Zero, so that the memory of a new drive is never touched.)
     slot_of: Vec<u32>,
     slots: Vec<Slot>,
     newest: u32,
@@ -45,7 +45,7 @@ impl LineCache {
     pub fn new(capacity: u32, lines: u32) -> Self {
         let capacity = capacity.min(lines).max(1);
         Self {
-            slot_of: vec![NONE; lines as usize],
+            slot_of: vec![0; lines as usize],
             slots: Vec::with_capacity(capacity as usize),
             newest: NONE,
             oldest: NONE,
@@ -60,10 +60,16 @@ impl LineCache {
         self.capacity
     }
 
+    /// The slot of a line, or [`NONE`].
+    #[inline]
+    fn slot_of(&self, line: u32) -> u32 {
+        self.slot_of[line as usize].wrapping_sub(1)
+    }
+
     /// Brings a line into memory, if it isn't there, and makes it the one used last.
     #[inline]
     pub fn touch(&mut self, line: u32, changes: bool) -> Use {
-        let slot = self.slot_of[line as usize];
+        let slot = self.slot_of(line);
         if slot != NONE {
             if slot != self.newest {
                 self.unlink(slot);
@@ -75,7 +81,7 @@ impl LineCache {
         let (slot, changed) = self.room();
         self.slots[slot as usize] =
             Slot { line, newer: NONE, older: NONE, is_changed: changes, arrives_at: 0 };
-        self.slot_of[line as usize] = slot;
+        self.slot_of[line as usize] = slot + 1;
         self.link(slot);
         Use::Miss { changed }
     }
@@ -95,13 +101,13 @@ impl LineCache {
         let slot = self.oldest;
         self.unlink(slot);
         let Slot { line, is_changed, .. } = self.slots[slot as usize];
-        self.slot_of[line as usize] = NONE;
+        self.slot_of[line as usize] = 0;
         (slot, is_changed.then_some(line))
     }
 
     /// Nothing of a line is mapped any more.
     pub fn forget(&mut self, line: u32) {
-        let slot = std::mem::replace(&mut self.slot_of[line as usize], NONE);
+        let slot = std::mem::take(&mut self.slot_of[line as usize]).wrapping_sub(1);
         if slot != NONE {
             self.unlink(slot);
             self.slots[slot as usize].older = self.unused;
@@ -112,7 +118,8 @@ impl LineCache {
     /// A line that is being read will be there then.
     #[inline]
     pub fn arrives(&mut self, line: u32, at: u64) {
-        if let Some(slot) = self.slots.get_mut(self.slot_of[line as usize] as usize) {
+        let slot = self.slot_of(line);
+        if let Some(slot) = self.slots.get_mut(slot as usize) {
             slot.arrives_at = at;
         }
     }
@@ -120,7 +127,7 @@ impl LineCache {
     /// When a line in memory was or will be there; 0 if it isn't in memory, or was never read.
     #[inline]
     pub fn arrival(&self, line: u32) -> u64 {
-        self.slots.get(self.slot_of[line as usize] as usize).map_or(0, |slot| slot.arrives_at)
+        self.slots.get(self.slot_of(line) as usize).map_or(0, |slot| slot.arrives_at)
     }
 
     #[inline]
@@ -151,13 +158,13 @@ impl LineCache {
     pub fn check(&self) -> Result<(), String> {
         let (mut linked, mut slot, mut newer) = (0, self.newest, NONE);
         while let Some(found) = self.slots.get(slot as usize) {
-            if found.newer != newer || self.slot_of[found.line as usize] != slot {
+            if found.newer != newer || self.slot_of(found.line) != slot {
                 return Err(format!("slot {slot} of the map's cache is not where it should be: {found:?}"));
             }
             linked += 1;
             (newer, slot) = (slot, found.older);
         }
-        let there = self.slot_of.iter().filter(|&&slot| slot != NONE).count();
+        let there = self.slot_of.iter().filter(|&&slot| slot != 0).count();
         if linked != there || there > self.capacity as usize || self.oldest != newer {
             return Err(format!(
                 "the map's cache holds {there} lines of {}, and {linked} in order",

@@ -130,7 +130,8 @@ impl<H: MapMemory> PageMap<H> {
     }
 
     /// Programs one page and moves the map entries of its units to it.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn program(&mut self, die: DieIndex, stream: Stream, units: &[Lpn]) -> Result<Ppn, FtlError> {
         let (first, page) = self.logs.program(die, stream, units)?;
         self.logs.die_valid[die.0 as usize] += units.len() as u32;
@@ -150,7 +151,8 @@ impl<H: MapMemory> PageMap<H> {
         Ok(first)
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     fn invalidate(&mut self, ppn: Ppn) {
         let block = self.logs.layout.block_of(ppn);
         self.valid.clear(ppn);

@@ -71,13 +71,25 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         true
     }
 
-    /// Dies without a job read the lines of the map that a program has changed and that are not in memory. The others
-    /// will, before anything else.
+    /// Dies without a job read the lines of the map that a program has changed and that are not in memory, if no one
+    /// waits for them. The others will, before anything else.
     #[inline]
     pub(crate) fn call_map_readers(&mut self, now: Nanos) {
         while let Some(die) = self.mapping.take_map_reader() {
             self.pick_job(die.0, now);
         }
+        if M::LOADS_MAP_ON_DEMAND {
+            // What was read has made others leave.
+            self.write_metadata(now);
+        }
+    }
+
+    /// When the page of the host that was just mapped may begin: when all that it changes of the map is in memory.
+    #[inline]
+    pub(super) fn map_ready_ns(&mut self, now: Nanos) -> Nanos {
+        let loaded = self.load_map(false, now).ready_ns;
+        let arrivals = self.jobs.lpns.iter().map(|&lpn| self.mapping.map_arrival(lpn));
+        arrivals.fold(loaded, Nanos::max)
     }
 
     /// Reads lines of the map that changes wait for: a page of them, so that commands of the host get in between.
