@@ -68,7 +68,23 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             }
         }
         self.start_job(die, end);
+        if M::LOADS_MAP_ON_DEMAND {
+            self.pass_turn(die);
+        }
         true
+    }
+
+    /// A page of a map that lies in flash takes the place of a page of the host: with almost as many of the one as of the
+    /// other, a stripe that waited for its die each time would be one page after another.
+    fn pass_turn(&mut self, die: u32) {
+        if self.jobs.idle.is_empty() {
+            if self.jobs.next_die == die {
+                self.jobs.next_die = (die + 1) % self.layout.geometry.die_count();
+            }
+        } else if self.jobs.list_of(die) == self.jobs.next_list {
+            self.jobs.next_list = (self.jobs.next_list + 1) % self.jobs.idle.len();
+        }
+        self.drain_due |= self.buffer.queued() > 0;
     }
 
     /// Dies without a job read the lines of the map that a program has changed and that are not in memory, if no one
