@@ -204,6 +204,23 @@ fn write_amplification_counts_the_map() {
     assert!((reads - 8..reads * 3 / 2).contains(&programs), "{programs} pages of the map for {reads} lines");
 }
 
+/// Dies that write pages of the map don't hold up a stripe one by one: with almost a page of the map for each of the host,
+/// writes take some three times as long, not as many times as there are dies.
+#[test]
+fn pages_of_the_map_take_their_turn_in_a_stripe() {
+    let elapsed = |lines: u64| {
+        let mut drive = filled(lines, &[("controller.die_allocation", "round-robin")]);
+        let mut random = Stream::new(8, 1);
+        let start = drive.now_ns();
+        let lbas = (0..10_000).map(|_| random.below(LINES * LINE_SECTORS / 8) * 8);
+        let commands: Vec<_> = lbas.map(|lba| Command::new(0, Op::Write, lba, 8)).collect();
+        run(&mut drive, commands, 32);
+        (drive.now_ns() - start) as f64
+    };
+    let ratio = elapsed(2) / elapsed(0);
+    assert!((1.5..4.5).contains(&ratio), "{ratio:.2} times as long");
+}
+
 #[test]
 fn what_makes_no_map_in_flash_is_refused_by_key_value_and_limit() {
     let refused = |changes: &[(&str, &str)]| shipped::varied(MODEL, changes).unwrap_err().to_string();

@@ -28,8 +28,8 @@ pub struct MapCacheConfig {
     pub cache_bytes: u32,
     /// Bytes of a line: what one read of the map brings. At most a page.
     pub fetch_bytes: u32,
-    /// Blocks of a die for the map beside those that its lines fill: with r = lines over room, writing a line takes
-    /// 1 / (1 - x) pages, x = e^(-(1 - x) / r) ([3]). `None`: as few as it works with.
+    /// Blocks of a die for the map beside those that its lines fill: the more, the fewer lines the log's cleaning copies.
+    /// `None`: as few as it works with.
     pub spare_blocks: Option<u32>,
 }
 

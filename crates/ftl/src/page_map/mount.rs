@@ -60,11 +60,7 @@ impl<H: MapMemory> Recoverable for PageMap<H> {
         self.logs.restore(recovered)?;
         self.logs.restore_bad_blocks(recovered.medium, self.spare());
         self.restore_map(recovered)?;
-        let last_sequence = |block: BlockIndex| {
-            let mut pages = (0..recovered.medium.block(block).write_pointer).rev();
-            pages.find_map(|page| recovered.medium.page(block, page)).map_or(0, |page| page.sequence)
-        };
-        self.memory.restore(&self.map, &self.logs.flash, last_sequence);
+        self.memory.restore(&self.map, &self.logs.flash, |block| recovered.last_sequence_of(block));
         Ok(())
     }
 }
