@@ -62,8 +62,8 @@ use drivelab_drive::Model;
 
 use crate::times::{Nanos, Times};
 
-/// Pages of the map's log that are written for each page of changed lines, at most: the log of the drives that are tried
-/// has a block of lines and two beside it.
+/// Pages of the map's log that are written for each page of changed lines: more than small versions copy, whose log has a
+/// block of lines and two beside it. At full size it copies more, which what else a turn is granted covers (tried).
 const MAP_COPIES: u64 = 2;
 
 /// What a command meets in the drive.
