@@ -58,7 +58,7 @@ pub struct Meters {
     pub read_bytes_host: u64,
     /// Bytes read from flash to complete partial writes.
     pub read_bytes_rmw: u64,
-    /// Bytes of the map itself that host reads had to read from flash first.
+    /// Bytes of the map itself that had to be read from flash, for host reads or for changes.
     pub read_bytes_map: u64,
     /// Bytes read from flash by cleaning.
     pub read_bytes_cleaning: u64,

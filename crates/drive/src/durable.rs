@@ -10,6 +10,7 @@ macro_rules! each {
     ($engine:expr, $flash:ident => $work:expr, $disk:ident => $disk_work:expr, $array:ident => $array_work:expr) => {
         match $engine {
             Engine::PageMap($flash) => $work,
+            Engine::DemandMap($flash) => $work,
             Engine::CompressedMap($flash) => $work,
             Engine::SuperblockMap($flash) => $work,
             Engine::LogBlockMap($flash) => $work,

@@ -1,7 +1,7 @@
 //! One drive of any family, behind one interface.
 
 use drivelab_controller::{Backlog, Command, CommandError, Completion, Device, SolidStateDrive};
-use drivelab_ftl::{CompressedMap, LogBlockMap, PageMap, SuperblockMap};
+use drivelab_ftl::{CompressedMap, DemandLoaded, LogBlockMap, PageMap, SuperblockMap};
 use drivelab_sim::Nanos;
 use serde_json::Value;
 
@@ -18,6 +18,8 @@ pub type Array = Raid0<Partition<Engine>>;
 pub enum Engine {
     /// Flash behind a page map.
     PageMap(Box<SolidStateDrive<PageMap>>),
+    /// Flash behind a page map that lies in flash itself.
+    DemandMap(Box<SolidStateDrive<PageMap<DemandLoaded>>>),
     /// Flash behind a map that compresses and stores copies once.
     CompressedMap(Box<SolidStateDrive<CompressedMap>>),
     /// Flash behind a map of superblocks.
@@ -35,6 +37,7 @@ macro_rules! each {
     ($engine:expr, $drive:ident => $work:expr) => {
         match $engine {
             Engine::PageMap($drive) => $work,
+            Engine::DemandMap($drive) => $work,
             Engine::CompressedMap($drive) => $work,
             Engine::SuperblockMap($drive) => $work,
             Engine::LogBlockMap($drive) => $work,
@@ -88,6 +91,7 @@ impl Engine {
         match self {
             Self::CompressedMap(drive) => flash_report::trim_unit_sectors(drive),
             Self::PageMap(drive) => flash_report::trim_unit_sectors(drive),
+            Self::DemandMap(drive) => flash_report::trim_unit_sectors(drive),
             Self::SuperblockMap(drive) => flash_report::trim_unit_sectors(drive),
             Self::LogBlockMap(drive) => flash_report::trim_unit_sectors(drive),
             Self::HardDisk(_) => None,
@@ -106,6 +110,7 @@ impl Engine {
     pub fn counters(&self) -> Value {
         match self {
             Self::PageMap(drive) => flash_report::counters(drive),
+            Self::DemandMap(drive) => flash_report::counters(drive),
             Self::CompressedMap(drive) => flash_report::counters(drive),
             Self::SuperblockMap(drive) => flash_report::counters(drive),
             Self::LogBlockMap(drive) => flash_report::counters(drive),
@@ -119,6 +124,7 @@ impl Engine {
     pub fn page_states(&self) -> Value {
         match self {
             Self::PageMap(drive) => flash_report::page_states(drive),
+            Self::DemandMap(drive) => flash_report::page_states(drive),
             Self::CompressedMap(drive) => flash_report::page_states(drive),
             Self::SuperblockMap(drive) => flash_report::page_states(drive),
             Self::LogBlockMap(drive) => flash_report::page_states(drive),
@@ -132,6 +138,7 @@ impl Engine {
     pub fn derived(&self) -> Value {
         match self {
             Self::PageMap(drive) => flash_report::derived(drive),
+            Self::DemandMap(drive) => flash_report::derived(drive),
             Self::CompressedMap(drive) => flash_report::derived(drive),
             Self::SuperblockMap(drive) => flash_report::derived(drive),
             Self::LogBlockMap(drive) => flash_report::derived(drive),
@@ -167,7 +174,8 @@ impl Device for Engine {
         each!(self, drive => drive.advance(until_ns, done));
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many families to be inlined otherwise")]
+    #[inline(always)]
     fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
         each!(self, drive => drive.advance_to_completion(until_ns, done));
     }

@@ -75,7 +75,8 @@ impl<D: Device> Device for Partition<D> {
         self.device.advance(until_ns, done);
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many families to be inlined otherwise")]
+    #[inline(always)]
     fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
         self.device.advance_to_completion(until_ns, done);
     }

@@ -115,7 +115,9 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     for key in ["ftl.reserve_blocks", "ftl.log_blocks"] {
         shrink(model, key, divisor, 1);
     }
-    shrink(model, "ftl.map_cache_bytes", divisor, model.integer("ftl.map_fetch_bytes"));
+    let page_bytes = full.block_bytes as u64 / model.integer("flash.pages_per_block").max(1);
+    let line_bytes = model.optional_integer("ftl.map_fetch_bytes").unwrap_or(page_bytes);
+    shrink(model, "ftl.map_cache_bytes", divisor, line_bytes);
     idle_cleaning(model, &mut remarks, divisor);
     cut_blocks(model, &full, merges, divisor)?;
     let small = Size::of(model)?;

@@ -12,6 +12,7 @@ const AREA: u64 = 64 * 2048;
 fn config(drive: &Drive) -> ControllerConfig {
     match drive.engine() {
         Engine::PageMap(drive) => *drive.config(),
+        Engine::DemandMap(drive) => *drive.config(),
         Engine::CompressedMap(drive) => *drive.config(),
         Engine::SuperblockMap(drive) => *drive.config(),
         Engine::LogBlockMap(drive) => *drive.config(),

@@ -35,6 +35,7 @@ impl Limits {
     fn of(engine: &Engine) -> Self {
         match engine {
             Engine::PageMap(drive) => Self::of_flash(drive),
+            Engine::DemandMap(drive) => Self::of_flash(drive),
             Engine::CompressedMap(drive) => Self::of_flash(drive),
             Engine::SuperblockMap(drive) => Self::of_flash(drive),
             Engine::LogBlockMap(drive) => Self::of_flash(drive),

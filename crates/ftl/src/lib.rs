@@ -33,7 +33,7 @@ pub use log_block_map::LogBlockMap;
 pub use mapping::{Books, Contents, FailingBlocks, KeptWords, Mapping, Recoverable, Scheme};
 pub use mapping::{LogMapping, MapFetch, Stored, Superseded};
 pub use merge::{GroupPlan, GroupUnit, MergeConfig, MergeMap, MergeScheme, MergeStep, RowRead, Superblocks};
-pub use page_map::PageMap;
+pub use page_map::{DemandLoaded, MapCacheConfig, MapMemory, MapUses, PageMap, WholeMap};
 pub use placement::{Placement, Stream};
 pub use recovery::Recovered;
 pub use stamps::Stamps;

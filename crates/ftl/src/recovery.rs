@@ -130,6 +130,12 @@ pub fn recover_without(
 }
 
 impl Recovered<'_> {
+    /// The sequence number of the last page of a block that can be read, or 0.
+    pub(crate) fn last_sequence_of(&self, block: BlockIndex) -> u64 {
+        let mut pages = (0..self.medium.block(block).write_pointer).rev();
+        pages.find_map(|page| self.medium.page(block, page)).map_or(0, |page| page.sequence)
+    }
+
     /// The record of the log, if the newest version of a unit is there.
     #[must_use]
     pub fn logged(&self, lpn: u32) -> Option<Record> {

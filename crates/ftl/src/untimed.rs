@@ -46,6 +46,7 @@ impl<M: LogMapping> Untimed<M> {
                 while let Some(reader) = self.ftl.take_map_reader() {
                     while self.ftl.read_map(reader).is_some() {}
                 }
+                while self.ftl.take_map_fetch().is_some() {}
                 while self.ftl.is_metadata_due_on(die) {
                     self.ftl.program_metadata(die)?;
                 }

@@ -203,7 +203,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if first < end && self.durable.is_some() {
             self.log_trim(Lpn(first as u32), (end - first) as u32, now);
         }
-        self.finish_over_link(slot, now);
+        let wait = self.load_map(false, now);
+        if wait.ready_ns > now {
+            self.finish_after(slot, &wait, now);
+        } else {
+            self.finish_over_link(slot, now);
+        }
         self.admit(now);
         M::write_metadata(self, now);
         M::drain(self, now);

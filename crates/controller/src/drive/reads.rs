@@ -65,16 +65,21 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if self.read_ahead.is_on() {
             self.read_on(first, end, now);
         }
+        self.finish_after(slot, &critical, now);
+    }
+
+    /// What is left of a command goes over the link when what it waits for is there.
+    #[inline]
+    pub(super) fn finish_after(&mut self, slot: u32, wait: &FlashWait, now: Nanos) {
         let state = &mut self.slots[slot as usize];
-        state.account.split.queueing_ns += critical.queueing_ns;
-        state.account.split.cleaning_ns += critical.cleaning_ns;
-        state.account.split.flash_ns += critical.flash_ns;
-        state.account.told_ns = critical.ready_ns;
-        let start = critical.ready_ns;
-        if start == now {
+        state.account.split.queueing_ns += wait.queueing_ns;
+        state.account.split.cleaning_ns += wait.cleaning_ns;
+        state.account.split.flash_ns += wait.flash_ns;
+        state.account.told_ns = wait.ready_ns;
+        if wait.ready_ns == now {
             self.finish_over_link(slot, now);
         } else {
-            self.events.push(start, Event::ReadReady(slot));
+            self.events.push(wait.ready_ns, Event::ReadReady(slot));
         }
     }
 
@@ -143,7 +148,29 @@ impl<M: Scheduled> SolidStateDrive<M> {
             self.meters.read_bytes_map += u64::from(fetch.bytes);
             let bytes = u64::from(fetch.bytes);
             self.flash.sense_for(wait, Sensing { die: fetch.die, pages: 1, bytes, is_cleaning: false }, now);
+            self.mapping.note_map_arrival(fetch.line, wait.ready_ns);
+        } else if M::LOADS_MAP_ON_DEMAND {
+            // It may be on its way for another command.
+            wait.queued_until(self.mapping.map_arrival(lpn));
         }
+    }
+
+    /// Reads the pieces of the map that what was just programmed or trimmed has changed and that were not in memory, all
+    /// at once; how long that takes.
+    #[inline]
+    pub(crate) fn load_map(&mut self, is_cleaning: bool, now: Nanos) -> FlashWait {
+        let mut last = FlashWait::none(now);
+        while let Some(fetch) = self.mapping.take_map_fetch() {
+            let mut wait = FlashWait::none(now);
+            let bytes = u64::from(fetch.bytes);
+            self.meters.read_bytes_map += bytes;
+            self.flash.sense_for(&mut wait, Sensing { die: fetch.die, pages: 1, bytes, is_cleaning }, now);
+            self.mapping.note_map_arrival(fetch.line, wait.ready_ns);
+            if wait.ready_ns > last.ready_ns {
+                last = wait;
+            }
+        }
+        last
     }
 
     pub(super) fn collect_stamps(&self, lpn: Lpn, sector: u32, sectors: u64, out: &mut Vec<u64>) {

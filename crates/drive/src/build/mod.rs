@@ -21,7 +21,7 @@ use crate::partition::Partition;
 /// [`ModelError`] for values that make no drive together.
 pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
     Ok(match model.family() {
-        Family::PageMap => Engine::PageMap(Box::new(page_map::build(model, seed)?)),
+        Family::PageMap => page_map::build(model, seed)?,
         Family::CompressedMap => Engine::CompressedMap(Box::new(compressed_map::build(model, seed)?)),
         Family::SuperblockMap => Engine::SuperblockMap(Box::new(merging::build(model, seed)?)),
         Family::LogBlockMap => Engine::LogBlockMap(Box::new(merging::build(model, seed)?)),

@@ -1,10 +1,11 @@
-//! The page map, fine or coarse.
+//! The page map, fine or coarse, in memory whole or loaded on demand.
 
 use drivelab_controller::{ControllerConfig, SolidStateDrive};
-use drivelab_ftl::{CleaningMode, FtlConfig, PageMap, Placement};
+use drivelab_ftl::{CleaningMode, FtlConfig, MapCacheConfig, PageMap, Placement};
 use drivelab_nand::UnitLayout;
 
 use super::{flash, log};
+use crate::engine::Engine;
 use crate::error::ModelError;
 use crate::model::Model;
 
@@ -12,7 +13,7 @@ use crate::model::Model;
 ///
 /// # Errors
 /// [`ModelError`] for values that make no drive together.
-pub fn build(model: &Model, seed: u64) -> Result<SolidStateDrive<PageMap>, ModelError> {
+pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
     let geometry = flash::geometry(model)?;
     let layout = UnitLayout::new(geometry, model.small("ftl.map_unit_bytes"))
         .map_err(|error| flash::wrong(model, error))?;
@@ -29,7 +30,21 @@ pub fn build(model: &Model, seed: u64) -> Result<SolidStateDrive<PageMap>, Model
         return Err(model.bad("ftl.placement", ftl.placement.name(), allowed));
     }
     let controller: ControllerConfig = flash::controller(model, &layout, layout.unit_bytes)?;
-    PageMap::new(layout, ftl)
-        .and_then(|map| SolidStateDrive::new(map, controller))
-        .map_err(|error| flash::wrong(model, error))
+    let cache = MapCacheConfig {
+        cache_bytes: model.small("ftl.map_cache_bytes"),
+        fetch_bytes: model
+            .optional_integer("ftl.map_fetch_bytes")
+            .map_or(geometry.program_bytes(), |bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+        spare_blocks: model.optional_integer("ftl.map_spare_blocks").map(|blocks| blocks as u32),
+    };
+    let drive = if cache.cache_bytes == 0 {
+        PageMap::new(layout, ftl)
+            .and_then(|map| SolidStateDrive::new(map, controller))
+            .map(|drive| Engine::PageMap(Box::new(drive)))
+    } else {
+        PageMap::demand_loaded(layout, ftl, cache)
+            .and_then(|map| SolidStateDrive::new(map, controller))
+            .map(|drive| Engine::DemandMap(Box::new(drive)))
+    };
+    drive.map_err(|error| flash::wrong(model, error))
 }

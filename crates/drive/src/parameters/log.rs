@@ -3,7 +3,7 @@
 use drivelab_ftl::placement::{HOT_WRITES_MAX, STREAMS_MAX};
 use drivelab_ftl::{Placement, VictimSelection};
 
-use super::row::Fallback::{Boolean as Is, Integer as Number, Required, Word};
+use super::row::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
 use super::row::Kind::{Boolean, Choice, Integer};
 use super::row::{HOUR_NS, MOST, Parameter, row};
 
@@ -73,6 +73,27 @@ pub(super) const PAGE_MAP: &[Parameter] = &[
         Integer(1, STREAMS_MAX as u64),
         Number(6),
         "hints of the host (0 to this, less 1) that have a write stream of their own with placement hint",
+    ),
+    row(
+        "ftl.map_cache_bytes",
+        "B",
+        Integer(0, 1 << 31),
+        Number(0),
+        "memory of the controller for the map, 4 bytes an entry, which then lies in flash; 0: all of it is in memory",
+    ),
+    row(
+        "ftl.map_fetch_bytes",
+        "B",
+        Integer(4, 1 << 20),
+        Absent,
+        "what one read of a map that lies in flash brings; left out: a page",
+    ),
+    row(
+        "ftl.map_spare_blocks",
+        "blocks/die",
+        Integer(0, 1 << 20),
+        Absent,
+        "blocks of a map that lies in flash beside those that it fills; left out: as few as it works with",
     ),
 ];
 

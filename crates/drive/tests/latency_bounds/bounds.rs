@@ -29,6 +29,15 @@
 //! read(n) = n (firmware + link + units reads) + job + processor time of pages that begin
 //! ```
 //!
+//! A page map in flash: whatever is changed takes reads of lines, which anybody may have to wait for on its die, and pages
+//! of lines that they push out; the map's log, too, copies before it erases.
+//!
+//! ```text
+//! lines = (1 + owed) units of a page           lines that a turn changes, on any die
+//! turn  = ... + lines (read + MAP_COPIES program) + erase
+//! read  = ... + reads of the command's own lines + dies (1 + copies at once) units of a page reads
+//! ```
+//!
 //! # Schemes that merge
 //!
 //! ```text
@@ -52,6 +61,10 @@ use drivelab_controller::Op;
 use drivelab_drive::Model;
 
 use crate::times::{Nanos, Times};
+
+/// Pages of the map's log that are written for each page of changed lines: more than small versions copy, whose log has a
+/// block of lines and two beside it. At full size it copies more, which what else a turn is granted covers (tried).
+const MAP_COPIES: u64 = 2;
 
 /// What a command meets in the drive.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +103,27 @@ impl Log<'_> {
         if self.0.updates_per_page > 0 { self.0.program + self.0.erase } else { 0 }
     }
 
+    /// What a turn's changes of a map in flash take.
+    fn lines(&self, load: &Load) -> Nanos {
+        let times = self.0;
+        if times.map_lines == 0 {
+            return 0;
+        }
+        let changed = (1 + self.owed(load)) * times.units_per_page;
+        let pages = changed.div_ceil(times.updates_per_page);
+        changed * times.read + pages * MAP_COPIES * (times.read + times.program) + times.erase
+    }
+
+    /// Reads of a map in flash that a command of so many units may meet, its own among them.
+    fn map_reads(&self, depth: u64, units: u64) -> Nanos {
+        let times = self.0;
+        if times.map_lines == 0 {
+            return 0;
+        }
+        let begun = times.dies * (1 + times.copies_at_once) * times.units_per_page;
+        (depth * units + begun) * times.read
+    }
+
     /// How many times longer dies take that share a channel.
     fn sharing(&self) -> u64 {
         self.0.dies_per_channel.div_ceil(self.0.tokens)
@@ -97,7 +131,8 @@ impl Log<'_> {
 
     fn turn(&self, load: &Load) -> Nanos {
         let times = self.0;
-        let alone = times.program + self.owed(load) * times.copy() + times.erase + self.meta();
+        let alone =
+            times.program + self.owed(load) * times.copy() + times.erase + self.meta() + self.lines(load);
         let bus = times.bus * (2 + self.owed(load) * (1 + times.units_per_page));
         (self.sharing() * alone).max(times.dies_per_channel * bus).max(times.dies * times.page_firmware)
     }
@@ -129,7 +164,8 @@ impl Log<'_> {
             units * u64::from(load.partial) * (times.read + times.partial_firmware) / times.dies.min(4)
         };
         let held = times.governor_interval * load.depth;
-        self.commands(load) + turns + self.round(load) + self.checkpoint() + partial + held + times.hold
+        let waits = self.checkpoint() + partial + held + times.hold + self.map_reads(load.depth, 2);
+        self.commands(load) + turns + self.round(load) + waits
     }
 
     pub fn read(&self, load: &Load) -> Nanos {
@@ -141,6 +177,7 @@ impl Log<'_> {
         // What was written before may still leave the buffer.
         let pages = times.dies * times.page_firmware;
         let partial = if load.partial { load.depth * times.partial_firmware } else { 0 };
+        let reads = reads + self.map_reads(load.depth, units);
         self.commands(load) + reads + job + times.dies_per_channel * times.bus + pages + partial
     }
 }

@@ -46,7 +46,11 @@ fn small(name: &str, changes: &[(&str, &str)]) -> Model {
 }
 
 fn live(name: &str) -> Result<(), String> {
-    let mut life = Life::new(Drive::new(Arc::new(small(name, &[])), 1).unwrap());
+    live_as(name, small(name, &[]))
+}
+
+fn live_as(name: &str, model: Model) -> Result<(), String> {
+    let mut life = Life::new(Drive::new(Arc::new(model), 1).unwrap());
     let scattered = if at_full_size() { life.user_units() / 8 } else { u64::from(SCATTERED) };
     let outcome = life.live(scattered as u32);
     if std::env::var_os("DRIVELAB_TRACE").is_some() {
@@ -93,6 +97,22 @@ fn page_maps() {
 #[test]
 fn coarse_page_maps() {
     family(Family::PageMap, |name| name.starts_with("ocz-") || name.starts_with("corsair-nova"));
+}
+
+/// Drives that keep their map in flash: a tenth of it in memory, next to nothing, and lines shorter than a page.
+#[test]
+fn maps_in_flash() {
+    let no_journal = ["ftl.journal_updates_per_page", "ftl.checkpoint_updates", "ftl.checkpoint_bytes"]
+        .map(|key| (key, "0"));
+    let drives: [(&str, &[(&str, &str)]); 3] = [
+        ("intel-x25-v-40gb", &[("ftl.map_cache_bytes", "8388608")]),
+        ("intel-x25-e-32gb", &[("ftl.map_cache_bytes", "4096")]),
+        ("crucial-m4-256gb", &[("ftl.map_cache_bytes", "1048576"), ("ftl.map_fetch_bytes", "512")]),
+    ];
+    for (name, changes) in drives {
+        let model = small(name, &[&no_journal, changes].concat());
+        live_as(name, model).unwrap();
+    }
 }
 
 #[test]

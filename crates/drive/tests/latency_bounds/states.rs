@@ -186,6 +186,12 @@ impl Life {
     /// every die change that are cleaned meanwhile, because cleaning comes first.
     fn metadata_pages(&self) -> u64 {
         let times = &self.times;
+        if times.map_lines > 0 {
+            // Dies write the map before anything else when as many lines wait as memory holds; what they have begun meanwhile
+            // adds what it changes.
+            let begun = times.dies * (1 + times.copies_at_once) * times.units_per_page;
+            return (times.map_lines.max(times.updates_per_page) + begun).div_ceil(times.updates_per_page);
+        }
         let units = 2 * times.pages_per_block * times.units_per_page;
         let cleaned = units.checked_div(times.updates_per_page).map_or(0, |pages| pages + 1);
         times.checkpoint_pages + 2 * times.dies + times.buffer_pages + times.dies * cleaned

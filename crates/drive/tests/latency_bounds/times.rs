@@ -1,6 +1,6 @@
 //! What a model's own parameters say that single things take, as plain arithmetic beside the engine's.
 
-use drivelab_drive::{Drive, Model};
+use drivelab_drive::{Drive, Family, Model};
 use serde_json::Value;
 
 /// Nanoseconds.
@@ -46,6 +46,8 @@ pub struct Times {
     pub checkpoint_pages: u64,
     /// Map updates of a page of the journal; 0: there is none.
     pub updates_per_page: u64,
+    /// Lines that memory holds of a page map that lies in flash; 0: it doesn't.
+    pub map_lines: u64,
     pub governor_interval: Nanos,
     /// Units that flash holds beside what is held back.
     pub usable_units: u64,
@@ -84,6 +86,7 @@ impl Times {
         let pipeline = number("controller.pipeline_ns");
         let governor = number("controller.write_governor_iops");
         let rotation = number("ftl.rotation_superblocks");
+        let line_bytes = model.optional_integer("ftl.map_fetch_bytes").unwrap_or(program_bytes).max(1);
         Self {
             firmware: ["read", "write", "trim", "flush"]
                 .map(|op| number(&format!("controller.{op}_firmware_ns")) + pipeline),
@@ -115,7 +118,12 @@ impl Times {
                 .div_ceil((program_bytes * pages_per_unit).max(1)),
             updates_per_page: match number("ftl.map_cache_bytes") {
                 0 => number("ftl.journal_updates_per_page"),
-                _ => program_bytes / number("ftl.map_fetch_bytes").max(1),
+                _ => program_bytes / line_bytes,
+            },
+            map_lines: if model.family() == Family::PageMap {
+                number("ftl.map_cache_bytes") / line_bytes
+            } else {
+                0
             },
             governor_interval: 1_000_000_000_u64.checked_div(governor).unwrap_or(0),
             usable_units: (raw - fact("held_back_bytes")) / unit,

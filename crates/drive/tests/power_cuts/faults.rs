@@ -31,6 +31,7 @@ macro_rules! flash {
     ($engine:expr, $drive:ident => $work:expr, $otherwise:expr) => {
         match $engine {
             Engine::PageMap($drive) => $work,
+            Engine::DemandMap($drive) => $work,
             Engine::CompressedMap($drive) => $work,
             Engine::SuperblockMap($drive) => $work,
             Engine::LogBlockMap($drive) => $work,

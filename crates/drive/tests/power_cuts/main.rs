@@ -45,6 +45,8 @@ const CANARY_SEEDS: u64 = 400;
 #[derive(Clone, Copy)]
 struct Plan<'a> {
     family: Family,
+    /// Its map lies in flash.
+    loads_map: bool,
     manner: Manner,
     sabotage: Option<Sabotage>,
     faults: Faults<'a>,
@@ -56,7 +58,11 @@ impl<'a> Plan<'a> {
     }
 
     fn of(family: Family) -> Self {
-        Self { family, manner: Manner::EveryCut, sabotage: None, faults: Faults::None }
+        Self { family, loads_map: false, manner: Manner::EveryCut, sabotage: None, faults: Faults::None }
+    }
+
+    fn of_map_in_flash() -> Self {
+        Self { loads_map: true, ..Self::of(Family::PageMap) }
     }
 
     fn again_and_again(self) -> Self {
@@ -105,7 +111,8 @@ fn number(name: &str) -> Option<u64> {
 
 /// Tries a seed: a drive, a past without cuts, then a workload with cuts.
 fn try_seed(seed: u64, plan: Plan<'_>) -> Outcome {
-    let Some(model) = models::model(seed, plan.family) else { return Outcome::NoDrive };
+    let model = if plan.loads_map { models::demand_loaded(seed) } else { models::model(seed, plan.family) };
+    let Some(model) = model else { return Outcome::NoDrive };
     let Some(subject) = Subject::new(model, seed) else { return Outcome::NoDrive };
     let faults = match plan.faults {
         Faults::None => None,
@@ -210,6 +217,11 @@ macro_rules! promises {
 
 promises! {
     every_cut_of_a_page_map: Plan::of(Family::PageMap), 1000;
+    every_cut_of_a_map_in_flash: Plan::of_map_in_flash(), 500;
+    every_cut_of_a_map_in_flash_with_failing_blocks: Plan::of_map_in_flash().with(Faults::Blocks), 300;
+    cut_after_cut_of_a_map_in_flash: Plan::of_map_in_flash().again_and_again(), 500;
+    cut_after_cut_of_a_map_in_flash_with_failing_blocks:
+        Plan::of_map_in_flash().with(Faults::Blocks).again_and_again(), 300;
     every_cut_of_a_superblock_map: Plan::of(Family::SuperblockMap), 500;
     every_cut_of_a_log_block_map: Plan::of(Family::LogBlockMap), 500;
     every_cut_of_a_compressed_map: Plan::of(Family::CompressedMap), 500;

@@ -122,13 +122,30 @@ fn trim_unit(model: &Model) -> u64 {
     build::build(model, 0).ok().and_then(|drive| drive.trim_unit_sectors()).map_or(0, u64::from)
 }
 
-/// A capacity that is too large is replaced by the largest that the message allows.
+/// The model of a seed whose page map lies in flash.
+pub fn demand_loaded(seed: u64) -> Option<Model> {
+    (0..20).find_map(|attempt| {
+        let seed = seed + (attempt << 32);
+        let mut values = values::demand_loaded(seed);
+        shrink(&mut values, &mut Random(Stream::new(seed, 7)), Family::PageMap);
+        // The map has a few of each die.
+        let blocks = number(&values, "flash.blocks_per_plane")?;
+        set(&mut values, "flash.blocks_per_plane", blocks + 3);
+        parse_with_room(values)
+    })
+}
+
 fn attempted(seed: u64, family: Family) -> Option<Model> {
     let mut values = values::of_seed(seed, family);
     if values.iter().any(|(_, value)| value == "rewrite-in-place") {
         return None;
     }
     shrink(&mut values, &mut Random(Stream::new(seed, 7)), family);
+    parse_with_room(values)
+}
+
+/// A capacity that is too large is replaced by the largest that the message allows.
+fn parse_with_room(mut values: Values) -> Option<Model> {
     match parse(&values) {
         Ok(model) => Some(model),
         Err(error) => {

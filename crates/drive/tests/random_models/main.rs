@@ -24,7 +24,10 @@ const SINGLE: [Family; 5] =
 
 /// The model of a seed; a capacity that is too large is replaced by the largest that the message allows.
 fn model(seed: u64, family: Family) -> Option<Model> {
-    let mut values = values::of_seed(seed, family);
+    model_of(seed, values::of_seed(seed, family))
+}
+
+fn model_of(seed: u64, mut values: values::Values) -> Option<Model> {
     let parse = |values: &[_]| Model::parse("name = 'random'\ntitle = 'Random'", "random", values);
     let capacity = values.iter().position(|(key, _)| key == "user_capacity_bytes")?;
     let model = match parse(&values) {
@@ -118,6 +121,11 @@ fn try_all(make: impl Fn(u64) -> Option<Model>, count: u64) {
 #[test]
 fn whatever_parses_as_a_page_map_works() {
     try_all(|seed| model(seed, Family::PageMap), DEFAULT_SEEDS);
+}
+
+#[test]
+fn whatever_parses_as_a_map_loaded_on_demand_works() {
+    try_all(|seed| model_of(seed, values::demand_loaded(seed)), DEFAULT_SEEDS);
 }
 
 #[test]

@@ -268,6 +268,33 @@ fn hard_disk(random: &mut Random) -> Values {
     values
 }
 
+/// The values of a page map's seed, with its map in flash. The draws are of a stream of their own.
+pub fn demand_loaded(seed: u64) -> Values {
+    let random = &mut Random(Stream::new(seed, 5));
+    let mut values = of_seed(seed, Family::PageMap);
+    let number = |key: &str| {
+        let value = values.iter().find(|(known, _)| known == key);
+        value.map_or(0, |(_, value)| value.parse::<u64>().unwrap_or(u64::from(value == "true")))
+    };
+    let planes = if number("flash.two_plane") > 0 { number("flash.planes_per_die") } else { 1 };
+    let program = number("flash.page_bytes") * number("flash.lockstep_channels") * planes;
+    let unit = number("ftl.map_unit_bytes").min(program);
+    // The map takes blocks of its own.
+    let blocks = number("flash.blocks_per_plane") + random.between(2, 8);
+    let replaced =
+        ["ftl.journal_updates_per_page", "ftl.cleaning_mode", "ftl.map_unit_bytes", "flash.blocks_per_plane"];
+    values.retain(|(key, _)| !replaced.contains(&key.as_str()));
+    put(&mut values, "ftl.map_unit_bytes", unit);
+    put(&mut values, "flash.blocks_per_plane", blocks);
+    // Short lines make many of them on a small drive.
+    let fetch = if random.chance(0.4) { program } else { random.between(4, program.min(100)) };
+    if fetch < program || random.chance(0.5) {
+        put(&mut values, "ftl.map_fetch_bytes", fetch);
+    }
+    put(&mut values, "ftl.map_cache_bytes", fetch * random.between(1, 6));
+    values
+}
+
 /// The values of a seed.
 pub fn of_seed(seed: u64, family: Family) -> Values {
     let random = &mut Random(Stream::new(seed, 1));

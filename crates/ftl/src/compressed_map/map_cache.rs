@@ -6,8 +6,8 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry, Lpn};
 
-use super::map_log::MapLog;
 use super::map_reads::MapReads;
+use crate::log::MapLog;
 use crate::mapping::MapFetch;
 
 /// Bytes of a map entry in flash: page (25 bits or so) and place on it. Assumed.
@@ -37,7 +37,7 @@ impl MapCache {
         let fetch_bytes = fetch_bytes.max(MAP_ENTRY_BYTES);
         let units_per_line = fetch_bytes / MAP_ENTRY_BYTES;
         let lines = if cache_bytes == 0 { 0 } else { units.div_ceil(units_per_line) };
-        let log = MapLog::new(geometry, fetch_bytes, lines);
+        let log = MapLog::new(geometry, fetch_bytes, lines, 0);
         let pages_per_die = (log.reserved() * geometry.pages_per_block).max(1);
         Self {
             places: vec![0; (cache_bytes / fetch_bytes) as usize],
@@ -56,15 +56,9 @@ impl MapCache {
         !self.places.is_empty()
     }
 
-    /// Bytes of a line.
-    pub fn line_bytes(&self) -> u32 {
-        self.fetch_bytes
-    }
-
-    /// Units of a line.
-    pub fn units_of(&self, line: u32, units: u32) -> std::ops::Range<u32> {
-        let first = line * self.units_per_line;
-        first..(first + self.units_per_line).min(units)
+    /// How many units have their entries on a line.
+    pub fn units_per_line(&self) -> u32 {
+        self.units_per_line
     }
 
     /// Brings a line into memory. Whether it was there.
@@ -148,7 +142,7 @@ impl MapCache {
             // What waits to be written is still in memory.
             None => self.log.page_of(line),
         };
-        page.map(|page| MapFetch { die: self.reads.die_of(page), bytes: self.fetch_bytes })
+        page.map(|page| MapFetch { line, die: self.reads.die_of(page), bytes: self.fetch_bytes })
     }
 
     /// The entry of a unit changes; `is_new`: it had none. Nobody waits for the line, but it will be read
@@ -255,7 +249,8 @@ mod tests {
         cache.change(Lpn(64 * 8), true);
         assert_eq!(cache.look_up(Lpn(5)), None, "the first line waits to be written: it is still in memory");
         assert!(cache.log.is_due(), "two lines fill a page");
-        let lines = cache.log.take_waiting();
+        let mut lines = Vec::new();
+        cache.log.take_waiting(&mut lines);
         cache.log.programmed(DieIndex(1), BlockIndex(8), 0, &lines);
         assert_eq!(lines, [0, 8]);
         cache.change(Lpn(64 * 9), true);
@@ -281,8 +276,9 @@ mod tests {
             change(&mut cache, line);
         }
         // Two lines a page: 0 to 3 are in flash, 4 and 5 in memory.
+        let mut lines = Vec::new();
         for page in 0..2 {
-            let lines = cache.log.take_waiting();
+            cache.log.take_waiting(&mut lines);
             cache.log.programmed(DieIndex(0), BlockIndex(0), page, &lines);
         }
         assert!(!cache.log.is_due() && !cache.is_behind());
@@ -290,18 +286,20 @@ mod tests {
         assert!(!cache.is_behind(), "one line waits, two there may be");
         change(&mut cache, 1);
         assert!(cache.is_behind(), "as many as memory holds");
-        assert_eq!(cache.log.take_waiting(), [4, 5]);
+        cache.log.take_waiting(&mut lines);
+        assert_eq!(lines, [4, 5]);
         cache.log.programmed(DieIndex(0), BlockIndex(0), 2, &[4, 5]);
         change(&mut cache, 2);
         change(&mut cache, 3);
         assert!(!cache.log.is_due(), "lines 0 and 1 have lost their places, but are not whole");
         assert_eq!(
             cache.look_up(Lpn(64)),
-            Some(MapFetch { die: DieIndex(0), bytes: 256 }),
+            Some(MapFetch { line: 1, die: DieIndex(0), bytes: 256 }),
             "a command waits"
         );
         assert_eq!(cache.read_due(DieIndex(0)), Some(256), "what is left of the first page: line 0");
-        assert_eq!(cache.log.take_waiting(), [0], "it can be written now");
+        cache.log.take_waiting(&mut lines);
+        assert_eq!(lines, [0], "it can be written now");
         assert_eq!(cache.read_due(DieIndex(0)), Some(512), "lines 2 and 3 of the second page at once");
         assert_eq!((cache.read_due(DieIndex(0)), cache.is_behind()), (None, false));
         cache.reads.check().unwrap();

@@ -6,8 +6,7 @@ use std::collections::VecDeque;
 
 use drivelab_nand::DieIndex;
 
-/// A page of the map's log, counted over the logs of all dies.
-pub(super) type LogPage = u32;
+use crate::log::LogPage;
 
 /// Lines that are to be read, and where.
 #[derive(Clone, Debug)]

@@ -14,7 +14,6 @@ mod fragments;
 mod log;
 mod map;
 mod map_cache;
-mod map_log;
 mod map_reads;
 mod map_upkeep;
 mod mapping;

@@ -76,11 +76,7 @@ impl CompressedMap {
         if mapped != wanted {
             return Err(format!("{wanted} units should be in flash, but {mapped} are where they should be"));
         }
-        let last_sequence = |block: BlockIndex| {
-            let mut pages = (0..recovered.medium.block(block).write_pointer).rev();
-            pages.find_map(|page| recovered.medium.page(block, page)).map_or(0, |page| page.sequence)
-        };
-        self.map_cache.restore(&self.map, &self.logs.flash, last_sequence);
+        self.map_cache.restore(&self.map, &self.logs.flash, |block| recovered.last_sequence_of(block));
         Ok(())
     }
 

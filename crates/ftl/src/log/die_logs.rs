@@ -176,7 +176,8 @@ impl DieLogs {
     }
 
     /// Closes a stream's block after its last page.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn close_if_full(&mut self, die: DieIndex, stream: Stream, last_page: u32) {
         if last_page + 2 * self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
             if stream.0 < self.streams.host

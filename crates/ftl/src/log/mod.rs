@@ -1,4 +1,4 @@
-//! A log on every die: open blocks and the free pool, write streams, the map journal, cleaning of one die, blocks that
+//! A log on every die: open blocks and the free pool, write streams, the map journal, the log of a map that lies in flash, cleaning of one die, blocks that
 //! fail. What schemes share that append to an open block of every die and clean die by die; and the words for what
 //! such a log does.
 
@@ -12,6 +12,8 @@ mod failures;
 pub mod free_pool;
 pub mod jobs;
 pub mod journal;
+pub(crate) mod map_log;
+mod map_upkeep;
 pub(crate) mod parity;
 mod restore;
 pub mod steps;
@@ -25,6 +27,8 @@ pub use config::{CleaningMode, FtlConfig};
 pub use die_logs::DieLogs;
 pub use free_pool::FreePool;
 pub(crate) use jobs::Job;
+pub(crate) use map_log::{LogPage, MapLog};
+pub(crate) use map_upkeep::MapStep;
 pub(crate) use parity::Parity;
 pub use steps::{CleaningStep, MetadataStep, Purpose, Urgency};
 pub use valid_bits::ValidBits;

@@ -84,6 +84,12 @@ pub trait LogMapping: Scheme {
         false
     }
 
+    /// Whether so much of the map waits to be written that dies write it before anything else.
+    #[inline]
+    fn is_map_behind(&self) -> bool {
+        false
+    }
+
     /// Programs the due page of metadata on a die, or makes room for it.
     ///
     /// # Errors

@@ -7,6 +7,8 @@ use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
 /// A read of the map itself that must come before a unit can be looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapFetch {
+    /// Which piece of the map it is, as the scheme counts them.
+    pub line: u32,
     /// Where that piece of the map lies.
     pub die: DieIndex,
     /// Its size.
@@ -15,6 +17,9 @@ pub struct MapFetch {
 
 /// Where a mapping scheme has the units of the host.
 pub trait Mapping: Clone + Debug + Send {
+    /// Whether what changes the map may have to wait for pieces of it ([`Self::take_map_fetch`]).
+    const LOADS_MAP_ON_DEMAND: bool = false;
+
     /// How places lie on pages: what the numbers of [`Self::lookup`] mean.
     fn layout(&self) -> &UnitLayout;
 
@@ -40,6 +45,25 @@ pub trait Mapping: Clone + Debug + Send {
     fn fetch_map(&mut self, lpn: Lpn) -> Option<MapFetch> {
         let _ = lpn;
         None
+    }
+
+    /// The next read of the map that what has just been programmed or trimmed needs, and that it waits for.
+    #[inline]
+    fn take_map_fetch(&mut self) -> Option<MapFetch> {
+        None
+    }
+
+    /// A piece of the map that is being read will be there then; the scheme only keeps the number.
+    #[inline]
+    fn note_map_arrival(&mut self, line: u32, at: u64) {
+        let _ = (line, at);
+    }
+
+    /// When the map entry of a unit, if it is in memory, was or will be there.
+    #[inline]
+    fn map_arrival(&self, lpn: Lpn) -> u64 {
+        let _ = lpn;
+        0
     }
 
     /// The page that a read of a unit senses: [`Self::lookup`], unless firmware reads what the host has trimmed.

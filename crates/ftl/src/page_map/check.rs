@@ -3,8 +3,9 @@
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
+use super::memory::MapMemory;
 
-impl PageMap {
+impl<H: MapMemory> PageMap<H> {
     /// Recounts everything from the map and from flash.
     ///
     /// # Errors
@@ -45,6 +46,6 @@ impl PageMap {
             let valid = blocks.map(|block| valid_of_block[block as usize]).sum();
             self.logs.check_die(DieIndex(die), valid)?;
         }
-        Ok(())
+        self.memory.check(&self.map)
     }
 }

@@ -6,12 +6,13 @@
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
+use super::memory::MapMemory;
 use crate::error::FtlError;
 use crate::log::{CleaningMode, CleaningStep, Job, Measure, Parity, Purpose};
 use crate::mapping::Mapping;
 use crate::placement::Stream;
 
-impl PageMap {
+impl<H: MapMemory> PageMap<H> {
     /// Does the next operation of cleaning on a die and says what it was; picks a victim if none is being
     /// emptied. `None`: there is nothing to gain.
     ///
@@ -75,6 +76,7 @@ impl PageMap {
         let (to, page) = self.logs.program(die, stream, false, &self.copied)?;
         for ((&lpn, &from), place) in self.copied.iter().zip(&self.copied_from).zip(to.0..) {
             self.map[lpn.0 as usize] = place + 1;
+            self.memory.change(lpn, false);
             self.valid.clear(from);
             self.valid.set(Ppn(place));
         }

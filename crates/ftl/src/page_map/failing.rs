@@ -3,10 +3,11 @@
 use drivelab_nand::{BlockIndex, Ppn};
 
 use super::map::PageMap;
+use super::memory::MapMemory;
 use crate::log::{BadBlocks, CleaningMode};
 use crate::mapping::FailingBlocks;
 
-impl FailingBlocks for PageMap {
+impl<H: MapMemory> FailingBlocks for PageMap<H> {
     fn expect_failures(&mut self) -> Result<&mut BadBlocks, &'static str> {
         let spare = self.spare();
         match self.logs.config.cleaning_mode {
@@ -24,7 +25,7 @@ impl FailingBlocks for PageMap {
     }
 
     fn reserved_blocks(&self) -> u32 {
-        self.logs.config.reserved_blocks()
+        self.logs.reserved
     }
 
     fn keeps_lost_sectors(&self) -> bool {

@@ -3,11 +3,12 @@
 use drivelab_nand::{DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
+use super::memory::MapMemory;
 use crate::error::FtlError;
 use crate::log::{CleaningMode, CleaningStep, MetadataStep, Urgency};
 use crate::mapping::{LogMapping, Stored};
 
-impl LogMapping for PageMap {
+impl<H: MapMemory> LogMapping for PageMap<H> {
     #[inline]
     fn has_room(&self, die: DieIndex) -> bool {
         self.logs.has_host_block(die)
@@ -27,7 +28,7 @@ impl LogMapping for PageMap {
 
     #[inline]
     fn holds_host_pages(&self) -> bool {
-        self.logs.journal.is_checkpointing()
+        self.logs.journal.is_checkpointing() || self.memory.is_behind()
     }
 
     #[inline]
@@ -47,11 +48,21 @@ impl LogMapping for PageMap {
 
     #[inline]
     fn is_metadata_due(&self) -> bool {
-        self.logs.journal.is_due()
+        self.memory.is_due(&self.logs)
+    }
+
+    #[inline]
+    fn is_metadata_due_on(&self, die: DieIndex) -> bool {
+        self.memory.is_due_on(&self.logs, die)
+    }
+
+    #[inline]
+    fn is_map_behind(&self) -> bool {
+        self.memory.is_behind()
     }
 
     fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
-        self.logs.program_journal(die)
+        self.memory.keep(&mut self.logs, die)
     }
 
     #[inline]

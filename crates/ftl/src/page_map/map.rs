@@ -6,6 +6,8 @@
 use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Table;
 
+use super::demand_loaded::{DemandLoaded, MapCacheConfig};
+use super::memory::{MapMemory, WholeMap};
 use crate::error::FtlError;
 use crate::log::{Blocks, CleaningMode, DieLogs, FtlConfig, ValidBits, check_placement, check_thresholds};
 use crate::placement::{Placement, Placements, Stream};
@@ -13,7 +15,7 @@ use crate::stamps::Stamps;
 
 /// A page-mapped FTL over its flash array.
 #[derive(Clone, Debug)]
-pub struct PageMap {
+pub struct PageMap<H = WholeMap> {
     pub(crate) logs: DieLogs,
     /// Place + 1 of every LPN; 0: not mapped. (Zero, so that the memory of a new drive is never touched.)
     pub(crate) map: Table<u32>,
@@ -32,15 +34,44 @@ pub struct PageMap {
     pub(crate) copied: Vec<Lpn>,
     /// Sectors of some place were lost.
     pub(super) has_lost_sectors: bool,
+    /// What of the map is in memory, as far as time and flash are concerned: `map` has all of it anyway.
+    pub(super) memory: H,
 }
 
 impl PageMap {
-    /// An FTL over an erased array.
+    /// An FTL over an erased array, with all of its map in memory.
     ///
     /// # Errors
     /// A parameter that makes no working drive: user capacity that does not fit beside the blocks that cleaning
     /// needs, thresholds out of range.
     pub fn new(layout: UnitLayout, config: FtlConfig) -> Result<Self, GeometryError> {
+        Self::with_memory(layout, config, WholeMap)
+    }
+}
+
+impl PageMap<DemandLoaded> {
+    /// An FTL over an erased array, whose map lies in flash.
+    ///
+    /// # Errors
+    /// As [`PageMap::new`]; and a cache that holds no line, or lines that are larger than a page.
+    pub fn demand_loaded(
+        layout: UnitLayout,
+        config: FtlConfig,
+        cache: MapCacheConfig,
+    ) -> Result<Self, GeometryError> {
+        let memory = DemandLoaded::new(cache, &layout, &config)?;
+        Self::with_memory(layout, config, memory)
+    }
+
+    /// What of the map is in memory, to look at.
+    #[must_use]
+    pub fn memory(&self) -> &DemandLoaded {
+        &self.memory
+    }
+}
+
+impl<H: MapMemory> PageMap<H> {
+    fn with_memory(layout: UnitLayout, config: FtlConfig, memory: H) -> Result<Self, GeometryError> {
         let dies = layout.geometry.die_count();
         if config.cleaning_mode == CleaningMode::RewriteInPlace && layout.block_count() != 1 {
             let allowed =
@@ -54,7 +85,7 @@ impl PageMap {
             let allowed = "streams: must be host-and-cleaning for ftl.cleaning_mode = rewrite-in-place";
             return Err(GeometryError::new("ftl.placement", streams, allowed));
         }
-        let reserved = config.reserved_blocks();
+        let reserved = config.reserved_blocks() + memory.reserved_blocks();
         let lasting = DieLogs::lasting_blocks(&layout, &config, reserved);
         // A block whose invalid units do not fill a page is no victim, so that much of it may stay unusable.
         let units_lasting = layout.units_per_block - if relocates { layout.units_per_page - 1 } else { 0 };
@@ -89,6 +120,7 @@ impl PageMap {
             copied_from: Vec::new(),
             copied: Vec::new(),
             has_lost_sectors: false,
+            memory,
             logs: DieLogs::new(FlashArray::new(layout), config, reserved),
         })
     }
@@ -122,6 +154,7 @@ impl PageMap {
         for (offset, &lpn) in units.iter().enumerate() {
             let place = first.0 + offset as u32;
             let old = std::mem::replace(&mut self.map[lpn.0 as usize], place + 1);
+            self.memory.change(lpn, old == 0);
             if old != 0 {
                 self.invalidate(Ppn(old - 1));
                 self.note_superseded(Ppn(old - 1));
@@ -132,7 +165,8 @@ impl PageMap {
         Ok(first)
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     fn invalidate(&mut self, ppn: Ppn) {
         let block = self.logs.layout.block_of(ppn);
         self.valid.clear(ppn);

@@ -6,12 +6,15 @@ use drivelab_nand::{FlashArray, Lpn, Ppn, UnitLayout};
 use drivelab_sim::sabotage::{self, Sabotage};
 
 use super::map::PageMap;
+use super::memory::MapMemory;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 use crate::log::ValidBits;
-use crate::mapping::{Books, Contents, Mapping};
+use crate::mapping::{Books, Contents, MapFetch, Mapping};
 
-impl Mapping for PageMap {
+impl<H: MapMemory> Mapping for PageMap<H> {
+    const LOADS_MAP_ON_DEMAND: bool = H::LOADS_ON_DEMAND;
+
     #[inline]
     fn layout(&self) -> &UnitLayout {
         &self.logs.layout
@@ -20,6 +23,26 @@ impl Mapping for PageMap {
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         self.map[lpn.0 as usize].checked_sub(1).map(Ppn)
+    }
+
+    #[inline]
+    fn fetch_map(&mut self, lpn: Lpn) -> Option<MapFetch> {
+        self.memory.look_up(lpn)
+    }
+
+    #[inline]
+    fn take_map_fetch(&mut self) -> Option<MapFetch> {
+        self.memory.take_fetch()
+    }
+
+    #[inline]
+    fn note_map_arrival(&mut self, line: u32, at: u64) {
+        self.memory.arrives(line, at);
+    }
+
+    #[inline]
+    fn map_arrival(&self, lpn: Lpn) -> u64 {
+        self.memory.arrival(lpn)
     }
 
     fn takes_trims(&self) -> bool {
@@ -31,12 +54,14 @@ impl Mapping for PageMap {
             self.logs.journal.note_updates(256);
         }
         if self.unmap(lpn) {
+            self.memory.trim(lpn);
             self.logs.counters.units_trimmed += 1;
         }
     }
 
     fn note_trimmed_extent(&mut self) {
         self.logs.journal.note_updates(1);
+        self.memory.end_extent();
     }
 
     fn secure_erase(&mut self) -> (u32, u64) {
@@ -47,6 +72,7 @@ impl Mapping for PageMap {
         if let Some(stamps) = &mut self.stamps {
             stamps.clear();
         }
+        self.memory.restart(&self.logs.flash);
         erased
     }
 
@@ -79,10 +105,12 @@ impl Mapping for PageMap {
     fn is_on_page_of(&self, first: Ppn, distance: u32, lpn: Lpn) -> bool {
         distance < self.logs.layout.units_per_page - first.0 % self.logs.layout.units_per_page
             && self.lookup(lpn) == Some(Ppn(first.0 + distance))
+            // Where it lies isn't known before another piece of the map has been read.
+            && !self.memory.begins_line(lpn)
     }
 }
 
-impl Contents for PageMap {
+impl<H: MapMemory> Contents for PageMap<H> {
     #[inline]
     fn takes_hints(&self) -> bool {
         self.placement.takes_hints()
@@ -93,7 +121,7 @@ impl Contents for PageMap {
     }
 }
 
-impl Books for PageMap {
+impl<H: MapMemory> Books for PageMap<H> {
     fn held_back_bytes(&self) -> u64 {
         let layout = &self.logs.layout;
         let unit_bytes = u64::from(layout.unit_bytes);
@@ -116,7 +144,9 @@ impl Books for PageMap {
     }
 
     fn backlog(&self) -> Backlog {
-        self.logs.backlog()
+        let mut backlog = self.logs.backlog();
+        backlog.metadata_pages += u64::from(self.memory.due_pages());
+        backlog
     }
 
     fn check(&self) -> Result<(), String> {

@@ -4,12 +4,13 @@ use drivelab_nand::op::{NO_CELL, Record};
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
 
 use super::map::PageMap;
+use super::memory::MapMemory;
 use crate::log::CleaningMode;
 use crate::mapping::{KeptWords, Mapping, Recoverable, Superseded};
 use crate::recovery::Recovered;
 use crate::stamps::Stamps;
 
-impl KeptWords for PageMap {
+impl<H: MapMemory> KeptWords for PageMap<H> {
     fn keep_words(&mut self, words_per_unit: u32) {
         self.stamps = Some(Stamps::new(&self.logs.layout, words_per_unit));
         self.superseded = (words_per_unit == 1).then(Vec::new);
@@ -24,7 +25,7 @@ impl KeptWords for PageMap {
     }
 }
 
-impl Recoverable for PageMap {
+impl<H: MapMemory> Recoverable for PageMap<H> {
     fn forgets(&self) -> Option<&'static str> {
         match self.logs.config.cleaning_mode {
             CleaningMode::Relocate => None,
@@ -58,11 +59,13 @@ impl Recoverable for PageMap {
     fn mount(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
         self.logs.restore(recovered)?;
         self.logs.restore_bad_blocks(recovered.medium, self.spare());
-        self.restore_map(recovered)
+        self.restore_map(recovered)?;
+        self.memory.restore(&self.map, &self.logs.flash, |block| recovered.last_sequence_of(block));
+        Ok(())
     }
 }
 
-impl PageMap {
+impl<H: MapMemory> PageMap<H> {
     /// Goes through all pages once, in order, and maps the units whose newest version they hold.
     fn restore_map(&mut self, recovered: &Recovered<'_>) -> Result<(), String> {
         let layout = self.logs.layout;

@@ -6,10 +6,11 @@
 use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
+use super::memory::MapMemory;
 use crate::error::FtlError;
 use crate::placement::{Placements, Stream};
 
-impl PageMap {
+impl<H: MapMemory> PageMap<H> {
     #[inline]
     fn has_host_and_cleaning(&self) -> bool {
         matches!(self.placement, Placements::HostAndCleaning(_))

@@ -81,7 +81,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             match self.mapping.next_cleaning_step(index) {
                 Ok(Some(step)) => {
                     is_copy = matches!(step, CleaningStep::Copy { .. });
-                    end = self.time_cleaning_step(die, step, now);
+                    let step_end = self.time_cleaning_step(die, step, now);
+                    end = if is_copy { end.max(step_end) } else { step_end };
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -123,7 +124,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 if let Some(durable) = &mut self.durable {
                     durable.program(index, &self.mapping, to, PageKind::Moved, (now, now));
                 }
-                self.flash.program(index, self.layout.page_of(to), ready, now, true)
+                let end = self.flash.program(index, self.layout.page_of(to), ready, now, true);
+                // The copy is made when the map says so.
+                if M::LOADS_MAP_ON_DEMAND { end.max(self.load_map(true, now).ready_ns) } else { end }
             }
             CleaningStep::ReadIntoBuffer { lpn } => {
                 let bytes = u64::from(self.layout.unit_bytes);

@@ -68,16 +68,44 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             }
         }
         self.start_job(die, end);
+        if M::LOADS_MAP_ON_DEMAND {
+            self.pass_turn(die);
+        }
         true
     }
 
-    /// Dies without a job read the lines of the map that a program has changed and that are not in memory. The others
-    /// will, before anything else.
+    /// A page of a map that lies in flash takes the place of a page of the host: with almost as many of the one as of the
+    /// other, a stripe that waited for its die each time would be one page after another.
+    fn pass_turn(&mut self, die: u32) {
+        if self.jobs.idle.is_empty() {
+            if self.jobs.next_die == die {
+                self.jobs.next_die = (die + 1) % self.layout.geometry.die_count();
+            }
+        } else if self.jobs.list_of(die) == self.jobs.next_list {
+            self.jobs.next_list = (self.jobs.next_list + 1) % self.jobs.idle.len();
+        }
+        self.drain_due |= self.buffer.queued() > 0;
+    }
+
+    /// Dies without a job read the lines of the map that a program has changed and that are not in memory, if no one
+    /// waits for them. The others will, before anything else.
     #[inline]
     pub(crate) fn call_map_readers(&mut self, now: Nanos) {
         while let Some(die) = self.mapping.take_map_reader() {
             self.pick_job(die.0, now);
         }
+        if M::LOADS_MAP_ON_DEMAND {
+            // What was read has made others leave.
+            self.write_metadata(now);
+        }
+    }
+
+    /// When the page of the host that was just mapped may begin: when all that it changes of the map is in memory.
+    #[inline]
+    pub(super) fn map_ready_ns(&mut self, now: Nanos) -> Nanos {
+        let loaded = self.load_map(false, now).ready_ns;
+        let arrivals = self.jobs.lpns.iter().map(|&lpn| self.mapping.map_arrival(lpn));
+        arrivals.fold(loaded, Nanos::max)
     }
 
     /// Reads lines of the map that changes wait for: a page of them, so that commands of the host get in between.

@@ -164,7 +164,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             if listed { self.jobs.list_of(die) == self.jobs.next_list } else { self.jobs.next_die == die };
         let started = self.try_map_read(die, now)
             || !self.is_frozen(die)
-                && (self.try_cleaning(die, now)
+                && (self.mapping.is_map_behind() && self.try_metadata(die, now)
+                    || self.try_cleaning(die, now)
                     || self.try_metadata(die, now)
                     || (turn && self.try_host_page(die, now)));
         if !started && listed {

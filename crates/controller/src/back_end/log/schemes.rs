@@ -1,6 +1,6 @@
 //! The schemes with a log on each die.
 
-use drivelab_ftl::{CompressedMap, LogMapping, Mapping, PageMap};
+use drivelab_ftl::{CompressedMap, DemandLoaded, LogMapping, Mapping, PageMap};
 use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
 
@@ -72,4 +72,4 @@ macro_rules! scheduled_as_logs {
     };
 }
 
-scheduled_as_logs!(PageMap, CompressedMap);
+scheduled_as_logs!(PageMap, PageMap<DemandLoaded>, CompressedMap);

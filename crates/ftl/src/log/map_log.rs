@@ -1,6 +1,6 @@
 //! The map in flash: lines of it are written to a log that has blocks of its own on every die. They are a ring: when the
 //! last erased one is opened, the current lines of the oldest are copied into it and the oldest is erased. So every line
-//! is looked at in turn, cold ones too.
+//! is looked at in turn, cold ones too. What the map is cut into, and which of it is in memory, is the scheme's own.
 //!
 //! Blocks of a die: `data` hold all the lines that may lie there, one is erased or being emptied, and `spare` make sure
 //! that a round of the ring gains pages: a page for each block when spare x pages >= data + spare.
@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry};
 
-use super::map_reads::LogPage;
+/// A page of the map's log, counted over the logs of all dies.
+pub(crate) type LogPage = u32;
 
 /// The line is in no page.
 const NOWHERE: u32 = 0;
@@ -26,7 +27,8 @@ struct Victim {
 
 /// Where every line lies, and the blocks of the log.
 #[derive(Clone, Debug)]
-pub(super) struct MapLog {
+pub(crate) struct MapLog {
+    line_bytes: u32,
     lines_per_page: u32,
     pages_per_block: u32,
     blocks_per_die: u32,
@@ -41,6 +43,7 @@ pub(super) struct MapLog {
     /// Current lines of every die, and how many it may have.
     current_of_die: Vec<u32>,
     limit: u32,
+    spare: u32,
     /// Lines to be written, in order; those that wait no more are passed over.
     queue: VecDeque<u32>,
     /// One bit per line: it is in the queue.
@@ -52,20 +55,25 @@ pub(super) struct MapLog {
     /// How many of them there are, and the die whose was the first.
     dies_cleaning: u32,
     first_cleaning: Option<DieIndex>,
+    /// Lines of the page that is put together, and of one that is looked at.
+    pub(super) page: Vec<u32>,
+    pub(super) found: Vec<u32>,
 }
 
 impl MapLog {
-    /// A log for so many lines on erased blocks; without lines there is none.
-    pub fn new(geometry: &Geometry, line_bytes: u32, lines: u32) -> Self {
+    /// A log for so many lines on erased blocks, `spare_blocks` of a die beside those that its lines fill, or as many as
+    /// it takes; without lines there is none.
+    pub fn new(geometry: &Geometry, line_bytes: u32, lines: u32, spare_blocks: u32) -> Self {
         let dies = geometry.die_count();
         let lines_per_page = (geometry.program_bytes() / line_bytes).max(1);
         let pages_per_block = geometry.pages_per_block;
         // One page more than the die's share, so that a full page always finds a die with room for all of it.
         let data = (lines.div_ceil(lines_per_page).div_ceil(dies) + 1).div_ceil(pages_per_block);
-        let spare = data.div_ceil((pages_per_block - 1).max(1));
+        let spare = spare_blocks.max(data.div_ceil((pages_per_block - 1).max(1)));
         let reserved = if lines == 0 { 0 } else { data + spare + 1 };
         let blocks = (dies * reserved) as usize;
         Self {
+            line_bytes,
             lines_per_page,
             pages_per_block,
             blocks_per_die: geometry.blocks_per_die(),
@@ -74,6 +82,7 @@ impl MapLog {
             places: vec![0; blocks * (pages_per_block * lines_per_page) as usize],
             current: vec![0; blocks],
             current_of_die: vec![0; dies as usize],
+            spare,
             limit: data * pages_per_block * lines_per_page,
             queue: VecDeque::new(),
             is_queued: vec![0; lines.div_ceil(64) as usize],
@@ -82,7 +91,14 @@ impl MapLog {
             victims: vec![None; dies as usize],
             dies_cleaning: 0,
             first_cleaning: None,
+            page: Vec::new(),
+            found: Vec::new(),
         }
+    }
+
+    /// Blocks of each die beside those that its lines fill and the one that is erased or being emptied.
+    pub fn spare(&self) -> u32 {
+        self.spare
     }
 
     /// Blocks of each die that the log keeps.
@@ -208,11 +224,11 @@ impl MapLog {
         self.victims[die.0 as usize].map(|victim| self.block(die, victim.block))
     }
 
-    /// Current lines on the next page of the victim that has any.
-    pub fn next_page(&mut self, die: DieIndex) -> Option<Vec<u32>> {
-        let mut victim = self.victims[die.0 as usize]?;
+    /// Gives the current lines on the next page of the victim that has any; whether there is one.
+    pub(super) fn next_page(&mut self, die: DieIndex, lines: &mut Vec<u32>) -> bool {
+        lines.clear();
+        let Some(mut victim) = self.victims[die.0 as usize] else { return false };
         let first = (die.0 * self.reserved + victim.block) * self.pages_per_block * self.lines_per_page;
-        let mut lines = Vec::new();
         while lines.is_empty() && victim.page < self.pages_per_block {
             let from = first + victim.page * self.lines_per_page;
             lines.extend((from..from + self.lines_per_page).filter_map(|place| {
@@ -222,26 +238,26 @@ impl MapLog {
             victim.page += 1;
         }
         self.victims[die.0 as usize] = Some(victim);
-        (!lines.is_empty()).then_some(lines)
+        !lines.is_empty()
     }
 
     /// The page that was looked at last is looked at again: not all of its lines fitted.
-    pub fn step_back(&mut self, die: DieIndex) {
+    pub(super) fn step_back(&mut self, die: DieIndex) {
         if let Some(victim) = &mut self.victims[die.0 as usize] {
             victim.page -= 1;
         }
     }
 
     /// The victim was erased.
-    pub fn erased(&mut self, die: DieIndex) {
+    pub(super) fn erased(&mut self, die: DieIndex) {
         self.victims[die.0 as usize] = None;
         self.dies_cleaning -= 1;
         self.first_cleaning = self.first_cleaning.filter(|&first| first != die);
     }
 
-    /// Takes a page of the lines that have waited longest.
-    pub fn take_waiting(&mut self) -> Vec<u32> {
-        let mut lines = Vec::new();
+    /// Takes a page of the lines that have waited longest, instead of what `lines` held.
+    pub(crate) fn take_waiting(&mut self, lines: &mut Vec<u32>) {
+        lines.clear();
         while lines.len() < self.lines_per_page as usize
             && let Some(line) = self.queue.pop_front()
         {
@@ -250,7 +266,28 @@ impl MapLog {
                 lines.push(line);
             }
         }
-        lines
+    }
+
+    /// Lines that wait to be written.
+    #[inline]
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
+    /// Lines that cleaning copied with the last step.
+    pub fn copied(&self) -> &[u32] {
+        &self.page
+    }
+
+    /// Bytes of a line.
+    pub fn line_bytes(&self) -> u32 {
+        self.line_bytes
+    }
+
+    /// The die of a page.
+    #[inline]
+    pub fn die_of(&self, page: LogPage) -> DieIndex {
+        DieIndex(page / (self.reserved * self.pages_per_block).max(1))
     }
 
     /// Lines that a page has room for.
