@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use drivelab_ftl::untimed::Untimed;
 use drivelab_ftl::{
     Books, CleaningMode, CleaningStep, DemandLoaded, FtlConfig, LogMapping, MapCacheConfig, MapUses, Mapping,
-    PageMap, Urgency, VictimSelection,
+    PageMap, Placement, Urgency, VictimSelection,
 };
 use drivelab_nand::{DieIndex, Geometry, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Stream;
@@ -34,6 +34,9 @@ fn config(user_units: u32) -> FtlConfig {
         choices: 3,
         window_blocks: 4,
         cleaning_mode: CleaningMode::Relocate,
+        placement: Placement::HostAndCleaning,
+        hot_writes: 4,
+        hint_streams: 6,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
         trim_supported: true,
