@@ -32,10 +32,31 @@ pub struct DieLogs {
     pub(crate) reserved: u32,
     /// Its write streams.
     pub(crate) streams: StreamCounts,
-    /// They are other than one for the host and one for cleaning.
-    has_other_streams: bool,
+    /// When the host may write on a die.
+    host_rule: HostRule,
     /// A die with so many free blocks has room for the host and need not be cleaned, not even in a pause.
     pub(super) calm_blocks: u32,
+}
+
+/// When the host may write on a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HostRule {
+    /// Its stream has room, and cleaning another stream and a block in reserve.
+    OneStream,
+    /// There is room: nothing is kept for cleaning.
+    InPlace,
+    /// All its streams have room, however many there are.
+    Streams,
+}
+
+impl HostRule {
+    fn of(config: &FtlConfig) -> Self {
+        match config.cleaning_mode {
+            CleaningMode::RewriteInPlace => Self::InPlace,
+            CleaningMode::Relocate if config.streams() == StreamCounts::HOST_AND_CLEANING => Self::OneStream,
+            CleaningMode::Relocate => Self::Streams,
+        }
+    }
 }
 
 impl DieLogs {
@@ -52,7 +73,7 @@ impl DieLogs {
             bad: None,
             reserved,
             streams: config.streams(),
-            has_other_streams: config.streams() != StreamCounts::HOST_AND_CLEANING,
+            host_rule: HostRule::of(&config),
             calm_blocks: config.calm_blocks(),
             layout,
             config,
@@ -108,10 +129,12 @@ impl DieLogs {
     #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
     #[inline(always)]
     pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
-        if self.has_other_streams {
-            return self.have_host_blocks(die);
-        }
-        self.blocks.free_count(die) > self.reserve()
+        let reserve = match self.host_rule {
+            HostRule::OneStream => RESERVE_BLOCKS + self.failure_reserve(),
+            HostRule::InPlace => 0,
+            HostRule::Streams => return self.have_host_blocks(die),
+        };
+        self.blocks.free_count(die) > reserve
             || (self.blocks.open_block(die, Stream::HOST).is_some() && !self.is_short(die))
     }
 
@@ -152,7 +175,8 @@ impl DieLogs {
     }
 
     /// Programs the next page of a stream's block with units; gives the first place and the page.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and of constant streams in nearly all places")]
+    #[inline(always)]
     pub(crate) fn program(
         &mut self,
         die: DieIndex,
