@@ -12,6 +12,7 @@ from typing import Any
 PROGRAM_KEYS = tuple(
     f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map", "parity")
 )
+READ_KEYS = tuple(f"read_bytes_{purpose}" for purpose in ("host", "rmw", "cleaning", "wear", "map"))
 ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "wear", "map"))
 LEVEL_KEYS = frozenset(
     ("valid_units", "free_blocks", "erase_count_min", "erase_count_max", "erase_count_mean")
@@ -35,6 +36,13 @@ def program_bytes(used: Mapping[str, Any]) -> int | None:
     if PROGRAM_KEYS[0] not in used:
         return None
     return int(sum(used.get(key, 0) for key in PROGRAM_KEYS))
+
+
+def read_bytes(used: Mapping[str, Any]) -> int | None:
+    """Bytes read from flash for every purpose: the host, units written in part, cleaning, map."""
+    if READ_KEYS[0] not in used:
+        return None
+    return int(sum(used.get(key, 0) for key in READ_KEYS))
 
 
 def erase_count(used: Mapping[str, Any]) -> int | None:

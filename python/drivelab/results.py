@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab.counters import energy_j as energy_j
 from drivelab.counters import erase_count as erase_count
 from drivelab.counters import program_bytes as program_bytes
+from drivelab.counters import read_bytes as read_bytes
 from drivelab.counters import spent as spent
 from drivelab.counters import unmapped_note as unmapped_note
 from drivelab.counters import unmapped_read_share as unmapped_read_share

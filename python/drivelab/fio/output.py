@@ -102,14 +102,11 @@ def _flash(reports: Sequence[Mapping[str, Any]]) -> Record:
         spent = results.spent(report["counters_before"], report["counters_after"])
         for key, value in spent.items():
             used[key] = used.get(key, 0) + value
-    reads = ("host", "rmw", "cleaning", "wear")
     return {
         "host_read_bytes": used["host_read_bytes"],
         "unmapped_read_share": results.unmapped_read_share(used),
         "host_write_bytes": used["host_write_bytes"],
-        "flash_read_bytes": None
-        if "read_bytes_host" not in used
-        else sum(used[f"read_bytes_{purpose}"] for purpose in reads),
+        "flash_read_bytes": results.read_bytes(used),
         "flash_write_bytes": results.program_bytes(used),
         "write_amplification": results.write_amplification(used),
         "erases": results.erase_count(used),

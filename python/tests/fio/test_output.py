@@ -172,6 +172,21 @@ def test_reads_of_what_was_never_written_say_so(
         assert said == bool(share)
 
 
+def test_what_flash_reads_for_a_map_is_read_from_flash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "reads.fio"
+    path.write_text("[r]\nrw=randread\nbs=4k\nio_size=8m\nsize=256m\n", encoding="utf-8")
+    in_flash = ("map_cache_bytes=8192", "journal_updates_per_page=0", "checkpoint_updates=0")
+    changes = [f"--set=ftl.{change}" for change in (*in_flash, "checkpoint_bytes=0")]
+    words = ["run", str(path), "--drive", MODEL_NAME, *SETS, "--state", "filled", "--json"]
+    # With two lines of the map in memory nearly every read brings a page of it, too.
+    for sets, least, most in (([], 1.0, 1.0), (changes, 1.9, 2.0)):
+        assert cli.run([*words, *sets]) == 0
+        found = json.loads(capsys.readouterr().out)["drivelab"]
+        assert least <= found["flash_read_bytes"] / found["host_read_bytes"] <= most
+
+
 def test_figures_of_one_job_agree_with_each_other(document: dict[str, Any]) -> None:
     job = document["jobs"][0]
     part = job["write"]
