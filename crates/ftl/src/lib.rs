@@ -3,6 +3,9 @@
 //! The controller asks for one step at a time ([`PageMap::program_host`], [`PageMap::next_cleaning_step`], ...)
 //! and decides when it happens; `untimed` turns the same crank at once, for write amplification without clocks.
 
+#[macro_use]
+mod named;
+
 pub mod backlog;
 pub mod compressed_map;
 pub mod content;

@@ -1,5 +1,6 @@
 //! Reads: where data is, what of it comes together, and what is read ahead of a sequence.
 
+use drivelab_ftl::MapFetch;
 use drivelab_nand::{Lpn, Ppn};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::share;
@@ -145,14 +146,20 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if let Some(fetch) = fetch {
             // Pages of the host may have waited for this line.
             self.drain_due |= self.buffer.queued() > 0;
-            self.meters.read_bytes_map += u64::from(fetch.bytes);
-            let bytes = u64::from(fetch.bytes);
-            self.flash.sense_for(wait, Sensing { die: fetch.die, pages: 1, bytes, is_cleaning: false }, now);
-            self.mapping.note_map_arrival(fetch.line, wait.ready_ns);
+            self.read_line(&fetch, false, wait, now);
         } else if M::LOADS_MAP_ON_DEMAND {
             // It may be on its way for another command.
             wait.queued_until(self.mapping.map_arrival(lpn));
         }
+    }
+
+    /// Reads a piece of the map, for what has waited so far as `wait` says.
+    #[inline]
+    fn read_line(&mut self, fetch: &MapFetch, is_cleaning: bool, wait: &mut FlashWait, now: Nanos) {
+        let bytes = u64::from(fetch.bytes);
+        self.meters.read_bytes_map += bytes;
+        self.flash.sense_for(wait, Sensing { die: fetch.die, pages: 1, bytes, is_cleaning }, now);
+        self.mapping.note_map_arrival(fetch.line, wait.ready_ns);
     }
 
     /// Reads the pieces of the map that what was just programmed or trimmed has changed and that were not in memory, all
@@ -162,10 +169,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let mut last = FlashWait::none(now);
         while let Some(fetch) = self.mapping.take_map_fetch() {
             let mut wait = FlashWait::none(now);
-            let bytes = u64::from(fetch.bytes);
-            self.meters.read_bytes_map += bytes;
-            self.flash.sense_for(&mut wait, Sensing { die: fetch.die, pages: 1, bytes, is_cleaning }, now);
-            self.mapping.note_map_arrival(fetch.line, wait.ready_ns);
+            self.read_line(&fetch, is_cleaning, &mut wait, now);
             if wait.ready_ns > last.ready_ns {
                 last = wait;
             }

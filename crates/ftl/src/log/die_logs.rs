@@ -119,9 +119,9 @@ impl DieLogs {
     /// Free blocks of a die that the host may not take.
     #[inline]
     pub(crate) fn reserve(&self) -> u32 {
-        match self.config.cleaning_mode {
-            CleaningMode::Relocate => RESERVE_BLOCKS + self.failure_reserve(),
-            CleaningMode::RewriteInPlace => 0,
+        match self.host_rule {
+            HostRule::OneStream | HostRule::Streams => RESERVE_BLOCKS + self.failure_reserve(),
+            HostRule::InPlace => 0,
         }
     }
 
@@ -129,12 +129,10 @@ impl DieLogs {
     #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
     #[inline(always)]
     pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
-        let reserve = match self.host_rule {
-            HostRule::OneStream => RESERVE_BLOCKS + self.failure_reserve(),
-            HostRule::InPlace => 0,
-            HostRule::Streams => return self.have_host_blocks(die),
-        };
-        self.blocks.free_count(die) > reserve
+        if self.host_rule == HostRule::Streams {
+            return self.have_host_blocks(die);
+        }
+        self.blocks.free_count(die) > self.reserve()
             || (self.blocks.open_block(die, Stream::HOST).is_some() && !self.is_short(die))
     }
 

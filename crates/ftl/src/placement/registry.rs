@@ -4,32 +4,9 @@
 /// over the variants; what no policy remembers costs nothing.
 macro_rules! placement_policies {
     ($($variant:ident($state:path) = $name:literal: $title:literal),+ $(,)?) => {
-        /// The policies.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        pub enum Placement {
-            $(#[doc = $title] #[serde(rename = $name)] $variant,)+
-        }
+        named_policies!(Placement, "which write stream a page goes to", $($variant = $name: $title),+);
 
         impl Placement {
-            /// Every policy.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-            /// Their names, as models have them.
-            pub const NAMES: &[&str] = &[$($name),+];
-            /// All of them with their titles, in one line.
-            pub const HELP: &str = concat!("which write stream a page goes to" $(, "; ", $name, ": ", $title)+);
-
-            /// Its name, as models have it.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-
-            /// What it goes by.
-            #[must_use]
-            pub fn title(self) -> &'static str {
-                match self { $(Self::$variant => $title),+ }
-            }
-
             /// Its streams.
             #[must_use]
             pub fn streams(self, settings: &policy::PlacementSettings) -> streams::StreamCounts {

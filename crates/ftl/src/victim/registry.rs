@@ -4,32 +4,7 @@
 /// matches over the variants; what no policy listens to costs nothing.
 macro_rules! victim_policies {
     ($($variant:ident($state:path) = $name:literal: $title:literal),+ $(,)?) => {
-        /// The policies.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        pub enum VictimSelection {
-            $(#[doc = $title] #[serde(rename = $name)] $variant,)+
-        }
-
-        impl VictimSelection {
-            /// Every policy.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-            /// Their names, as models have them.
-            pub const NAMES: &[&str] = &[$($name),+];
-            /// All of them with their titles, in one line.
-            pub const HELP: &str = concat!("which block is cleaned next" $(, "; ", $name, ": ", $title)+);
-
-            /// Its name, as models have it.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-
-            /// What it goes by.
-            #[must_use]
-            pub fn title(self) -> &'static str {
-                match self { $(Self::$variant => $title),+ }
-            }
-        }
+        named_policies!(VictimSelection, "which block is cleaned next", $($variant = $name: $title),+);
 
         /// A policy with its state.
         #[derive(Clone, Debug)]
