@@ -2,7 +2,7 @@
 
 use drivelab_nand::Lpn;
 
-use super::entry::{SHARED, TRIMMED};
+use super::entry::{Extent, SHARED, TRIMMED};
 use super::map::CompressedMap;
 use crate::content::{Content, Identity, UnitContent};
 use crate::mapping::{Contents, Stored};
@@ -14,7 +14,7 @@ impl Contents for CompressedMap {
         let size = if entry & SHARED != 0 {
             self.duplicates.get(entry & !(SHARED | TRIMMED)).extent.size
         } else {
-            self.extents[lpn.0 as usize].size
+            Extent::of(self.extents[lpn.0 as usize]).size
         };
         u32::from(size) * self.config.granule_bytes
     }

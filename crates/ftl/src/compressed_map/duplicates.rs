@@ -1,8 +1,7 @@
 //! Contents that exist more than once: stored as one shared fragment with a count of the map entries that refer to it.
 
-use std::collections::BTreeMap;
-
 use drivelab_nand::Ppn;
+use rustc_hash::FxHashMap;
 
 use super::entry::{Extent, TRIMMED};
 use super::fragments::Key;
@@ -25,7 +24,8 @@ pub(super) struct Shared {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Duplicates {
     table: Vec<Shared>,
-    by_identity: BTreeMap<Identity, u32>,
+    /// Asked, never gone through: what order a hash gives is seen nowhere.
+    by_identity: FxHashMap<Identity, u32>,
     /// Unused numbers of the table.
     free: Vec<u32>,
     /// Numbers that became unused since the last page was begun. Outdated keys of them lie on that page, so they must

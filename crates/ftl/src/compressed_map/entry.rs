@@ -19,6 +19,21 @@ pub(super) struct Extent {
     pub charge: u8,
 }
 
+impl Extent {
+    /// As the table of extents holds it.
+    #[inline]
+    pub fn of(word: u16) -> Self {
+        let [size, charge] = word.to_le_bytes();
+        Self { size, charge }
+    }
+
+    /// For the table of extents.
+    #[inline]
+    pub fn word(self) -> u16 {
+        u16::from_le_bytes([self.size, self.charge])
+    }
+}
+
 /// A page that is being filled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenPage {

@@ -69,6 +69,12 @@ impl Fragments {
         });
     }
 
+    /// Brings the length of a block's list into the processor's cache.
+    #[inline]
+    pub fn prefetch(&self, block: BlockIndex) {
+        drivelab_sim::prefetch(&self.lists, block.0 as usize);
+    }
+
     /// No page will be added before the next erase.
     pub fn close(&mut self, block: BlockIndex) {
         self.lists[block.0 as usize].shrink_to_fit();

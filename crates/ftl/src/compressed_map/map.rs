@@ -23,8 +23,8 @@ pub struct CompressedMap {
     pub(super) shape: Shape,
     /// Page + 1 of every LPN, or a shared fragment; 0: not mapped.
     pub(super) map: Table<u32>,
-    /// Fragments of LPNs that have theirs for themselves.
-    pub(super) extents: Vec<Extent>,
+    /// Fragments of LPNs that have theirs for themselves ([`Extent::of`]).
+    pub(super) extents: Table<u16>,
     pub(super) fragments: Fragments,
     pub(super) duplicates: Duplicates,
     pub(super) parity: Parity,
@@ -41,6 +41,8 @@ pub struct CompressedMap {
     pub(super) durable: Option<Box<Durable>>,
     /// Trimmed ranges since the last rest.
     pub(super) trimmed_ranges: u32,
+    /// Units that were trimmed and still hold their space.
+    pub(super) trimmed_units: u32,
 }
 
 impl CompressedMap {
@@ -85,7 +87,7 @@ impl CompressedMap {
             config,
             shape,
             map: Table::new(user_units),
-            extents: vec![Extent::default(); user_units],
+            extents: Table::new(user_units),
             fragments: Fragments::new(layout.block_count()),
             duplicates: Duplicates::default(),
             parity,
@@ -97,6 +99,7 @@ impl CompressedMap {
             words_per_unit: 0,
             durable: None,
             trimmed_ranges: 0,
+            trimmed_units: 0,
             logs: DieLogs::new(FlashArray::without_units(layout), ftl, reserved),
         })
     }
@@ -111,7 +114,7 @@ impl CompressedMap {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.map.len() * size_of::<u32>()
-            + self.extents.capacity() * size_of::<Extent>()
+            + self.extents.len() * size_of::<u16>()
             + self.fragments.memory_bytes()
     }
 
@@ -181,12 +184,18 @@ impl CompressedMap {
         if rest == 0 || rest >= self.shape.unit_granules {
             return;
         }
-        let extent = match page.last {
-            Some(Key::Unit(lpn)) => &mut self.extents[lpn.0 as usize],
-            Some(Key::Shared(id)) => &mut self.duplicates.get_mut(id).extent,
+        let widened = |extent: Extent| Extent { charge: extent.charge + rest as u8, ..extent };
+        match page.last {
+            Some(Key::Unit(lpn)) => {
+                let word = &mut self.extents[lpn.0 as usize];
+                *word = widened(Extent::of(*word)).word();
+            }
+            Some(Key::Shared(id)) => {
+                let extent = &mut self.duplicates.get_mut(id).extent;
+                *extent = widened(*extent);
+            }
             None => return,
-        };
-        extent.charge += rest as u8;
+        }
         self.logs.blocks.add_valid(page.block, rest);
     }
 
@@ -195,7 +204,7 @@ impl CompressedMap {
     pub(super) fn store(&mut self, die: DieIndex, page: &mut OpenPage, lpn: Lpn, stored: Stored) {
         let index = lpn.0 as usize;
         let size = stored.granules as u8;
-        let (old, old_extent) = (self.map[index], self.extents[index]);
+        let (old, old_extent) = (self.map[index], Extent::of(self.extents[index]));
         if let Some(identity) = stored.identity {
             let id = match self.duplicates.find(identity) {
                 Some(id) => {
@@ -217,7 +226,7 @@ impl CompressedMap {
             }
         } else {
             self.map[index] = page.place.0 + 1;
-            self.extents[index] = Extent { size, charge: size };
+            self.extents[index] = Extent { size, charge: size }.word();
             self.place(die, page, Key::Unit(lpn), size);
         }
         self.note_superseded(old);
@@ -230,6 +239,7 @@ impl CompressedMap {
         if entry == 0 {
             return;
         }
+        self.trimmed_units -= u32::from(entry & TRIMMED != 0);
         if entry & SHARED == 0 {
             self.invalidate(Ppn((entry & !TRIMMED) - 1), extent.charge);
         } else if let Some(shared) = self.duplicates.release(entry & !(SHARED | TRIMMED)) {

@@ -46,6 +46,12 @@ impl MapReads {
         self.page_of[line as usize] != 0
     }
 
+    /// Brings what is known of a line into the processor's cache.
+    #[inline]
+    pub fn prefetch(&self, line: u32) {
+        drivelab_sim::prefetch(&self.page_of, line as usize);
+    }
+
     /// The die of a page.
     #[inline]
     pub fn die_of(&self, page: LogPage) -> DieIndex {

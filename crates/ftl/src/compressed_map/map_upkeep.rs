@@ -2,7 +2,7 @@
 
 use drivelab_nand::{DieIndex, Lpn, Ppn};
 
-use super::entry::{SHARED, TRIMMED};
+use super::entry::{Extent, SHARED, TRIMMED};
 use super::map::CompressedMap;
 use crate::error::FtlError;
 use crate::log::{MapStep, MetadataStep};
@@ -23,8 +23,9 @@ impl CompressedMap {
     /// The next step for the log of the map on a die. Trims that were deferred take effect on the lines that its cleaning
     /// comes across, one at a time, so that the firmware gets to commands of the host in between.
     pub(super) fn keep_map(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
-        let Self { logs, map_cache, map, config, .. } = self;
-        let (deferred, units_per_line) = (config.trims_deferred, map_cache.units_per_line());
+        let Self { logs, map_cache, map, config, trimmed_units, .. } = self;
+        let deferred = config.trims_deferred && *trimmed_units > 0;
+        let units_per_line = map_cache.units_per_line();
         let has_trims = |line: u32| {
             let units = units_of(line, units_per_line, map.len());
             map[units].iter().any(|entry| entry & TRIMMED != 0)
@@ -48,7 +49,7 @@ impl CompressedMap {
             let entry = self.map[index];
             if entry & TRIMMED != 0 {
                 self.map[index] = 0;
-                self.release_entry(entry, self.extents[index]);
+                self.release_entry(entry, Extent::of(self.extents[index]));
                 self.map_cache.forget(Lpn(index as u32));
                 released += 1;
             }

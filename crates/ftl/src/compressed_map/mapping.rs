@@ -5,7 +5,7 @@ use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, SECTOR_BYTES, UnitLayout};
 
 use super::duplicates::Duplicates;
 use super::durable::Durable;
-use super::entry::{Extent, TRIMMED};
+use super::entry::{Extent, SHARED, TRIMMED};
 use super::fragments::Fragments;
 use super::map::CompressedMap;
 use super::map_cache::MapCache;
@@ -74,12 +74,13 @@ impl Mapping for CompressedMap {
         }
         if frees {
             self.map[index] = 0;
-            self.release_entry(entry, self.extents[index]);
+            self.release_entry(entry, Extent::of(self.extents[index]));
             if self.map_cache.is_partial() {
                 self.map_cache.remove(lpn);
             }
         } else {
             self.map[index] |= TRIMMED;
+            self.trimmed_units += 1;
         }
         if entry & TRIMMED == 0 {
             self.replace_cell(Ppn(0), lpn, u64::from(NO_CELL));
@@ -97,13 +98,14 @@ impl Mapping for CompressedMap {
     fn secure_erase(&mut self) -> (u32, u64) {
         let erased = self.logs.secure_erase();
         self.map.clear();
-        self.extents.fill(Extent::default());
+        self.extents.clear();
         self.fragments = Fragments::new(self.logs.layout.block_count());
         self.duplicates = Duplicates::default();
         let (config, geometry) = (&self.config, &self.logs.layout.geometry);
         let units = self.map.len() as u32;
         self.map_cache = MapCache::new(config.map_cache_bytes, config.map_fetch_bytes, units, geometry);
         self.trimmed_ranges = 0;
+        self.trimmed_units = 0;
         self.moving = Moving::new(self.logs.layout.geometry.die_count());
         if let Some(stamps) = &mut self.stamps {
             stamps.fill(0);
@@ -118,6 +120,17 @@ impl Mapping for CompressedMap {
     fn prefetch(&self, lpn: u64) {
         drivelab_sim::prefetch(&self.map, lpn as usize);
         drivelab_sim::prefetch(&self.extents, lpn as usize);
+        self.map_cache.prefetch(Lpn(lpn as u32));
+    }
+
+    #[inline]
+    fn prefetch_change(&self, lpn: Lpn) {
+        let entry = self.map.get(lpn.0 as usize).map_or(0, |entry| entry & !TRIMMED);
+        if entry != 0 && entry & SHARED == 0 {
+            let block = self.logs.layout.block_of(Ppn(entry - 1));
+            self.logs.blocks.prefetch(block);
+            self.fragments.prefetch(block);
+        }
     }
 
     fn flash(&self) -> &FlashArray {

@@ -178,7 +178,7 @@ impl CompressedMap {
             if let Key::Unit(lpn) = key {
                 units += 1;
                 self.map[lpn.0 as usize] = place.0 + 1;
-                self.extents[lpn.0 as usize] = extent;
+                self.extents[lpn.0 as usize] = extent.word();
                 if let Some(cells) = &mut self.stamps {
                     cells[lpn.0 as usize] = u64::from(cell);
                 }

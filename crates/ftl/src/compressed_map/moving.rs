@@ -8,7 +8,12 @@ use super::fragments::{Key, Word};
 use super::map::CompressedMap;
 use crate::error::FtlError;
 use crate::log::{CleaningStep, Job};
+use crate::mapping::Mapping;
 use crate::placement::Stream;
+
+/// Keys of a victim's list that are looked at before their turn, so that their map entries are in the cache by then: two
+/// pages of fragments that don't compress.
+const AHEAD: u32 = 16;
 
 /// Pages that fragments of these sizes fill, one after another.
 fn pages_filled(sizes: impl Iterator<Item = u32>, page_granules: u32) -> u32 {
@@ -31,7 +36,7 @@ impl CompressedMap {
         let measure = self.measure(die);
         let Self { logs, fragments, map, duplicates, extents, .. } = self;
         let size_of = |key| match key {
-            Key::Unit(lpn) => extents[lpn.0 as usize].size,
+            Key::Unit(lpn) => Extent::of(extents[lpn.0 as usize]).size,
             Key::Shared(id) => duplicates.get(id).extent.size,
         };
         let layout = logs.layout;
@@ -72,6 +77,9 @@ impl CompressedMap {
         self.moving.source_granules.clear();
         let mut counted_page = None;
         while let Some(word) = self.fragments.get(job.victim, job.cursor) {
+            if let Some(Word::Fragment(Key::Unit(lpn))) = self.fragments.get(job.victim, job.cursor + AHEAD) {
+                self.prefetch(u64::from(lpn.0));
+            }
             match word {
                 Word::Page(next) => page = next,
                 Word::Fragment(key) => {
@@ -114,7 +122,7 @@ impl CompressedMap {
                     debug_assert_eq!(*entry & SHARED, 0);
                     // A unit that a broken trim left in place stays so.
                     *entry = *entry & TRIMMED | (place.0 + 1);
-                    self.extents[lpn.0 as usize] = extent;
+                    self.extents[lpn.0 as usize] = extent.word();
                 }
                 Key::Shared(id) => {
                     let shared = self.duplicates.get_mut(id);
@@ -141,7 +149,7 @@ impl CompressedMap {
 
     fn extent(&self, key: Key) -> Extent {
         match key {
-            Key::Unit(lpn) => self.extents[lpn.0 as usize],
+            Key::Unit(lpn) => Extent::of(self.extents[lpn.0 as usize]),
             Key::Shared(id) => self.duplicates.get(id).extent,
         }
     }

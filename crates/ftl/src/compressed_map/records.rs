@@ -77,7 +77,7 @@ impl CompressedMap {
                     if self.map[lpn.0 as usize] & TRIMMED != 0 {
                         continue;
                     }
-                    let info = info_of_extent(self.extents[lpn.0 as usize]);
+                    let info = info_of_extent(Extent::of(self.extents[lpn.0 as usize]));
                     Record { lpn, cell: self.cell(lpn), info }
                 }
                 Held::Fragment(Key::Shared(id)) => {

@@ -3,7 +3,7 @@
 use drivelab_nand::{BlockIndex, DieIndex, Ppn};
 
 use super::duplicates::is_valid;
-use super::entry::{SHARED, TRIMMED};
+use super::entry::{Extent, SHARED, TRIMMED};
 use super::fragments::{Key, Word};
 use super::map::CompressedMap;
 
@@ -32,6 +32,10 @@ impl CompressedMap {
         let units = self.map.iter().filter(|&&entry| entry != 0 && entry & SHARED == 0).count();
         if units != units_found as usize {
             return Err(format!("{units} LPNs have fragments of their own, but {units_found} lie in flash"));
+        }
+        let trimmed = self.map.iter().filter(|&&entry| entry & TRIMMED != 0).count();
+        if trimmed != self.trimmed_units as usize {
+            return Err(format!("{trimmed} trimmed units hold space, counted {}", self.trimmed_units));
         }
         let shared = self.duplicates.live().count();
         if shared != shared_found as usize {
@@ -102,7 +106,7 @@ impl CompressedMap {
                     let charge = match key {
                         Key::Unit(lpn) => {
                             units += 1;
-                            self.extents[lpn.0 as usize].charge
+                            Extent::of(self.extents[lpn.0 as usize]).charge
                         }
                         Key::Shared(id) => {
                             shared += 1;

@@ -106,6 +106,12 @@ impl MapLog {
         self.reserved
     }
 
+    /// Brings the place of a line into the processor's cache.
+    #[inline]
+    pub fn prefetch(&self, line: u32) {
+        drivelab_sim::prefetch(&self.at, line as usize);
+    }
+
     /// The page that a line must be read from, counted over the logs of all dies; `None`: it is in none.
     #[inline]
     pub fn page_of(&self, line: u32) -> Option<LogPage> {
@@ -236,6 +242,11 @@ impl MapLog {
                 (self.at[line as usize] == place + 1).then_some(line)
             }));
             victim.page += 1;
+            // The page after it, whose turn comes.
+            let next = (from + self.lines_per_page) as usize;
+            for &line in self.places.iter().skip(next).take(self.lines_per_page as usize) {
+                self.prefetch(line.saturating_sub(1));
+            }
         }
         self.victims[die.0 as usize] = Some(victim);
         !lines.is_empty()
