@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from drivelab import schedule
 from drivelab.errors import RequestError, nearest
+from drivelab.fio import units
 
 ModelName = Annotated[
     str,
@@ -98,6 +100,14 @@ OutFolder = Annotated[
 Workers = Annotated[
     int, typer.Option("--workers", min=1, max=64, help="Tests measured at the same time.")
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="Room for the drives in work, e.g. 6g; default: a quarter of the machine's memory.",
+    ),
+]
 DatabaseFile = Annotated[
     Path | None,
     typer.Option(
@@ -120,6 +130,19 @@ def one_of(option: str, value: str | None, allowed: Sequence[str]) -> None:
     if value is not None and value not in allowed:
         hint, known = nearest(value, allowed), ", ".join(allowed)
         raise RequestError(f'{option} "{value}" is unknown{hint} Allowed: {known}.')
+
+
+def memory_bytes(text: str | None) -> int:
+    """What `--memory` says; raises RequestError."""
+    if text is None:
+        return schedule.usual_memory_bytes()
+    try:
+        size = units.size_bytes(text)
+    except ValueError as error:
+        raise RequestError(f'--memory "{text}": allowed: {error}') from None
+    if size == 0:
+        raise RequestError('--memory "0": allowed: from 1 byte on; one test at a time always runs')
+    return size
 
 
 def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:

@@ -14,7 +14,7 @@ from drivelab import _engine, sources
 from drivelab.errors import RequestError, nearest
 from drivelab.quantities import GIB
 
-MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 8.125
+MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 4.125
 """Memory per map unit: an entry of the map; what is written beside the data, and a valid bit."""
 COMPRESSED_UNIT_BYTES = 16
 """Memory per map unit of a drive that compresses: map, extent, places in lists of blocks."""

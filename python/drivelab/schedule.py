@@ -9,6 +9,7 @@ nothing be running, the first piece starts in any case.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -18,7 +19,14 @@ from drivelab.progress import Crew, TaskProgress
 from drivelab.targets import Target
 
 MEMORY_BYTES = 3 * 2**30
-"""Room for the drives of a review, all together. The rest of the program needs another 0.5 GiB."""
+"""Room for the drives of a review, all together: with it, every model can be reviewed. The rest of
+the program needs another 0.5 GiB."""
+
+
+def usual_memory_bytes() -> int:
+    """Room unless somebody says otherwise: a quarter of the machine's memory, 3 GiB at least."""
+    pages, page_bytes = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    return max(MEMORY_BYTES, pages * page_bytes // 4)
 
 
 class Snapshot:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from drivelab import model as models
 from drivelab import schedule
 from drivelab.progress import Bar, Crew, TaskProgress
 from drivelab.schedule import Piece, Snapshot
@@ -116,3 +117,10 @@ def test_a_failure_ends_everything() -> None:
         Crew(2, bar) as crew,
     ):
         schedule.run([piece], crew, 2, 10)
+
+
+def test_room_is_a_quarter_of_the_machine_and_enough_for_every_model() -> None:
+    room = schedule.usual_memory_bytes()
+    assert room >= schedule.MEMORY_BYTES
+    # A snapshot, and the copy that a test runs on.
+    assert all(2 * model.memory_bytes <= schedule.MEMORY_BYTES for model in models.load_all())

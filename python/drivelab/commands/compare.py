@@ -35,6 +35,7 @@ class Wanted:
     sets: Sequence[str]
     workers: int
     repeat: int | None
+    memory_bytes: int
 
 
 def compare_command(
@@ -63,6 +64,7 @@ def compare_command(
     ] = None,
     sets: arguments.Settings = None,
     workers: arguments.Workers = 2,
+    memory: arguments.Memory = None,
     repeat: Annotated[
         int | None,
         typer.Option(
@@ -87,7 +89,8 @@ def compare_command(
     chosen, wanted_states = arguments.split_names(tests), arguments.split_names(state_names)
     procedures.select(chosen)
     states.select(wanted_states)
-    wanted = Wanted(chosen, wanted_states, quick, seed, sets or (), workers, repeat)
+    room = arguments.memory_bytes(memory)
+    wanted = Wanted(chosen, wanted_states, quick, seed, sets or (), workers, repeat, room)
     kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
     asked = [text for text in sides if text not in kept]
     check_count([name for text in sides for name in _names(text, kept.get(text))])
@@ -228,6 +231,7 @@ def _plan(
         seed=seed,
         quick=wanted.quick or own.get("quick") is True,
         workers=wanted.workers,
+        memory_bytes=wanted.memory_bytes,
     )
     laboratory.check(plan)
     return plan

@@ -68,14 +68,16 @@ def figures_command(
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
     workers: arguments.Workers = 2,
+    memory: arguments.Memory = None,
     json: arguments.Json = False,
 ) -> None:
     """Compare models with what hardware reviews published, with error, role, and what binds it."""
     if bindings:
-        if write or check or only or results_file or sets or markdown or json:
+        if write or check or only or results_file or sets or markdown or memory or json:
             raise RequestError("--bindings: only --drive, --seed and --workers go with it")
         _find_bindings(drive, seed, workers)
         return
+    room = arguments.memory_bytes(memory)
     chosen = _chosen_ids(only, drive)
     if write is not None and (drive is not None or chosen or write.suffix != ".md"):
         raise RequestError(
@@ -86,7 +88,7 @@ def figures_command(
         output.writable_folder(write.parent, "--write")
     page = None if check is None else _page(check, drive)
     if results_file is None:
-        document = _measured(drive, chosen, sets or [], seed, workers)
+        document = _measured(drive, chosen, sets or [], seed, workers, room)
     else:
         document = _read(results_file, drive, sets or [])
     found = _comparison(document, drive, chosen)
@@ -203,7 +205,7 @@ def _comparison(document: Record, drive: str | None, only: frozenset[str]) -> Re
 
 
 def _measured(
-    drive: str | None, only: frozenset[str], sets: list[str], seed: int, workers: int
+    drive: str | None, only: frozenset[str], sets: list[str], seed: int, workers: int, room: int
 ) -> Record:
     """Runs the tests that the figures need."""
     overrides = [models.split_override(text) for text in sets]
@@ -231,6 +233,7 @@ def _measured(
         command_line=printing.command_line(words, seed),
         seed=seed,
         workers=workers,
+        memory_bytes=room,
     )
     return laboratory.run(plan)
 

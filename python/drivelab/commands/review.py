@@ -45,6 +45,7 @@ def review(
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
     workers: arguments.Workers = 2,
+    memory: arguments.Memory = None,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
     size: arguments.Size = None,
@@ -79,6 +80,7 @@ def review(
         seed=seed,
         quick=quick,
         workers=workers,
+        memory_bytes=arguments.memory_bytes(memory),
     )
     laboratory.check(plan)
     plan = real_drives.with_forecasts(plan, bool(chosen), plan_only)

@@ -114,3 +114,9 @@ def test_settings_and_results_exclude_each_other(
     words = ["figures", "--results", str(results), "--set", "ftl.victim_selection=fifo"]
     assert cli.run(words) == 2
     assert "can't be combined" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("memory", ["0", "4q", "-1"])
+def test_room_for_drives_is_a_size(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["figures", "--memory", memory]) == 2
+    assert f'--memory "{memory}": allowed: ' in capsys.readouterr().err
