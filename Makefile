@@ -123,10 +123,11 @@ lint: setup ## formatting, clippy, documentation, dependency licences, ruff, myp
 	$(call say,"dependencies")
 	cargo deny --log-level error --offline check --hide-inclusion-graph bans licenses sources
 	$(call say,"ruff")
-	$(BIN)/ruff check --quiet python
-	$(BIN)/ruff format --check --quiet python
+	$(BIN)/ruff check --quiet python examples
+	$(BIN)/ruff format --check --quiet python examples
 	$(call say,"mypy")
 	$(BIN)/mypy
+	$(BIN)/mypy examples/*.py
 	$(BIN)/stubtest drivelab._engine
 
 .PHONY: format

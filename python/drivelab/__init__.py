@@ -1,1 +1,49 @@
-"""drivelab: a solid-state drive in software, and the laboratory that tests it."""
+"""drivelab: a solid-state drive in software, and the laboratory that tests it.
+
+>>> import drivelab as dl
+>>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/64").prepare("filled")
+>>> result = drive.run(dl.Job(rw="randwrite", bs="4k", iodepth=32, io_size="64m"))
+>>> result.summary.columns[:4]
+['job', 'direction', 'ios', 'bytes']
+
+Names are loaded when they are first used, so that the command line starts at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from drivelab.errors import RequestError as RequestError
+    from drivelab.errors import WorkError as WorkError
+    from drivelab.lab.catalogue import models as models
+    from drivelab.lab.drive import Drive as Drive
+    from drivelab.lab.job import Job as Job
+    from drivelab.lab.result import Result as Result
+    from drivelab.lab.study import Study as Study
+    from drivelab.lab.sweep import sweep as sweep
+
+_HOMES = {
+    "Drive": "drivelab.lab.drive",
+    "Job": "drivelab.lab.job",
+    "RequestError": "drivelab.errors",
+    "Result": "drivelab.lab.result",
+    "Study": "drivelab.lab.study",
+    "WorkError": "drivelab.errors",
+    "models": "drivelab.lab.catalogue",
+    "sweep": "drivelab.lab.sweep",
+}
+"""Public names, and where each is made."""
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-from drivelab import schedule
 from drivelab.errors import RequestError, nearest
-from drivelab.fio import units
 
 ModelName = Annotated[
     str,
@@ -134,6 +132,10 @@ def one_of(option: str, value: str | None, allowed: Sequence[str]) -> None:
 
 def memory_bytes(text: str | None) -> int:
     """What `--memory` says; raises RequestError."""
+    # The laboratory is loaded only by commands that need it.
+    from drivelab import schedule
+    from drivelab.fio import units
+
     if text is None:
         return schedule.usual_memory_bytes()
     try:
@@ -152,10 +154,9 @@ def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:
     """
     if scale is None:
         return list(sets or ())
-    one, slash, divisor = scale.partition("/")
-    if (one.strip(), slash) != ("1", "/") or not divisor.strip().isdecimal() or not int(divisor):
-        raise RequestError(f'--scale "{scale}": expected 1/N, e.g. --scale 1/64')
-    return [*(sets or ()), f"scale_divisor={int(divisor)}"]
+    from drivelab import model as models
+
+    return [*(sets or ()), f"scale_divisor={models.scale_divisor(scale)}"]
 
 
 def split_names(texts: Sequence[str] | None) -> list[str]:

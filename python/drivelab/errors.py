@@ -19,7 +19,19 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
     >>> nearest("fifp", ["greedy", "fifo"])
     '; did you mean "fifo"?'
+    >>> nearest("intel-x25m", ["intel-x25-v-40gb", "intel-x25-m-g1-80gb"])
+    '; did you mean "intel-x25-m-g1-80gb"?'
     """
-    by_folded = {name.casefold(): name for name in known}
-    close = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.5)
+    names = list(known)
+    # Who left out dashes, or the end of a name, meant one that begins like that.
+    bare = _bare(word)
+    begins = sorted((name for name in names if bare and _bare(name).startswith(bare)), key=len)
+    by_folded = {name.casefold(): name for name in names}
+    close = begins or difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.5)
+    by_folded |= {name: name for name in begins}
     return f'; did you mean "{by_folded[close[0]]}"?' if close else "."
+
+
+def _bare(name: str) -> str:
+    """Letters and digits alone."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())

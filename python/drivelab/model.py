@@ -218,6 +218,14 @@ def split_override(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
+def scale_divisor(text: str, option: str = "--scale") -> str:
+    """N of a scale 1/N; raises RequestError for one that isn't."""
+    one, slash, divisor = text.partition("/")
+    if (one.strip(), slash) != ("1", "/") or not divisor.strip().isdecimal() or not int(divisor):
+        raise RequestError(f'{option} "{text}": expected 1/N, e.g. {option} 1/64')
+    return str(int(divisor))
+
+
 def load(request: str, overrides: Overrides = ()) -> Model:
     """The model that a request names, with parameters overridden.
 

@@ -84,6 +84,12 @@ class TaskProgress:
                 self._stage = None
                 self._done += share
 
+    def add(self, share: float) -> None:
+        """A part of the task that is nobody's call here is done: 0 to 1 of the whole."""
+        with self._lock:
+            self.started = True
+            self._done += share
+
     @property
     def cancelled(self) -> bool:
         """Whether somebody asked the task to end."""

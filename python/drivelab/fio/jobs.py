@@ -94,6 +94,30 @@ def read_workload(
     )
 
 
+def job_of_options(
+    section: Section, capacity_bytes: int, seed: int, index: int, data: DataPattern
+) -> FioJob:
+    """One job from options that stand in no file, for a drive of this size; raises RequestError.
+
+    `index` is its place among the jobs of a run. What makes several jobs or groups of one
+    (`numjobs`, `stonewall`) is refused.
+    """
+    for option in section.own:
+        if option.name in ("numjobs", "stonewall"):
+            raise RequestError(
+                f'{option.origin}: job "{section.name}": {option.name}={option.value} is not '
+                "possible; allowed: several jobs in one run, or one run after another"
+            )
+    reader = _SectionReader(section, capacity_bytes, data)
+    job_seed = derive_seed(seed, str(reader.seed), section.name, str(index), "0")
+    return FioJob(reader.name, _as_written(section.own), 0, reader.job(job_seed))
+
+
+def option_names() -> list[str]:
+    """Names of all options that mean something here."""
+    return [*_READERS, *IGNORED, *ALIASES]
+
+
 def _as_written(options: Sequence[Option]) -> dict[str, str]:
     return {option.name: option.value for option in options}
 
@@ -120,7 +144,7 @@ class _SectionReader:
         self.ignored = {name: IGNORED[name] for name in self._options if IGNORED.get(name)}
 
     def _unknown(self, option: Option) -> RequestError:
-        known = [*_READERS, *IGNORED, *ALIASES]
+        known = option_names()
         hint = (
             f"; {INSTEAD[option.name]}" if option.name in INSTEAD else nearest(option.name, known)
         )

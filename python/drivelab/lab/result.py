@@ -1,0 +1,237 @@
+"""What a run measured, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from drivelab import counters, results
+from drivelab.errors import RequestError
+from drivelab.fio.output import DIRECTIONS, flash_of_jobs
+from drivelab.lab.job import Job
+from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
+from drivelab.targets import Report
+
+if TYPE_CHECKING:
+    from drivelab.lab.drive import Drive
+
+QUOTED = ("min", "p50", "p90", "p99", "p99_9", "p99_99", "max")
+
+
+class Result:
+    """A run of one or more jobs. Tables are polars frames with the unit in the column's name;
+    `.to_pandas()` of a frame gives that of pandas, where it is installed.
+
+    What isn't known is null: never 0, never NaN.
+    """
+
+    def __init__(
+        self, report: Report, before: Drive, jobs: Sequence[Job], after: Drive | None = None
+    ) -> None:
+        self._report = report
+        self._before = before
+        self._jobs = tuple(jobs)
+        self._after = after
+
+    @property
+    def report(self) -> Report:
+        """Everything that the engine measured, in ns and bytes; see docs/results.md."""
+        return self._report
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """What was run."""
+        return self._jobs
+
+    @property
+    def drive(self) -> Drive:
+        """The drive as the jobs left it; raises RequestError unless the run was to `keep` it."""
+        if self._after is None:
+            raise RequestError("drive: the run did not keep it; ask for run(..., keep=True)")
+        return self._after
+
+    @property
+    def before(self) -> Drive:
+        """The drive as the jobs found it."""
+        return self._before
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """What host and flash did in all, over the measured time."""
+        used = counters.spent_in(self._report)
+        seconds = (self._report["end_ns"] - self._report["measure_start_ns"]) / NS_PER_S
+        return {
+            "duration_s": seconds,
+            "host_read_bytes": used["host_read_bytes"],
+            "unmapped_read_share": counters.unmapped_read_share(used),
+            "host_write_bytes": used["host_write_bytes"],
+            "flash_read_bytes": counters.read_bytes(used),
+            "flash_write_bytes": counters.program_bytes(used),
+            "write_amplification": counters.write_amplification(used),
+            "erases": counters.erase_count(used),
+            "energy_j": counters.energy_j(used),
+        }
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """A row for each job and direction with requests: rates, latencies, what flash did for it.
+
+        What several jobs did to the flash together is nobody's own: null there, see `totals`.
+        """
+        flash = flash_of_jobs(self._report, self.totals)
+        rows = [
+            {"job": job["name"], "direction": direction}
+            | _rates(job[direction])
+            | flash[index][direction]
+            for index, job in enumerate(self._report["jobs"])
+            for direction in DIRECTIONS
+            if job[direction]["ios"]
+        ]
+        return pl.DataFrame(rows, schema=_SUMMARY)
+
+    @property
+    def latency(self) -> pl.DataFrame:
+        """The distribution of latencies: a row for each job, direction and bin that isn't empty.
+
+        `latency_us` is the longest of the bin (at most 0.1 % above any of it), `share` the part of
+        the requests that took as long or less.
+        """
+        rows: list[tuple[str, str, float, int, float]] = []
+        for job, direction, part in self._parts():
+            done = 0
+            for top_ns, count in part["latency_ns"]["bins"]:
+                done += count
+                bound_ns = min(top_ns, part["latency_ns"]["max"])
+                rows.append((job, direction, bound_ns / NS_PER_US, count, done / part["ios"]))
+        return pl.DataFrame(rows, schema=_LATENCY, orient="row")
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """Over time: a row for each job, direction and interval (option `log_avg_msec`, 1 s),
+        which ends at `time_s` after the start of the measurement."""
+        frames = [pl.DataFrame(schema=_SERIES)]
+        for job, direction, part in self._parts():
+            series = part["series"]
+            interval_s = series["interval_ns"] / NS_PER_S
+            frame = pl.DataFrame(
+                {
+                    "start": [index * interval_s for index in range(len(series["ios"]))],
+                    "ios": series["ios"],
+                    "bytes": series["bytes"],
+                    "mean": series["latency_mean_ns"],
+                    "max": series["latency_max_ns"],
+                },
+                schema_overrides={"mean": pl.Float64},
+            )
+            done = pl.col("ios") > 0
+            # The last interval ends with the run.
+            end = (pl.col("start") + interval_s).clip(upper_bound=part["runtime_ns"] / NS_PER_S)
+            length = end - pl.col("start")
+            frames.append(
+                frame.select(
+                    pl.lit(job).alias("job"),
+                    pl.lit(direction).alias("direction"),
+                    end.alias("time_s"),
+                    pl.when(length > 0).then(pl.col("ios") / length).alias("iops"),
+                    pl.when(length > 0).then(pl.col("bytes") / length / MIB).alias("mib_per_s"),
+                    (pl.col("mean") / NS_PER_US).alias("latency_mean_us"),
+                    pl.when(done).then(pl.col("max") / NS_PER_US).alias("latency_max_us"),
+                )
+            )
+        return pl.concat(frames)
+
+    @property
+    def parts(self) -> pl.DataFrame:
+        """Where the mean latency was spent: a row for each job, direction and part; they add up."""
+        rows = [
+            (job, direction, name, part["split_mean_ns"][f"{name}_ns"] / NS_PER_US)
+            for job, direction, part in self._parts()
+            for name in results.SPLIT_PARTS
+        ]
+        return pl.DataFrame(rows, schema=_PARTS, orient="row")
+
+    def metrics(self) -> dict[str, Any]:
+        """The numbers of a run of one direction as one flat record; raises RequestError where
+        there are several."""
+        rows = self.summary.rows(named=True)
+        if len(rows) != 1:
+            raise RequestError(
+                f"metrics(): {len(rows)} directions had requests, one is needed; see summary"
+            )
+        (row,) = rows
+        totals = self.totals
+        own = {key: value for key, value in row.items() if key not in ("job", "direction")}
+        return own | {key: totals[key] for key in _OF_DRIVE}
+
+    def _parts(self) -> list[tuple[str, str, Mapping[str, Any]]]:
+        return [
+            (job["name"], direction, job[direction])
+            for job in self._report["jobs"]
+            for direction in DIRECTIONS
+            if job[direction]["ios"]
+        ]
+
+    def __repr__(self) -> str:
+        totals = self.totals
+        amplification = totals["write_amplification"]
+        told = "" if amplification is None else f", write amplification {amplification:.4g}"
+        return f"<Result on {self._before!r}{told}>\n{self.summary}"
+
+    def _repr_html_(self) -> str:
+        return str(self.summary._repr_html_())
+
+
+_TIMES = ("latency_mean_us", "latency_stddev_us", *(f"latency_{name}_us" for name in QUOTED))
+_OF_DRIVE = ("duration_s", "write_amplification", "unmapped_read_share", "energy_j")
+_SUMMARY: dict[str, pl.DataType | type[pl.DataType]] = {
+    "job": pl.String,
+    "direction": pl.String,
+    "ios": pl.Int64,
+    "bytes": pl.Int64,
+    "iops": pl.Float64,
+    "mib_per_s": pl.Float64,
+    **dict.fromkeys(_TIMES, pl.Float64),
+    "flash_write_bytes": pl.Int64,
+    "write_amplification": pl.Float64,
+    "erases": pl.Int64,
+}
+_LATENCY = {
+    "job": pl.String,
+    "direction": pl.String,
+    "latency_us": pl.Float64,
+    "count": pl.Int64,
+    "share": pl.Float64,
+}
+_SERIES = {
+    "job": pl.String,
+    "direction": pl.String,
+    "time_s": pl.Float64,
+    "iops": pl.Float64,
+    "mib_per_s": pl.Float64,
+    "latency_mean_us": pl.Float64,
+    "latency_max_us": pl.Float64,
+}
+_PARTS = {"job": pl.String, "direction": pl.String, "part": pl.String, "mean_us": pl.Float64}
+
+
+def _rates(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Rates and latencies of one direction of one job."""
+    latency = part["latency_ns"]
+    percentiles = {
+        name: latency["percentiles"].get(f"{percent:.6f}")
+        for name, percent in results.QUOTED_PERCENTILES.items()
+    }
+    times = {"mean": latency["mean"], "stddev": latency["stddev"], "min": latency["min"]}
+    times |= percentiles | {"max": latency["max"]}
+    return {
+        "ios": part["ios"],
+        "bytes": part["bytes"],
+        "iops": part["iops"],
+        "mib_per_s": None if part["bytes_per_s"] is None else part["bytes_per_s"] / MIB,
+        **{
+            f"latency_{name}_us": None if time is None else time / NS_PER_US
+            for name, time in times.items()
+        },
+    }

@@ -1,0 +1,143 @@
+"""What a sweep measured: one table, and plots of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from drivelab.errors import RequestError, nearest
+from drivelab.estimates import estimate
+from drivelab.lab.points import Point
+from drivelab.lab.result import Result
+from drivelab.targets import Report
+
+
+class Study:
+    """The results of a sweep, in the order of its points: the last key of the grid fastest."""
+
+    def __init__(
+        self, points: Sequence[Point], reports: Sequence[Report], keys: tuple[str, ...]
+    ) -> None:
+        self._points = tuple(points)
+        self._reports = tuple(reports)
+        self._keys = keys
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What was varied."""
+        return self._keys
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    def __getitem__(self, index: int) -> Result:
+        """The result of a point, with everything that was measured."""
+        point = self._points[index]
+        return Result(self._reports[index], point.drive, [point.job])
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self[index] for index in range(len(self)))
+
+    def where(self, values: Mapping[str, Any]) -> Study:
+        """The points that have these values of what was varied; raises RequestError for others."""
+        for key, value in values.items():
+            known = list(dict.fromkeys(point.values.get(key) for point in self._points))
+            if key not in self._keys or value not in known:
+                there = ", ".join(map(repr, known)) if key in self._keys else ", ".join(self._keys)
+                raise RequestError(
+                    f"where(): {key} = {value!r} was not measured; there are: {there}"
+                )
+        chosen = [
+            index
+            for index, point in enumerate(self._points)
+            if all(point.values[key] == value for key, value in values.items())
+        ]
+        return Study(
+            [self._points[index] for index in chosen],
+            [self._reports[index] for index in chosen],
+            self._keys,
+        )
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each point (and direction, of jobs that read and write): what was varied, the
+        repeat and its seed, then the columns of a result's summary and of the drive as a whole."""
+        frames = []
+        for point, result in zip(self._points, self, strict=True):
+            totals = result.totals
+            varied = [pl.lit(value).alias(key) for key, value in point.values.items()]
+            varied += [pl.lit(point.repeat).alias("repeat")]
+            varied += [pl.lit(point.drive.seed, dtype=pl.UInt64).alias("seed")]
+            whole = [
+                pl.lit(totals[key], dtype=pl.Float64).alias(key)
+                for key in ("duration_s", "unmapped_read_share", "energy_j")
+            ]
+            frames.append(result.summary.select(*varied, pl.exclude("job"), *whole))
+        return pl.concat(frames, how="vertical_relaxed")
+
+    def means(self, metric: str) -> pl.DataFrame:
+        """The mean of a column over the repeats, with its 95 % interval (null for one repeat).
+
+        Raises RequestError for a column that isn't there, or not a number.
+        """
+        frame = self.frame()
+        self._check(frame, metric)
+        by = [*self._keys, "direction"]
+        rows: list[dict[str, Any]] = []
+        for names, part in frame.group_by(by, maintain_order=True):
+            values = [value for value in part[metric].to_list() if value is not None]
+            row = dict(zip(by, names, strict=True)) | {"repeats": len(values)}
+            found = estimate(values) if len(values) > 1 else None
+            alone = values[0] if values else None
+            rows.append(
+                row
+                | {
+                    metric: found.mean if found else alone,
+                    "low": found.low if found else None,
+                    "high": found.high if found else None,
+                }
+            )
+        bounds = dict.fromkeys((metric, "low", "high"), pl.Float64)
+        return pl.DataFrame(rows, schema_overrides=bounds)
+
+    def plot(self, x: str, y: str, *, hue: str | None = None) -> Any:
+        """A matplotlib figure: `y` over `x`, a line for each value of `hue`, with the interval of
+        repeats. What else was varied must be one value: filter it, or sweep less.
+
+        Raises RequestError for a column that isn't there.
+        """
+        # Loaded only where something is drawn.
+        from drivelab.lab.plots import lines
+
+        for key in (x, *([hue] if hue is not None else [])):
+            if key not in self._keys:
+                known = ", ".join(self._keys)
+                hint = nearest(key, self._keys)
+                raise RequestError(f'"{key}" was not varied{hint} Varied: {known}')
+        means = self.means(y)
+        others = [key for key in (*self._keys, "direction") if key not in (x, hue)]
+        several = [key for key in others if means[key].n_unique() > 1]
+        if several:
+            raise RequestError(
+                f"plot(): {', '.join(several)} has several values, too; only x and hue may have"
+            )
+        return lines(means, x, y, hue)
+
+    def _check(self, frame: pl.DataFrame, metric: str) -> None:
+        numbers = [
+            name
+            for name, kind in frame.schema.items()
+            if kind.is_numeric() and name not in (*self._keys, "repeat", "seed")
+        ]
+        if metric not in numbers:
+            raise RequestError(
+                f'"{metric}" is not measured{nearest(metric, numbers)} There are: '
+                f"{', '.join(numbers)}"
+            )
+
+    def __repr__(self) -> str:
+        return f"<Study of {len(self)} points over {', '.join(self._keys)}>\n{self.frame()}"
+
+    def _repr_html_(self) -> str:
+        return str(self.frame()._repr_html_())

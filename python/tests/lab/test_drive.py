@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import drivelab as dl
+from drivelab import cli
+
+NAME = "intel-x25-m-g1-80gb"
+WRITES = dl.Job(rw="randwrite", bs="4k", iodepth=32, io_size="16m", name="w")
+
+
+@pytest.fixture(scope="module")
+def used() -> dl.Drive:
+    return dl.Drive(NAME, scale="1/64", seed=3).prepare("used", progress=False)
+
+
+@pytest.fixture(scope="module")
+def result(used: dl.Drive) -> dl.Result:
+    return used.run(WRITES, keep=True, progress=False)
+
+
+def test_a_run_gives_what_the_command_line_gives(
+    result: dl.Result, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "w.fio"
+    file.write_text("[w]\nrw=randwrite\nbs=4k\niodepth=32\nio_size=16m\n", encoding="utf-8")
+    words = ["run", str(file), "--drive", NAME, "--scale", "1/64", "--state", "used"]
+    assert cli.run([*words, "--seed", "3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (row,) = result.summary.rows(named=True)
+    own = told["jobs"][0]["write"]
+    assert row["iops"] == own["iops"]
+    assert row["latency_mean_us"] == own["lat_ns"]["mean"] / 1000
+    assert row["latency_p99_99_us"] == own["clat_ns"]["percentile"]["99.990000"] / 1000
+    assert row["write_amplification"] == told["drivelab"]["write_amplification"]
+    assert result.totals["erases"] == told["drivelab"]["erases"]
+
+
+def test_a_run_leaves_the_drive_as_it_was(used: dl.Drive, result: dl.Result) -> None:
+    assert used.run(WRITES, progress=False).report == result.report
+    after = result.drive.run(WRITES, progress=False)
+    assert after.report["start_ns"] == result.report["end_ns"]
+
+
+def test_tables_agree_with_each_other(result: dl.Result) -> None:
+    (row,) = result.summary.rows(named=True)
+    assert result.latency["count"].sum() == row["ios"] == 4096
+    assert result.latency["latency_us"].max() == row["latency_max_us"]
+    assert result.latency["share"].to_list()[-1] == 1.0
+    assert result.parts["mean_us"].sum() == pytest.approx(row["latency_mean_us"])
+    series = result.series
+    lengths = series["time_s"].diff().fill_null(series["time_s"][0])
+    assert (series["iops"] * lengths).sum() == pytest.approx(row["ios"])
+    assert series["latency_max_us"].max() == row["latency_max_us"]
+    assert set(result.metrics()) > {"iops", "write_amplification", "energy_j"}
+
+
+def test_what_several_jobs_did_together_is_nobodys_own(used: dl.Drive) -> None:
+    reads = dl.Job(rw="randread", bs="4k", io_size="4m", name="r")
+    found = used.run(WRITES, WRITES.with_options(name="v"), reads, progress=False)
+    rows = {row["job"]: row for row in found.summary.rows(named=True)}
+    assert rows["w"]["write_amplification"] is None is rows["r"]["erases"]
+    assert found.totals["write_amplification"] > 1
+    with pytest.raises(dl.RequestError, match="3 directions"):
+        found.metrics()
+
+
+def test_a_pickled_drive_is_the_same_drive(result: dl.Result) -> None:
+    copy = pickle.loads(pickle.dumps(result.drive))
+    assert copy.key == result.drive.key
+    assert copy.counters == result.drive.counters
+    assert (
+        copy.run(WRITES, progress=False).report == result.drive.run(WRITES, progress=False).report
+    )
+
+
+def test_keys_tell_drives_apart() -> None:
+    drive = dl.Drive(NAME, scale="1/64")
+    others = [
+        drive,
+        drive.with_seed(2),
+        drive.with_parameters({"spare_ratio": 0.28}),
+        drive.in_state("filled"),
+        drive.in_state("used"),
+        dl.Drive(NAME),
+    ]
+    assert len({other.key for other in others}) == len(others)
+    assert dl.Drive(NAME, {"spare_ratio": 0.28}, scale="1/64").model.hash == others[2].model.hash
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda: dl.Drive("intel-x25-n"), 'model "intel-x25-n" is unknown'),
+        (lambda: dl.Drive(NAME, {"spare_ratoi": 0.1}), "did you mean spare_ratio"),
+        (lambda: dl.Drive(NAME, {"spare_ratio": None}), "spare_ratio = None"),
+        (lambda: dl.Drive(NAME, seed=-1), "seed = -1"),
+        (lambda: dl.Drive(NAME, seed=True), "seed = True"),
+        (lambda: dl.Drive(NAME, scale="64"), 'scale "64": expected 1/N'),
+        (lambda: dl.Drive(NAME).prepare("usd"), 'state "usd" is unknown; did you mean "used"'),
+        (lambda: dl.Drive(NAME, scale="1/64").run(), "at least one job"),
+        (lambda: dl.Drive(NAME, scale="1/64").run(dl.Job(size="9g"), progress=False), "leave the"),
+        (lambda: dl.Job(bs="4q"), "bs=4q is not possible"),
+        (lambda: dl.Job(bs=4095), "multiples of 512"),
+        (lambda: dl.Job(iodeptth=3), 'did you mean "iodepth"'),
+        (lambda: dl.Job(numjobs=2), "numjobs=2 is not possible"),
+        (lambda: dl.Job(data="randm"), 'did you mean "random"'),
+        (lambda: dl.Job(name=""), "name = '': allowed"),
+        (lambda: dl.Job(bs=[1]), "a number or a text"),
+        (lambda: WRITES.with_options(deth=1), 'job option "deth" is not supported'),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(wrong: Any, told: str) -> None:
+    with pytest.raises(dl.RequestError) as caught:
+        wrong()
+    assert told in str(caught.value)
+
+
+def test_the_drive_afterwards_must_be_asked_for(used: dl.Drive) -> None:
+    found = used.run(dl.Job(rw="read", io_size="1m"), progress=False)
+    with pytest.raises(dl.RequestError, match="keep=True"):
+        _ = found.drive
+    assert found.summary["write_amplification"].to_list() == [None]
+
+
+def test_models_are_a_table() -> None:
+    table = dl.models()
+    assert table.height == 49
+    assert NAME in table["name"].to_list()
+    assert table.schema["user_capacity_bytes"] == pl.Int64
+
+
+def test_the_command_line_loads_no_tables() -> None:
+    """`import drivelab` costs nothing: commands of served drives start at once."""
+    program = "import drivelab, drivelab.cli, sys; print('polars' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+    with pytest.raises(AttributeError, match="no attribute 'Driv'"):
+        _ = dl.Driv
+    assert set(dl.__all__) <= set(dir(dl))

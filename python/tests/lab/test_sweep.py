@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+import drivelab as dl
+from drivelab.lab.points import groups, points
+
+DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
+JOB = dl.Job(rw="randwrite", bs="4k", iodepth=4, io_size="256m")
+GRID = {"spare_ratio": [0.07, 0.28], "job.iodepth": [1, 32]}
+
+
+def swept(**options: Any) -> dl.Study:
+    return dl.sweep(DRIVE, GRID, **({"job": JOB, "state": "filled", "progress": False} | options))
+
+
+@pytest.fixture(scope="module")
+def alone() -> dl.Study:
+    return swept(workers=1)
+
+
+def test_a_row_for_every_combination(alone: dl.Study) -> None:
+    frame = alone.frame()
+    assert frame.select(pl.col("spare_ratio"), pl.col("job.iodepth")).rows() == [
+        (0.07, 1),
+        (0.07, 32),
+        (0.28, 1),
+        (0.28, 32),
+    ]
+    assert frame["write_amplification"][0] > frame["write_amplification"][2]
+    assert frame["iops"][1] > frame["iops"][0]
+
+
+def test_a_point_is_the_run_of_its_drive(alone: dl.Study) -> None:
+    drive = dl.Drive("intel-x25-m-g1-80gb", {"spare_ratio": 0.28}, scale="1/64")
+    found = drive.prepare("filled", progress=False).run(
+        JOB.with_options(iodepth=32), progress=False
+    )
+    assert found.report == alone[3].report
+
+
+def test_any_number_of_workers_gives_the_same(alone: dl.Study) -> None:
+    assert swept(workers=2).frame().equals(alone.frame())
+
+
+def test_a_store_finds_what_other_sweeps_measured(alone: dl.Study, tmp_path: Path) -> None:
+    place = tmp_path / "study"
+    first = dl.sweep(
+        DRIVE, {"job.iodepth": [32]}, job=JOB, state="filled", store=place, progress=False
+    )
+    assert len(first) == 1
+    began = _written(place)
+    assert swept(store=place).frame().equals(alone.frame())
+    assert _written(place)[: len(began)] == began
+    # All that is there already: not even a worker is started.
+    assert swept(store=place, workers=1).frame().equals(alone.frame())
+    with duckdb.connect(str(place / "study.duckdb")) as file:
+        assert file.execute("SELECT count(*), count(DISTINCT key) FROM points").fetchone() == (5, 5)
+
+
+def _written(place: Path) -> list[Any]:
+    with duckdb.connect(str(place / "study.duckdb")) as file:
+        return file.execute("SELECT rowid, key FROM points ORDER BY rowid").fetchall()
+
+
+def test_repeats_have_their_own_seeds_and_an_interval() -> None:
+    study = dl.sweep(
+        DRIVE, {"job.iodepth": [1, 8]}, job=JOB, state="filled", repeats=3, progress=False
+    )
+    assert study.frame()["seed"].n_unique() == 3
+    means = study.means("iops")
+    assert means["repeats"].to_list() == [3, 3]
+    assert (means["low"] < means["iops"]).all()
+    assert (means["iops"] < means["high"]).all()
+    assert study.means("erases").height == 2
+
+
+def test_groups_share_a_prepared_drive_and_feed_all_workers() -> None:
+    found = points(DRIVE, {"spare_ratio": [0.07, 0.28], "job.iodepth": [1, 2, 4]}, JOB, "new", 1)
+    assert [len(part) for part in groups(found, 1)] == [3, 3]
+    assert [len(part) for part in groups(found, 4)] == [2, 1, 2, 1]
+    for part in groups(found, 4):
+        assert len({point.drive.key for point in part}) == 1
+    assert [len(part) for part in groups(found, 50)] == [1] * 6
+
+
+SCRIPT = """
+import sys
+import drivelab as dl
+dl.sweep(
+    dl.Drive("intel-x25-m-g1-80gb", scale="1/64"),
+    {"spare_ratio": [0.07, 0.1, 0.14, 0.2, 0.28, 0.4]},
+    job=dl.Job(rw="randwrite", bs="4k", iodepth=32, io_size="256m"),
+    state="filled", workers=2, store=sys.argv[1],
+)
+print("whole")
+"""
+
+
+def test_killed_in_the_middle_a_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
+    place = tmp_path / "killed"
+    command = [sys.executable, "-c", SCRIPT, str(place)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as begun:
+        deadline = time.monotonic() + 60
+        log = place / "study.duckdb.wal"
+        while not (log.exists() and log.stat().st_size > 6_000) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        begun.send_signal(signal.SIGKILL)
+    before = _written(place)
+    assert 0 < len(before) < 6, "killed too early, or too late"
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "whole\n"
+    after = _written(place)
+    assert [key for _, key in after[: len(before)]] == [key for _, key in before]
+    assert len(after) == 6
+    other = tmp_path / "other"
+    subprocess.run([sys.executable, "-c", SCRIPT, str(other)], check=True, capture_output=True)
+    assert _reports(place) == _reports(other)
+
+
+def _reports(place: Path) -> list[Any]:
+    with duckdb.connect(str(place / "study.duckdb")) as file:
+        return file.execute("SELECT key, report FROM points ORDER BY key").fetchall()
+
+
+def test_a_worker_that_dies_costs_its_point_only(
+    alone: dl.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from drivelab.lab import workers
+
+    killed: list[int] = []
+    measure = workers.Worker._try
+
+    def once(self: workers.Worker, left: Any, take: Any, progress: Any) -> int:
+        if not killed:
+            self._started()
+            assert self._process is not None
+            killed.append(self._process.pid)
+            os.kill(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        return measure(self, left, take, progress)
+
+    monkeypatch.setattr(workers.Worker, "_try", once)
+    assert swept(workers=2).frame().equals(alone.frame())
+    assert killed
+
+
+def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from drivelab.lab import workers
+
+    monkeypatch.setattr(workers.Worker, "_try", lambda *_: 0)
+    with pytest.raises(dl.WorkError, match=r"3 workers died of this point.*workers=1"):
+        swept(workers=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"grid": {"spare_ratoi": [1]}}, "did you mean spare_ratio"),
+        ({"grid": {"spare_ratio": []}}, "spare_ratio: the list of values is empty"),
+        ({"grid": {"spare_ratio": 0.1}}, "give a list of values"),
+        ({"grid": {"job.deth": [1]}}, 'job option "deth" is not supported'),
+        ({"grid": {"job.bs": ["4k", "5q"]}}, "bs=5q is not possible"),
+        ({"grid": {"job.size": ["1%", "9t"]}}, "leave the drive"),
+        ({"grid": {"state": ["new", "usd"]}, "state": None}, 'did you mean "used"'),
+        ({"grid": {"state": ["new"]}}, "once is allowed"),
+        ({"repeats": 0}, "repeats = 0: allowed: whole numbers from 1 to 1000"),
+        ({"workers": 0}, "workers = 0: allowed: whole numbers from 1 to 64"),
+        ({"store": "/proc/none/study"}, "can't be opened"),
+        ({"job": "w"}, "job = 'w': allowed: a drivelab.Job"),
+        ({"drive": DRIVE.in_state("filled")}, "has a past already"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_runs(
+    options: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from drivelab.lab import workers
+
+    monkeypatch.setattr(workers.Worker, "_try", lambda *_: pytest.fail("something ran"))
+    given = {"drive": DRIVE, "grid": GRID, "job": JOB, "state": "filled", "progress": False}
+    with pytest.raises(dl.RequestError) as caught:
+        dl.sweep(**(given | options))
+    assert told in str(caught.value)
+
+
+def test_a_file_of_something_else_is_no_store(tmp_path: Path) -> None:
+    file = tmp_path / "other.duckdb"
+    with duckdb.connect(str(file)) as made:
+        made.execute("CREATE TABLE mine (x INTEGER)")
+    with pytest.raises(dl.RequestError, match="no store of points"):
+        swept(store=file)
+
+
+def test_plots_show_what_was_varied(alone: dl.Study, tmp_path: Path) -> None:
+    figure = alone.plot("spare_ratio", "write_amplification", hue="job.iodepth")
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "spare_ratio"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["1", "32"]
+    figure.savefig(tmp_path / "plot.png")
+    with pytest.raises(dl.RequestError, match=r"job\.iodepth has several values"):
+        alone.plot("spare_ratio", "iops")
+    assert len(alone.where({"job.iodepth": 32}).plot("spare_ratio", "iops").axes) == 1
+    with pytest.raises(dl.RequestError, match=r"job\.iodepth = 3 was not measured.*1, 32"):
+        alone.where({"job.iodepth": 3})
+    with pytest.raises(dl.RequestError, match='"spare" was not varied; did you mean "spare_ratio"'):
+        alone.plot("spare", "iops")
+    with pytest.raises(dl.RequestError, match='"iop" is not measured; did you mean "iops"'):
+        alone.means("iop")
