@@ -29,6 +29,7 @@ COMMANDS = {
     "show": Command("catalogue:show", "show intel-x25-m-g1-80gb --set spare_ratio=0.28"),
     "review": Command("review:review", "review intel-x25-m-g1-80gb --out review"),
     "run": Command("fio:run", "run job.fio --drive intel-x25-m-g1-80gb --state used"),
+    "sweep": Command("sweep:sweep", "sweep policies.toml --store study"),
     "replay": Command(
         "replay:replay", "replay trace.csv --drive intel-x25-m-g1-80gb --pacing capped"
     ),

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from drivelab import cli
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "policies.toml"
+SMALL = """
+drive = "intel-x25-m-g1-80gb"
+scale = "1/128"
+state = "filled"
+[set]
+flash.pages_per_block = 128
+[job]
+rw = "randwrite"
+bs = "4k"
+io_size = "4m"
+[grid]
+job.iodepth = [1, 32]
+"""
+
+
+def test_a_file_is_measured_printed_and_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, csv = tmp_path / "s.toml", tmp_path / "s.csv"
+    file.write_text(SMALL, encoding="utf-8")
+    words = ["sweep", str(file), "--store", str(tmp_path / "study"), "--csv", str(csv)]
+    assert cli.run(words) == 0
+    told = capsys.readouterr().out
+    assert "job.iodepth" in told
+    assert told.count("write ") == 2
+    assert cli.run([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["varied"] == ["job.iodepth"]
+    assert [point["job.iodepth"] for point in found["points"]] == [1, 32]
+    table = pl.read_csv(csv)
+    assert table["iops"].to_list() == [point["iops"] for point in found["points"]]
+
+
+def test_the_example_is_a_sweep() -> None:
+    from drivelab.lab import sweep_file
+    from drivelab.lab.points import points
+
+    wanted = sweep_file.read(EXAMPLE)
+    assert len(points(wanted.drive, wanted.grid, wanted.job, wanted.state, wanted.repeats)) == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("drive =", "drvie =", 'key "drvie" is unknown; did you mean "drive"'),
+        ("[job]", "[jobs]", 'did you mean "job"'),
+        ("[grid]", "[set2]", 'key "set2" is unknown'),
+        ("job.iodepth = [1, 32]", "job.iodepth = 1", "allowed: a list of values"),
+        ("job.iodepth = [1, 32]", "job.deth = [1]", 'job option "deth" is not supported'),
+        ('io_size = "4m"', 'io_sizee = "4m"', 'did you mean "io_size"'),
+        ('state = "filled"', 'state = "fild"', 'did you mean "filled"'),
+        ('scale = "1/128"', "scale = 128", "scale = 128: allowed: a text"),
+        ('scale = "1/128"', "seed = -1", "seed = -1: allowed"),
+        ('scale = "1/128"', "repeats = 0", "repeats = 0: allowed"),
+        ("pages_per_block", "pages_per_blok", "did you mean flash.pages_per_block"),
+        ("[set]", "[set", "no TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name(
+    old: str, new: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(SMALL.replace(old, new), encoding="utf-8")
+    assert cli.run(["sweep", str(file)]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["sweep", str(tmp_path / "none.toml")]) == 2
+    assert "can't be read: No such file" in capsys.readouterr().err
