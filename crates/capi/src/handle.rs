@@ -9,6 +9,9 @@ use drivelab_sim::Nanos;
 
 use crate::records::{Completion, Op, Request};
 
+/// No request may come later: 146 years, so that times can be added up without a look at their limit.
+const LATEST_NS: Nanos = 1 << 62;
+
 /// A drive.
 #[derive(Clone, Debug)]
 pub struct Handle {
@@ -63,15 +66,21 @@ impl Handle {
                 self.refuse(&format!("op is {}; it must be 0 to 3", request.op));
                 return taken;
             };
-            if request.time_ns > self.drive.now_ns() {
-                self.drive.advance(request.time_ns, &mut self.said);
-                self.hear();
-            }
             let command = Command {
                 fua: request.fua != 0,
                 ..Command::new(request.tag, op, request.lba, request.sector_count)
             };
-            match self.drive.submit(request.time_ns, command) {
+            // One that waited for room in the queue comes late.
+            let time_ns = request.time_ns.max(self.drive.now_ns());
+            if let Err(reason) = self.check(&command, time_ns) {
+                self.refuse(&reason);
+                return taken;
+            }
+            if time_ns > self.drive.now_ns() {
+                self.drive.advance(time_ns, &mut self.said);
+                self.hear();
+            }
+            match self.drive.submit(time_ns, command) {
                 Ok(()) => {}
                 Err(CommandError::QueueFull { .. }) => return taken,
                 Err(error) => {
@@ -81,6 +90,16 @@ impl Handle {
             }
         }
         requests.len()
+    }
+
+    /// Before any time passes for it.
+    fn check(&self, command: &Command, time_ns: Nanos) -> Result<(), String> {
+        if time_ns > LATEST_NS {
+            return Err(format!("time_ns is {time_ns}; it must be 0 to {LATEST_NS}"));
+        }
+        command
+            .check(time_ns, self.drive.now_ns(), self.drive.capacity_sectors())
+            .map_err(|error| error.to_string())
     }
 
     fn refuse(&mut self, reason: &str) {
@@ -111,5 +130,51 @@ impl Handle {
 
     fn hear(&mut self) {
         self.done.extend(self.said.drain(..).map(Completion::from));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXTS: [&str; 2] = [
+        include_str!("../../../models/flash/imft-50nm-mlc.toml"),
+        include_str!("../../../models/intel-x25-m-g1-80gb.toml"),
+    ];
+
+    fn write(tag: u32, lba: u64, time_ns: Nanos) -> Request {
+        Request { time_ns, lba, tag, sector_count: 8, op: 1, fua: 0, reserved: [0; 6] }
+    }
+
+    #[test]
+    fn requests_that_found_no_room_are_taken_late() {
+        let mut drive = Handle::open(&TEXTS, 1).unwrap();
+        let depth = drive.queue_depth() as usize;
+        let requests: Vec<_> =
+            (0..3 * depth as u32).map(|tag| write(tag, u64::from(tag) * 8, 1000)).collect();
+        let (mut taken, mut heard) = (0, 0);
+        while heard < requests.len() {
+            taken += drive.submit(&requests[taken..]);
+            assert!(drive.error().is_empty(), "{:?}", drive.error());
+            let done = drive.wait(Nanos::MAX, requests.len()).len();
+            assert!(done > 0, "{heard} of {taken} requests done");
+            drive.forget(done);
+            heard += done;
+        }
+        assert_eq!(taken, requests.len());
+    }
+
+    #[test]
+    fn of_a_refused_request_nothing_has_happened() {
+        let mut drive = Handle::open(&TEXTS, 1).unwrap();
+        let end = drive.capacity_sectors();
+        for request in
+            [write(1, end, 5_000_000), write(2, 0, Nanos::MAX), Request { op: 9, ..write(3, 0, 7) }]
+        {
+            assert_eq!(drive.submit(&[request]), 0);
+            assert!(!drive.error().is_empty());
+            assert_eq!(drive.now_ns(), 0, "{:?}", drive.error());
+        }
+        assert_eq!(drive.submit(&[write(4, 0, 5_000_000)]), 1);
     }
 }

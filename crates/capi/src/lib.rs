@@ -111,7 +111,8 @@ pub unsafe extern "C" fn drivelab_now_ns(drive: *const Handle) -> u64 {
 }
 
 /// Hands over requests in order, each at its time, as long as the drive's queue has room; time passes until then, and
-/// what completes meanwhile is kept for `drivelab_wait`. Gives the number taken.
+/// what completes meanwhile is kept for `drivelab_wait`. A request whose time has passed, because the queue was full, is
+/// handed over now. Gives the number taken.
 ///
 /// If fewer were taken, the queue is full (`drivelab_error` gives an empty text: wait for a completion, then go on), or
 /// the next request is not allowed (`drivelab_error` gives the reason; nothing of it has happened).

@@ -34,7 +34,7 @@ pub enum Outcome {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// When it is handed over, ns; not before a time that the drive has reached.
+    /// When it is handed over, ns, at most 2^62. Of a time that the drive has passed: now.
     pub time_ns: u64,
     /// First sector of 512 bytes.
     pub lba: u64,

@@ -161,7 +161,7 @@ impl Completion {
     }
 }
 
-/// Why a command was refused. Nothing has happened inside the drive then.
+/// Why a command was refused. Nothing has happened inside the drive then but what lay before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// The range leaves the drive.
@@ -211,7 +211,7 @@ pub trait Device {
     /// Hands over a command at `now_ns`, which must not lie before any time already reached.
     ///
     /// # Errors
-    /// [`CommandError`]; the drive is unchanged then.
+    /// [`CommandError`]; the drive is unchanged then but for time.
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError>;
 
     /// When something next happens inside, or `None` if nothing will without a new command.

@@ -11,7 +11,7 @@ pub struct FtlCounters {
     pub programs_cleaning: u64,
     /// Program operations for valid pages that static wear levelling moved.
     pub programs_wear: u64,
-    /// Program operations of the map journal.
+    /// Program operations of the map: its journal, or lines of one that lies in flash.
     pub programs_map: u64,
     /// Program operations of parity over dies.
     pub programs_parity: u64,
@@ -31,7 +31,7 @@ pub struct FtlCounters {
     pub erases_cleaning: u64,
     /// Blocks erased by static wear levelling.
     pub erases_wear: u64,
-    /// Blocks erased by the map journal.
+    /// Blocks erased by the map: by its journal, or by the log of one that lies in flash.
     pub erases_map: u64,
     /// Blocks erased by secure erase.
     pub erases_secure: u64,
@@ -54,5 +54,11 @@ impl FtlCounters {
             + self.programs_wear
             + self.programs_map
             + self.programs_parity
+    }
+
+    /// Blocks erased for any purpose.
+    #[must_use]
+    pub fn erases(&self) -> u64 {
+        self.erases_cleaning + self.erases_wear + self.erases_map + self.erases_secure
     }
 }

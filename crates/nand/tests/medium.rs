@@ -223,6 +223,42 @@ fn a_secure_erase_leaves_erase_counts_and_nothing_else() {
     medium.hold(1, 10).unwrap();
 }
 
+/// Bytes that remember what they were before each store.
+struct Watched {
+    bytes: Vec<u8>,
+    before: Vec<Vec<u8>>,
+}
+
+impl AsRef<[u8]> for Watched {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl AsMut<[u8]> for Watched {
+    fn as_mut(&mut self) -> &mut [u8] {
+        self.before.push(self.bytes.clone());
+        &mut self.bytes
+    }
+}
+
+#[test]
+fn a_retired_block_stays_so_wherever_a_secure_erase_is_cut() {
+    let mut medium = Medium::in_memory(SHAPE).unwrap();
+    medium.apply(program(0, 0, 1), &words(&[record(1, 1)])).unwrap();
+    medium.apply(program(1, 0, 2), &words(&[record(2, 2)])).unwrap();
+    medium.apply(FlashOp::Retire { block: BlockIndex(1) }, &[]).unwrap();
+    let mut watched = Medium::new(SHAPE, Watched { bytes: medium.into_bytes(), before: Vec::new() }).unwrap();
+    let opened = watched.bytes().len();
+    watched.secure_erase();
+    let cuts = watched.into_bytes().before;
+    assert!(cuts.len() > 5 && cuts[0].len() == opened, "{} stores", cuts.len());
+    for (cut, bytes) in cuts.into_iter().enumerate() {
+        let found = seen(&Medium::new(SHAPE, bytes).unwrap());
+        assert_eq!(found.blocks[1].state, BlockState::Retired, "before store {cut}");
+    }
+}
+
 #[test]
 fn sizes_that_cannot_be_are_named() {
     let wrong = Medium::new(SHAPE, vec![0; 100]).unwrap_err();

@@ -16,6 +16,7 @@ from drivelab.targets import Report
 
 if TYPE_CHECKING:
     from drivelab.lab.drive import Drive
+    from drivelab.lab.plots import Plots
 
 QUOTED = ("min", "p50", "p90", "p99", "p99_9", "p99_99", "max")
 
@@ -151,6 +152,14 @@ class Result:
             for name in results.SPLIT_PARTS
         ]
         return pl.DataFrame(rows, schema=_PARTS, orient="row")
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures: `plot.latency()`, `plot.series("iops")`, `plot.parts()`."""
+        # Loaded only where something is drawn.
+        from drivelab.lab.plots import Plots
+
+        return Plots(self)
 
     def metrics(self) -> dict[str, Any]:
         """The numbers of a run of one direction as one flat record; raises RequestError where

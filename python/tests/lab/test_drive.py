@@ -148,3 +148,22 @@ def test_the_command_line_loads_no_tables() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Driv'"):
         _ = dl.Driv
     assert set(dl.__all__) <= set(dir(dl))
+
+
+def test_pictures_of_a_result(used: dl.Drive, result: dl.Result, tmp_path: Path) -> None:
+    reads = dl.Job(rw="randread", bs="4k", iodepth=8, io_size="4m", name="r")
+    both = used.run(WRITES, reads, progress=False)
+    for name, figure in {
+        "latency": both.plot.latency(),
+        "series": both.plot.series("latency_max_us"),
+        "parts": both.plot.parts(),
+    }.items():
+        figure.savefig(tmp_path / f"{name}.png")
+        (axes,) = figure.axes
+        assert len(axes.get_legend_handles_labels()[1]) == (5 if name == "parts" else 2)
+    (axes,) = result.plot.series().axes
+    (line,) = axes.lines
+    assert list(line.get_ydata()) == result.series["iops"].to_list()[: len(line.get_ydata())]
+    assert axes.get_legend() is None
+    with pytest.raises(dl.RequestError, match='"iosp" is not in series'):
+        result.plot.series("iosp")

@@ -82,7 +82,7 @@ impl Flash {
     /// Bus time of each of `pages` of which so many bytes are wanted in all.
     fn bus_ns(&self, bytes: u64, pages: u64) -> Nanos {
         let geometry = &self.layout.geometry;
-        if bytes == u64::from(geometry.program_bytes()) {
+        if pages == 1 && bytes == u64::from(geometry.program_bytes()) {
             return self.page_bus_ns;
         }
         // Error correction data comes with every sector.
@@ -259,6 +259,8 @@ impl Flash {
     /// outdated; how long that takes.
     pub(crate) fn program_own(&mut self, pages: u64) -> Nanos {
         self.work.program_ns += pages * self.timing.program_ns(0);
+        self.work.bus_ns += pages * self.page_bus_ns;
+        self.work.erase_ns += self.timing.erase_ns;
         let rounds = pages.div_ceil(u64::from(self.layout.geometry.die_count()));
         rounds * (self.page_bus_ns + self.timing.program_ns(0)) + self.timing.erase_ns
     }

@@ -272,6 +272,7 @@ impl HardDisk {
     /// first; their completions are given back.
     pub fn secure_erase(&mut self) -> Vec<Completion> {
         let done = self.finish_all();
+        self.stop_reading_ahead(self.now_ns);
         self.read_cache.clear();
         self.write_cache.clear();
         self.arrivals.clear();
@@ -293,6 +294,7 @@ impl HardDisk {
         }
         let pass_ns = self.geometry.pass_ns();
         self.meters.write_busy_ns += pass_ns;
+        self.meters.media_write_bytes += self.capacity_sectors() * SECTOR_BYTES;
         self.now_ns += pass_ns;
         self.arm.stay_at(&self.geometry.place(0), self.now_ns);
         self.queue.restart(self.now_ns);

@@ -49,8 +49,9 @@ pub(super) fn shape(
         let allowed = format!("must be a whole number of sectors and at most a page of {page} bytes");
         return Err(GeometryError::new("ftl.map_unit_bytes", unit, allowed));
     }
-    if granule == 0 || unit > 127 * granule || granule > unit || page / granule > 0x7FFF {
-        let allowed = format!("must be {} to ftl.map_unit_bytes = {unit}", unit.div_ceil(127));
+    let least = unit.div_ceil(127).max(page / 0x8000 + 1);
+    if !(least..=unit).contains(&granule) {
+        let allowed = format!("must be {least} to ftl.map_unit_bytes = {unit}");
         return Err(GeometryError::new("ftl.granule_bytes", granule, allowed));
     }
     if config.trims_deferred && config.map_cache_bytes == 0 {

@@ -1,4 +1,4 @@
-//! Parameters of the page-mapped FTL.
+//! Parameters of every mapping scheme that writes logs.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub enum CleaningMode {
     RewriteInPlace,
 }
 
-/// Parameters of the page-mapped FTL. Block counts are per die.
+/// Parameters of every mapping scheme that writes logs. Block counts are per die.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FtlConfig {
     /// Map units that the host can address.

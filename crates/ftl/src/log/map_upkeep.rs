@@ -68,8 +68,9 @@ impl DieLogs {
                 break;
             }
             step.pages_read += 1;
-            step.bytes_read += lines.len() as u32 * map.line_bytes();
             let fits = lines.len().min(room - kept.len());
+            // A page that is looked at again is sensed again; what was taken of it doesn't come a second time.
+            step.bytes_read += fits as u32 * map.line_bytes();
             if fits < lines.len() {
                 map.step_back(die);
             }

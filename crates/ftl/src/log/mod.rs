@@ -1,6 +1,6 @@
-//! A log on every die: open blocks and the free pool, write streams, the map journal, the log of a map that lies in flash, cleaning of one die, blocks that
-//! fail. What schemes share that append to an open block of every die and clean die by die; and the words for what
-//! such a log does.
+//! A log on every die: open blocks and the free pool, write streams, the map journal, the log of a map that lies in
+//! flash, cleaning of one die, blocks that fail. What schemes share that append to an open block of every die and clean
+//! die by die; and the words for what such a log does.
 
 pub mod bad_blocks;
 pub mod blocks;

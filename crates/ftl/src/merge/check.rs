@@ -62,8 +62,7 @@ impl MergeCore {
             return Err("a unit is logged in a block that is no log block".to_owned());
         }
         let counters = &self.counters;
-        if counters.programs() != self.flash.program_count()
-            || counters.erases_cleaning + counters.erases_secure != self.flash.erase_total()
+        if counters.programs() != self.flash.program_count() || counters.erases() != self.flash.erase_total()
         {
             return Err("programs and erases do not add up".to_owned());
         }

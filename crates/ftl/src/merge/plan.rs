@@ -18,6 +18,8 @@ pub struct RowRead {
     pub from: Ppn,
     /// Units that were read.
     pub units: u32,
+    /// Those of them that complete what the host wrote in part.
+    pub completing: u32,
 }
 
 /// One flash operation of a bank. The state of the scheme has already changed when a step is handed out.
@@ -29,6 +31,8 @@ pub enum MergeStep {
         to: Ppn,
         /// Nothing in it is the host's.
         is_copy: bool,
+        /// What it moves is moved for wear levelling.
+        rotates: bool,
     },
     /// A block was erased.
     Erase {

@@ -33,8 +33,9 @@ impl MergeCore {
                 }
                 Task::Close { slot } => {
                     self.banks[index].tasks.pop_front();
+                    let rotates = self.banks[index].slots[slot].is_some_and(|open| open.rotates);
                     if let Some(block) = self.close(bank, slot) {
-                        return Ok(Some(self.erase(bank, block)));
+                        return Ok(Some(self.erase(bank, block, rotates)));
                     }
                 }
                 Task::Log => {
@@ -49,7 +50,7 @@ impl MergeCore {
         }
         if let Some(block) = self.banks[index].dead.pop() {
             self.banks[index].logs.retain(|&log| log != block);
-            return Ok(Some(self.erase(bank, block)));
+            return Ok(Some(self.erase(bank, block, false)));
         }
         Ok(None)
     }
@@ -88,13 +89,17 @@ impl MergeCore {
         rows
     }
 
-    /// Notes that a unit is read from a place.
+    /// Notes that a unit is read from a place, perhaps to complete what the host wrote of it.
     #[inline]
-    fn note_read(&mut self, from: Ppn) {
+    fn note_read(&mut self, from: Ppn, completes: bool) {
+        let completing = u32::from(completes);
         let page = from.0 / self.layout.units_per_page;
         match self.reads.iter_mut().find(|read| read.from.0 / self.layout.units_per_page == page) {
-            Some(read) => read.units += 1,
-            None => self.reads.push(RowRead { from, units: 1 }),
+            Some(read) => {
+                read.units += 1;
+                read.completing += completing;
+            }
+            None => self.reads.push(RowRead { from, units: 1, completing }),
         }
     }
 
@@ -125,14 +130,14 @@ impl MergeCore {
                 self.taken.push((bank.cursor as u32, place));
                 self.banks[index].cursor += 1;
                 if let Some(from) = from.filter(|_| unit.is_partial) {
-                    self.note_read(from);
+                    self.note_read(from, true);
                 }
                 if !is_trimmed {
                     self.note_superseded(lpn, from);
                     self.set_written(lpn);
                 }
             } else if let Some(from) = from {
-                self.note_read(from);
+                self.note_read(from, false);
                 copies += 1;
                 if let Some(stamps) = &mut self.stamps {
                     stamps.copy(from, place);
@@ -153,7 +158,7 @@ impl MergeCore {
             open.copied |= copies > 0;
             open.mixed |= host > 0 && open.copied;
         }
-        Ok(MergeStep::Row { to: programmed?, is_copy: host == 0 })
+        Ok(MergeStep::Row { to: programmed?, is_copy: host == 0, rotates: open.rotates })
     }
 
     fn count_row(&mut self, host: u32, copies: u32, rotates: bool) {
@@ -204,7 +209,7 @@ impl MergeCore {
             if unit.is_partial
                 && let Some(from) = self.lookup(unit.lpn)
             {
-                self.note_read(from);
+                self.note_read(from, true);
             }
             if self.superseded.is_some() {
                 self.note_superseded(unit.lpn, self.lookup(unit.lpn));
@@ -225,7 +230,7 @@ impl MergeCore {
         if page + 1 == self.superblocks.row_count {
             self.close_log(index, block);
         }
-        Ok(MergeStep::Row { to: programmed?, is_copy: false })
+        Ok(MergeStep::Row { to: programmed?, is_copy: false, rotates: false })
     }
 
     /// The newest log block takes no more.
@@ -262,10 +267,14 @@ impl MergeCore {
         old.checked_sub(1).map(BlockIndex)
     }
 
-    fn erase(&mut self, bank: DieIndex, block: BlockIndex) -> MergeStep {
+    fn erase(&mut self, bank: DieIndex, block: BlockIndex, rotates: bool) -> MergeStep {
         self.flash.erase(block);
         self.free.put(bank, block, self.flash.erase_count(block));
-        self.counters.erases_cleaning += 1;
+        if rotates {
+            self.counters.erases_wear += 1;
+        } else {
+            self.counters.erases_cleaning += 1;
+        }
         MergeStep::Erase { block }
     }
 

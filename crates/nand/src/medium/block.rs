@@ -245,10 +245,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         wipe(self.bytes.as_mut(), records);
     }
 
-    /// Clears the pages' headers. Until that is done the block counts as one whose erase was torn.
+    /// Clears the pages' headers. Until that is done the block counts as one whose erase was torn, but for a retired one:
+    /// it stays so at every moment, or it would be used again after a cut.
     fn clear_block(&mut self, block: u32, after: BlockState) {
         let erase_count = self.block_head(block).erase_count;
-        self.commit_block(block, erase_count, BlockState::TornErase);
+        if after != BlockState::Retired {
+            self.commit_block(block, erase_count, BlockState::TornErase);
+        }
         let (begin, end) = (self.page_at(block, 0), self.page_at(block, self.shape.pages_per_block));
         self.bytes.as_mut()[begin..end].fill(0);
         self.commit_block(block, erase_count.saturating_add(1), after);

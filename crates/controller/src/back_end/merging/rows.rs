@@ -19,7 +19,10 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
             Err(error) => unreachable!("job of bank {}: {error}", bank.0),
         };
         Some(match step {
-            MergeStep::Row { to, is_copy } => self.time_row(bank, to, is_copy, now),
+            MergeStep::Row { to, is_copy, rotates } => {
+                self.note_reads(rotates);
+                self.time_row(bank, to, is_copy, now)
+            }
             MergeStep::Erase { block } => self.time_erase(bank, block, now),
         })
     }
@@ -70,6 +73,21 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         Timed::Until(self.flash.erase(bank, now, true))
     }
 
+    /// Counts what a row reads by its purpose: to complete what the host wrote in part, or to move what it did not.
+    fn note_reads(&mut self, rotates: bool) {
+        let unit_bytes = u64::from(self.layout.unit_bytes);
+        for read in self.mapping.reads() {
+            let moved = u64::from(read.units - read.completing) * unit_bytes;
+            self.meters.units_rmw += u64::from(read.completing);
+            self.meters.read_bytes_rmw += u64::from(read.completing) * unit_bytes;
+            if rotates {
+                self.meters.read_bytes_wear += moved;
+            } else {
+                self.meters.read_bytes_cleaning += moved;
+            }
+        }
+    }
+
     /// Reads what a row needs, moves the row to the bank and programs it.
     fn time_row(&mut self, bank: DieIndex, to: Ppn, is_copy: bool, now: Nanos) -> Timed {
         let index = bank.0 as usize;
@@ -78,12 +96,6 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         for at in 0..self.mapping.reads().len() {
             let units = self.mapping.reads()[at].units;
             let bytes = u64::from(units) * u64::from(self.layout.unit_bytes);
-            if merges {
-                self.meters.read_bytes_cleaning += bytes;
-            } else {
-                self.meters.units_rmw += u64::from(units);
-                self.meters.read_bytes_rmw += bytes;
-            }
             ready =
                 ready.max(self.flash.sense(Sensing { die: bank, pages: 1, bytes, is_cleaning: merges }, now));
         }
