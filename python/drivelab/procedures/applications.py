@@ -255,10 +255,11 @@ def _use(
     return {"minutes": None, "longest_ms": longest_ns / NS_PER_MS, "writes": writes}
 
 
-def _first_above(series: Sequence[Sequence[int]]) -> int:
+def _first_above(series: Sequence[Sequence[int | None]]) -> int:
     """The end of the first second in which a request took too long."""
     longest = zip(*series, strict=True)
-    return next(i + 1 for i, pair in enumerate(longest) if max(pair) > desktop.STUTTER_NS)
+    slow = (max(ns or 0 for ns in pair) > desktop.STUTTER_NS for pair in longest)
+    return next(second for second, found in enumerate(slow, start=1) if found)
 
 
 PROCEDURES = (

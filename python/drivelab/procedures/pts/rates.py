@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drivelab.procedures.flow import COLUMNS, flow
+from drivelab.procedures.flow import COLUMNS, flow, longest_of_buckets
 from drivelab.procedures.measured import Cell, Column
 from drivelab.quantities import MB, NS_PER_MS, NS_PER_S
 from drivelab.targets import Report
@@ -75,7 +75,7 @@ def samples(report: Report) -> list[Sample]:
         series["ios"][:whole],
         series["bytes"],
         series["latency_mean_ns"],
-        series["latency_max_ns"],
+        longest_of_buckets(series),
         strict=False,
     )
     return [

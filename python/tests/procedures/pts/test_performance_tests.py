@@ -261,6 +261,19 @@ def test_samples_of_a_drive_that_tells_no_latencies_have_none() -> None:
     assert (row["highest_mean_ms"], row["max_ms"]) == (None, 2)
 
 
+def test_a_sample_in_which_nothing_was_done_has_no_longest_latency() -> None:
+    """The engine's report has 0 there."""
+    series = {
+        "interval_ns": 10**9,
+        "bytes": [4096, 0],
+        "ios": [1, 0],
+        "latency_mean_ns": [2e6, None],
+        "latency_max_ns": [2_000_000, 0],
+    }
+    report = {"jobs": [{"write": {"runtime_ns": 2 * 10**9, "series": series}}]}
+    assert [sample.max_ms for sample in samples(report)] == [2, None]
+
+
 def test_composite_follows_its_mix() -> None:
     record, _ = run("pts-composite")
     found = values(record)
