@@ -35,12 +35,15 @@ def assumed_note(page: str) -> str:
     return f"the requests of the programs are assumed: docs/tests/{page}"
 
 
-def _size_note(place: Place, wanted_bytes: int) -> tuple[str, ...]:
-    assumed = assumed_note("applications.md")
+def room_note(place: Place, wanted_bytes: int) -> tuple[str, ...]:
+    """What must be said of files for which the drive is too small."""
     if place.size_bytes >= wanted_bytes:
-        return (assumed,)
-    text = f"the drive has room for {place.size_bytes // MIB} MiB of {wanted_bytes // MIB} MiB"
-    return (assumed, text)
+        return ()
+    return (f"the drive has room for {place.size_bytes // MIB} MiB of {wanted_bytes // MIB} MiB",)
+
+
+def _size_note(place: Place, wanted_bytes: int) -> tuple[str, ...]:
+    return (assumed_note("applications.md"), *room_note(place, wanted_bytes))
 
 
 @dataclass(frozen=True, kw_only=True)
