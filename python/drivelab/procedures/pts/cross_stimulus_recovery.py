@@ -9,7 +9,7 @@ from drivelab.counters import spent_in, write_amplification
 from drivelab.procedures.measured import Chart, Column, Measured, Row, Table, Value
 from drivelab.procedures.pts.bench import Bench, Stimulus, one_size
 from drivelab.procedures.pts.performance_test import PerformanceTest
-from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples
+from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples, whole_sample
 from drivelab.quantities import KIB, MB
 
 OUTSTANDING = 32
@@ -43,7 +43,9 @@ class CrossStimulusRecoveryTest(PerformanceTest):
         minutes = recovery_minutes(before, after)
         last = after.samples[-1].mb_per_s if after.samples else None
         facts = (("Queue depth / threads", f"{OUTSTANDING} / 1"),)
-        notes = () if minutes is not None else (_not_recovered(before, last),)
+        notes = _short(parts, bench.lengths.stimulus_s)
+        if minutes is None and last is not None:
+            notes = (*notes, _not_recovered(before, last))
         return Measured(
             span_bytes=bench.span_bytes,
             values=(
@@ -95,7 +97,7 @@ class CrossStimulusRecoveryTest(PerformanceTest):
                 Part(
                     label,
                     start_s,
-                    tuple(samples(report)),
+                    tuple(samples(report) or whole_sample(report)),
                     (write["bytes_per_s"] or 0.0) / MB,
                     write_amplification(spent_in(report)),
                 )
@@ -127,8 +129,20 @@ def _highest(latencies_ms: Iterable[float | None]) -> float | None:
     return max((ms for ms in latencies_ms if ms is not None), default=None)
 
 
-def _not_recovered(before: Part, last: float | None) -> str:
-    share = 100 * last / before.mb_per_s if last is not None and before.mb_per_s else 0.0
+def _short(parts: Sequence[Part], sample_s: float) -> tuple[str, ...]:
+    """What is said of parts that a small or fast drive was done with within one sample."""
+    short = [part for part in parts if all(item.width_s < sample_s for item in part.samples)]
+    if not short:
+        return ()
+    named = ", ".join(part.label for part in short)
+    return (
+        f"No sample of {sample_s:g} s in {named}: the drive was done sooner, and the average of "
+        "the whole part stands in its place.",
+    )
+
+
+def _not_recovered(before: Part, last: float) -> str:
+    share = 100 * last / before.mb_per_s if before.mb_per_s else 0.0
     return (
         "Not recovered: no sample of the last part reached the average of the first one; "
         f"the last sample has {share:.1f} % of it."

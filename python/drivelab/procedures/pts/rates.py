@@ -100,4 +100,14 @@ def duration_s(report: Report) -> float:
     return float(report["jobs"][0]["write"]["runtime_ns"]) / NS_PER_S
 
 
+def whole_sample(report: Report) -> list[Sample]:
+    """Writes that were over before their first sample, as one sample; none if nothing was done."""
+    write, lasted_s = report["jobs"][0]["write"], duration_s(report)
+    if not write["ios"] or lasted_s <= 0:
+        return []
+    latency = write["latency_ns"] or {}
+    mean_ms, max_ms = (_ms(latency.get(key)) for key in ("mean", "max"))
+    return [Sample(0.0, lasted_s, write["ios"], write["bytes"], mean_ms, max_ms)]
+
+
 MINUTE = Column("minute", "Time", "min")
