@@ -41,11 +41,14 @@ class CrossStimulusRecoveryTest(PerformanceTest):
         parts = self._parts(bench)
         before, middle, after = parts
         minutes = recovery_minutes(before, after)
-        last = after.samples[-1].mb_per_s if after.samples else None
+        short = [part for part in parts if _is_short(part, bench.lengths.stimulus_s)]
+        last = _last(after) if after not in short else None
         facts = (("Queue depth / threads", f"{OUTSTANDING} / 1"),)
-        notes = _short(parts, bench.lengths.stimulus_s)
-        if minutes is None and last is not None:
-            notes = (*notes, _not_recovered(before, last))
+        notes = []
+        if short:
+            notes.append(_short_note(short, bench.lengths.stimulus_s))
+        if minutes is None:
+            notes.append(UNTIMED if last is None else _not_recovered(before, last))
         return Measured(
             span_bytes=bench.span_bytes,
             values=(
@@ -71,7 +74,7 @@ class CrossStimulusRecoveryTest(PerformanceTest):
             deviations=self.deviations(
                 bench, "stimulus_s", "sequential_s", "random_s", "sequential_fills", "random_fills"
             ),
-            notes=notes,
+            notes=tuple(notes),
         )
 
     def _parts(self, bench: Bench) -> list[Part]:
@@ -129,16 +132,22 @@ def _highest(latencies_ms: Iterable[float | None]) -> float | None:
     return max((ms for ms in latencies_ms if ms is not None), default=None)
 
 
-def _short(parts: Sequence[Part], sample_s: float) -> tuple[str, ...]:
-    """What is said of parts that a small or fast drive was done with within one sample."""
-    short = [part for part in parts if all(item.width_s < sample_s for item in part.samples)]
-    if not short:
-        return ()
-    named = ", ".join(part.label for part in short)
+def _is_short(part: Part, sample_s: float) -> bool:
+    """Whether a small or fast drive was done with a part within one sample."""
+    return all(sample.width_s < sample_s for sample in part.samples)
+
+
+def _short_note(parts: Sequence[Part], sample_s: float) -> str:
     return (
-        f"No sample of {sample_s:g} s in {named}: the drive was done sooner, and the average of "
-        "the whole part stands in its place.",
+        f"No sample of {sample_s:g} s in {', '.join(part.label for part in parts)}: the drive was "
+        "done sooner, and the average of the whole part stands in its place."
     )
+
+
+UNTIMED = (
+    "Whether and when it recovered can't be said: the last part has no samples, and its average "
+    "holds the way back."
+)
 
 
 def _not_recovered(before: Part, last: float) -> str:

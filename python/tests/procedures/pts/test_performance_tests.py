@@ -230,20 +230,21 @@ def test_cross_stimulus_recovery_that_comes_is_timed_and_needs_no_note() -> None
     assert found["nearly_recovered_min"] < found["recovery_min"]
 
 
-def test_parts_shorter_than_a_sample_are_judged_by_their_averages() -> None:
-    """A small, fast drive is done with a part within the minute of a sample."""
+def test_parts_shorter_than_a_sample_are_no_verdict() -> None:
+    """A small, fast drive is done with a part within the minute of a sample: its average holds the
+    way back, and isn't the 0.0 % that a part without samples looked like."""
     record, _ = run("pts-cross-stimulus-recovery", replace(SHORT, stimulus_s=600))
     found = values(record)
     by_part = {row["part"]: row["mb_per_s"] for row in rows(record, "samples")}
     assert list(by_part.values()) == pytest.approx(
         [row["mb_per_s"] for row in rows(record, "parts")], rel=0.01
     )
-    assert found["end_mb_per_s"] == pytest.approx(found["after_mb_per_s"], rel=0.01)
+    assert len(by_part) == 3
+    assert (found["end_mb_per_s"], found["recovery_min"]) == (None, None)
     short, verdict = record["notes"]
     assert short.startswith("No sample of 600 s in ")
     assert all(name in short for name in by_part)
-    share = 100 * found["after_mb_per_s"] / found["before_mb_per_s"]
-    assert f"the last sample has {share:.1f} % of it" in verdict
+    assert verdict.startswith("Whether and when it recovered can't be said")
 
 
 def part(*rates: float) -> Part:
