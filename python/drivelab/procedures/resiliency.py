@@ -157,6 +157,8 @@ class Resiliency(Procedure):
         if emptied:
             steps.settle(copy, progress)
         else:
+            # Before the next copy is made, not after.
+            del copy
             copy = drive.clone()
         pass_of_reads = run(PASSES["hdtach-read"], 0.4, copy)
         reads = pass_of_reads.more["pass"] if _touched_flash(pass_of_reads) else None
@@ -189,11 +191,15 @@ class Resiliency(Procedure):
 
 
 def _trim(drive: Target, seed: int, progress: TaskProgress, share: float) -> bool:
-    """TRIM of everything and a rest, as in the states; whether the drive took any notice."""
+    """TRIM of everything and a rest, as in the states; whether the drive took any notice.
+
+    Of an empty drive nobody can tell, and nothing is wrong with it.
+    """
     before = drive.counters().get("units_trimmed")
     steps.trim(drive, derive_seed(seed, "trim"), progress, share)
     steps.settle(drive, progress)
-    return before is None or drive.counters().get("units_trimmed") != before
+    after = drive.counters()
+    return before is None or after.get("units_trimmed") != before or after.get("valid_units") == 0
 
 
 def _touched_flash(measured: Measured) -> bool:

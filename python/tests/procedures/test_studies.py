@@ -96,7 +96,9 @@ def test_what_brings_a_tortured_drive_back() -> None:
 
 def test_no_share_is_formed_of_reads_that_touch_no_flash() -> None:
     """The state `new` on request: as it is, nothing but the map can be read."""
-    rows, values, notes = measure("resiliency-table", EngineTarget(small_model(), 1))
+    new = EngineTarget(small_model(), 1).variant([("ftl.trim_supported", "true")])
+    rows, values, notes = measure("resiliency-table", new)
+    assert not any("ignores TRIM" in note for note in notes)
     assert rows[0]["pass_read_mb_per_s"] is None
     assert rows[0]["pass_write_mb_per_s"] > 0
     assert values["tortured_pass_read_percent"] is None
