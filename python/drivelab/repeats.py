@@ -61,12 +61,19 @@ def _merge(record: Record, parts: Sequence[Record]) -> None:
     assert len(keys) == 1, keys
     each = [dict(_numbers(part)) for part in parts]
     found = {}
-    for name in each[0]:
+    missing = []
+    for name in dict.fromkeys(name for numbers in each for name in numbers):
         values = [numbers[name] for numbers in each if name in numbers]
-        # A number that some repeats haven't got (a time of recovery) has no mean.
         if len(values) == len(parts):
             found[name] = estimate(values)
             _put(record, name, found[name].mean)
+        else:
+            # A number that some repeats haven't got (a time of recovery) has no mean.
+            missing.append(_partial(name, parts, values))
+            if name in each[0]:
+                _put(record, name, None)
+    if missing:
+        record["notes"] = [*(record.get("notes") or ()), *missing]
     record["repeats"] = {name: item.record() for name, item in found.items()}
     record["wall_s"] = sum(part["wall_s"] for part in parts)
 
@@ -83,7 +90,21 @@ def _numbers(record: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             yield VALUE + value["name"], float(value["value"])
 
 
-def _put(record: Record, name: str, number: float) -> None:
+def _partial(name: str, parts: Sequence[Record], values: Sequence[float]) -> str:
+    """What is said of a number that only some of the repeats have."""
+    titles = (
+        value["title"]
+        for part in parts
+        for value in part.get("values") or ()
+        if VALUE + value["name"] == name
+    )
+    listed = ", ".join(f"{value:.6g}" for value in values)
+    return (
+        f"{next(titles, name)}: no mean, {len(values)} of {len(parts)} repeats have it ({listed})"
+    )
+
+
+def _put(record: Record, name: str, number: float | None) -> None:
     if name.startswith(VALUE):
         for value in record["values"]:
             if VALUE + value["name"] == name:
@@ -114,7 +135,10 @@ def _percentile_us(part: Record, key: str) -> float | None:
 
 
 def of_jobs(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
-    """Every number of every repeat of a run of jobs, with its interval: `drivelab.repeats`."""
+    """Every number of every repeat of a run of jobs, with its interval: `drivelab.repeats`.
+
+    Clones of a job have one name: `index` is the job's place in `jobs`.
+    """
     rows = []
     for index, job in enumerate(documents[0]["jobs"]):
         for direction in ("read", "write", "trim"):
@@ -126,7 +150,10 @@ def of_jobs(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
                 values = [value for value in map(of, parts) if value is not None]
                 if len(values) == len(parts):
                     numbers[name] = estimate(values).record()
-            rows.append({"job": job["jobname"], "direction": direction, "numbers": numbers})
+            rows.append(
+                {"job": job["jobname"], "index": index}
+                | {"direction": direction, "numbers": numbers}
+            )
     whole = {}
     for name in ("write_amplification", "erases", "energy_j"):
         own = [document["drivelab"].get(name) for document in documents]

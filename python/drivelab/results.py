@@ -15,6 +15,7 @@ from drivelab.counters import unmapped_note as unmapped_note
 from drivelab.counters import unmapped_read_share as unmapped_read_share
 from drivelab.counters import write_amplification as write_amplification
 from drivelab.documents import to_json as to_json
+from drivelab.procedures.flow import longest_of_buckets
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import Stream
@@ -182,15 +183,14 @@ def latency_us(latency_ns: Mapping[str, Any] | None) -> dict[str, Any]:
 def _series(direction: Mapping[str, Any]) -> dict[str, Any]:
     """Throughput and longest latency over time; a last bucket that is cut short is left out."""
     series = direction["series"]
+    longest_ns = longest_of_buckets(series)
     interval_ns = series["interval_ns"]
     whole = max(1, direction["runtime_ns"] // interval_ns)
     interval_s = interval_ns / NS_PER_S
     return {
         "interval_s": interval_s,
         "mib_per_s": [count / MIB / interval_s for count in series["bytes"][:whole]],
-        "latency_max_us": [
-            None if ns is None else ns / NS_PER_US for ns in series["latency_max_ns"][:whole]
-        ],
+        "latency_max_us": [None if ns is None else ns / NS_PER_US for ns in longest_ns[:whole]],
     }
 
 

@@ -1,12 +1,16 @@
-"""Tables in docs/ that are generated."""
+"""What docs/ says of commands, keys and tests, against the code."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from drivelab.procedures import PROCEDURES, document, group_name
+from drivelab import cli
+from drivelab.compare import document as compare_document
+from drivelab.compare.pairing import Metric
+from drivelab.procedures import PROCEDURES, document, group_name, hdtach
 from drivelab.served import faults
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -32,6 +36,34 @@ def test_every_group_of_tests_has_a_page_that_names_them_all(group: str) -> None
     names = [test.id for test in PROCEDURES.values() if test.group == group]
     assert [name for name in names if f"`{name}`" not in text] == []
     assert f"tests/{page.name}" in (DOCS / "tests.md").read_text(encoding="utf-8")
+
+
+def test_every_key_of_a_pass_and_of_a_compared_metric_is_explained() -> None:
+    results = (DOCS / "results.md").read_text(encoding="utf-8")
+    [row] = [line for line in results.splitlines() if line.startswith("| `pass` |")]
+    keys = hdtach.pass_record(1, [1.0])
+    assert [key for key in keys if f"`{key}`" not in row and f"`{key}[]`" not in row] == []
+
+    metric = Metric("iops", "IOPS", "IOPS", "higher", (1.0, 2.0))
+    compared = (DOCS / "compare.md").read_text(encoding="utf-8").partition("`metrics[]` (")[2]
+    said = compared.partition("`left_out[]`")[0]
+    keys = compare_document.metric_record(metric)
+    assert [key for key in keys if f"`{key}`" not in said and f"`{key}[]`" not in said] == []
+
+
+def test_the_page_of_job_files_has_every_option_of_run(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (DOCS / "fio-jobs.md").read_text(encoding="utf-8").partition("## ")[0]
+    assert cli.run(["run", "--help"]) == 0
+    options = set(re.findall(r"^ +(--[a-z]+)", capsys.readouterr().out, re.MULTILINE)) - {"--help"}
+    assert {"--drive", "--state", "--repeat", "--plan"} <= options
+    assert [option for option in sorted(options) if option not in page] == []
+
+
+def test_the_page_of_power_says_in_which_states_tests_run() -> None:
+    page = " ".join((DOCS / "tests" / "power.md").read_text(encoding="utf-8").split())
+    states = {test.states for test in PROCEDURES.values() if test.group == "power"}
+    assert states == {("filled", "used"), ("new", "used")}
+    assert "Reads are measured in `filled` and `used`, the others in `new` and `used`" in page
 
 
 def fault_tables() -> list[str]:

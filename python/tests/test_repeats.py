@@ -160,8 +160,62 @@ def test_a_number_that_a_repeat_has_not_got_has_no_mean() -> None:
     parts = copy.deepcopy(parts)
     parts[1]["tests"][0]["values"][0]["value"] = None
     found = repeats.merged(parts, repeats.seeds(1, 2))["tests"][0]
-    assert found["values"][0]["value"] == 20.0
+    assert found["values"][0]["value"] is None
     assert "value:write" not in found["repeats"]
+    assert found["notes"][-1:] == ["Largest write: no mean, 1 of 2 repeats have it (20)"]
+    # Nor if it is the first one that lacks it.
+    found = repeats.merged(parts[::-1], repeats.seeds(1, 2))["tests"][0]
+    assert found["values"][0]["value"] is None
+    assert found["notes"][-1:] == ["Largest write: no mean, 1 of 2 repeats have it (20)"]
+
+
+def test_clones_of_a_job_have_each_their_own_means(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job, lab = tmp_path / "j.fio", tmp_path / "lab.duckdb"
+    job.write_text(
+        "[j]\nrw=randwrite\nbs=4k\nsize=20m\nnumjobs=2\n[j]\nrw=randread\nbs=64k\nsize=9m\n",
+        encoding="utf-8",
+    )
+    words = ["run", str(job), "--drive", MODEL_NAME, *SETS, "--state", "used"]
+    words += ["--database", str(lab), "--repeat", "2"]
+    assert cli.run([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    found = [
+        (row["index"], row["direction"], row["numbers"]["iops"])
+        for row in document["drivelab"]["repeats"]["jobs"]
+    ]
+    assert [item[:2] for item in found] == [(0, "write"), (1, "write"), (2, "read")]
+    for index, direction, numbers in found:
+        assert numbers["values"][0] == document["jobs"][index][direction]["iops"]
+    means = [numbers["mean"] for _, _, numbers in found]
+    assert len(set(means)) == 3
+
+    assert cli.run(words) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = [line for line in lines if line[:1] == ["j"]]
+    assert len(shown) == 3
+    for line, mean in zip(shown, means, strict=True):
+        assert any(word.replace(",", "") == f"{mean:.0f}" for word in line), (line, mean)
+
+    with duckdb.connect(str(lab), read_only=True) as base:
+        stored = base.sql(
+            "SELECT test, direction, mean FROM intervals WHERE number = 'iops' AND run_id = 1 "
+            "ORDER BY test"
+        ).fetchall()
+    named = list(zip(("j", "j #2", "j #3"), ("write", "write", "read"), means, strict=True))
+    assert stored == named
+
+    words = ["compare", f"{lab}:1", f"{lab}:2", "--out", str(tmp_path / "out"), "--json"]
+    assert cli.run(words) == 0
+    tests = json.loads(capsys.readouterr().out)["tests"]
+    compared = {
+        test["id"]: metric["values"]
+        for test in tests
+        for metric in test["metrics"]
+        if metric["name"] == "iops"
+    }
+    assert compared == {f"run {test} {way}": [mean, mean] for test, way, mean in named}
 
 
 def test_a_job_file_is_repeated_and_compared(

@@ -36,7 +36,7 @@ def copy_requests(place: Place, seed: int, shorter: int = 1) -> Requests:
 
     The folder is as large as fits there, if less than `COPY_BYTES`.
     """
-    size = min(COPY_BYTES, (place.size_bytes - RECORDS_BYTES) // 3) // shorter
+    size = folder_bytes(place) // shorter
     sizes = _file_sizes(size, np.random.Generator(np.random.PCG64(derive_seed(seed, "files"))))
     starts = np.cumsum(sizes) - sizes
     pieces = -(-sizes // PIECE_BYTES)
@@ -47,6 +47,11 @@ def copy_requests(place: Place, seed: int, shorter: int = 1) -> Requests:
     target = source + (place.size_bytes - RECORDS_BYTES) * 2 // 3 // CLUSTER_BYTES * CLUSTER_BYTES
     records = np.arange(len(sizes)) % (RECORDS_BYTES // CLUSTER_BYTES) * CLUSTER_BYTES
     return _in_order(place, file, (source, target, length), records)
+
+
+def folder_bytes(place: Place) -> int:
+    """Size of the folder that fits into the files at `place`."""
+    return min(COPY_BYTES, (place.size_bytes - RECORDS_BYTES) // 3)
 
 
 def _file_sizes(total: int, rng: np.random.Generator) -> NDArray[np.int64]:

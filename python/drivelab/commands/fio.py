@@ -136,8 +136,12 @@ def _print(document: dict[str, Any]) -> None:
     columns = ("job", "", "MiB/s", "IOPS", *TIMES, *(FLASH if has_flash else ()))
     rows: list[tuple[str, ...]] = []
     for group in own["groups"]:
-        jobs = [job for job in document["jobs"] if job["groupid"] == group["groupid"]]
-        found = [_row(document, job, direction) for job in jobs for direction in DIRECTIONS]
+        jobs = [
+            index
+            for index, job in enumerate(document["jobs"])
+            if job["groupid"] == group["groupid"]
+        ]
+        found = [_row(document, index, direction) for index in jobs for direction in DIRECTIONS]
         shown = [row for row in found if row is not None]
         if has_flash and sum(row[1] in CHANGING for row in shown) > 1:
             blanks = ("",) * (2 + len(TIMES))
@@ -166,15 +170,16 @@ def _print(document: dict[str, Any]) -> None:
 UNKNOWN = printing.number(None)
 
 
-def _row(document: dict[str, Any], job: dict[str, Any], direction: str) -> tuple[str, ...] | None:
+def _row(document: dict[str, Any], index: int, direction: str) -> tuple[str, ...] | None:
     """A direction of a job, with what the flash did for it; None if it did nothing."""
+    job = document["jobs"][index]
     part = job[direction]
     if not part["total_ios"]:
         return None
     return (
         job["jobname"],
         direction,
-        *_cells(document, job, direction),
+        *_cells(document, index, direction),
         *_flash_cells(part["drivelab"]),
     )
 
@@ -192,20 +197,27 @@ CELLS = ("latency_mean_us", "latency_p99_us", "latency_p99_99_us", "latency_max_
 """Names that repeats give the latencies of the table."""
 
 
-def _cells(document: dict[str, Any], job: dict[str, Any], direction: str) -> Iterator[str]:
+def _cells(document: dict[str, Any], index: int, direction: str) -> Iterator[str]:
     """Numbers of a job's direction: of one run, or means of repeats with their intervals."""
-    part, name = job[direction], job["jobname"]
+    part = document["jobs"][index][direction]
     latency, at = part["clat_ns"], part["clat_ns"]["percentile"]
-    rows = document["drivelab"].get("repeats", {}).get("jobs", ())
+    repeats = document["drivelab"].get("repeats")
     numbers: dict[str, Any] = next(
-        (row["numbers"] for row in rows if (row["job"], row["direction"]) == (name, direction)), {}
+        (
+            row["numbers"]
+            for row in (repeats or {"jobs": ()})["jobs"]
+            if (row["index"], row["direction"]) == (index, direction)
+        ),
+        {},
     )
     for key, value in (("mib_per_s", part["bw_bytes"] / MIB), ("iops", part["iops"])):
-        yield printing.spread(numbers.get(key, {}).get("mean", value), {"repeats": numbers}, key)
+        single = None if repeats else value
+        yield printing.spread(numbers.get(key, {}).get("mean", single), {"repeats": numbers}, key)
     times = (latency["mean"], at.get("99.000000"), at.get("99.990000"), latency["max"])
     for key, ns in zip(CELLS, times, strict=True):
         if key in numbers:
             scaled = {edge: numbers[key][edge] / 1e3 for edge in ("mean", "low", "high")}
             yield printing.spread(scaled["mean"], {"repeats": {key: scaled}}, key)
         else:
-            yield printing.number(None if ns is None else ns / 1e6)
+            # What a repeat hasn't got has no mean.
+            yield printing.number(None if ns is None or repeats else ns / 1e6)

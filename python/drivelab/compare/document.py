@@ -69,11 +69,11 @@ def _pair(found: Comparison, pair: Pair) -> Record:
             for side, record in zip(found.sides, pair.records, strict=True)
         ],
         "headline": pair.headline.name if pair.headline is not None else None,
-        "metrics": [_metric(metric) for metric in pair.metrics],
+        "metrics": [metric_record(metric) for metric in pair.metrics],
     }
 
 
-def _metric(metric: Metric) -> Record:
+def metric_record(metric: Metric) -> Record:
     """Ratios are to the first side's value."""
     return {
         "name": metric.name,

@@ -6,10 +6,11 @@ the same state, with the same options.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drivelab.database import REPLAY, REVIEW, RUN, Recorded, Row
+from drivelab.database.rows import job_tests, repeated_test
 from drivelab.results import COMPOUND
 
 Record = dict[str, Any]
@@ -42,9 +43,9 @@ def as_review(run: Recorded) -> Record:
                 "state": whole["state"],
                 "kind": COMPOUND,
                 "values": _values(
-                    row, row if run.kind == RUN else whole, repeats := _repeats(own, row)
+                    row, row if run.kind == RUN else whole, repeats := _repeats(run.document, row)
                 ),
-                "repeats": {f"value:{name}": item for name, item in repeats.items()},
+                "repeats": {f"value:{name}": item for name, item in (repeats or {}).items()},
                 "tables": _percentiles(row, rows.get("percentiles", [])),
                 "charts": [],
                 "data": _data(own),
@@ -57,26 +58,32 @@ def as_review(run: Recorded) -> Record:
     }
 
 
-def _repeats(own: Record, row: Row) -> Record:
-    """What repeats of a run gave of a job's direction, with its interval, by name."""
-    repeats = own.get("repeats") or {}
+def _repeats(document: Mapping[str, Any], row: Row) -> Record | None:
+    """What repeats of a run gave of a job's direction, with its interval, by name; None without."""
+    repeats = document["drivelab"].get("repeats")
+    if not repeats:
+        return None
+    names = job_tests(document["jobs"])
     of_row = (
         item["numbers"]
-        for item in repeats.get("jobs", ())
-        if (item["job"], item["direction"]) == (row["test"], row["direction"])
+        for item in repeats["jobs"]
+        if (repeated_test(item, names), item["direction"]) == (row["test"], row["direction"])
     )
     return dict(next(of_row, {}))
 
 
-def _values(row: Row, flash: Row, repeats: Record) -> list[Record]:
-    """Numbers of a direction of a job; `flash` knows what was programmed for it."""
+def _values(row: Row, flash: Row, repeats: Record | None) -> list[Record]:
+    """Numbers of a direction of a job; `flash` knows what was programmed for it.
+
+    What was repeated is a mean; a number that a repeat hasn't got is none.
+    """
     found = [(name, title, unit, better, row.get(name)) for name, title, unit, better in VALUES]
     if row["direction"] == "write":
         amplification = flash.get("write_amplification")
         found.append(("write_amplification", "write amplification", "", "lower", amplification))
     return [
         {"name": name, "title": title, "unit": unit, "better": better}
-        | {"value": repeats[name]["mean"] if name in repeats else value}
+        | {"value": value if repeats is None else repeats.get(name, {}).get("mean")}
         for name, title, unit, better, value in found
     ]
 

@@ -176,15 +176,32 @@ def _remarks(test: Record) -> Iterator[Row]:
             yield {"kind": kind, "remark": remark}
 
 
+def job_tests(jobs: Sequence[Record]) -> list[str]:
+    """What each job of a run is called as a test: its name, of clones and namesakes with a number.
+
+    Their numbers are their own, and so are the rows of the tables.
+    """
+    found: list[str] = []
+    taken = {job["jobname"] for job in jobs}
+    for job in jobs:
+        name, number = job["jobname"], 1
+        while name in found or (number > 1 and name in taken):
+            number += 1
+            name = f"{job['jobname']} #{number}"
+        found.append(name)
+    return found
+
+
 def _fio_run(document: Record) -> dict[str, Iterable[Row]]:
     own = document["drivelab"]
     keys = {"model": own.get("model"), "state": own.get("state")}
     jobs = document["jobs"]
+    names = job_tests(jobs)
 
     def of_each(make: Callable[[Record], Iterable[Row]]) -> Iterator[Row]:
-        for job in jobs:
+        for name, job in zip(names, jobs, strict=True):
             for row in make(job):
-                yield {**keys, "test": job["jobname"], "job": job["jobname"], **row}
+                yield {**keys, "test": name, "job": job["jobname"], **row}
 
     whole = _flash_traffic(own) | {
         "test": " ".join(dict.fromkeys(job["jobname"] for job in jobs)),
@@ -215,15 +232,25 @@ def _fio_run(document: Record) -> dict[str, Iterable[Row]]:
             )
         ),
         "percentiles": of_each(_fio_percentiles),
-        **_fio_repeats(own, keys, str(whole["test"])),
+        **_fio_repeats(own, keys, names, str(whole["test"])),
     }
 
 
-def _fio_repeats(own: Record, keys: Row, whole: str) -> dict[str, Iterable[Row]]:
+def repeated_test(row: Record, names: Sequence[str]) -> str:
+    """The test that a row of a run's repeats is of; runs of old have jobs by name alone."""
+    return names[row["index"]] if "index" in row else str(row["job"])
+
+
+def _fio_repeats(
+    own: Record, keys: Row, names: Sequence[str], whole: str
+) -> dict[str, Iterable[Row]]:
     """Repeats of each direction of each job, and of the whole run."""
     found = own.get("repeats") or {"jobs": (), "numbers": {}, "seeds": ()}
     parts = [
-        ({**keys, "test": row["job"], "direction": row["direction"]}, row["numbers"])
+        (
+            {**keys, "test": repeated_test(row, names), "direction": row["direction"]},
+            row["numbers"],
+        )
         for row in found["jobs"]
     ]
     parts.append(({**keys, "test": whole}, found["numbers"]))

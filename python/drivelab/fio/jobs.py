@@ -290,6 +290,14 @@ def _bssplit(reader: _SectionReader, text: str) -> dict[str, Any]:
     return _sizes(text, lambda part: _split_sizes(reader, part))
 
 
+def _blockalign(reader: _SectionReader, text: str) -> dict[str, Any]:
+    """One alignment for reads, writes and trims; the engine has no other."""
+    sizes = {reader.size(part) for part in _per_direction(text)}
+    if len(sizes) > 1:
+        raise ValueError("one alignment, the same for reads, writes and trims")
+    return {"align_bytes": sizes.pop()}
+
+
 def _split_sizes(reader: _SectionReader, text: str) -> tuple[BlockSize, ...]:
     """`size/percent:size/percent`; what has no percentage shares the rest evenly."""
     pairs = [entry.partition("/") for entry in text.split(":")]
@@ -398,6 +406,21 @@ def _count(key: str, minimum: int) -> Any:
     return lambda reader, text: {key: units.whole_number(text, minimum)}
 
 
+def _flushes(reader: _SectionReader) -> int:
+    """Writes between two flushes: a drive is told the same by fsync and by fdatasync.
+
+    0 is never, so one of the two may be that.
+    """
+    counts = [
+        int(reader.value(name, units.whole_number, 0))
+        for name in ("fsync", "fdatasync")
+        if reader.has(name)
+    ]
+    if len(counts) > 1 and all(counts):
+        raise ValueError("fsync or fdatasync, not both: each is a flush of the drive")
+    return max(counts)
+
+
 def _time(key: str, unit: str = "s") -> Any:
     return lambda reader, text: {key: units.time_ns(text, unit)}
 
@@ -414,7 +437,7 @@ _READERS: dict[str, _Reader] = {
     "rwmixwrite": lambda reader, text: {"read_percent": 100 - units.percent(text)},
     "bs": _bs,
     "bssplit": _bssplit,
-    "blockalign": lambda reader, text: {"align_bytes": reader.size(_per_direction(text)[0])},
+    "blockalign": _blockalign,
     "size": lambda reader, text: {"span_bytes": _region(reader, text)},
     "offset": lambda reader, text: {"offset_bytes": _region(reader, text)},
     "io_size": _io_size,
@@ -432,8 +455,8 @@ _READERS: dict[str, _Reader] = {
     "rate_iops": _rate("rate_iops", lambda reader, text: units.whole_number(text, 1)),
     "thinktime": _time("thinktime_ns", "us"),
     "thinktime_blocks": _count("thinktime_blocks", 1),
-    "fsync": _count("flush_every_writes", 0),
-    "fdatasync": _count("flush_every_writes", 0),
+    "fsync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
+    "fdatasync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
     "percentile_list": _percentiles,
     "log_avg_msec": lambda reader, text: {
         "series_interval_ns": units.whole_number(text, 1) * NS_PER_MS

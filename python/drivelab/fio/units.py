@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 
 _NUMBER = re.compile(r"(0x[0-9a-f]+|\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
@@ -19,8 +20,12 @@ _TIME_NS = {
     "ns": 1,
     "nsec": 1,
 }
-SIZE_ALLOWED = "a number of bytes with k, m, g, t or p (powers of 1024), e.g. 4k or 8g"
-TIME_ALLOWED = "a number with d, h, m, s, ms, us or ns, or hh:mm:ss, e.g. 90 or 3m"
+SIZE_ALLOWED = (
+    "a number of bytes with k, m, g, t or p (powers of 1024), whole in bytes, e.g. 4k or 1.5g"
+)
+TIME_ALLOWED = (
+    "a number with d, h, m, s, ms, us or ns, whole in ns, or hh:mm:ss, e.g. 90, 1.5s or 3m"
+)
 PERCENT_ALLOWED = "a percentage from 0 to 100"
 
 
@@ -100,17 +105,18 @@ def flag(text: str) -> bool:
     raise ValueError("1 or 0")
 
 
-def _split(text: str, allowed: str) -> tuple[float | int, str]:
+def _split(text: str, allowed: str) -> tuple[Fraction, str]:
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
         raise ValueError(allowed)
     digits, unit = match.groups()
     if digits.casefold().startswith("0x"):
-        return int(digits, 16), unit.casefold()
-    return (float(digits) if "." in digits else int(digits)), unit.casefold()
+        return Fraction(int(digits, 16)), unit.casefold()
+    # Not a float: 2.3ms are 2300000 ns, and a fraction that remains is one that was asked for.
+    return Fraction(digits), unit.casefold()
 
 
-def _whole(value: float, allowed: str) -> int:
-    if value >= 2**63:
+def _whole(value: Fraction, allowed: str) -> int:
+    if value >= 2**63 or value.denominator != 1:
         raise ValueError(allowed)
-    return int(value)
+    return value.numerator

@@ -74,7 +74,7 @@ class Alignment(Procedure):
         )
         lines = ("offset_kib", "mib_per_s", "workload")
         return Measured(
-            min(SPAN_BYTES, target.capacity_bytes),
+            _span_bytes(target.capacity_bytes),
             values=_values(rows),
             tables=(Table("offsets", "Writes by offset", columns, tuple(rows)),),
             charts=(
@@ -96,7 +96,7 @@ class Alignment(Procedure):
         progress: TaskProgress,
         share: float,
     ) -> dict[str, Any]:
-        span_bytes = min(SPAN_BYTES, target.capacity_bytes - max(OFFSETS))
+        span_bytes = _span_bytes(target.capacity_bytes)
         duration_s = min(DURATION_S, QUICK_DURATION_S) if quick else DURATION_S
         job = Job(
             name=f"{self.id}-{form.name}-{offset}",
@@ -134,6 +134,11 @@ class Alignment(Procedure):
     def data_text(self) -> str:
         """What is written or read."""
         return REPEATING
+
+
+def _span_bytes(capacity_bytes: int) -> int:
+    """Size of the region, which every offset leaves room for."""
+    return min(SPAN_BYTES, capacity_bytes - max(OFFSETS))
 
 
 def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:

@@ -35,12 +35,15 @@ def assumed_note(page: str) -> str:
     return f"the requests of the programs are assumed: docs/tests/{page}"
 
 
-def _size_note(place: Place, wanted_bytes: int) -> tuple[str, ...]:
-    assumed = assumed_note("applications.md")
+def room_note(place: Place, wanted_bytes: int) -> tuple[str, ...]:
+    """What must be said of files for which the drive is too small."""
     if place.size_bytes >= wanted_bytes:
-        return (assumed,)
-    text = f"the drive has room for {place.size_bytes // MIB} MiB of {wanted_bytes // MIB} MiB"
-    return (assumed, text)
+        return ()
+    return (f"the drive has room for {place.size_bytes // MIB} MiB of {wanted_bytes // MIB} MiB",)
+
+
+def _size_note(place: Place, wanted_bytes: int) -> tuple[str, ...]:
+    return (assumed_note("applications.md"), *room_note(place, wanted_bytes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,10 +258,11 @@ def _use(
     return {"minutes": None, "longest_ms": longest_ns / NS_PER_MS, "writes": writes}
 
 
-def _first_above(series: Sequence[Sequence[int]]) -> int:
+def _first_above(series: Sequence[Sequence[int | None]]) -> int:
     """The end of the first second in which a request took too long."""
     longest = zip(*series, strict=True)
-    return next(i + 1 for i, pair in enumerate(longest) if max(pair) > desktop.STUTTER_NS)
+    slow = (max(ns or 0 for ns in pair) > desktop.STUTTER_NS for pair in longest)
+    return next(second for second, found in enumerate(slow, start=1) if found)
 
 
 PROCEDURES = (

@@ -83,7 +83,10 @@ class Atto(Procedure):
                 if direction == "write":
                     rates.append(float(numbers["mib_per_s"] or 0.0))
         return Measured(
-            min(LENGTH_BYTES, target.capacity_bytes),
+            max(
+                self._length_on(target.capacity_bytes, transfer_bytes, quick)
+                for transfer_bytes in TRANSFER_BYTES
+            ),
             values=_values(rows, rates),
             tables=(_table(rows),),
             charts=(

@@ -89,7 +89,7 @@ class Compressibility(Procedure):
             Column("write_amplification", "Write amplification"),
         )
         return Measured(
-            min(FILE_BYTES, target.capacity_bytes),
+            _file_bytes(target.capacity_bytes, quick),
             values=_values(rows),
             tables=(Table("shares", "Speed by compressibility", columns, tuple(rows)),),
             charts=(
@@ -101,7 +101,7 @@ class Compressibility(Procedure):
         )
 
     def _job(self, capacity_bytes: int, form: Form, percent: int, seed: int, quick: bool) -> Job:
-        size = min(QUICK_FILE_BYTES if quick else FILE_BYTES, capacity_bytes)
+        size = _file_bytes(capacity_bytes, quick)
         random = form.rw.startswith("rand")
         seconds = (QUICK_RANDOM_S if quick else RANDOM_S) if random else SEQUENTIAL_S
         return Job(
@@ -130,6 +130,10 @@ class Compressibility(Procedure):
     def data_text(self) -> str:
         """What is written or read."""
         return "compressible:0 to 100, written first"
+
+
+def _file_bytes(capacity_bytes: int, quick: bool) -> int:
+    return min(QUICK_FILE_BYTES if quick else FILE_BYTES, capacity_bytes)
 
 
 def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:

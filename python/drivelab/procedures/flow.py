@@ -29,6 +29,13 @@ COLUMNS = {
     )
 }
 """Columns of a flow's numbers, by key."""
+EMPTY_SERIES: Mapping[str, Any] = {
+    "interval_ns": NS_PER_S,
+    "bytes": [],
+    "ios": [],
+    "latency_max_ns": [],
+}
+"""Of a measurement that keeps nothing over time."""
 
 
 def flow(
@@ -56,6 +63,13 @@ def flow(
         **_percentiles(parts),
         "max_ms": max((_ms(part, "max") for part in parts if part["ios"]), default=None),
     }
+
+
+def longest_of_buckets(series: Mapping[str, Any]) -> list[int | None]:
+    """Longest latency of each bucket in ns; None where nothing was done, of which an engine's
+    report says 0."""
+    pairs = zip(series["latency_max_ns"], series["ios"], strict=True)
+    return [ns if ios else ns or None for ns, ios in pairs]
 
 
 def _ms(part: Mapping[str, Any], key: str) -> float:

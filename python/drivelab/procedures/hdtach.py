@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.moments import pooled
+from drivelab.procedures.flow import EMPTY_SERIES
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.stream import RANDOM, REPEATING, Stream
 from drivelab.progress import TaskProgress
@@ -126,7 +127,7 @@ def _merged(reports: Sequence[Report], direction: str) -> Report:
                         "percentiles": {},
                     },
                     "split_mean_ns": _mean_split([part["split_mean_ns"] for part in parts], counts),
-                    "series": {"interval_ns": NS_PER_S, "bytes": [], "latency_max_ns": []},
+                    "series": EMPTY_SERIES,
                 }
             }
         ],

@@ -11,11 +11,18 @@ from dataclasses import dataclass
 
 from drivelab.applications import copying
 from drivelab.applications.loading import LOADS, Load, load_of
-from drivelab.applications.scenario import PROGRAM_SEED, install, phase_requests, play, waited_s
-from drivelab.procedures.applications import Application, assumed_note, requests_table
+from drivelab.applications.scenario import (
+    PROGRAM_SEED,
+    Place,
+    install,
+    phase_requests,
+    play,
+    waited_s,
+)
+from drivelab.procedures.applications import Application, assumed_note, requests_table, room_note
 from drivelab.procedures.measured import Measured, Value
 from drivelab.progress import TaskProgress
-from drivelab.quantities import GIB, MB, SECTOR_BYTES
+from drivelab.quantities import GIB, MB, MIB, SECTOR_BYTES
 from drivelab.targets import Target
 from drivelab.workload import READ
 
@@ -23,9 +30,9 @@ QUICK_SHARE = 8
 """A quick review plays so much less; times are those of the part."""
 
 
-def _notes(quick: bool, own: str) -> tuple[str, ...]:
+def _notes(quick: bool, own: str, room: tuple[str, ...]) -> tuple[str, ...]:
     part = (f"quick: a part of 1/{QUICK_SHARE} was played, and the seconds are its",)
-    return (assumed_note("loading.md"), own, *(part if quick else ()))
+    return (assumed_note("loading.md"), own, *room, *(part if quick else ()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +54,11 @@ class Loading(Application):
                 Value("drive_s", "Of it: waiting for the drive", time_s - given_s, "s", "lower"),
             ),
             tables=(requests_table(report),),
-            notes=_notes(quick, f"processor: {given_s:g} s, {load.source}"),
+            notes=_notes(
+                quick,
+                f"processor: {given_s:g} s, {load.source}",
+                room_note(place, load.phase.span_bytes),
+            ),
         )
 
 
@@ -69,8 +80,21 @@ class FileCopy(Application):
                 Value("mb_per_s", "Copied per second", copied / time_s / MB, "MB/s", "higher"),
             ),
             tables=(requests_table(report),),
-            notes=_notes(quick, "no processor time: the drive alone is waited for"),
+            notes=_notes(
+                quick, "no processor time: the drive alone is waited for", _folder_note(place)
+            ),
         )
+
+
+def _folder_note(place: Place) -> tuple[str, ...]:
+    """The seconds of a smaller folder are not those of the title's."""
+    folder_bytes = copying.folder_bytes(place)
+    if folder_bytes >= copying.COPY_BYTES:
+        return ()
+    return (
+        f"the drive has room for a folder of {folder_bytes // MIB} MiB, not "
+        f"{copying.COPY_BYTES // MIB} MiB: the seconds are its",
+    )
 
 
 def _loading(load: Load) -> Loading:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from drivelab.counters import energy_j, spent_in
+from drivelab.procedures.flow import EMPTY_SERIES
 from drivelab.procedures.measured import Measured, Value
 from drivelab.procedures.stream import WRITTEN_STATES, Stream
 from drivelab.progress import TaskProgress
@@ -62,7 +63,7 @@ class Idle(Stream):
             "bytes_per_s": None,
             "latency_ns": None,
             "split_mean_ns": None,
-            "series": {"interval_ns": NS_PER_S, "bytes": [], "latency_max_ns": []},
+            "series": EMPTY_SERIES,
         }
         report = {
             "measure_start_ns": 0,

@@ -5,7 +5,9 @@ On copies of that drive it measures: as it is; after TRIM of everything; after a
 one sequential pass instead; and after secure erase, which is the drive as new but for its wear.
 In each condition a pass over all logical blocks reads and another one writes (HD Tach's graph,
 `hdtach.py`), and a file of incompressible data is read and written (AS SSD, `as_ssd.py`), each on
-a copy of its own. A drive that ignores TRIM is not measured after it.
+a copy of its own. After TRIM and after secure erase nothing is left to be read, and the map alone
+would answer: there the pass of reads follows that of writes on the same copy. A drive that ignores
+TRIM is not measured after it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any, Literal
 
+from drivelab.counters import spent_in, unmapped_read_share
 from drivelab.procedures import as_ssd, hdtach
 from drivelab.procedures.flow import flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
@@ -33,10 +36,16 @@ CONDITIONS = {
     "passed": "after one sequential pass",
     "clean": "after secure erase",
 }
+EMPTIED = frozenset(("trimmed", "trimmed-twice", "clean"))
+"""Conditions without data: what a pass reads there, a pass has written before."""
+UNMAPPED_MAX = 0.5
+"""A pass of which this share or more touched no flash says nothing of the drive's reads."""
 PASSES = {test.id: test for test in hdtach.PROCEDURES}
 FILES = {test.id: test for test in as_ssd.PROCEDURES}
 MEASURE_SHARE = 0.85
 """Share of the work that is measuring; the rest is TRIM and the pass between."""
+
+UNREAD_NOTE = "most of what the pass of reads asked for is not mapped: it is left out."
 
 COLUMNS = (
     Column("condition", "Condition"),
@@ -88,8 +97,11 @@ class Resiliency(Procedure):
         notes: list[str] = []
 
         def measure(condition: str, drive: Target) -> None:
-            row, graph = self._condition(drive, seed, quick, progress, share)
+            emptied = condition in EMPTIED
+            row, graph = self._condition(drive, emptied, seed, quick, progress, share)
             rows.append({"condition": CONDITIONS[condition]} | row)
+            if row["pass_read_mb_per_s"] is None:
+                notes.append(f"Drive {CONDITIONS[condition]}: {UNREAD_NOTE}")
             points.extend({"condition": CONDITIONS[condition]} | point for point in graph)
 
         measure("tortured", target)
@@ -121,34 +133,51 @@ class Resiliency(Procedure):
         )
 
     def _condition(
-        self, drive: Target, seed: int, quick: bool, progress: TaskProgress, share: float
+        self,
+        drive: Target,
+        emptied: bool,
+        seed: int,
+        quick: bool,
+        progress: TaskProgress,
+        share: float,
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """One row of the table, and the graphs of the two passes; the drive stays as it is."""
 
-        def run(test: Stream, part: float) -> Measured:
+        def run(test: Stream, part: float, on: Target | None = None) -> Measured:
             inner = TaskProgress(test.id)
             progress.follow(inner, share * part)
-            found = test.measure(drive.clone(), derive_seed(seed, test.id), quick, inner)
+            copy = drive.clone() if on is None else on
+            found = test.measure(copy, derive_seed(seed, test.id), quick, inner)
             inner.finish()
             return found
 
         writing = "hdtach-write" if self.data == REPEATING else "hdtach-write-random-data"
-        reads, writes = (run(PASSES[name], 0.4).more["pass"] for name in ("hdtach-read", writing))
+        copy = drive.clone()
+        writes = run(PASSES[writing], 0.4, copy).more["pass"]
+        if emptied:
+            steps.settle(copy, progress)
+        else:
+            # Before the next copy is made, not after.
+            del copy
+            copy = drive.clone()
+        pass_of_reads = run(PASSES["hdtach-read"], 0.4, copy)
+        reads = pass_of_reads.more["pass"] if _touched_flash(pass_of_reads) else None
+        del copy
         files = [run(FILES[f"as-ssd-{way}"], 0.1).report for way in ("read", "write")]
         file_read, file_write = (
             flow(report, way)["mib_per_s"] if report else None
             for report, way in zip(files, WAYS, strict=True)
         )
         row = {
-            "pass_read_mb_per_s": reads["mean_mb_per_s"],
-            "pass_read_floor_mb_per_s": reads["floor_mb_per_s"],
+            "pass_read_mb_per_s": reads and reads["mean_mb_per_s"],
+            "pass_read_floor_mb_per_s": reads and reads["floor_mb_per_s"],
             "pass_write_mb_per_s": writes["mean_mb_per_s"],
             "pass_write_floor_mb_per_s": writes["floor_mb_per_s"],
             "pass_write_dips": writes["dips"],
             "file_read_mib_per_s": file_read,
             "file_write_mib_per_s": file_write,
         }
-        return row, _graph(reads["mb_per_s"], writes["mb_per_s"])
+        return row, _graph(reads and reads["mb_per_s"], writes["mb_per_s"])
 
     @property
     def time_text(self) -> str:
@@ -162,21 +191,32 @@ class Resiliency(Procedure):
 
 
 def _trim(drive: Target, seed: int, progress: TaskProgress, share: float) -> bool:
-    """TRIM of everything and a rest, as in the states; whether the drive took any notice."""
+    """TRIM of everything and a rest, as in the states; whether the drive took any notice.
+
+    Of an empty drive nobody can tell, and nothing is wrong with it.
+    """
     before = drive.counters().get("units_trimmed")
     steps.trim(drive, derive_seed(seed, "trim"), progress, share)
     steps.settle(drive, progress)
-    return before is None or drive.counters().get("units_trimmed") != before
+    after = drive.counters()
+    return before is None or after.get("units_trimmed") != before or after.get("valid_units") == 0
 
 
-def _graph(reads: Sequence[float], writes: Sequence[float]) -> list[dict[str, Any]]:
+def _touched_flash(measured: Measured) -> bool:
+    """Whether the pass read data, not the map alone; a drive that doesn't say is believed."""
+    assert measured.report is not None
+    share = unmapped_read_share(spent_in(measured.report))
+    return share is None or share < UNMAPPED_MAX
+
+
+def _graph(reads: Sequence[float] | None, writes: Sequence[float]) -> list[dict[str, Any]]:
     """Both passes against position, a point for each part of the drive."""
-    count = min(GRAPH_POINTS, len(reads))
-    bounds = [index * len(reads) // count for index in range(count + 1)]
+    count = min(GRAPH_POINTS, len(writes))
+    bounds = [index * len(writes) // count for index in range(count + 1)]
     return [
         {
-            "position_percent": 100 * (start + end) / 2 / len(reads),
-            "read_mb_per_s": fmean(reads[start:end]),
+            "position_percent": 100 * (start + end) / 2 / len(writes),
+            "read_mb_per_s": None if reads is None else fmean(reads[start:end]),
             "write_mb_per_s": fmean(writes[start:end]),
         }
         for start, end in pairwise(bounds)
@@ -207,12 +247,12 @@ def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
         if words not in by_condition or condition == "clean":
             continue
         for key, measure in MEASURES.items():
-            whole = clean[key]
+            kept, whole = by_condition[words][key], clean[key]
             values.append(
                 Value(
                     f"{condition.replace('-', '_')}_{key.rsplit('_m', 1)[0]}_percent",
                     f"{measure}, {words}",
-                    100 * by_condition[words][key] / whole if whole else None,
+                    100 * kept / whole if whole and kept is not None else None,
                     "% of clean",
                     "higher",
                 )

@@ -7,6 +7,7 @@ the unit at the end of each name. What the engine doesn't say is null.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from drivelab.quantities import GIB, NS_PER_S, SECTOR_BYTES, bytes_text, number
 Facts = Mapping[str, Any]
 
 SPARE_PERCENT_MIN = 10
-"""Below this share of its spare blocks a drive counts as failing."""
+"""With no more than this share of its spare blocks a drive counts as failing."""
 PURPOSES = ("host", "cleaning", "wear", "map", "parity", "log")
 """What flash is programmed for; the log of a served drive's map keeps its trims."""
 FAULTS = (
@@ -165,7 +166,8 @@ def passed(facts: Facts) -> bool:
 def attributes(facts: Facts) -> list[Attribute]:
     """The table of attributes: numbers and names of smartctl's own list; those that are known."""
     spare = spare_percent(facts)
-    share = 100 if spare is None else int(spare)
+    # Rounded up: no more than 10 % are 10 or less in whole percent, so that `passed` agrees.
+    share = 100 if spare is None else math.ceil(spare)
     mean, endurance = facts.get("erase_count_mean"), facts.get("endurance_erases")
     worn = 0 if not endurance or mean is None else min(100, int(100 * mean / endurance))
     programmed = program_bytes(facts)

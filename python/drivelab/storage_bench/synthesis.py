@@ -120,6 +120,6 @@ def _starts(trace: Specification, runs: Runs, rng: np.random.Generator) -> Integ
     start_units = np.minimum(start.astype(np.int64), units - run_units)
     ends = start_units + run_units
     meets = np.concatenate(([False], start_units[1:] == ends[:-1]))
-    # One cluster on is another place; before the end of the image there is always one.
+    # One cluster back is another place, and there is one: what meets an end doesn't start at 0.
     start_units = np.where(meets, np.maximum(start_units - 1, 0), start_units)
     return np.asarray(start_units * habits.align_bytes)

@@ -164,6 +164,12 @@ def test_what_cannot_matter_is_listed_with_its_reason(tmp_path: Path) -> None:
     assert all(found.ignored.values())
 
 
+def test_a_flush_is_asked_for_by_either_name(tmp_path: Path) -> None:
+    for text in ("fsync=8", "fdatasync=8", "fsync=8\nfdatasync=0", "fsync=0\nfdatasync=8"):
+        assert only(tmp_path, f"[a]\nrw=write\n{text}\n").job.flush_every_writes == 8
+    assert only(tmp_path, "[a]\nrw=randrw\nblockalign=4k,4096\n").job.align_bytes == 4096
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -175,6 +181,17 @@ def test_what_cannot_matter_is_listed_with_its_reason(tmp_path: Path) -> None:
         ("[a]\nbs=1000\n", r"bs=1000 is not possible; allowed: multiples of 512"),
         ("[a]\nbs=1k,2k,4k,8k\n", r"at most three values"),
         ("[a]\niodepth=0\n", r"iodepth=0 is not possible; allowed: a whole number from 1"),
+        ("[a]\niodepth=3.9\n", r"iodepth=3.9 is not possible; allowed: a whole number from 1"),
+        ("[a]\nnumjobs=1.5\n", r"numjobs=1.5 is not possible; allowed: a whole number from 1"),
+        ("[a]\nsize=0.3k\n", r"size=0.3k is not possible; allowed: .* whole in bytes"),
+        (
+            "[a]\nrw=randrw\nblockalign=4k,512\n",
+            r"blockalign=4k,512 is not possible; allowed: one alignment, the same for reads",
+        ),
+        (
+            "[a]\nrw=write\nfsync=8\nfdatasync=1\n",
+            r"fsync=8 is not possible; allowed: fsync or fdatasync, not both",
+        ),
         ("[a]\nsize=9g\n", r"leave the drive; allowed: together 512 to 8589934592 bytes"),
         ("[a]\nsize=0\n", r"leave the drive"),
         ("[a]\noffset=8g\nsize=4k\n", r"leave the drive"),

@@ -33,7 +33,9 @@ def test_with_kb_base_1000_units_mean_what_the_standards_say() -> None:
     assert units.size_bytes("4KiB", 1000) == 4096
 
 
-@pytest.mark.parametrize("text", ["", "k", "4x", "-1", "4 4", "1e9", "nan", "4kk", "99999999t"])
+@pytest.mark.parametrize(
+    "text", ["", "k", "4x", "-1", "4 4", "1e9", "nan", "4kk", "99999999t", "3.9", "0.3k"]
+)
 def test_sizes_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="a number of bytes"):
         units.size_bytes(text)
@@ -64,6 +66,7 @@ def test_any_text_is_a_size_or_a_message(text: str) -> None:
         ("1h", "s", 3600 * 10**9),
         ("2d", "s", 172_800 * 10**9),
         ("1.5s", "s", 1_500_000_000),
+        ("2.3ms", "s", 2_300_000),
         ("20ms", "s", 20_000_000),
         ("01:02:03", "s", 3_723 * 10**9),
     ],
@@ -72,7 +75,7 @@ def test_times_follow_fio(text: str, unit: str, expected_ns: int) -> None:
     assert units.time_ns(text, unit) == expected_ns
 
 
-@pytest.mark.parametrize("text", ["", "3 weeks", "1:x", "-3s", "m"])
+@pytest.mark.parametrize("text", ["", "3 weeks", "1:x", "-3s", "m", "0.5ns"])
 def test_times_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="hh:mm:ss"):
         units.time_ns(text)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from small import small_model
 
 from drivelab import model
+from drivelab.applications import copying
+from drivelab.applications.scenario import place_on
 from drivelab.procedures import PROCEDURES
 from drivelab.progress import TaskProgress
+from drivelab.quantities import GIB, MIB
 from drivelab.targets import EngineTarget
 
 LOADS = ("boot", "three-programs", "game-realm", "level-load")
@@ -35,6 +40,25 @@ def test_the_fitted_seconds_are_those_of_the_review() -> None:
     }
     assert times["three-programs"] == pytest.approx(41.2, rel=0.02)  # AN-231
     assert times["game-realm"] == pytest.approx(12.5, rel=0.02)  # AN-038
+
+
+def notes_of(test_id: str, target: EngineTarget) -> list[str]:
+    found = PROCEDURES[test_id].measure(target, 1, True, TaskProgress(test_id)).found()
+    return list(found["notes"])
+
+
+def test_a_drive_without_room_for_the_files_says_so() -> None:
+    """A scaled drive copies less than the title's GiB, and in fewer seconds."""
+    small = EngineTarget(model.load("intel-x25-m-g2-160gb", [("scale_divisor", "16")]), 1)
+    large = EngineTarget(model.load("wd-velociraptor-300gb"), 1)
+    for test_id in ("boot", "game-realm"):
+        assert any("room for" in note for note in notes_of(test_id, small.clone()))
+    [note] = [note for note in notes_of("file-copy", small.clone()) if "room for" in note]
+    place = place_on(small.capacity_bytes)
+    mib = int(re.findall(r"a folder of (\d+) MiB, not 1024 MiB", note)[0])
+    # What is copied, and where it is read from, and what lies between.
+    assert GIB < 3 * mib * MIB < place.size_bytes < copying.SPAN_BYTES
+    assert not any("room for" in note for note in notes_of("file-copy", large))
 
 
 def test_a_copy_is_slower_than_reading_and_ends_on_the_drive() -> None:

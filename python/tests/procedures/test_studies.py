@@ -88,7 +88,30 @@ def test_what_brings_a_tortured_drive_back() -> None:
     assert values["tortured_pass_write_percent"] < 80
     assert values["trimmed_pass_write_percent"] == pytest.approx(100, abs=3)
     assert values["passed_pass_write_percent"] > values["tortured_pass_write_percent"]
+    # A pass in order leaves the drive as one that was written after secure erase.
+    assert values["passed_pass_read_percent"] == pytest.approx(100, abs=5)
+    assert values["trimmed_pass_read_percent"] == pytest.approx(100, abs=3)
     assert notes == []
+
+
+def test_no_share_is_formed_of_reads_that_touch_no_flash() -> None:
+    """The state `new` on request: as it is, nothing but the map can be read."""
+    new = EngineTarget(small_model(), 1).variant([("ftl.trim_supported", "true")])
+    rows, values, notes = measure("resiliency-table", new)
+    assert not any("ignores TRIM" in note for note in notes)
+    assert rows[0]["pass_read_mb_per_s"] is None
+    assert rows[0]["pass_write_mb_per_s"] > 0
+    assert values["tortured_pass_read_percent"] is None
+    assert values["tortured_pass_write_percent"] == pytest.approx(100, abs=1)
+    assert any("as it is" in note and "not mapped" in note for note in notes)
+    clean = rows[-1]
+    # The dumb way to the same number: a drive that is filled, and read.
+    filled = EngineTarget(small_model(), 1)
+    steps.fill(filled, 1, TaskProgress("fill"), 1.0, steps.Fill())
+    read = PROCEDURES["hdtach-read"].measure(filled, 1, True, TaskProgress("read"))
+    assert clean["pass_read_mb_per_s"] == pytest.approx(
+        read.more["pass"]["mean_mb_per_s"], rel=0.05
+    )
 
 
 def test_a_drive_without_trim_is_not_measured_after_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from small import small_model
 from drivelab import model, states
 from drivelab.procedures import PROCEDURES
 from drivelab.progress import TaskProgress
-from drivelab.targets import EngineTarget
+from drivelab.targets import EngineTarget, Report
+from drivelab.workload import Job
 
 SMALL_COMPRESSING = (("flash.blocks_per_plane", "32"), ("user_capacity_bytes", "700002304"))
 
@@ -35,6 +37,29 @@ def test_a_shifted_block_costs_two_units_and_a_shift_by_whole_units_nothing() ->
     assert values["random_4k_shifted_percent"] == pytest.approx(
         100 * slowest / random[0]["mib_per_s"]
     )
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("test_id", ["atto", "alignment", "compressibility"])
+def test_the_recorded_span_is_the_one_that_was_used(
+    test_id: str, quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quick sweep uses a smaller file, and a small drive leaves room for the offsets."""
+    asked: list[int] = []
+    progress = TaskProgress("one")
+    numbers = EngineTarget(small_model(), 1).run(
+        [Job(name="one", rw="write", io_bytes=4096)], progress
+    )
+
+    def run(self: EngineTarget, jobs: Sequence[Job], *_: Any) -> Report:
+        asked.extend(job.span_bytes or self.capacity_bytes for job in jobs)
+        [job] = numbers["jobs"]
+        return {**numbers, "jobs": [job | {"read": job["write"]}]}
+
+    monkeypatch.setattr(EngineTarget, "run", run)
+    target = EngineTarget(small_model(), 1)
+    found = PROCEDURES[test_id].measure(target, 1, quick, TaskProgress(test_id))
+    assert found.span_bytes == max(asked)
 
 
 def test_a_drive_that_does_not_compress_draws_level_lines() -> None:

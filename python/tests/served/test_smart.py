@@ -60,6 +60,15 @@ def test_a_drive_without_spare_blocks_or_writes_has_failed() -> None:
     assert dict(smart.lines(worn))["health"] == "FAILED"
 
 
+def test_health_and_the_table_agree_on_the_least_share_of_spare_blocks() -> None:
+    for left in range(201):
+        facts = FACTS | {"spare_blocks": left, "spare_blocks_new": 200}
+        item = table(facts)["Available_Reservd_Space"]
+        assert smart.passed(facts) == (left > 20), left
+        assert (item["when_failed"] == "now") == (left <= 20), left
+        assert (item["value"] <= item["thresh"]) == (left <= 20), left
+
+
 def test_people_read_amounts_with_units() -> None:
     told = dict(smart.lines(FACTS))
     assert told["flash programmed"] == "1.2 GB (host 1.0 GB, cleaning 200.0 MB, map 10.0 MB)"

@@ -72,6 +72,10 @@ def test_a_stall_is_an_interval_without_bytes() -> None:
     assert series["latency_max_ns"] == [None, None, None, None, 3 * second]
 
 
+def test_a_direction_without_requests_has_no_longest_latency() -> None:
+    assert measurement.no_series(0, 0, 1000, None)["latency_max_ns"] == [None]
+
+
 def test_the_last_milliseconds_are_no_interval_of_their_own() -> None:
     series = recorded(mixed(2_200_000_000))["read"]["series"]
     assert len(series["bytes"]) == 1

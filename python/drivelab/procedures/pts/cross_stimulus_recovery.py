@@ -9,7 +9,7 @@ from drivelab.counters import spent_in, write_amplification
 from drivelab.procedures.measured import Chart, Column, Measured, Row, Table, Value
 from drivelab.procedures.pts.bench import Bench, Stimulus, one_size
 from drivelab.procedures.pts.performance_test import PerformanceTest
-from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples
+from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples, whole_sample
 from drivelab.quantities import KIB, MB
 
 OUTSTANDING = 32
@@ -41,9 +41,14 @@ class CrossStimulusRecoveryTest(PerformanceTest):
         parts = self._parts(bench)
         before, middle, after = parts
         minutes = recovery_minutes(before, after)
-        last = after.samples[-1].mb_per_s if after.samples else None
+        short = [part for part in parts if _is_short(part, bench.lengths.stimulus_s)]
+        last = _last(after) if after not in short else None
         facts = (("Queue depth / threads", f"{OUTSTANDING} / 1"),)
-        notes = () if minutes is not None else (_not_recovered(before, last),)
+        notes = []
+        if short:
+            notes.append(_short_note(short, bench.lengths.stimulus_s))
+        if minutes is None:
+            notes.append(UNTIMED if last is None else _not_recovered(before, last))
         return Measured(
             span_bytes=bench.span_bytes,
             values=(
@@ -69,7 +74,7 @@ class CrossStimulusRecoveryTest(PerformanceTest):
             deviations=self.deviations(
                 bench, "stimulus_s", "sequential_s", "random_s", "sequential_fills", "random_fills"
             ),
-            notes=notes,
+            notes=tuple(notes),
         )
 
     def _parts(self, bench: Bench) -> list[Part]:
@@ -95,7 +100,7 @@ class CrossStimulusRecoveryTest(PerformanceTest):
                 Part(
                     label,
                     start_s,
-                    tuple(samples(report)),
+                    tuple(samples(report) or whole_sample(report)),
                     (write["bytes_per_s"] or 0.0) / MB,
                     write_amplification(spent_in(report)),
                 )
@@ -127,8 +132,26 @@ def _highest(latencies_ms: Iterable[float | None]) -> float | None:
     return max((ms for ms in latencies_ms if ms is not None), default=None)
 
 
-def _not_recovered(before: Part, last: float | None) -> str:
-    share = 100 * last / before.mb_per_s if last is not None and before.mb_per_s else 0.0
+def _is_short(part: Part, sample_s: float) -> bool:
+    """Whether a small or fast drive was done with a part within one sample."""
+    return all(sample.width_s < sample_s for sample in part.samples)
+
+
+def _short_note(parts: Sequence[Part], sample_s: float) -> str:
+    return (
+        f"No sample of {sample_s:g} s in {', '.join(part.label for part in parts)}: the drive was "
+        "done sooner, and the average of the whole part stands in its place."
+    )
+
+
+UNTIMED = (
+    "Whether and when it recovered can't be said: the last part has no samples, and its average "
+    "holds the way back."
+)
+
+
+def _not_recovered(before: Part, last: float) -> str:
+    share = 100 * last / before.mb_per_s if before.mb_per_s else 0.0
     return (
         "Not recovered: no sample of the last part reached the average of the first one; "
         f"the last sample has {share:.1f} % of it."

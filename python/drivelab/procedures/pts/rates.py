@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drivelab.procedures.flow import COLUMNS, flow
+from drivelab.procedures.flow import COLUMNS, flow, longest_of_buckets
 from drivelab.procedures.measured import Cell, Column
 from drivelab.quantities import MB, NS_PER_MS, NS_PER_S
 from drivelab.targets import Report
@@ -75,7 +75,7 @@ def samples(report: Report) -> list[Sample]:
         series["ios"][:whole],
         series["bytes"],
         series["latency_mean_ns"],
-        series["latency_max_ns"],
+        longest_of_buckets(series),
         strict=False,
     )
     return [
@@ -98,6 +98,16 @@ def _ms(latency_ns: float | None) -> float | None:
 def duration_s(report: Report) -> float:
     """Time that a report measured."""
     return float(report["jobs"][0]["write"]["runtime_ns"]) / NS_PER_S
+
+
+def whole_sample(report: Report) -> list[Sample]:
+    """Writes that were over before their first sample, as one sample; none if nothing was done."""
+    write, lasted_s = report["jobs"][0]["write"], duration_s(report)
+    if not write["ios"] or lasted_s <= 0:
+        return []
+    latency = write["latency_ns"] or {}
+    mean_ms, max_ms = (_ms(latency.get(key)) for key in ("mean", "max"))
+    return [Sample(0.0, lasted_s, write["ios"], write["bytes"], mean_ms, max_ms)]
 
 
 MINUTE = Column("minute", "Time", "min")

@@ -18,9 +18,9 @@ from drivelab.counters import spent_in, write_amplification
 from drivelab.procedures.measured import Chart, Column, Row, Table, Value
 from drivelab.procedures.pts.bench import Bench, Stimulus, one_size
 from drivelab.procedures.pts.convergence import Convergence, Tracked, until_steady
-from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples
+from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples, whole_sample
 from drivelab.procedures.pts.steady_state import WINDOW_ROUNDS
-from drivelab.quantities import GB, KIB, MB, NS_PER_MS
+from drivelab.quantities import GB, KIB, MB
 from drivelab.targets import Report
 
 BLOCK_BYTES = 4 * KIB
@@ -133,7 +133,7 @@ class Saturation:
             sample_s=self.bench.lengths.stimulus_s,
         )
         self.stretches.append(report)
-        found, lasted_s = samples(report) or _whole(report), duration_s(report)
+        found, lasted_s = samples(report) or whole_sample(report), duration_s(report)
         written = self.written_bytes
         moved = report["jobs"][0]["write"]["bytes"]
         self.written_bytes += moved
@@ -193,15 +193,6 @@ class Saturation:
             Column("programmed_mb_per_s", "Programmed", "MB/s"),
         )
         return Table("stretches", "Write amplification by round", columns, tuple(rows))
-
-
-def _whole(report: Report) -> list[Sample]:
-    """A round that was over before its first sample, as one sample; none if nothing was done."""
-    write, lasted_s = report["jobs"][0]["write"], duration_s(report)
-    if not write["ios"] or lasted_s <= 0:
-        return []
-    mean_ms, max_ms = (write["latency_ns"][key] / NS_PER_MS for key in ("mean", "max"))
-    return [Sample(0.0, lasted_s, write["ios"], write["bytes"], mean_ms, max_ms)]
 
 
 CHARTS = (

@@ -121,7 +121,7 @@ def no_series(moved: int, ios: int, runtime_ns: int, longest_ns: int | None) -> 
         "bytes": [moved],
         "ios": [ios],
         "latency_mean_ns": [None],
-        "latency_max_ns": [longest_ns if ios else 0],
+        "latency_max_ns": [longest_ns if ios else None],
     }
 
 

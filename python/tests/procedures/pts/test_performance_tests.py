@@ -230,6 +230,23 @@ def test_cross_stimulus_recovery_that_comes_is_timed_and_needs_no_note() -> None
     assert found["nearly_recovered_min"] < found["recovery_min"]
 
 
+def test_parts_shorter_than_a_sample_are_no_verdict() -> None:
+    """A small, fast drive is done with a part within the minute of a sample: its average holds the
+    way back, and isn't the 0.0 % that a part without samples looked like."""
+    record, _ = run("pts-cross-stimulus-recovery", replace(SHORT, stimulus_s=600))
+    found = values(record)
+    by_part = {row["part"]: row["mb_per_s"] for row in rows(record, "samples")}
+    assert list(by_part.values()) == pytest.approx(
+        [row["mb_per_s"] for row in rows(record, "parts")], rel=0.01
+    )
+    assert len(by_part) == 3
+    assert (found["end_mb_per_s"], found["recovery_min"]) == (None, None)
+    short, verdict = record["notes"]
+    assert short.startswith("No sample of 600 s in ")
+    assert all(name in short for name in by_part)
+    assert verdict.startswith("Whether and when it recovered can't be said")
+
+
 def part(*rates: float) -> Part:
     found = tuple(
         Sample(60.0 * index, 60.0, 0, round(rate * 60e6), None, 0.0)
@@ -259,6 +276,19 @@ def test_samples_of_a_drive_that_tells_no_latencies_have_none() -> None:
     assert [(sample.mb_per_s, sample.max_ms) for sample in found] == [(100, 2), (0, None)]
     [row] = parts_table([Part("part", 0.0, tuple(found), 50.0, None)]).rows
     assert (row["highest_mean_ms"], row["max_ms"]) == (None, 2)
+
+
+def test_a_sample_in_which_nothing_was_done_has_no_longest_latency() -> None:
+    """The engine's report has 0 there."""
+    series = {
+        "interval_ns": 10**9,
+        "bytes": [4096, 0],
+        "ios": [1, 0],
+        "latency_mean_ns": [2e6, None],
+        "latency_max_ns": [2_000_000, 0],
+    }
+    report = {"jobs": [{"write": {"runtime_ns": 2 * 10**9, "series": series}}]}
+    assert [sample.max_ms for sample in samples(report)] == [2, None]
 
 
 def test_composite_follows_its_mix() -> None:
