@@ -35,6 +35,8 @@ def size_bytes(text: str, kb_base: int = 1024) -> int:
 
     >>> size_bytes("4k"), size_bytes("1MiB"), size_bytes("1m", 1000), size_bytes("0x200")
     (4096, 1000000, 1000000, 512)
+    >>> size_bytes("1.1g")
+    1181116006
     """
     number, unit = _split(text, SIZE_ALLOWED)
     unit = unit.removesuffix("b")
@@ -43,7 +45,9 @@ def size_bytes(text: str, kb_base: int = 1024) -> int:
     if power is None:
         raise ValueError(SIZE_ALLOWED)
     base = kb_base if not iec else 2024 - kb_base
-    return _whole(number * base**power, SIZE_ALLOWED)
+    size = number * base**power
+    # Of mebibytes and more a fraction of a byte is cut off, as fio does: 1.1g is a size.
+    return _whole(Fraction(math.floor(size)) if power > 1 else size, SIZE_ALLOWED)
 
 
 def size_or_percent(text: str, whole_bytes: int, kb_base: int = 1024) -> int:
