@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, figures, output, results
+from drivelab import arguments, database, figures, output, stored
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing
@@ -32,7 +31,11 @@ def figures_command(
     ] = None,
     results_file: Annotated[
         Path | None,
-        typer.Option("--results", metavar="FILE", help="Take results.json of a review instead."),
+        typer.Option(
+            "--results",
+            metavar="FILE",
+            help="Take a stored review instead: results.json, its folder, or FILE.duckdb:RUN.",
+        ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Tables for a document, in Markdown.")
@@ -264,20 +267,10 @@ def _read(path: Path, drive: str | None, sets: list[str]) -> Record:
     """Results of an earlier review, or of one model in it."""
     if sets:
         raise RequestError("--set changes a model; it can't be combined with --results")
-    try:
-        document = json_module.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RequestError(f'--results "{path}": can\'t read it ({error.strerror})') from None
-    except ValueError:
-        document = None
-    if not isinstance(document, dict) or not {"drivelab", "models", "tests"} <= document.keys():
-        raise RequestError(f'--results "{path}": expected results.json of `drivelab review`')
-    found: Record = document
-    schema = found["drivelab"].get("schema")
-    if schema != results.SCHEMA:
-        raise RequestError(
-            f'--results "{path}": schema {schema} is not readable; allowed: {results.SCHEMA}'
-        )
+    run = stored.read(*stored.split(str(path)), "--results")
+    if run.kind != database.REVIEW:
+        raise RequestError(f'--results "{path}": a {run.kind}; figures follow from a review')
+    found = dict(run.document)
     if drive is not None:
         name = models.load(drive).name
         if name not in {model["name"] for model in found["models"]}:
