@@ -57,6 +57,7 @@ _REVIEW = Fields(
                 "command_line": str,
                 "seed": int,
                 "quick?": bool,
+                "unabridged?": bool,
                 "repeats?": Fields({"count": int, "seeds": ListOf(int)}),
             }
         ),
