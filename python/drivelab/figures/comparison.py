@@ -7,7 +7,7 @@ from typing import Any
 
 from drivelab import sources, verdicts
 from drivelab.counters import unmapped_note
-from drivelab.figures import bindings, tables
+from drivelab.figures import bindings, constants, tables
 from drivelab.figures.bindings import Binding, Bindings, Moves, Row
 from drivelab.figures.constants import CONSTANTS
 from drivelab.figures.formulas import Input, evaluate, formula_of, inputs_of
@@ -35,7 +35,8 @@ class Measured:
         self.models = {str(model["name"]): model for model in models}
         self._tests = {(test["model"], test["id"], test["state"]): test for test in tests}
         hashes = {name: str(model.get("hash")) for name, model in self.models.items()}
-        self.bindings = Bindings(bindings.stored() if rows is None else rows, hashes)
+        known = bindings.stored() if rows is None else rows
+        self.bindings = Bindings(known, hashes, _digests(hashes))
         self.fitted_ids = {name: _fitted_ids(model) for name, model in self.models.items()}
         self._fitted_aspects = {
             item.aspect
@@ -91,6 +92,15 @@ class Measured:
         return isinstance(item, Property) or any(
             test_id == item.test_id for _, test_id, _ in self._tests
         )
+
+
+def _digests(names: Iterable[str]) -> dict[str, str]:
+    """Digests of the constants that reach any figure of these models."""
+    readings = readings_for()
+    return {
+        name: constants.digest(frozenset(item for item in readings if item.model == name))
+        for name in names
+    }
 
 
 def _fitted_ids(model: Mapping[str, Any]) -> frozenset[str]:
