@@ -174,6 +174,13 @@ CONSTANTS = (
 )
 """Constants of tests and states; docs/tests/applications.md and docs/states.md give reasons."""
 
+INFORMED_ORDERINGS = {
+    "ORD-010": "sysmark-2007: the processor's times",
+    "ORD-014": "level-load: how many pieces are read together",
+}
+"""Orderings that constants of tests were chosen with in view, and which; no figure in numbers
+follows from these tests, so nothing of them is varied."""
+
 
 def digest(readings: frozenset[Reading]) -> str:
     """16 hexadecimal digits over the values of all constants that reach any of the readings."""

@@ -192,6 +192,47 @@ def test_measurements_of_some_statements_only() -> None:
     assert statement_readings(["AN-031"]) == set()
 
 
+def use(name: str, longest_ms: float) -> dict[str, Any]:
+    """Two hours of desktop use on a drive whose users seldom wait, or never."""
+    values = [
+        {"name": "minutes_to_stutter", "value": None},
+        {"name": "longest_ms", "value": longest_ms},
+    ]
+    return {"model": name, "id": "desktop-use", "state": "used", "values": values}
+
+
+@pytest.mark.parametrize("identity", ["ST-019", "ST-021"])
+def test_a_drive_that_should_pause_and_never_does_refutes_the_statement(identity: str) -> None:
+    [row] = [item for item in statements() if item.id == identity]
+    names = {reading.model for reading in readings_of(row).values()}
+    slow = {name for check in row.checks if "above" in check.bounds for name in check.models}
+    drives = [model(name) for name in names]
+    for longest_ms, result in ((900.0, "holds"), (100.0, "does not hold")):
+        tests = [use(name, longest_ms if name in slow else 100.0) for name in names]
+        [found] = judge_statements(figures.Measured(drives, tests), [row])
+        assert found["result"] == result
+
+
+def test_reads_that_touch_no_flash_are_said_to() -> None:
+    rows = parse(
+        f'{HEAD}note = "short"\ncheck = [{{ each = "used / new", of = ["a"], least = 0.5 }}]\n'
+        f"{MEASURE}",
+        "some-review",
+    )
+    new, used = (
+        measured("sequential-read-2m", state, 100.0, model_name="drive-a") | {"direction": "read"}
+        for state in ("new", "used")
+    )
+
+    def note(share: float) -> str:
+        tests = [new | {"unmapped_read_share": share}, used | {"unmapped_read_share": 0.02}]
+        [found] = judge_statements(figures.Measured([model("drive-a")], tests), rows)
+        return str(found["note"])
+
+    assert note(1.0) == "short; most of these reads touch no flash: sequential-read-2m / new"
+    assert note(0.0) == "short"
+
+
 def test_every_name_of_a_row_is_used_and_every_statement_can_be_judged() -> None:
     for row in statements():
         used = {name for name, _ in readings_of(row)}
