@@ -213,6 +213,50 @@ def test_a_drive_that_should_pause_and_never_does_refutes_the_statement(identity
         assert found["result"] == result
 
 
+def test_a_drive_that_cares_in_one_of_the_two_tests_refutes_that_most_do_not() -> None:
+    """ST-039 is about the sweep of shares as about the four corners."""
+    [row] = [item for item in statements() if item.id == "ST-039"]
+    readings = set(readings_of(row).values())
+    assert {item.test_id for item in readings} == {"compressibility", "corners-by-data"}
+    drives = {item.model for item in readings}
+
+    def result(test_id: str, odd: float) -> str:
+        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for item in readings:
+            is_odd = item.test_id == test_id and item.quantity.startswith("value:random_read")
+            value = odd if is_odd and "repeating" not in item.quantity else 100.0
+            name = item.quantity.removeprefix("value:")
+            found.setdefault((item.model, item.test_id), []).append({"name": name, "value": value})
+        tests = [
+            {"model": name, "id": test, "state": "new", "values": values}
+            for (name, test), values in found.items()
+        ]
+        known = figures.Measured([model(name) for name in drives], tests)
+        return str(judge_statements(known, [row])[0]["result"])
+
+    assert result("compressibility", 100.5) == result("corners-by-data", 100.5) == "holds"
+    assert result("compressibility", 90.0) == result("corners-by-data", 90.0) == "does not hold"
+
+
+def test_sandforce_must_gain_most_by_alignment() -> None:
+    """ST-037: more than Micron's controller, not only more than Intel's."""
+    [row] = [item for item in statements() if item.id == "ST-037"]
+
+    def result(f100: float, c300: float) -> str:
+        gains = {"corsair-force-f100-100gb": f100, "crucial-c300-256gb": c300}
+        tests = [
+            measured(item.test_id, item.state, rate, model_name=item.model)
+            for item in readings_of(row).values()
+            for rate in (10.0 * (gains.get(item.model, 1.2) if "-aligned" in item.test_id else 1),)
+        ]
+        models = {item.model for item in readings_of(row).values()}
+        known = figures.Measured([model(name) for name in models], tests)
+        return str(judge_statements(known, [row])[0]["result"])
+
+    assert result(3.0, 2.0) == "holds"
+    assert result(2.0, 3.0) == "does not hold"
+
+
 def test_reads_that_touch_no_flash_are_said_to() -> None:
     rows = parse(
         f'{HEAD}note = "short"\ncheck = [{{ each = "used / new", of = ["a"], least = 0.5 }}]\n'
