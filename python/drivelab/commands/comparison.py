@@ -23,6 +23,15 @@ from drivelab.storage_bench.comparison import compare_traces
 
 Record = dict[str, Any]
 
+UNCOMPARED = {
+    "config": "it says how a drive or a test was set up",
+    "price": "prices are given to models",
+    "spec": "specifications are what models are made of",
+    "trace": "it is a statistic of a trace, of no drive; without --only its table is printed",
+    "worked_example": "it is an example, not a measurement",
+}
+"""Why published figures of these kinds aren't held against models."""
+
 
 def figures_command(
     drive: Annotated[
@@ -129,13 +138,16 @@ def _find_bindings(drive: str | None, seed: int, workers: int) -> None:
 def _chosen_ids(only: Sequence[str] | None, drive: str | None) -> frozenset[str]:
     """What --only names, each kind as a whole or by identities; none of them: all."""
     kinds = {
-        "figures": [figure.id for figure in figures.published() if figure.kind != "trace"],
+        "figures": list(figures.compared_ids()),
         "orderings": [ordering.id for ordering in figures.orderings()],
         "statements": [statement.id for statement in figures.statements()],
     }
     names = arguments.split_names(only)
     known = [name for ids in kinds.values() for name in ids]
+    others = {figure.id: figure.kind for figure in figures.published()}
     for name in names:
+        if name in others and name not in known:
+            raise RequestError(f'--only "{name}": isn\'t compared: {UNCOMPARED[others[name]]}')
         if name not in known and name not in kinds:
             near = nearest(name, known)
             raise RequestError(f'--only "{name}": no such figure, ordering or statement{near}')

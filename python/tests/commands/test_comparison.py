@@ -8,7 +8,8 @@ import documents
 import pytest
 from figures.sample import TESTS, X25_M
 
-from drivelab import cli, database
+from drivelab import cli, database, figures
+from drivelab.commands.comparison import UNCOMPARED
 from drivelab.database import Recorded
 from drivelab.documents import to_json
 
@@ -64,6 +65,16 @@ def test_only_some_by_identity_or_by_kind(
     assert [len(found[kind]) for kind in kinds] == [0, 0, 76]
     assert cli.run([*words, "ST-999"]) == 2
     assert "no such figure, ordering or statement" in capsys.readouterr().err
+
+
+def test_a_figure_that_is_never_compared_is_refused_with_the_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.run(["figures", "--only", "AN-051"]) == 2
+    assert "specifications are what models are made of" in capsys.readouterr().err
+    compared = set(figures.compared_ids())
+    kinds = {figure.kind for figure in figures.published() if figure.id not in compared}
+    assert kinds == set(UNCOMPARED), "each kind has its reason"
 
 
 def test_figures_of_one_drive(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
