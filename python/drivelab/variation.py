@@ -83,7 +83,7 @@ def vary(name: str, seed: int, workers: int, say: Say) -> Row:
         if parameter["role"] not in sources.DEPENDENT or not sources.acts(key):
             continue
         if not _is_number(parameter["value"]):
-            not_varied[key] = SWITCH
+            not_varied[key] = "it is 0" if _is_zero(parameter["value"]) else SWITCH
             continue
         reached = frozenset(reading for reading in own if _reaches(key, reading))
         if reached:
@@ -113,6 +113,11 @@ def vary(name: str, seed: int, workers: int, say: Say) -> Row:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value != 0
+
+
+def _is_zero(value: object) -> bool:
+    """Whether it is a number of which there is no tenth."""
+    return not isinstance(value, (bool, str)) and value == 0
 
 
 def _reaches(key: str, reading: Reading) -> bool:
