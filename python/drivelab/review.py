@@ -7,7 +7,7 @@ workers. `schedule.py` says what runs when.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -58,6 +58,15 @@ class Plan:
     weights: Mapping[str, Mapping[Measurement, float]] = field(default_factory=dict)
     """Of real drives, by name: each test with its preparation, in units of a test of 3 minutes."""
 
+    @property
+    def unabridged(self) -> bool:
+        """Whether a test that is cut short by default runs at its full length."""
+        return any(
+            item.procedure != procedures.PROCEDURES.get(item.procedure.id, item.procedure)
+            for items in self.measurements.values()
+            for item in items
+        )
+
 
 def plan_measurements(
     model: Subject,
@@ -105,12 +114,54 @@ def plan_measurements(
         others = ", ".join(state.name for state in wanted if state.name != "new")
         if others:
             log(f"{model.name}: --states {others}: a hard disk has one state, measured as new")
-        pairs = list(dict.fromkeys((test, states.STATES["new"]) for test, _ in pairs))
+        pairs = _once(pairs)
     elif not wanted and not model.takes_trim:
         # Nobody asked for states of the default review.
         pairs = _without_trim(model, pairs, log if chosen_tests else lambda _: None)
     pairs = _begun_new(model, pairs, log)
     return [Measurement(test, state) for test, state in pairs]
+
+
+def same_measurements(
+    model: Subject,
+    names: Iterable[tuple[str, str]],
+    log: Log,
+    *,
+    unabridged: bool = False,
+) -> list[Measurement]:
+    """What was measured of another drive, as (test, state), as far as this one can be measured so.
+
+    A test that means nothing on the drive, or is too large for it, is left out with a message, as
+    are states after TRIM on a drive that ignores it; nobody asked for them by name.
+    """
+    kind = "disk" if model.is_disk else "flash"
+    pairs = [
+        (procedures.PROCEDURES[test], states.STATES[state])
+        for test, state in names
+        if test in procedures.PROCEDURES and state in states.STATES
+    ]
+    kept = [(test, state) for test, state in pairs if kind in test.kinds]
+    fitting = [pair for pair in kept if pair[0].fits(model.user_capacity_bytes)]
+    what = "hard disks" if model.is_disk else "flash drives"
+    for before, after, reason in (
+        (pairs, kept, f"they mean nothing on {what}"),
+        (kept, fitting, "they use more than the drive has"),
+    ):
+        if left_out := dict.fromkeys(
+            test.id for test, state in before if (test, state) not in after
+        ):
+            log(f"{model.name}: left out, as {reason}: {', '.join(left_out)}")
+    if model.is_disk:
+        fitting = _once(fitting)
+    elif not model.takes_trim:
+        fitting = _without_trim(model, fitting, log)
+    fitting = _begun_new(model, fitting, log)
+    return [Measurement(t.unabridged() if unabridged else t, state) for t, state in fitting]
+
+
+def _once(pairs: Iterable[tuple[Procedure, State]]) -> list[tuple[Procedure, State]]:
+    """Measurements of a hard disk, which has one state."""
+    return list(dict.fromkeys((test, states.STATES["new"]) for test, _ in pairs))
 
 
 def _begun_new(
@@ -168,6 +219,7 @@ def run(plan: Plan, shown: bool = True) -> Record:
             "command_line": plan.command_line,
             "seed": plan.seed,
             "quick": plan.quick,
+            "unabridged": plan.unabridged,
         },
         "models": models,
         "tests": tests,

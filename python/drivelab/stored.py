@@ -10,17 +10,74 @@ from typing import Any, NoReturn
 from drivelab import database
 from drivelab.database import REVIEW, Recorded
 from drivelab.errors import RequestError
-from drivelab.results import SCHEMA
+from drivelab.results import SCHEMA, STREAM
+from drivelab.shapes import Fields, ListOf, fault
 
 RESULTS_FILE = "results.json"
 
-RECORD_KEYS: dict[str, tuple[str, ...]] = {
-    "models": ("name", "title", "hash", "parameters", "user_capacity_bytes"),
-    "tests": ("id", "title", "model", "state", "kind", "values", "tables", "charts"),
-    "states": (),
-    "figures": (),
+_TABLE = Fields(
+    {
+        "name": str,
+        "title": str,
+        "columns": ListOf(Fields({"key": str, "title": str, "unit": None})),
+        "rows": ListOf(Fields({})),
+    }
+)
+_TEST = {
+    "id": str,
+    "title": str,
+    "model": str,
+    "state": str,
+    "kind": str,
+    "mean_power_w": None,
+    "counters": Fields({}),
+    "values": ListOf(Fields({"name": str, "value": None})),
+    "tables": ListOf(_TABLE),
+    "charts": ListOf(Fields({})),
+    "latency_us?": Fields({"percentiles?": ListOf(ListOf())}),
+    "split_mean_us?": Fields({}),
+    "series?": Fields({"interval_s": float, "mib_per_s": ListOf(), "latency_max_us": ListOf()}),
+    "pass?": Fields({"zone_bytes": float, "mb_per_s": ListOf()}),
+    "repeats?": Fields({}),
+    "steady_state?": Fields({}),
+    "notes?": ListOf(str),
+    "deviations?": ListOf(str),
 }
-"""Lists of a review's document, and what each of their records has at least."""
+_STREAM = _TEST | {
+    "mib_per_s": None,
+    "iops": None,
+    "latency_us": Fields({"mean": None, "max": None, "percentiles?": ListOf(ListOf())}),
+}
+_REVIEW = Fields(
+    {
+        "drivelab": Fields(
+            {
+                "schema": int,
+                "engine_version": str,
+                "command_line": str,
+                "seed": int,
+                "quick?": bool,
+                "unabridged?": bool,
+                "repeats?": Fields({"count": int, "seeds": ListOf(int)}),
+            }
+        ),
+        "models": ListOf(
+            Fields(
+                {
+                    "name": str,
+                    "title": str,
+                    "hash": str,
+                    "user_capacity_bytes": float,
+                    "parameters": ListOf(Fields({"key": str})),
+                }
+            )
+        ),
+        "tests": ListOf(Fields({"kind": str})),
+        "states": ListOf(Fields({})),
+        "figures": ListOf(Fields({})),
+    }
+)
+"""What a review's document has at least, so that nothing that reads it stumbles."""
 
 
 def is_stored(text: str) -> bool:
@@ -97,13 +154,9 @@ def _check(document: Mapping[str, Any], path: Path, option: str) -> None:
         raise RequestError(
             f'{option} "{path}": schema {schema} is not readable; allowed: {SCHEMA}{hint}'
         )
-    for name, keys in RECORD_KEYS.items():
-        records = document.get(name)
-        if not isinstance(records, list):
-            raise RequestError(f'{option} "{path}": {name} is not a list')
-        for index, record in enumerate(records):
-            missing = [key for key in keys if not isinstance(record, dict) or key not in record]
-            if missing or not isinstance(record, dict):
-                raise RequestError(
-                    f'{option} "{path}": {name}[{index}] lacks {", ".join(missing) or "its keys"}'
-                )
+    found = fault(document, _REVIEW, "")
+    for index, test in enumerate(document["tests"] if found is None else ()):
+        shape = Fields(_STREAM if test["kind"] == STREAM else _TEST)
+        found = found or fault(test, shape, f"tests[{index}]")
+    if found is not None:
+        raise RequestError(f'{option} "{path}": {found}')

@@ -11,7 +11,7 @@ from typing import Any
 from drivelab import figures, model, output, results, review, sources
 from drivelab.errors import RequestError
 from drivelab.figures import bindings, constants
-from drivelab.figures.bindings import STEP_RATIO, Moves, Row
+from drivelab.figures.bindings import FACTORS, SWITCH, WIDER_FACTORS, Moves, Row
 from drivelab.figures.constants import CONSTANTS, Constant
 from drivelab.figures.formulas import inputs_of
 from drivelab.figures.plan import measurements
@@ -25,7 +25,6 @@ Values = Mapping[str, float]
 Key = tuple[str, str, str]
 Tests = dict[Key, Record]
 """Records of tests by model, test and state."""
-FACTORS = (1 - STEP_RATIO, 1 + STEP_RATIO)
 LONG_ASPECTS = ("longest latency", "floor of a pass")
 """What is seen in runs of full length only: events that are rare."""
 
@@ -75,39 +74,50 @@ def vary(name: str, seed: int, workers: int, say: Say) -> Row:
     scope, plain = Scope.of(name), model.load(name)
     bench = _Bench(name, scope, seed, workers)
     before = bench.values()
-    run: Run
     moves: dict[str, dict[str, Moves]] = {}
-    not_varied = []
+    not_varied: dict[str, str] = {}
+    wider = []
     own = scope.own(name)
     for parameter in plain.parameters:
         key = str(parameter["key"])
         if parameter["role"] not in sources.DEPENDENT or not sources.acts(key):
             continue
         if not _is_number(parameter["value"]):
-            not_varied.append(key)
+            not_varied[key] = "it is 0" if _is_zero(parameter["value"]) else SWITCH
             continue
         reached = frozenset(reading for reading in own if _reaches(key, reading))
         if reached:
             say(f"{name}: {key}")
-            run = partial(bench.with_value, parameter)
-            moves[key] = _moves(run, before, reached, both=parameter["role"] == "fitted")
+            found, factors = _with_steps(bench, parameter, before, reached)
+            if found is None:
+                not_varied[key] = bench.refusal
+            else:
+                moves[key] = found
+                wider += [key] if factors == WIDER_FACTORS else []
     for constant in CONSTANTS:
         reached = frozenset(filter(constant.reaches, own))
         if reached and constant.role in sources.DEPENDENT:
             say(f"{name}: {constant.key}")
             run = partial(bench.with_constant, constant)
-            moves[constant.key] = _moves(run, before, reached, both=constant.role == "fitted")
+            found = _moves(run, before, reached, both=constant.role == "fitted")
+            moves[constant.key] = found or {}
     return Row(
         hash=plain.hash,
         constants=constants.digest(own),
         figures=scope.figures,
-        not_varied=tuple(not_varied),
+        not_varied=not_varied,
+        wider=tuple(wider),
         moves={key: found for key, found in moves.items() if found},
     )
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value != 0
+
+
+def _is_zero(value: object) -> bool:
+    """Whether it is a number of which there is no tenth."""
+    return not isinstance(value, (bool, str)) and value == 0
 
 
 def _reaches(key: str, reading: Reading) -> bool:
@@ -120,17 +130,43 @@ Run = Callable[[float, frozenset[Reading]], Values | None]
 """Modelled values with something multiplied by a factor, as far as these readings are measured."""
 
 
+def _with_steps(
+    bench: _Bench, parameter: Record, before: Values, reached: frozenset[Reading]
+) -> tuple[dict[str, Moves] | None, tuple[float, float]]:
+    """Figures that a parameter binds, and the factors that it takes: a tenth away; or, refused
+    both ways, the next that a power of two or a divisor takes. None: it takes none."""
+    run = partial(bench.with_value, parameter)
+    both = parameter["role"] == "fitted"
+    found = _moves(run, before, reached, both=both)
+    if found is not None:
+        return found, FACTORS
+    return _moves(run, before, reached, both=both, factors=WIDER_FACTORS), WIDER_FACTORS
+
+
 def _moves(
-    run: Run, before: Values, reached: frozenset[Reading], *, both: bool
-) -> dict[str, Moves]:
-    """Figures that a parameter binds. What the lower value moves isn't measured with the higher
-    one again, unless `both` are asked for: how a fit would shift takes both."""
-    lower, higher = FACTORS
-    down = _changes(before, run(lower, reached))
+    run: Run,
+    before: Values,
+    reached: frozenset[Reading],
+    *,
+    both: bool,
+    factors: tuple[float, float] = FACTORS,
+) -> dict[str, Moves] | None:
+    """Figures that a parameter binds; None if it takes neither value. What the lower value moves
+    isn't measured with the higher one again, unless `both` are asked for: how a fit would shift
+    takes both."""
+    lower, higher = factors
+    lower_values = run(lower, reached)
+    down = _changes(before, lower_values)
     done = set() if both else {name for name, move in down.items() if Moves(move, None).binds}
     left = {r for name in before.keys() - done for r in _readings(name) if r in reached}
-    up = _changes(before, run(higher, frozenset(left))) if left else {}
-    found = {name: Moves(down.get(name), None if name in done else up.get(name)) for name in before}
+    higher_values = run(higher, frozenset(left)) if left else None
+    if lower_values is None and higher_values is None:
+        return None
+    up = _changes(before, higher_values)
+    found = {
+        name: Moves(down.get(name), None if name in done else up.get(name), factors)
+        for name in before
+    }
     return {name: moves for name, moves in found.items() if moves.binds}
 
 
@@ -159,6 +195,8 @@ class _Bench:
         loaded = [model.load(one) for one in sorted({r.model for r in scope.readings})]
         self._models = [results.model_result(one) for one in loaded]
         self._plain = self._measured((), scope.readings)
+        self.refusal = ""
+        """Why the last value that couldn't be had was refused."""
 
     def values(self, varied: Tests | None = None) -> Values:
         """Modelled values of the scope's figures; `varied` measurements count before plain ones."""
@@ -171,10 +209,12 @@ class _Bench:
         """The values with a parameter multiplied by a factor; None if the model refuses it."""
         value = constants.scaled(parameter["value"], factor)
         if value == parameter["value"]:
+            self.refusal = f"no other value than {value:g} is near"
             return None
         try:
             return self.values(self._measured([(parameter["key"], str(value))], readings))
-        except RequestError:
+        except RequestError as error:
+            self.refusal = str(error)
             return None
 
     def with_constant(

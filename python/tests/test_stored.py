@@ -36,6 +36,10 @@ def test_damaged_results_are_refused_with_what_is_wrong(folder: Path) -> None:
     document = documents.review()
     del document["tests"][1]["values"]
     old = documents.review(schema=1)
+    seedless = documents.review()
+    del seedless["drivelab"]["seed"]
+    a_model, [a_stream, a_sweep] = documents.model(), documents.review()["tests"]
+    rateless = {key: value for key, value in a_stream.items() if key != "iops"}
     for content, words in (
         (whole[: len(whole) // 2], "cut short: line"),
         (whole.replace(": 20.0", ": NaN"), "NaN is no number in JSON"),
@@ -43,6 +47,18 @@ def test_damaged_results_are_refused_with_what_is_wrong(folder: Path) -> None:
         (to_json(document), r"tests\[1\] lacks values"),
         (to_json(old), "schema 1 is not readable.*repeat it: drivelab review a --seed 1"),
         (to_json(documents.review() | {"tests": {}}), "tests is not a list"),
+        (to_json(seedless), "drivelab lacks seed"),
+        (to_json(documents.review(seed="1")), "drivelab.seed is not a whole number"),
+        (to_json(documents.review() | {"drivelab": []}), "schema None is not readable"),
+        (
+            to_json(documents.review() | {"models": [a_model | {"parameters": None}]}),
+            r"models\[0\].parameters is not a list",
+        ),
+        (to_json(documents.review() | {"tests": [rateless]}), r"tests\[0\] lacks iops"),
+        (
+            to_json(documents.review() | {"tests": [a_sweep | {"tables": [{"name": "x"}]}]}),
+            r"tests\[0\].tables\[0\] lacks title, columns, rows",
+        ),
     ):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(RequestError, match=words):

@@ -1,9 +1,9 @@
 """Waiting for a computer: boot, three programs right after it, a game's realm, a game's level.
 
-What is read is assumed, once for all drives. The processor's part is fitted: on one drive, the
-VelociRaptor, where the review prints its seconds; for the boot, of which it prints how much sooner
-SSDs are ready, on their mean. What single drives take is predicted. docs/tests/loading.md says why
-each number is what it is.
+What is read is assumed, once for all drives; of the realm it is fitted, on the X25-M. The
+processor's part is fitted: on one drive, the VelociRaptor, where the review prints its seconds; for
+the boot, of which it prints how much sooner SSDs are ready, on their mean. What single drives take
+is predicted. docs/tests/loading.md says why each number is what it is.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ GAME_REALM = Load(
         together=1,
     ),
     processor_s=3.27,
-    source="fitted to AN-038; what is read, 120 MiB, to AN-037",
+    source="fitted to AN-038",
 )
 LEVEL_LOAD = Load(
     "level-load",

@@ -97,7 +97,7 @@ def compare_command(
     if not asked:
         _check_stored(wanted, database_file)
     plan = _plan(sides, asked, list(kept.values()), wanted) if asked else None
-    _check_lengths(plan, kept.values(), force)
+    _check_plan(plan, kept.values(), force)
     folder = output.writable_folder(out)
     recording.check(database_file if plan is not None else None)
     with output.claimed(folder):
@@ -139,8 +139,9 @@ def _check_stored(wanted: Wanted, database_file: Path | None) -> None:
         raise RequestError(f"{used[0]}: counts for models, and all sides are stored results")
 
 
-def _check_lengths(plan: laboratory.Plan | None, kept: Iterable[Source], force: bool) -> None:
-    """Raises RequestError for a quick review beside a whole one, before it takes its minutes."""
+def _check_plan(plan: laboratory.Plan | None, kept: Iterable[Source], force: bool) -> None:
+    """Raises RequestError for a review that gives nothing to compare, before it takes its minutes:
+    a quick one beside a whole one, or of a model that no stored test can be run on."""
     words = {True: "quick", False: "whole"}
     for source in kept:
         quick = source.document["drivelab"].get("quick") is True
@@ -148,6 +149,12 @@ def _check_lengths(plan: laboratory.Plan | None, kept: Iterable[Source], force: 
             raise RequestError(
                 f'SIDE "{source.text}": a {words[quick]} run, and models would be reviewed in a '
                 f"{words[plan.quick]} one, which can't be compared; --force does it all the same"
+            )
+    for name, items in plan.measurements.items() if plan is not None else ():
+        if not items:
+            raise RequestError(
+                f'MODEL "{name}": nothing that was measured of the stored results can be '
+                "measured on it; --tests chooses other tests"
             )
 
 
@@ -223,13 +230,14 @@ def _plan(
     loaded = [models.load(name, overrides) for name in asked]
     own = kept[0].document["drivelab"] if kept else {}
     seed = wanted.seed if wanted.seed is not None else int(own.get("seed", 1))
-    measurements = {model.name: _measurements(model, kept, wanted) for model in loaded}
+    quick = wanted.quick or own.get("quick") is True
+    measurements = {model.name: _measurements(model, kept, wanted, quick) for model in loaded}
     plan = laboratory.Plan(
         models=loaded,
         measurements=measurements,
         command_line=_command_line(sides, wanted, seed, force=False),
         seed=seed,
-        quick=wanted.quick or own.get("quick") is True,
+        quick=quick,
         workers=wanted.workers,
         memory_bytes=wanted.memory_bytes,
     )
@@ -238,23 +246,22 @@ def _plan(
 
 
 def _measurements(
-    model: models.Model, kept: Sequence[Source], wanted: Wanted
+    model: models.Model, kept: Sequence[Source], wanted: Wanted, quick: bool
 ) -> list[laboratory.Measurement]:
-    """What a review measures, or what was measured of the stored results."""
+    """What a review measures, or what was measured of the stored results, as long as they were."""
+    unabridged = not quick and any(
+        source.document["drivelab"].get("unabridged") is True for source in kept
+    )
     if not kept or wanted.tests:
-        return laboratory.plan_measurements(model, wanted.tests, wanted.states, printing.message)
+        return laboratory.plan_measurements(
+            model, wanted.tests, wanted.states, printing.message, unabridged=unabridged
+        )
     pairs = dict.fromkeys(
-        (test["id"], "new" if model.is_disk else test["state"])
+        (str(test["id"]), str(test["state"]))
         for source in kept
         for test in source.document["tests"]
     )
-    return [
-        laboratory.Measurement(procedures.PROCEDURES[test], states.STATES[state])
-        for test, state in pairs
-        if test in procedures.PROCEDURES
-        and state in states.STATES
-        and procedures.PROCEDURES[test].fits(model.user_capacity_bytes)
-    ]
+    return laboratory.same_measurements(model, pairs, printing.message, unabridged=unabridged)
 
 
 def _reviewed(

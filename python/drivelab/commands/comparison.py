@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, figures, output, results
+from drivelab import arguments, database, figures, output, stored
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing
@@ -24,6 +23,15 @@ from drivelab.storage_bench.comparison import compare_traces
 
 Record = dict[str, Any]
 
+UNCOMPARED = {
+    "config": "it says how a drive or a test was set up",
+    "price": "prices are given to models",
+    "spec": "specifications are what models are made of",
+    "trace": "it is a statistic of a trace, of no drive; without --only its table is printed",
+    "worked_example": "it is an example, not a measurement",
+}
+"""Why published figures of these kinds aren't held against models."""
+
 
 def figures_command(
     drive: Annotated[
@@ -32,7 +40,11 @@ def figures_command(
     ] = None,
     results_file: Annotated[
         Path | None,
-        typer.Option("--results", metavar="FILE", help="Take results.json of a review instead."),
+        typer.Option(
+            "--results",
+            metavar="FILE",
+            help="Take a stored review instead: results.json, its folder, or FILE.duckdb:RUN.",
+        ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Tables for a document, in Markdown.")
@@ -126,13 +138,16 @@ def _find_bindings(drive: str | None, seed: int, workers: int) -> None:
 def _chosen_ids(only: Sequence[str] | None, drive: str | None) -> frozenset[str]:
     """What --only names, each kind as a whole or by identities; none of them: all."""
     kinds = {
-        "figures": [figure.id for figure in figures.published() if figure.kind != "trace"],
+        "figures": list(figures.compared_ids()),
         "orderings": [ordering.id for ordering in figures.orderings()],
         "statements": [statement.id for statement in figures.statements()],
     }
     names = arguments.split_names(only)
     known = [name for ids in kinds.values() for name in ids]
+    others = {figure.id: figure.kind for figure in figures.published()}
     for name in names:
+        if name in others and name not in known:
+            raise RequestError(f'--only "{name}": isn\'t compared: {UNCOMPARED[others[name]]}')
         if name not in known and name not in kinds:
             near = nearest(name, known)
             raise RequestError(f'--only "{name}": no such figure, ordering or statement{near}')
@@ -264,20 +279,10 @@ def _read(path: Path, drive: str | None, sets: list[str]) -> Record:
     """Results of an earlier review, or of one model in it."""
     if sets:
         raise RequestError("--set changes a model; it can't be combined with --results")
-    try:
-        document = json_module.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RequestError(f'--results "{path}": can\'t read it ({error.strerror})') from None
-    except ValueError:
-        document = None
-    if not isinstance(document, dict) or not {"drivelab", "models", "tests"} <= document.keys():
-        raise RequestError(f'--results "{path}": expected results.json of `drivelab review`')
-    found: Record = document
-    schema = found["drivelab"].get("schema")
-    if schema != results.SCHEMA:
-        raise RequestError(
-            f'--results "{path}": schema {schema} is not readable; allowed: {results.SCHEMA}'
-        )
+    run = stored.read(*stored.split(str(path)), "--results")
+    if run.kind != database.REVIEW:
+        raise RequestError(f'--results "{path}": a {run.kind}; figures follow from a review')
+    found = dict(run.document)
     if drive is not None:
         name = models.load(drive).name
         if name not in {model["name"] for model in found["models"]}:

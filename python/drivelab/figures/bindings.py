@@ -7,6 +7,7 @@ a generated file. Here it is read; drivelab/variation.py makes it.
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +15,17 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 STEP_RATIO = 0.1
 """By how much a parameter is varied, down and up; whole numbers by a step at least."""
 THRESHOLD_RATIO = 0.01
 """A parameter binds a figure that one of the variations moves by so much: a tenth of the step."""
+FACTORS = (1 - STEP_RATIO, 1 + STEP_RATIO)
+WIDER_FACTORS = (0.5, 2.0)
+"""For what takes no value a tenth away: a power of two, or what must divide something."""
+SWITCH = "a word or a switch"
+"""Why most of what isn't varied is not."""
 TABLE = "bindings.toml"
 
 
@@ -32,6 +39,7 @@ class Moves:
 
     down: float | None
     up: float | None
+    factors: tuple[float, float] = FACTORS
 
     @property
     def largest(self) -> float:
@@ -50,7 +58,7 @@ class Moves:
         """Change of the figure's logarithm for one of the parameter's, between the variations."""
         if self.down is None or self.up is None or min(self.down, self.up) <= -1:
             return None
-        steps = math.log1p(STEP_RATIO) - math.log1p(-STEP_RATIO)
+        steps = math.log(self.factors[1]) - math.log(self.factors[0])
         return (math.log1p(self.up) - math.log1p(self.down)) / steps
 
 
@@ -64,8 +72,10 @@ class Row:
     """Digest of the constants that reach its figures."""
     figures: tuple[str, ...]
     """Everything that was looked at."""
-    not_varied: tuple[str, ...] = ()
-    """Parameters that are words or switches."""
+    not_varied: Mapping[str, str] = field(default_factory=dict)
+    """Parameters that couldn't be varied, with the reason."""
+    wider: tuple[str, ...] = ()
+    """Parameters that take no value a tenth away and were halved and doubled instead."""
     moves: Mapping[str, Mapping[str, Moves]] = field(default_factory=dict)
     """By parameter, then by figure; only those that bind."""
 
@@ -92,19 +102,25 @@ def path() -> Path:
 
 def parsed(text: str) -> dict[str, Row]:
     """The rows of a table's text."""
-    return {
-        model: Row(
-            hash=row["hash"],
-            constants=row["constants"],
-            figures=tuple(row["figures"]),
-            not_varied=tuple(row["not_varied"]),
-            moves={
-                key: {figure: Moves(*map(_ratio, pair)) for figure, pair in found.items()}
-                for key, found in row.get("binds", {}).items()
-            },
-        )
-        for model, row in tomllib.loads(text).items()
-    }
+    return {model: _row(found) for model, found in tomllib.loads(text).items()}
+
+
+def _row(found: Mapping[str, Any]) -> Row:
+    wider = tuple(found.get("wider", ()))
+    moves: dict[str, dict[str, Moves]] = {}
+    for key, pairs in found.get("binds", {}).items():
+        factors = WIDER_FACTORS if key in wider else FACTORS
+        moves[key] = {
+            figure: Moves(_ratio(down), _ratio(up), factors) for figure, (down, up) in pairs.items()
+        }
+    return Row(
+        hash=found["hash"],
+        constants=found["constants"],
+        figures=tuple(found["figures"]),
+        not_varied=found.get("not_varied", {}),
+        wider=wider,
+        moves=moves,
+    )
 
 
 def _ratio(percent: float | str) -> float | None:
@@ -117,8 +133,9 @@ HEAD = f"""\
 # What binds the figures of each model: every specified, fitted and informed number was varied by
 # {STEP_RATIO:.0%} (whole ones by a step at least), down and up. Under "binds", for each,
 # the figures that moved by {THRESHOLD_RATIO:.0%} or more: percent moved with the lower value and
-# with the higher one; "-": not needed, or not possible. "hash" and "constants" say which model it
-# was, and which constants of states and tests.
+# with the higher one; "-": not needed, or not possible. What takes no value a tenth away, and is
+# listed under "wider", was halved and doubled; "not_varied" says what wasn't varied, and why.
+# "hash" and "constants" say which model it was, and which constants of states and tests.
 """
 
 
@@ -133,8 +150,11 @@ def _section(model: str, row: Row) -> str:
         f'hash = "{row.hash}"',
         f'constants = "{row.constants}"',
         *_list("figures", row.figures),
-        *_list("not_varied", row.not_varied),
+        *(_list("wider", row.wider) if row.wider else ()),
     ]
+    if row.not_varied:
+        lines.append(f"[{_quoted(model)}.not_varied]")
+        lines += [f"{_quoted(k)} = {_quoted(why)}" for k, why in sorted(row.not_varied.items())]
     for key, found in sorted(row.moves.items()):
         lines.append(f"[{_quoted(model)}.binds.{_quoted(key)}]")
         lines += [
@@ -151,7 +171,8 @@ def _list(name: str, values: Sequence[str]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    return f'"{text}"'
+    # A text of JSON is one of TOML.
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _percent(ratio: float | None) -> str:
@@ -159,11 +180,18 @@ def _percent(ratio: float | None) -> str:
 
 
 class Bindings:
-    """What is known of the models that are compared; `hashes` are theirs, by name."""
+    """What is known of the models that are compared; `hashes` are theirs, by name, `digests` those
+    of the constants of states and tests that reach their figures."""
 
-    def __init__(self, rows: Mapping[str, Row], hashes: Mapping[str, str]) -> None:
+    def __init__(
+        self, rows: Mapping[str, Row], hashes: Mapping[str, str], digests: Mapping[str, str]
+    ) -> None:
         self._rows = {name: row for name, row in rows.items() if name in hashes}
-        self._stale = {name for name, row in self._rows.items() if row.hash != hashes[name]}
+        self._stale = {
+            name
+            for name, row in self._rows.items()
+            if (row.hash, row.constants) != (hashes[name], digests[name])
+        }
 
     def of(self, figure_id: str) -> list[Binding]:
         """What binds a figure, the strongest first."""
@@ -181,7 +209,8 @@ class Bindings:
         return bool(rows) and all(row is not None and figure_id in row.figures for row in rows)
 
     def stale(self, models: Sequence[str]) -> bool:
-        """Whether what is known of one of these models was found on another form of it."""
+        """Whether what is known of one of these models was found on another form of it, or with
+        other constants of states and tests."""
         return not self._stale.isdisjoint(models)
 
 

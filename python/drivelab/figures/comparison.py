@@ -7,7 +7,7 @@ from typing import Any
 
 from drivelab import sources, verdicts
 from drivelab.counters import unmapped_note
-from drivelab.figures import bindings, tables
+from drivelab.figures import bindings, constants, tables
 from drivelab.figures.bindings import Binding, Bindings, Moves, Row
 from drivelab.figures.constants import CONSTANTS
 from drivelab.figures.formulas import Input, evaluate, formula_of, inputs_of
@@ -35,7 +35,8 @@ class Measured:
         self.models = {str(model["name"]): model for model in models}
         self._tests = {(test["model"], test["id"], test["state"]): test for test in tests}
         hashes = {name: str(model.get("hash")) for name, model in self.models.items()}
-        self.bindings = Bindings(bindings.stored() if rows is None else rows, hashes)
+        known = bindings.stored() if rows is None else rows
+        self.bindings = Bindings(known, hashes, _digests(hashes))
         self.fitted_ids = {name: _fitted_ids(model) for name, model in self.models.items()}
         self._fitted_aspects = {
             item.aspect
@@ -44,7 +45,7 @@ class Measured:
             if (figure := figures_by_id().get(figure_id)) is not None
             for item in inputs_of(figure).values()
             if isinstance(item, Reading) and item.model == name
-        }
+        } | _aspects_of_constants()
 
     def value(self, item: Input) -> float | None:
         """The modelled value of an input, if it was measured."""
@@ -60,6 +61,12 @@ class Measured:
             return ""
         test = self._tests.get((item.model, item.test_id, item.state), {})
         return unmapped_note(test.get("unmapped_read_share")) or ""
+
+    def reads_no_flash(self, item: Reading) -> bool:
+        """Whether a stream of reads found most of what it read unmapped."""
+        test = self._tests.get((item.model, item.test_id, item.state), {})
+        is_read = test.get("direction") == "read"
+        return is_read and (test.get("unmapped_read_share") or 0.0) >= 0.5
 
     def tested(self, item: Input) -> bool:
         """Whether the very measurement was made, whatever it found."""
@@ -91,6 +98,22 @@ class Measured:
         return isinstance(item, Property) or any(
             test_id == item.test_id for _, test_id, _ in self._tests
         )
+
+
+def _aspects_of_constants() -> set[object]:
+    """Measurements that constants of tests were fitted to; a mean of drives fixes none of them."""
+    named = (name for constant in CONSTANTS for name in sources.targets_of(constant.source))
+    found = [list(inputs_of(figures_by_id()[name]).values()) for name in named]
+    return {items[0].aspect for items in found if len(items) == 1 and isinstance(items[0], Reading)}
+
+
+def _digests(names: Iterable[str]) -> dict[str, str]:
+    """Digests of the constants that reach any figure of these models."""
+    readings = readings_for()
+    return {
+        name: constants.digest(frozenset(item for item in readings if item.model == name))
+        for name in names
+    }
 
 
 def _fitted_ids(model: Mapping[str, Any]) -> frozenset[str]:
@@ -285,7 +308,7 @@ def _completed(records: list[Record], measured: Measured) -> list[Record]:
             # What a drive has from another one is one parameter, with one source.
             shared = moves.setdefault((binding.key, measured.source(binding)), {})
             shared[record["id"]] = binding.moves
-    aspects = {record["id"]: _aspects(record["id"]) for record in records}
+    aspects = {record["id"]: measurement_of(record["id"]) for record in records}
     for record in records:
         own = record["id"]
         same = [name for name, found in aspects.items() if found == aspects[own]]
@@ -297,10 +320,10 @@ def _completed(records: list[Record], measured: Measured) -> list[Record]:
     return records
 
 
-def _aspects(figure_id: str) -> object:
-    """Equal for figures of one measurement."""
+def measurement_of(figure_id: str) -> object:
+    """Equal for figures of one measurement: several figures may say it in other words."""
     items = inputs_of(figures_by_id()[figure_id]).values()
-    found = {item.aspect for item in items if isinstance(item, Reading)}
+    found = frozenset(item.aspect for item in items if isinstance(item, Reading))
     return found if len(found) == 1 else figure_id
 
 

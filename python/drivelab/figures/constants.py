@@ -118,14 +118,24 @@ _image = partial(Constant, reaches=_on_image, place=(image, "IMAGE"))
 _mix = partial(Constant, source=_MIX, reaches=_PCMARK, place=_traces)
 
 
+def _of_load(name: str, field: str, source: str, change: Callable[[Any, float], Any]) -> Constant:
+    """A constant of one load."""
+
+    def change_one(loads: Any, factor: float) -> Any:
+        return tuple(change(load, factor) if load.name == name else load for load in loads)
+
+    return Constant(f"{name}.{field}", source, _in_test(name), (loading, "LOADS"), change_one)
+
+
 def _processor(name: str, fitted: str) -> Constant:
     """The processor's part of a load."""
-
-    def change(loads: Any, factor: float) -> Any:
-        return tuple(_field("processor_s")(x, factor) if x.name == name else x for x in loads)
-
     source = f"fitted to {fitted}: the processor's part"
-    return Constant(f"{name}.processor_s", source, _in_test(name), (loading, "LOADS"), change)
+    return _of_load(name, "processor_s", source, _field("processor_s"))
+
+
+def _phase(name: str) -> Callable[[Any, float], Any]:
+    """Changes a field of what a load asks of the drive."""
+    return lambda load, factor: replace(load, phase=_field(name)(load.phase, factor))
 
 
 CONSTANTS = (
@@ -153,6 +163,7 @@ CONSTANTS = (
     _processor("boot", "AN-239"),
     _processor("three-programs", "AN-231"),
     _processor("game-realm", "AN-038"),
+    _of_load("game-realm", "total_bytes", "fitted to AN-037: what is read", _phase("total_bytes")),
     Constant(
         "desktop-use.burst_least",
         "fitted to AN-202: minutes until the first pause",
@@ -162,6 +173,13 @@ CONSTANTS = (
     ),
 )
 """Constants of tests and states; docs/tests/applications.md and docs/states.md give reasons."""
+
+INFORMED_ORDERINGS = {
+    "ORD-010": "sysmark-2007: the processor's times",
+    "ORD-014": "level-load: how many pieces are read together",
+}
+"""Orderings that constants of tests were chosen with in view, and which; no figure in numbers
+follows from these tests, so nothing of them is varied."""
 
 
 def digest(readings: frozenset[Reading]) -> str:

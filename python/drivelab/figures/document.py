@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drivelab.errors import RequestError
-from drivelab.figures import text
+from drivelab.figures import bindings, text
 
 Record = Mapping[str, Any]
 
@@ -29,10 +29,11 @@ LIMITS = """
   figure of the same measurement (throughput, IOPS and mean latency at one queue depth are one).
   *Not varied*: nobody has looked yet. The later of two roles counts.
 - *Bound by* is found by experiment (`drivelab figures --bindings`): every specified, fitted and
-  informed number of a model, and of the tests' and states' own constants, is varied by 10 %, down
+  informed number of a model, and of the tests' and states' own constants, is varied by 10 % (whole
+  ones by a step at least, what takes no value so near by half and double), down
   and up, and binds the figures that move by 1 % or more; named are the three that move it most.
-  Words and switches are not varied, nor are assumed and cited values. Measured in runs of some
-  seconds, but for what is rare.
+  Words and switches are not varied, nor are assumed and cited values{not_varied}. Measured in runs
+  of some seconds, but for what is rare.
 - *Left out*: the error that the figure would have if the parameter that was fitted to it had been
   fitted to the other figures it binds instead. Computed from how far they moved, in logarithms;
   empty where the parameter binds nothing else.
@@ -108,7 +109,7 @@ def page(found: Record, image: str) -> str:
         (
             HEAD,
             *_main_findings(found),
-            LIMITS,
+            LIMITS.format(not_varied=_not_varied(bindings.stored())),
             SUMMARY_HEAD,
             lines,
             f"\n![Modelled against published, and their ratio]({image})\n",
@@ -128,6 +129,19 @@ def page(found: Record, image: str) -> str:
             text.markdown(text.TRACE_COLUMNS, text.trace_rows(found["traces"]), text.TRACE_NUMBERS),
         )
     )
+
+
+def _not_varied(rows: Mapping[str, bindings.Row]) -> str:
+    """Numbers that should have been varied and weren't, with the reason."""
+    models: dict[tuple[str, str], list[str]] = {}
+    for model, row in sorted(rows.items()):
+        for key, why in row.not_varied.items():
+            if why != bindings.SWITCH:
+                models.setdefault((key, why), []).append(model)
+    found = [
+        f"\n  `{key}` of {', '.join(names)} ({why})" for (key, why), names in sorted(models.items())
+    ]
+    return f"; nor are{','.join(found)}" if found else ""
 
 
 def _main_findings(found: Record) -> tuple[str, ...]:

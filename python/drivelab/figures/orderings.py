@@ -9,9 +9,11 @@ from typing import Any
 
 from drivelab.figures import tables
 from drivelab.figures.comparison import Measured
+from drivelab.figures.constants import CONSTANTS, INFORMED_ORDERINGS
 from drivelab.figures.published import Ordering, orderings
 from drivelab.figures.readings import Reading, quantity, settled
 from drivelab.figures.tables import Comparison
+from drivelab.sources import targets_of
 
 Record = dict[str, Any]
 
@@ -48,7 +50,8 @@ def compare_orderings(measured: Measured) -> list[Record]:
     """Every published ordering, and whether the models keep it.
 
     `result`: "holds", "does not hold", or "not measured"; `role`: "fitted" if a
-    parameter was chosen to keep it, "predicted" if none was, None where nothing is judged.
+    parameter was chosen to keep it, "informed" if a constant of its test was chosen with it in
+    view, "predicted" if neither was, None where nothing is judged.
     Drives without a model are named in `missing`; the rest is compared without them.
     """
     return [_record(item, tables.comparisons()[item.id], measured) for item in orderings()]
@@ -84,9 +87,13 @@ def _record(ordering: Ordering, comparison: Comparison, measured: Measured) -> R
 
 
 def _role(ordering: Ordering, known: Iterable[str], measured: Measured) -> str:
-    """`fitted` if the source of a compared drive's parameter names the ordering."""
-    named = any(ordering.id in measured.fitted_ids.get(_model(entry), ()) for entry in known)
-    return "fitted" if named else "predicted"
+    """`fitted` if the source of a compared drive's parameter names the ordering, or that of a
+    constant of tests and states."""
+    of_drives = any(ordering.id in measured.fitted_ids.get(_model(entry), ()) for entry in known)
+    of_tests = any(ordering.id in targets_of(constant.source) for constant in CONSTANTS)
+    if of_drives or of_tests:
+        return "fitted"
+    return "informed" if ordering.id in INFORMED_ORDERINGS else "predicted"
 
 
 def _model(entry: str) -> str:

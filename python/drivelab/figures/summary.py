@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drivelab.figures.comparison import measurement_of
 from drivelab.figures.statements.judging import statements_summary
 from drivelab.sources import FIGURE_ROLES
 
@@ -67,21 +68,24 @@ def _blind(records: Sequence[Mapping[str, Any]]) -> Record:
         "bounds": len(bounds),
         "bounds_held_before": sum(bool(r["satisfied_before"]) for r in bounds),
         "bounds_held": sum(bool(r["satisfied"]) for r in bounds),
+        "fitted_since": [r["id"] for r in kept_back if r["role"] == "fitted"],
     }
 
 
 def _then_and_now(records: Sequence[Mapping[str, Any]]) -> Record:
-    """Of values, not of bounds: how many, and the median of their errors' sizes."""
+    """Of values, not of bounds: how many, and the median of their errors' sizes; now without
+    those that something was fitted to since."""
     values = [r for r in records if r["satisfied_before"] is None]
+    unfitted = [r for r in values if r["role"] != "fitted"]
 
-    def median(key: str) -> float | None:
-        sizes = [abs(float(r[key])) for r in values if r[key] is not None]
+    def median(records: Sequence[Mapping[str, Any]], key: str) -> float | None:
+        sizes = [abs(float(r[key])) for r in records if r[key] is not None]
         return statistics.median(sizes) if sizes else None
 
     return {
         "values": len(values),
-        "median_abs_error_before_ratio": median("error_before_ratio"),
-        "median_abs_error_ratio": median("error_ratio"),
+        "median_abs_error_before_ratio": median(values, "error_before_ratio"),
+        "median_abs_error_ratio": median(unfitted, "error_ratio"),
     }
 
 
@@ -96,25 +100,12 @@ def _errors(records: Sequence[Mapping[str, Any]]) -> Record:
     return {
         "count": len(records),
         "values": len(values),
-        "measurements": len({_measurement(r) for r in records}),
+        "measurements": len({measurement_of(r["id"]) for r in records}),
         "median_abs_error_ratio": statistics.median(sizes) if sizes else None,
         "worst_abs_error_ratio": max(sizes, default=None),
         "worst_id": worst["id"] if worst is not None else None,
         **{f"within_{limit}_percent": _within(sizes, limit) for limit in LIMITS_PERCENT},
     }
-
-
-def _measurement(record: Mapping[str, Any]) -> object:
-    """What a figure follows from: several figures may be the same measurement, in other words."""
-    items = record["inputs"]
-    if len(items) == 1 and items[0]["test_id"] is not None:
-        return (
-            items[0]["model"],
-            items[0]["test_id"],
-            items[0]["state"],
-            "max" in record["metric"],
-        )
-    return record["id"]
 
 
 def _within(sizes: Sequence[float], limit_percent: int) -> int:

@@ -146,6 +146,8 @@ def order_rows(orders: Sequence[Record]) -> list[Row]:
         why = [*order["broken"], order["reason"]]
         if order["role"] == "fitted":
             why.append("a parameter was fitted to it")
+        if order["role"] == "informed":
+            why.append("a constant of its test was chosen with it in view")
         if order["missing"] and order["holds"] is not None:
             why.append(f"compared without {', '.join(order['missing'])}")
         elif order["missing"]:
@@ -234,9 +236,11 @@ def _blind(blind: Record) -> str:
             ("all", blind["all"]),
         )
     ]
+    since = ", ".join(blind["fitted_since"])
     return (
         f"Blind: {blind['figures']} of the figures were kept back until the models stood; "
         f"median error: {', '.join(parts)}."
+        + (f" Now without {since}, fitted since." if since else "")
     )
 
 

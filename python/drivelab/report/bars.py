@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from drivelab.figures.text import SIGNS
 from drivelab.report import quantities as q
 from drivelab.report.measurements import SPLIT_PARTS, Figure, Measurement, Review
-
-RELATIONS = {"lt": "< ", "le": "≤ ", "gt": "> ", "ge": "≥ ", "approx": "≈ "}
 
 
 @dataclass(frozen=True)
@@ -149,10 +148,19 @@ def published_value(figure: Figure, test: Measurement, quantity: str) -> float |
 
 def published_text(figure: Figure, value: float) -> str:
     """A figure as it was published, and in the bars' unit if that is another."""
-    text = q.exact(figure.published, figure.unit)
+    text = as_published(figure)
     if figure.unit in ("IOPS", "MB/s") and figure_quantity(figure) == "throughput":
-        text = f"{q.throughput(value)} ({text})"
-    return RELATIONS.get(figure.relation, "") + text
+        sign = SIGNS.get(figure.relation, "")
+        return f"{sign}{q.throughput(value)} ({text.removeprefix(sign)})"
+    return text
+
+
+def as_published(figure: Figure) -> str:
+    """A figure in its own unit, with its relation; a range by its ends."""
+    low, high = figure.published_min, figure.published_max
+    if figure.relation == "range" and low is not None and high is not None:
+        return f"{q.exact(low, '')} .. {q.exact(high, figure.unit)}"
+    return SIGNS.get(figure.relation, "") + q.exact(figure.published, figure.unit)
 
 
 def _exactness(figure: Figure) -> tuple[bool, int]:

@@ -21,7 +21,7 @@ from drivelab.report.axes import (
     spread,
 )
 from drivelab.report.bars import figure_quantity, state_colour
-from drivelab.report.measurements import Figure, Measurement, Review
+from drivelab.report.measurements import BOUNDS, Figure, Measurement, Review
 from drivelab.verdicts import TOLERANCE_RATIO
 
 
@@ -307,7 +307,8 @@ def agreement(review: Review) -> list[Chart]:
     families: dict[str, list[tuple[Figure, float, float]]] = {}
     for figure in review.figures:
         point = _canonical(figure)
-        if point is not None:
+        # Bounds and ranges have no place on a diagonal.
+        if point is not None and figure.is_judged and figure.relation not in BOUNDS:
             family, published, modelled = point
             families.setdefault(family, []).append((figure, published, modelled))
     return [

@@ -9,7 +9,7 @@ from typing import Any
 from drivelab.procedures.procedure import GROUPS
 from drivelab.report import plots
 from drivelab.report import quantities as q
-from drivelab.report.bars import RELATIONS, state_class, state_colour
+from drivelab.report.bars import as_published, state_class, state_colour
 from drivelab.report.charts import Chart
 from drivelab.report.measurements import Figure, Review, dicts, state_rank, text
 from drivelab.report.plots import Axis, Drawing, RowSet
@@ -143,7 +143,7 @@ def _values(records: Sequence[Record], figures: Sequence[Figure]) -> tuple[Value
 
 
 def _published(figure: Figure) -> str:
-    amount = RELATIONS.get(figure.relation, "") + q.exact(figure.published, figure.unit)
+    amount = as_published(figure)
     state = figure.state.split(" (")[0]
     return f"{amount} {'' if state == 'unstated' else state} [{figure.id}]".replace("  ", " ")
 

@@ -261,11 +261,7 @@ def _alignment(review: Review, model: str) -> Iterator[Finding]:
 
 def judged(review: Review) -> list[Figure]:
     """Published figures that the model can be held against."""
-    return [
-        figure
-        for figure in review.figures
-        if figure.role != "none" and (figure.error_ratio is not None or figure.holds is not None)
-    ]
+    return [figure for figure in review.figures if figure.is_judged]
 
 
 def met(figure: Figure) -> bool:

@@ -203,6 +203,16 @@ class Figure:
     model_state: str = ""
     quantity: str = ""
     """What is read off the test, if it is one measurement: "mib_per_s", "value:score"."""
+    published_min: float | None = None
+    published_max: float | None = None
+    """Ends of a range; `published` is its middle."""
+    reason: str = ""
+    """Why there is nothing to compare, or what must be said of the comparison."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether comparing means anything: not where a review contradicts itself, for one."""
+        return self.role != "none" and (self.error_ratio is not None or self.holds is not None)
 
     @property
     def error_ratio(self) -> float | None:
@@ -421,6 +431,8 @@ def _figure(raw: dict[str, Any]) -> Figure:
     return Figure(
         quantity=text(inputs[0].get("quantity")) if len(inputs) == 1 else "",
         published=number(raw.get("published")),
+        published_min=number(raw.get("published_min")),
+        published_max=number(raw.get("published_max")),
         modelled=number(raw.get("modelled")),
         given_error=number(raw.get("error_ratio")),
         given_satisfied=_flag(raw.get("satisfied")),
@@ -429,7 +441,7 @@ def _figure(raw: dict[str, Any]) -> Figure:
             key: text(raw.get(key))
             for key in (
                 *("id", "drive", "firmware", "state", "metric", "unit"),
-                *("role", "test_id", "note", "model", "model_state"),
+                *("role", "test_id", "note", "reason", "model", "model_state"),
             )
         },
     )

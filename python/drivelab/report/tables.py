@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from drivelab import verdicts
 from drivelab.report import quantities as q
-from drivelab.report.bars import RELATIONS, state_class
+from drivelab.report.bars import as_published, state_class
 from drivelab.report.findings import met
 from drivelab.report.measurements import (
     PERCENTILE_KEYS,
@@ -227,16 +227,18 @@ def published(review: Review) -> list[PublishedRow]:
             continue
         ratio, holds = figure.error_ratio, figure.holds
         error, offset, good = q.DASH, None, holds
-        if ratio is not None:
+        if not figure.is_judged:
+            error, good = "not compared", None
+        elif ratio is not None:
             error = q.percent(ratio, signed=True)
             offset = max(-1.0, min(1.0, ratio / (2 * TOLERANCE_RATIO)))
             good = met(figure)
         elif holds is not None:
             error = "holds" if holds else "does not hold"
         modelled = q.with_unit(figure.modelled, figure.unit, _digits(figure))
-        text = RELATIONS.get(figure.relation, "") + q.exact(figure.published, figure.unit)
+        words = metric_words(figure.metric)
         rows.append(
-            PublishedRow(figure, metric_words(figure.metric), text, modelled, error, offset, good)
+            PublishedRow(figure, words, as_published(figure), modelled, error, offset, good)
         )
     return sorted(rows, key=lambda row: role_rank(row.figure.role))
 

@@ -52,6 +52,11 @@ class AccountedTarget:
         return self.drive.capacity_bytes
 
     @property
+    def raw_capacity_bytes(self) -> int | None:
+        """Bytes of all flash, if they are known."""
+        return self.drive.raw_capacity_bytes
+
+    @property
     def queue_depth(self) -> int:
         """Commands that the drive accepts at once."""
         return self.drive.queue_depth

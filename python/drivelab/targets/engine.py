@@ -35,6 +35,11 @@ class EngineTarget:
         return self._model.user_capacity_bytes
 
     @property
+    def raw_capacity_bytes(self) -> int | None:
+        """Bytes of all flash; None of a hard disk."""
+        return None if self._model.is_disk else self._model.raw_capacity_bytes
+
+    @property
     def queue_depth(self) -> int:
         """Commands that the drive accepts at once."""
         return self._model.queue_depth

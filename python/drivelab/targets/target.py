@@ -20,6 +20,10 @@ class Target(Protocol):
         """Bytes that the host can address."""
 
     @property
+    def raw_capacity_bytes(self) -> int | None:
+        """Bytes of all flash, whatever the host can address of it; None if nobody knows."""
+
+    @property
     def queue_depth(self) -> int:
         """Commands that the drive accepts at once."""
 

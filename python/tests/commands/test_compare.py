@@ -7,8 +7,9 @@ import documents
 import pytest
 from small import MODEL_NAME, SETS
 
-from drivelab import cli, database
+from drivelab import cli, database, repeats, review
 from drivelab.database import Recorded
+from drivelab.errors import RequestError
 from drivelab.results import to_json
 
 TEST = "random-write-4k-qd3-sector"
@@ -134,6 +135,66 @@ def test_a_review_is_kept_if_its_comparison_is_refused(
     assert "Spans differ" in message
     assert "The review is kept" in message
     assert cli.run(["compare", large, out, "--force", "--out", str(tmp_path / "forced")]) == 0
+
+
+DISK = "wd-velociraptor-300gb"
+
+
+def plan_beside(
+    stored_review: str, model: str, monkeypatch: pytest.MonkeyPatch
+) -> review.Plan | None:
+    """What would be reviewed of a model beside stored results; None if it is refused before."""
+    plans: list[review.Plan] = []
+
+    def stop(plan: review.Plan, _: int) -> None:
+        plans.append(plan)
+        raise RequestError("enough")
+
+    monkeypatch.setattr(repeats, "review", stop)
+    assert cli.run(["compare", stored_review, model, "--out", f"{stored_review}-out"]) == 2
+    return plans[0] if plans else None
+
+
+def test_models_are_measured_as_stored_drives_were_as_far_as_they_can_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = [
+        documents.stream(test_id=TEST, state="used"),
+        documents.stream(test_id=TEST, state="used-trimmed"),
+        documents.compound(test_id="spare-area"),
+        documents.compound(test_id="alignment"),
+        documents.compound(test_id="pts-iops", state="used"),
+    ]
+    whole = stored(tmp_path / "whole", documents.review(*tests, unabridged=True))
+
+    def found(model: str) -> dict[str, set[str]]:
+        plan = plan_beside(whole, model, monkeypatch)
+        assert plan is not None
+        assert plan.unabridged
+        states: dict[str, set[str]] = {}
+        for item in plan.measurements[model]:
+            states.setdefault(item.procedure.id, set()).add(item.state.name)
+        return states
+
+    assert found(DISK) == {TEST: {"new"}, "pts-iops": {"new"}}
+    assert "mean nothing on hard disks: spare-area, alignment" in capsys.readouterr().err
+    assert found(OTHER) == {
+        TEST: {"used", "used-trimmed"},
+        "spare-area": {"new"},
+        "alignment": {"new"},
+        "pts-iops": {"new"},
+    }
+    # The first X25-M has no TRIM.
+    assert found(MODEL_NAME)[TEST] == {"used"}
+    assert "ignores TRIM: used-trimmed" in capsys.readouterr().err
+
+
+def test_models_without_anything_to_be_compared_are_refused_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = stored(tmp_path / "one", documents.review(documents.compound(test_id="spare-area")))
+    assert plan_beside(one, DISK, monkeypatch) is None
+    assert f'MODEL "{DISK}": nothing that was measured' in capsys.readouterr().err
 
 
 def test_recorded_runs_and_replays_are_compared_by_job_and_direction(

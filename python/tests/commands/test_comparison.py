@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import documents
 import pytest
 from figures.sample import TESTS, X25_M
 
-from drivelab import cli
-from drivelab.results import SCHEMA
+from drivelab import cli, database, figures
+from drivelab.commands.comparison import UNCOMPARED
+from drivelab.database import Recorded
+from drivelab.documents import to_json
 
 X25_M_NAME = "intel-x25-m-g1-80gb"
 
@@ -16,10 +20,16 @@ X25_M_NAME = "intel-x25-m-g1-80gb"
 def results(tmp_path: Path) -> Path:
     """results.json of a review."""
     path = tmp_path / "results.json"
-    model = X25_M | {"hash": "0" * 64}
-    document = {"drivelab": {"schema": SCHEMA}, "models": [model], "tests": TESTS}
-    path.write_text(json.dumps(document), encoding="utf-8")
+    path.write_text(to_json(review()), encoding="utf-8")
     return path
+
+
+def review() -> dict[str, Any]:
+    """A review of one model."""
+    return documents.review(
+        *(documents.stream() | test | {"pass": None} for test in TESTS),
+        models=[X25_M | {"hash": "0" * 64}],
+    )
 
 
 def test_all_figures_and_orderings_as_one_document(
@@ -55,6 +65,16 @@ def test_only_some_by_identity_or_by_kind(
     assert [len(found[kind]) for kind in kinds] == [0, 0, 76]
     assert cli.run([*words, "ST-999"]) == 2
     assert "no such figure, ordering or statement" in capsys.readouterr().err
+
+
+def test_a_figure_that_is_never_compared_is_refused_with_the_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.run(["figures", "--only", "AN-051"]) == 2
+    assert "specifications are what models are made of" in capsys.readouterr().err
+    compared = set(figures.compared_ids())
+    kinds = {figure.kind for figure in figures.published() if figure.id not in compared}
+    assert kinds == set(UNCOMPARED), "each kind has its reason"
 
 
 def test_figures_of_one_drive(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,3 +140,35 @@ def test_settings_and_results_exclude_each_other(
 def test_room_for_drives_is_a_size(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["figures", "--memory", memory]) == 2
     assert f'--memory "{memory}": allowed: ' in capsys.readouterr().err
+
+
+def test_a_folder_and_a_run_of_a_database_give_the_same_figures(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = results.parent / "lab.duckdb"
+    database.append(path, Recorded.review(review()))
+    printed = []
+    for place in (results, results.parent, f"{path}:1"):
+        assert cli.run(["figures", "--results", str(place), "--only", "AN-095", "--json"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] == printed[2]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"models": [{}]}, "models[0] lacks name, title, hash"),
+        ({"drivelab": []}, "schema None is not readable"),
+        ({"tests": [{"kind": "stream"}]}, "tests[0] lacks id, title, model, state"),
+        ({"tests": {}}, "tests is not a list"),
+    ],
+)
+def test_damaged_results_are_refused_in_one_line(
+    changed: dict[str, Any], words: str, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results.write_text(json.dumps(review() | changed), encoding="utf-8")
+    assert cli.run(["figures", "--results", str(results)]) == 2
+    printed = capsys.readouterr()
+    assert words in printed.err
+    assert printed.err.count("\n") == 1
+    assert not printed.out

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from drivelab.figures import compared_ids
+from drivelab.figures import compared_ids, constants
 from drivelab.figures.bindings import Moves, Row
+from drivelab.variation import Scope
 
 LINK, READ_PATH, PROGRAM = "link.overhead", "controller.read_path", "flash.program"
 X25_M = {
@@ -24,7 +25,7 @@ X25_M = {
 ROWS = {
     "intel-x25-m-g1-80gb": Row(
         hash="None",
-        constants="",
+        constants=constants.digest(Scope.of("intel-x25-m-g1-80gb").own("intel-x25-m-g1-80gb")),
         figures=compared_ids(),
         moves={
             LINK: {"AN-149": Moves(0.05, -0.05), "AN-150": Moves(0.0, -0.03)},

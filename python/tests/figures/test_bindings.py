@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from drivelab import cli, figures, model, sources, variation
+from drivelab.errors import RequestError
 from drivelab.figures import bindings, constants
 from drivelab.figures.bindings import Bindings, Moves, Row
 from drivelab.figures.constants import CONSTANTS
 
 ROW = Row(
-    "abc", "def", ("AN-149", "AN-150"), ("family",), {"link.x": {"AN-149": Moves(-0.1, 0.05)}}
+    "abc",
+    "def",
+    ("AN-149", "AN-150"),
+    {"family": "a word or a switch", "x": 'x = 3: must be "even"'},
+    ("ftl.unit",),
+    {
+        "link.x": {"AN-149": Moves(-0.1, 0.05)},
+        "ftl.unit": {"AN-150": Moves(-0.5, None, (0.5, 2.0))},
+    },
 )
 DISK = "wd-caviar-se16-640gb"
 
 
 def test_a_table_says_what_was_found_and_reads_back() -> None:
-    rows = {"b": ROW, "a": Row("1", "2", (), (), {"k": {"AN-001": Moves(None, 0.0312)}})}
+    rows = {"b": ROW, "a": Row("1", "2", (), {}, (), {"k": {"AN-001": Moves(None, 0.0312)}})}
     text = bindings.rendered(rows)
     assert text.index('["a"]') < text.index('["b"]')
     assert "AN-149 = [-10.00, 5.00]" in text
@@ -37,13 +48,17 @@ def test_a_tenth_of_the_step_binds_in_either_direction() -> None:
     # What is in proportion to the parameter has an elasticity of 1.
     assert Moves(-0.1, 0.1).elasticity == pytest.approx(1.0)
     assert Moves(-0.1, None).elasticity is None
+    assert Moves(-0.5, 1.0, (0.5, 2.0)).elasticity == pytest.approx(1.0)
 
 
 def test_the_strongest_comes_first_and_an_old_row_is_said_to_be_old() -> None:
-    other = Row("x", "", ("AN-149",), (), {"a": {"AN-149": Moves(0.2, None)}})
-    found = Bindings({"m": ROW, "n": other, "gone": other}, {"m": "abc", "n": "y"})
+    other = Row("x", "", ("AN-149",), moves={"a": {"AN-149": Moves(0.2, None)}})
+    rows, hashes = {"m": ROW, "n": other, "gone": other}, {"m": "abc", "n": "y"}
+    found = Bindings(rows, hashes, {"m": "def", "n": ""})
     assert [(b.model, b.key) for b in found.of("AN-149")] == [("n", "a"), ("m", "link.x")]
     assert (found.stale(["m"]), found.stale(["m", "n"])) == (False, True)
+    changed = Bindings(rows, hashes, {"m": "another", "n": ""})
+    assert changed.stale(["m"]), "a constant of a test has changed since"
     assert found.known("AN-150", ["m"])
     assert not found.known("AN-150", ["m", "n"])
     assert not found.known("AN-149", ["m", "unheard-of"])
@@ -70,6 +85,7 @@ def test_what_the_lower_value_moves_is_not_measured_again() -> None:
         return {**before, "AN-150": 100 * factor, "AN-091": 10 / min(factor, 1.0)}
 
     found = variation._moves(run, before, reached, both=False)
+    assert found is not None
     assert found == {
         "AN-150": Moves(pytest.approx(-0.1), None),
         "AN-091": Moves(pytest.approx(1 / 0.9 - 1), None),
@@ -80,7 +96,71 @@ def test_what_the_lower_value_moves_is_not_measured_again() -> None:
         ("random-write-4k-qd3-sector", "used"),
     }
     whole = variation._moves(run, before, reached, both=True)
+    assert whole is not None
     assert whole["AN-150"] == Moves(pytest.approx(-0.1), pytest.approx(0.1))
+
+
+class Choosy:
+    """Takes the values that it is given; every figure is in proportion to the parameter."""
+
+    refusal = "must be a power of two"
+
+    def __init__(self, *factors: float) -> None:
+        self._factors = factors
+
+    def with_value(
+        self, parameter: variation.Record, factor: float, readings: frozenset[figures.Reading]
+    ) -> dict[str, float] | None:
+        return {"AN-149": 100 * factor} if factor in self._factors else None
+
+
+def with_steps(*takes: float) -> tuple[dict[str, Moves] | None, tuple[float, float]]:
+    reached = variation.Scope.of("intel-x25-m-g1-80gb").own("intel-x25-m-g1-80gb")
+    bench = cast(variation._Bench, Choosy(*takes))
+    return variation._with_steps(bench, {"role": "informed"}, {"AN-149": 100.0}, reached)
+
+
+def test_what_takes_no_value_a_tenth_away_is_halved_or_doubled() -> None:
+    assert with_steps(1.1) == ({"AN-149": Moves(None, pytest.approx(0.1))}, bindings.FACTORS)
+    half, factors = with_steps(0.5)
+    assert factors == bindings.WIDER_FACTORS
+    assert half == {"AN-149": Moves(-0.5, None, bindings.WIDER_FACTORS)}
+    assert with_steps()[0] is None
+
+
+def test_every_number_chosen_for_a_performance_was_varied_or_is_said_not_to_be() -> None:
+    for name, row in bindings.stored().items():
+        own = variation.Scope.of(name).own(name)
+        for parameter in model.load(name).parameters:
+            key, value = str(parameter["key"]), parameter["value"]
+            if (
+                parameter["role"] in sources.DEPENDENT
+                and sources.acts(key)
+                and any(variation._reaches(key, reading) for reading in own)
+            ):
+                varied = variation._is_number(value) and any(
+                    is_taken(name, key, value, factor) for factor in bindings.FACTORS
+                )
+                listed = key in row.not_varied or key in row.wider
+                assert varied or listed, f"{key} of {name}: nobody says that it wasn't varied"
+
+
+def is_taken(name: str, key: str, value: float, factor: float) -> bool:
+    """Whether a model takes a value multiplied by a factor, and whether that is another one."""
+    other = constants.scaled(value, factor)
+    try:
+        model.load(name, [(key, str(other))])
+    except RequestError:
+        return False
+    return other != value
+
+
+def test_what_the_pages_call_fitted_is_a_constant_that_is_varied() -> None:
+    targets = {name for constant in CONSTANTS for name in sources.targets_of(constant.source)}
+    page = Path(__file__).parents[3] / "docs" / "tests" / "loading.md"
+    named = set(re.findall(r"fitted to ([A-Z0-9]{2}-\d{3})", page.read_text(encoding="utf-8")))
+    assert named == {"AN-037", "AN-038", "AN-231", "AN-239"}
+    assert named <= targets
 
 
 def test_the_experiment_finds_what_decides_a_disk(

@@ -8,6 +8,7 @@ from figures.sample import ROWS, TESTS, X25_M
 from drivelab import figures
 from drivelab.errors import RequestError
 from drivelab.figures import document, plot, text
+from drivelab.figures.bindings import SWITCH, Row
 
 KNOWN = figures.Measured([X25_M], TESTS, ROWS)
 RECORDS = figures.compare_all(KNOWN)
@@ -123,3 +124,11 @@ def test_every_table_in_docs_is_of_known_figures() -> None:
         text_before = page.read_text(encoding="utf-8")
         assert text_before.count("<!-- figures: ") == text_before.count("<!-- end of figures -->")
         document.renewed(text_before, FOUND)
+
+
+def test_the_page_names_numbers_that_could_not_be_varied() -> None:
+    known = {
+        name: Row("", "", (), {"family": SWITCH, "ftl.unit": "must be even"}) for name in ("a", "b")
+    }
+    assert document._not_varied(known) == "; nor are\n  `ftl.unit` of a, b (must be even)"
+    assert document._not_varied({"a": Row("", "", (), {"family": SWITCH})}) == ""

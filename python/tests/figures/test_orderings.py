@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from figures.sample import measured, model
 
 from drivelab import figures
-from drivelab.figures import tables
+from drivelab.figures import tables, text
+from drivelab.figures.constants import INFORMED_ORDERINGS
 from drivelab.figures.orderings import ordering_readings
 
 POWER = {"corsair-force-f100-100gb": 0.5, "ocz-agility-2-100gb": 0.6, "ocz-vertex-le-100gb": 0.4}
@@ -65,6 +68,22 @@ def test_an_ordering_that_a_source_names_is_fitted() -> None:
     assert roles["ORD-004"] == "fitted"
     assert {role for name, role in roles.items() if name != "ORD-004"} <= {"predicted", None}
     assert orders(POWER, "power-idle")["ORD-004"]["role"] == "predicted"
+
+
+def test_an_ordering_that_a_test_was_made_with_in_view_is_not_predicted() -> None:
+    times = {"intel-x25-m-g1-80gb": 22.9, "intel-x25-e-32gb": 22.7, "ocz-vertex-120gb": 24.3}
+    found = time_order(times)
+    assert (found["result"], found["role"]) == ("holds", "informed")
+    assert text.order_rows([found])[0][-1].startswith("a constant of its test was chosen")
+
+
+def test_what_the_pages_call_informed_by_an_ordering_is_known_to_be() -> None:
+    pages = (Path(__file__).parents[3] / "docs" / "tests").glob("*.md")
+    words = " ".join(" ".join(page.read_text(encoding="utf-8").split()) for page in pages)
+    identity = r"(?:ST|ORD)-\d{3}"
+    said = re.findall(rf"informed by ({identity}(?:(?:, | and ){identity})*)", words)
+    named = {name for each in said for name in re.findall(r"ORD-\d{3}", each)}
+    assert named == set(INFORMED_ORDERINGS)
 
 
 def test_equal_is_not_ahead() -> None:

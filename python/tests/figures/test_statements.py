@@ -192,6 +192,91 @@ def test_measurements_of_some_statements_only() -> None:
     assert statement_readings(["AN-031"]) == set()
 
 
+def use(name: str, longest_ms: float) -> dict[str, Any]:
+    """Two hours of desktop use on a drive whose users seldom wait, or never."""
+    values = [
+        {"name": "minutes_to_stutter", "value": None},
+        {"name": "longest_ms", "value": longest_ms},
+    ]
+    return {"model": name, "id": "desktop-use", "state": "used", "values": values}
+
+
+@pytest.mark.parametrize("identity", ["ST-019", "ST-021"])
+def test_a_drive_that_should_pause_and_never_does_refutes_the_statement(identity: str) -> None:
+    [row] = [item for item in statements() if item.id == identity]
+    names = {reading.model for reading in readings_of(row).values()}
+    slow = {name for check in row.checks if "above" in check.bounds for name in check.models}
+    drives = [model(name) for name in names]
+    for longest_ms, result in ((900.0, "holds"), (100.0, "does not hold")):
+        tests = [use(name, longest_ms if name in slow else 100.0) for name in names]
+        [found] = judge_statements(figures.Measured(drives, tests), [row])
+        assert found["result"] == result
+
+
+def test_a_drive_that_cares_in_one_of_the_two_tests_refutes_that_most_do_not() -> None:
+    """ST-039 is about the sweep of shares as about the four corners."""
+    [row] = [item for item in statements() if item.id == "ST-039"]
+    readings = set(readings_of(row).values())
+    assert {item.test_id for item in readings} == {"compressibility", "corners-by-data"}
+    drives = {item.model for item in readings}
+
+    def result(test_id: str, odd: float) -> str:
+        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for item in readings:
+            is_odd = item.test_id == test_id and item.quantity.startswith("value:random_read")
+            value = odd if is_odd and "repeating" not in item.quantity else 100.0
+            name = item.quantity.removeprefix("value:")
+            found.setdefault((item.model, item.test_id), []).append({"name": name, "value": value})
+        tests = [
+            {"model": name, "id": test, "state": "new", "values": values}
+            for (name, test), values in found.items()
+        ]
+        known = figures.Measured([model(name) for name in drives], tests)
+        return str(judge_statements(known, [row])[0]["result"])
+
+    assert result("compressibility", 100.5) == result("corners-by-data", 100.5) == "holds"
+    assert result("compressibility", 90.0) == result("corners-by-data", 90.0) == "does not hold"
+
+
+def test_sandforce_must_gain_most_by_alignment() -> None:
+    """ST-037: more than Micron's controller, not only more than Intel's."""
+    [row] = [item for item in statements() if item.id == "ST-037"]
+
+    def result(f100: float, c300: float) -> str:
+        gains = {"corsair-force-f100-100gb": f100, "crucial-c300-256gb": c300}
+        tests = [
+            measured(item.test_id, item.state, rate, model_name=item.model)
+            for item in readings_of(row).values()
+            for rate in (10.0 * (gains.get(item.model, 1.2) if "-aligned" in item.test_id else 1),)
+        ]
+        models = {item.model for item in readings_of(row).values()}
+        known = figures.Measured([model(name) for name in models], tests)
+        return str(judge_statements(known, [row])[0]["result"])
+
+    assert result(3.0, 2.0) == "holds"
+    assert result(2.0, 3.0) == "does not hold"
+
+
+def test_reads_that_touch_no_flash_are_said_to() -> None:
+    rows = parse(
+        f'{HEAD}note = "short"\ncheck = [{{ each = "used / new", of = ["a"], least = 0.5 }}]\n'
+        f"{MEASURE}",
+        "some-review",
+    )
+    new, used = (
+        measured("sequential-read-2m", state, 100.0, model_name="drive-a") | {"direction": "read"}
+        for state in ("new", "used")
+    )
+
+    def note(share: float) -> str:
+        tests = [new | {"unmapped_read_share": share}, used | {"unmapped_read_share": 0.02}]
+        [found] = judge_statements(figures.Measured([model("drive-a")], tests), rows)
+        return str(found["note"])
+
+    assert note(1.0) == "short; most of these reads touch no flash: sequential-read-2m / new"
+    assert note(0.0) == "short"
+
+
 def test_every_name_of_a_row_is_used_and_every_statement_can_be_judged() -> None:
     for row in statements():
         used = {name for name, _ in readings_of(row)}

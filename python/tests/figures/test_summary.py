@@ -6,6 +6,11 @@ import pytest
 from figures.sample import ROWS, TESTS, X25_M
 
 from drivelab import figures
+from drivelab.figures import text
+from drivelab.figures.comparison import measurement_of
+from drivelab.figures.formulas import inputs_of
+from drivelab.figures.published import compared
+from drivelab.figures.readings import Reading
 
 
 def summary() -> dict[str, Any]:
@@ -46,6 +51,46 @@ def test_figures_in_other_words_are_one_measurement() -> None:
     roles = summary()["roles"]
     assert roles["restated"]["count"] - roles["restated"]["measurements"] == 1
     assert roles["predicted"]["count"] - roles["predicted"]["measurements"] == 4
+
+
+GAME = "game-realm"
+
+
+def test_what_was_fitted_to_a_test_s_constant_is_not_predicted_any_more() -> None:
+    """AN-037 was kept back, and then fitted to by what the test reads; AN-023 is the same."""
+    test = {
+        "model": "intel-x25-m-g1-80gb",
+        "id": GAME,
+        "state": "used",
+        "values": [{"name": "time_s", "value": 4.85}],
+    }
+    known = figures.Measured([X25_M], [*TESTS, test], ROWS)
+    records = figures.compare_all(known)
+    roles = {record["id"]: record["role"] for record in records}
+    assert (roles["AN-037"], roles["AN-023"]) == ("fitted", "fitted")
+    blind = figures.summary(records, [])["blind"]
+    assert blind["fitted_since"] == ["AN-023", "AN-037"]
+    assert blind["levels"]["median_abs_error_ratio"] is None
+    assert "Now without AN-023, AN-037" in " ".join(
+        text.summary_lines(figures.summary(records, []))
+    )
+
+
+def test_measurements_are_counted_by_what_is_read_off_them() -> None:
+    """Two numbers of one pass are one measurement only if they follow from each other."""
+    found = {name: measurement_of(name) for name in ("AN-037", "AN-023", "AN-091", "AN-149")}
+    assert found["AN-037"] == found["AN-023"]
+    assert len(set(found.values())) == 3
+    by_aspect: dict[object, set[str]] = {}
+    for figure in compared():
+        for item in inputs_of(figure).values():
+            if isinstance(item, Reading) and len(inputs_of(figure)) == 1:
+                by_aspect.setdefault(item.aspect, set()).add(figure.id)
+    for names in by_aspect.values():
+        assert len({measurement_of(name) for name in names}) == 1
+    assert len({measurement_of(next(iter(names))) for names in by_aspect.values()}) == len(
+        by_aspect
+    )
 
 
 def test_without_measurements_there_are_no_medians() -> None:

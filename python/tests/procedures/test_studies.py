@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from small import small_model
 
+from drivelab import model
+from drivelab.errors import RequestError
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.steady_writes import raw_bytes, with_spare
 from drivelab.progress import TaskProgress
+from drivelab.quantities import MIB
 from drivelab.states import steps
 from drivelab.targets import EngineTarget
 from drivelab.theory import fifo_write_amplification
@@ -119,3 +122,26 @@ def test_a_drive_without_trim_is_not_measured_after_it() -> None:
     assert len(rows) == 3
     assert "trimmed_pass_write_percent" not in values
     assert any("ignores TRIM" in note for note in notes)
+
+
+def test_a_partition_is_spare_area_and_variants_have_what_was_asked_for() -> None:
+    whole = EngineTarget(small_model(), 1)
+    raw = small_model().raw_capacity_bytes
+    half = whole.capacity_bytes // 2 // MIB * MIB
+    target = whole.variant([("partition_bytes", str(half))])
+    assert raw_bytes(target) == raw_bytes(whole) == raw
+    for spare in (0.28, 1.0):
+        ratio = raw_bytes(target) / with_spare(target, spare).capacity_bytes - 1
+        assert ratio == pytest.approx(spare, abs=0.01)
+    rows, _, _ = measure("spare-area", target)
+    sold = next(row for row in rows if row["variant"] == "as sold")
+    assert sold["spare_percent"] == pytest.approx(100 * (raw / half - 1))
+    other = next(row for row in rows if row["variant"] == "variant")
+    # 7.3 % of spare area and a half of the drive left alone: more than twice the flash.
+    assert 1.3 * sold["write_amplification"] < other["write_amplification"]
+
+
+def test_partitions_of_the_drives_of_an_array_are_not_passed_over() -> None:
+    pair = model.load("intel-x25-v-40gb-raid0-x2", [("member.partition_bytes", "20000000000")])
+    with pytest.raises(RequestError, match="partition"):
+        with_spare(EngineTarget(pair, 1), 0.28)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from report.sample import MODEL, results
 
-from drivelab.report import axes, bars, charts
+from drivelab.report import axes, bars, charts, render, tables
 from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
 
@@ -91,6 +91,44 @@ def test_published_units_are_converted_and_shown() -> None:
     assert shown["[A]"].value == pytest.approx(10)
     assert shown["[A]"].text.replace(NBSP, " ") == "≈ 10.0 MiB/s (2,560 IOPS)"
     assert shown["[B]"].value == pytest.approx(1000)
+
+
+def test_the_diagonal_has_values_that_are_judged_and_no_bounds() -> None:
+    data = results()
+    figure = next(item for item in data["figures"] if item["id"] == "AN-150")
+    data["figures"] = [
+        figure,
+        figure | {"id": "AN-113", "role": "none"},
+        figure | {"id": "AN-109", "relation": "lt"},
+        figure | {"id": "A2-103", "relation": "range"},
+    ]
+    points = [
+        text
+        for chart in charts.agreement(read(data))
+        for trace in chart.spec["data"]
+        for text, _ in trace.get("customdata", ())
+    ]
+    assert [text.split()[0] for text in points] == ["AN-150"]
+
+
+def test_what_is_not_compared_is_not_called_wrong_and_a_range_has_two_ends() -> None:
+    data = results()
+    figure = next(item for item in data["figures"] if item["id"] == "AN-150")
+    data["figures"] = [
+        figure | {"id": "AN-113", "role": "none", "modelled": 10.0, "reason": "contradicts itself"},
+        figure
+        | {"id": "A2-103", "unit": "%", "relation": "range", "satisfied": False}
+        | {"published": 7.5, "published_min": 5, "published_max": 10, "modelled": 4.142},
+    ]
+    review = read(data)
+    ranged, contradicted = tables.published(review)
+    assert (ranged.figure.id, ranged.published, ranged.met) == ("A2-103", f"5 .. 10{NBSP}%", False)
+    assert (contradicted.error, contradicted.met, contradicted.offset) == (
+        "not compared",
+        None,
+        None,
+    )
+    assert "contradicts itself" in render(data)
 
 
 def test_split_parts_fill_the_bar() -> None:

@@ -84,8 +84,15 @@ def _record(statement: Statement, measured: Measured) -> Record:
         "missing": missing,
         "reason": statement.untestable or (statement.reason if result == FAILS else ""),
         "contradicts": statement.contradicts,
-        "note": statement.note,
+        "note": "; ".join(filter(None, (statement.note, _from_map(readings, measured)))),
     }
+
+
+def _from_map(readings: Mapping[tuple[str, str], Reading], measured: Measured) -> str:
+    """A remark on reads that touch no flash: they say what the map holds, not how flash does."""
+    found = [item for item in readings.values() if measured.reads_no_flash(item)]
+    places = dict.fromkeys(f"{item.test_id} / {item.state}" for item in found)
+    return f"most of these reads touch no flash: {', '.join(places)}" if places else ""
 
 
 def statements_summary(records: Sequence[Mapping[str, Any]]) -> Record:

@@ -60,6 +60,10 @@ class Lineage:
         return self._drive.capacity_bytes
 
     @property
+    def raw_capacity_bytes(self) -> None:
+        """Nobody knows how much flash a real drive has."""
+
+    @property
     def queue_depth(self) -> int:
         """Commands at once."""
         return self._drive.queue_depth

@@ -1,0 +1,67 @@
+"""What the pages say of figures and orderings in sentences is what the generated page has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[3] / "docs"
+GENERATED = (DOCS / "figures.md").read_text(encoding="utf-8")
+ROWS = {
+    cells[1]: cells
+    # Backwards: the first row of a figure counts, which is that of its comparison.
+    for line in reversed(GENERATED.splitlines())
+    if line.startswith("| ")
+    for cells in ([cell.strip() for cell in line.split("|")],)
+    if re.fullmatch(r"[A-Z0-9]{2,3}-\d{3}", cells[1])
+}
+"""Cells of the rows of docs/figures.md, by identity; the first cell is empty."""
+PAGES = {
+    str(path.relative_to(DOCS)): " ".join(path.read_text(encoding="utf-8").split())
+    for path in sorted(DOCS.rglob("*.md"))
+    if path.name != "figures.md"
+}
+ERROR_POINTS = 2.0
+"""Prose has few digits, and isn't written anew for a point."""
+
+
+def said(pattern: str) -> list[tuple[str, ...]]:
+    """What a pattern finds on every page: the page's name, and its groups."""
+    return [
+        (page, *found.groups())
+        for page, text in PAGES.items()
+        for found in re.finditer(pattern, text)
+    ]
+
+
+ERRORS = said(r"\b([A-Z0-9]{2}-\d{3}) \(([+-][\d.]+) %\)")
+VALUES = said(r"\b([A-Z0-9]{2}-\d{3}) \((\d[\d.]*) %\)")
+ORDERS = said(r"((?:ORD-\d{3}(?:, | and )?)+)(?: \(|, [^.:]*?)? ?(?:\*\*)?(hold|doesn't|don't)")
+
+
+@pytest.mark.parametrize(("page", "identity", "percent"), ERRORS)
+def test_errors_in_sentences_are_those_of_the_table(page: str, identity: str, percent: str) -> None:
+    printed = re.search(r"([+-][\d.]+) %", ROWS[identity][7])
+    assert printed is not None
+    assert float(percent) == pytest.approx(float(printed[1]), abs=ERROR_POINTS), page
+
+
+@pytest.mark.parametrize(("page", "identity", "percent"), VALUES)
+def test_modelled_percentages_in_sentences_are_those_of_the_table(
+    page: str, identity: str, percent: str
+) -> None:
+    assert float(percent) == pytest.approx(float(ROWS[identity][5]), rel=0.1), page
+
+
+@pytest.mark.parametrize(("page", "names", "verdict"), ORDERS)
+def test_orderings_hold_where_a_sentence_says_so(page: str, names: str, verdict: str) -> None:
+    for name in re.findall(r"ORD-\d{3}", names):
+        assert (ROWS[name][4] == "holds") is (verdict == "hold"), f"{name} on {page}"
+
+
+def test_sentences_are_found() -> None:
+    assert {name for _, name, _ in ERRORS} >= {"AN-123", "AN-135", "AN-139", "AN-142"}
+    assert {name for _, name, _ in VALUES} >= {"A2-045", "A2-103"}
+    assert {"ORD-012", "ORD-018"} <= set(re.findall(r"ORD-\d{3}", str(ORDERS)))
