@@ -93,9 +93,13 @@ class Partition(Study):
         progress: TaskProgress,
         part: float,
     ) -> dict[str, Any]:
-        size = int(target.capacity_bytes * share)
-        size -= 0 if share == 1 else size % MIB
-        drive = target.variant([] if share == 1 else [("partition_bytes", str(size))])
+        # Parameters are those of the drive at its full size, of which this may be a small version.
+        original = target.original
+        whole = target.capacity_bytes if original is None else original.user_bytes
+        part_bytes = int(whole * share)
+        part_bytes -= part_bytes % MIB
+        drive = target.variant([] if share == 1 else [("partition_bytes", str(part_bytes))])
+        size = drive.capacity_bytes
         torture = steps.Torture(
             REPEATING, QUICK_TORTURE_MINUTES if quick else steps.Torture().minutes
         )

@@ -159,10 +159,6 @@ def fill(target: Target, span_bytes: int, seed: int, progress: TaskProgress, sha
 SPARE_KEYS = ("spare_ratio", "member.spare_ratio")
 """What says how much of the flash the host can't address: of a drive, of the drives of an array."""
 
-CAPACITY_TOLERANCE = 0.02
-"""A drive is this near to the capacity that its spare area leaves, or something else decides: it
-has whole map units and blocks, a small version few of them."""
-
 
 def with_spare(target: Target, spare_ratio: float) -> Target:
     """A new drive of the same model and flash with this spare area over user capacity.
@@ -170,34 +166,24 @@ def with_spare(target: Target, spare_ratio: float) -> Target:
     A partition of the model's is made as large as the drive then is. Raises RequestError if the
     model can't have it.
     """
-    wanted = raw_bytes(target) / (1 + spare_ratio)
-    whole = ("partition_bytes", str(int(wanted) // MIB * MIB))
+    original = target.original
+    whole: list[tuple[str, str]] = []
+    if original is not None and original.is_partitioned:
+        size = int(original.raw_bytes / (1 + spare_ratio))
+        whole = [("partition_bytes", str(size - size % MIB))]
     refused: list[RequestError] = []
-    partitioned = False
     for key in SPARE_KEYS:
-        spare = (key, f"{spare_ratio:.6g}")
-        for overrides in ([spare], [spare, whole]):
-            try:
-                variant = target.variant(overrides)
-            except RequestError as error:
-                refused.append(error)
-                continue
-            if abs(variant.capacity_bytes / wanted - 1) < CAPACITY_TOLERANCE:
-                return variant
-            partitioned = True
-            # Before the next one is made, not after.
-            del variant
-    if partitioned:
-        raise RequestError("a partition of the array's drives decides what the host can address")
-    raise refused[0]
+        try:
+            return target.variant([(key, f"{spare_ratio:.6g}"), *whole])
+        except RequestError as error:
+            refused.append(error)
+    raise next((error for error in refused if "partition_bytes" in str(error)), refused[0])
 
 
 def raw_bytes(target: Target) -> int:
-    """Bytes of all flash of a drive; raises RequestError where nobody knows."""
-    raw = target.raw_capacity_bytes
-    if raw is None:
-        raise RequestError("the test counts flash, and nobody knows how much the drive has")
-    return raw
+    """Bytes of all flash of a drive; raises RequestError where there is no model."""
+    # With as much spare area as user capacity the host sees half of the flash.
+    return 2 * with_spare(target, 1.0).capacity_bytes
 
 
 def row(found: Steady) -> dict[str, Any]:

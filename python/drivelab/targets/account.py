@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from drivelab.counters import spent
 from drivelab.progress import TaskProgress
-from drivelab.targets.target import Report, Target
+from drivelab.targets.target import Original, Report, Target
 from drivelab.workload import Job, Requests
 
 
@@ -52,9 +52,9 @@ class AccountedTarget:
         return self.drive.capacity_bytes
 
     @property
-    def raw_capacity_bytes(self) -> int | None:
-        """Bytes of all flash, if they are known."""
-        return self.drive.raw_capacity_bytes
+    def original(self) -> Original | None:
+        """The drive at its full size, if there is a model of it."""
+        return self.drive.original
 
     @property
     def queue_depth(self) -> int:

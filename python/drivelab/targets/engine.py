@@ -11,8 +11,10 @@ from drivelab import _engine
 from drivelab.errors import RequestError, WorkError
 from drivelab.model import Model
 from drivelab.progress import TaskProgress
-from drivelab.targets.target import Report
+from drivelab.targets.target import Original, Report
 from drivelab.workload import Job, Requests, jobs_to_json
+
+PARTITION_KEYS = ("partition_bytes", "member.partition_bytes")
 
 
 class EngineTarget:
@@ -35,9 +37,16 @@ class EngineTarget:
         return self._model.user_capacity_bytes
 
     @property
-    def raw_capacity_bytes(self) -> int | None:
-        """Bytes of all flash; None of a hard disk."""
-        return None if self._model.is_disk else self._model.raw_capacity_bytes
+    def original(self) -> Original | None:
+        """The drive that this is, or is a small version of; None of a hard disk."""
+        if self._model.is_disk:
+            return None
+        whole = self._model.with_overrides([("scale_divisor", "1")])
+        return Original(
+            whole.user_capacity_bytes,
+            whole.raw_capacity_bytes,
+            any(whole.value(key) is not None for key in PARTITION_KEYS),
+        )
 
     @property
     def queue_depth(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from drivelab.progress import TaskProgress
@@ -10,6 +11,16 @@ from drivelab.workload import Job, Requests
 
 Report = dict[str, Any]
 """What a run measured: see `results.measured_record` for the keys that are used."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """A drive at its full size."""
+
+    user_bytes: int
+    """What the host can address: of a partition its size."""
+    raw_bytes: int
+    is_partitioned: bool
 
 
 class Target(Protocol):
@@ -20,8 +31,8 @@ class Target(Protocol):
         """Bytes that the host can address."""
 
     @property
-    def raw_capacity_bytes(self) -> int | None:
-        """Bytes of all flash, whatever the host can address of it; None if nobody knows."""
+    def original(self) -> Original | None:
+        """The drive that this is, or is a small version of; None where there is no model."""
 
     @property
     def queue_depth(self) -> int:

@@ -30,6 +30,7 @@ def test_a_variant_has_the_spare_area_that_was_asked_for() -> None:
     target = EngineTarget(small_model(), 1)
     raw = small_model().raw_capacity_bytes
     assert raw_bytes(target) == pytest.approx(raw, rel=1e-4)
+    assert with_spare(target, 1.0).capacity_bytes * 2 == raw_bytes(target)
     assert with_spare(target, 0.28).capacity_bytes == pytest.approx(raw / 1.28, rel=1e-4)
 
 
@@ -67,6 +68,14 @@ def test_a_smaller_partition_keeps_more_of_its_speed_after_torture() -> None:
     assert rows[1]["random_write_amplification"] < rows[0]["random_write_amplification"]
     assert values["partition_random_mib_per_s"] > 1.3 * values["whole_random_mib_per_s"]
     assert rows[0]["recovered_mb_per_s"] > rows[0]["pass_mb_per_s"]
+
+
+def test_partitions_of_a_small_version_are_shares_of_it() -> None:
+    small = EngineTarget(model.load("intel-x25-m-g2-80gb", [("scale_divisor", "64")]), 1)
+    rows, _, _ = measure("partition", small)
+    sizes = [row["partition_gib"] * 2**30 / small.capacity_bytes for row in rows]
+    assert sizes == pytest.approx([1.0, 60 / 74.5], rel=1e-3)
+    assert rows[1]["spare_percent"] == pytest.approx(100 * (1.0734 * 74.5 / 60 - 1), abs=0.5)
 
 
 def tortured(trim: bool) -> EngineTarget:
@@ -129,7 +138,7 @@ def test_a_partition_is_spare_area_and_variants_have_what_was_asked_for() -> Non
     raw = small_model().raw_capacity_bytes
     half = whole.capacity_bytes // 2 // MIB * MIB
     target = whole.variant([("partition_bytes", str(half))])
-    assert raw_bytes(target) == raw_bytes(whole) == raw
+    assert raw_bytes(target) == pytest.approx(raw, rel=1e-2)
     for spare in (0.28, 1.0):
         ratio = raw_bytes(target) / with_spare(target, spare).capacity_bytes - 1
         assert ratio == pytest.approx(spare, abs=0.01)
@@ -139,6 +148,18 @@ def test_a_partition_is_spare_area_and_variants_have_what_was_asked_for() -> Non
     other = next(row for row in rows if row["variant"] == "variant")
     # 7.3 % of spare area and a half of the drive left alone: more than twice the flash.
     assert 1.3 * sold["write_amplification"] < other["write_amplification"]
+
+
+@pytest.mark.parametrize("divisor", ["1", "64"])
+def test_a_small_version_with_a_partition_has_the_spare_area_of_the_drive(divisor: str) -> None:
+    partition = ("partition_bytes", "38400000000")
+    small = model.load("intel-x25-m-g2-80gb", [("scale_divisor", divisor), partition])
+    target = EngineTarget(small, 1)
+    # 80 GiB of flash.
+    wanted = 80 * 2**30 / 38.4e9 - 1
+    assert raw_bytes(target) / target.capacity_bytes - 1 == pytest.approx(wanted, abs=0.001)
+    ratio = raw_bytes(target) / with_spare(target, 0.28).capacity_bytes - 1
+    assert ratio == pytest.approx(0.28, abs=0.001)
 
 
 def test_partitions_of_the_drives_of_an_array_are_not_passed_over() -> None:

@@ -60,8 +60,8 @@ class Lineage:
         return self._drive.capacity_bytes
 
     @property
-    def raw_capacity_bytes(self) -> None:
-        """Nobody knows how much flash a real drive has."""
+    def original(self) -> None:
+        """There is no model of a real drive."""
 
     @property
     def queue_depth(self) -> int:
