@@ -12,6 +12,7 @@ from typing import Any
 from drivelab import _engine, states
 from drivelab import model as models
 from drivelab.errors import RequestError
+from drivelab.fio import units
 from drivelab.lab import checks
 from drivelab.lab.job import Job
 from drivelab.lab.result import Result
@@ -20,7 +21,8 @@ from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
 from drivelab.targets import EngineTarget, Report
 
 Step = dict[str, Any]
-"""Something that was done to a drive: {"state": NAME} or {"jobs": [record of a job, ...]}."""
+"""Something that was done to a drive: {"state": NAME}, {"jobs": [record of a job, ...]} or
+{"idle_ns": TIME}."""
 
 
 class Drive:
@@ -145,6 +147,20 @@ class Drive:
             after._target = target
         return Result(report, self, jobs, after)
 
+    def idle(self, time: str | float) -> Drive:
+        """The drive after a time without commands: "60s", "5m", or seconds.
+
+        Raises RequestError for what is no time.
+        """
+        try:
+            duration_ns = units.time_ns(_text("time", time))
+        except ValueError as error:
+            raise RequestError(f"time = {time!r}: allowed: {error}") from None
+        found = self._like((*self._history, {"idle_ns": duration_ns}))
+        found._target = self._made().clone()
+        found._target.idle(duration_ns)
+        return found
+
     def _like(self, history: tuple[Step, ...]) -> Drive:
         found = object.__new__(Drive)
         found._model, found._seed, found._history = self._model, self._seed, history
@@ -165,6 +181,8 @@ class Drive:
             progress.follow(part, 1 / len(self._history))
             if "state" in step:
                 states.find(step["state"]).prepare(target, seeds, part)
+            elif "idle_ns" in step:
+                target.idle(step["idle_ns"])
             else:
                 jobs = [Job.of_record(record) for record in step["jobs"]]
                 _run_jobs(target, jobs, self._seed, part)
@@ -188,7 +206,7 @@ class Drive:
         if self._model.overrides:
             words.append(repr(dict(self._model.overrides)))
         words.append(f"seed={self._seed}")
-        done = [step.get("state", "jobs") for step in self._history]
+        done = [step.get("state", next(iter(step)).removesuffix("_ns")) for step in self._history]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
 

@@ -167,3 +167,13 @@ def test_pictures_of_a_result(used: dl.Drive, result: dl.Result, tmp_path: Path)
     assert axes.get_legend() is None
     with pytest.raises(dl.RequestError, match='"iosp" is not in series'):
         result.plot.series("iosp")
+
+
+def test_time_passes_without_commands(result: dl.Result) -> None:
+    rested = result.drive.idle("90s").idle(0.5)
+    assert rested.now_s == pytest.approx(result.drive.now_s + 90.5)
+    copy = pickle.loads(pickle.dumps(rested))
+    assert (copy.key, copy.counters) == (rested.key, rested.counters)
+    assert "used, jobs, idle, idle" in repr(rested)
+    with pytest.raises(dl.RequestError, match="time = '5x': allowed"):
+        result.drive.idle("5x")
