@@ -81,8 +81,14 @@ class Model:
 
     @property
     def title(self) -> str:
-        """The name that people read."""
-        return str(self.description.get("title") or self.name)
+        """The name that people read; a small version's says that it is one."""
+        title = str(self.description.get("title") or self.name)
+        return title if self.scale == 1 else f"{title} (1/{self.scale})"
+
+    @property
+    def scale(self) -> int:
+        """Of a small version what it is a part of: N of 1/N."""
+        return int(self.value("scale_divisor") or 1)
 
     @property
     def hash(self) -> str:
@@ -160,9 +166,9 @@ class Model:
         """What kind of drive it is, and what it cost; null where the model doesn't say.
 
         Costs are per GiB (2^30 bytes) of flash and of what the host can address, as the 2010
-        reviews state them.
+        reviews state them. A small version was never sold.
         """
-        price = self.value("price_usd")
+        price = self.value("price_usd") if self.scale == 1 else None
         raw_bytes = None if self.is_disk else self.raw_capacity_bytes
         return {
             "family": self.family,

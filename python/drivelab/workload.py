@@ -202,6 +202,7 @@ class Job(Part):
     thinktime_blocks: Annotated[int, Field(ge=1)] = 1
     flush_every_writes: Annotated[int, Field(ge=0)] = 0
     fua: bool = False
+    write_hint: Annotated[int, Field(ge=0, le=255)] = 0
     data: DataPattern = RANDOM_BYTES
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     series_interval_ns: Annotated[int, Field(gt=0)] = NS_PER_S

@@ -68,6 +68,7 @@ impl Handle {
             };
             let command = Command {
                 fua: request.fua != 0,
+                hint: request.hint,
                 ..Command::new(request.tag, op, request.lba, request.sector_count)
             };
             // One that waited for room in the queue comes late.
@@ -143,7 +144,7 @@ mod tests {
     ];
 
     fn write(tag: u32, lba: u64, time_ns: Nanos) -> Request {
-        Request { time_ns, lba, tag, sector_count: 8, op: 1, fua: 0, reserved: [0; 6] }
+        Request { time_ns, lba, tag, sector_count: 8, op: 1, fua: 0, hint: 0, reserved: [0; 5] }
     }
 
     #[test]

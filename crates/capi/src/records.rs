@@ -46,8 +46,10 @@ pub struct Request {
     pub op: u8,
     /// Not 0: a write is done only when it is in flash (forced unit access).
     pub fua: u8,
+    /// Of a write: the write stream that it should go to, for drives with `ftl.placement = "hint"`; 0: none.
+    pub hint: u8,
     /// 0.
-    pub reserved: [u8; 6],
+    pub reserved: [u8; 5],
 }
 
 /// A finished request, and where its time went: the parts add up to `completed_ns - submitted_ns`.

@@ -63,6 +63,7 @@ def compare_command(
         ),
     ] = None,
     sets: arguments.Settings = None,
+    scale: arguments.Scale = None,
     workers: arguments.Workers = 2,
     memory: arguments.Memory = None,
     repeat: Annotated[
@@ -90,7 +91,8 @@ def compare_command(
     procedures.select(chosen)
     states.select(wanted_states)
     room = arguments.memory_bytes(memory)
-    wanted = Wanted(chosen, wanted_states, quick, seed, sets or (), workers, repeat, room)
+    given = arguments.settings(sets, scale)
+    wanted = Wanted(chosen, wanted_states, quick, seed, given, workers, repeat, room)
     kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
     asked = [text for text in sides if text not in kept]
     check_count([name for text in sides for name in _names(text, kept.get(text))])

@@ -57,7 +57,6 @@ def sweep(
     if csv is not None and csv.is_dir():
         raise RequestError(f'--csv "{csv}": is a folder; give a file such as study.csv')
     wanted = sweep_file.read(file)
-    printing.scale_remarks([wanted.drive.model])
     study = run(
         wanted.drive,
         wanted.grid,
@@ -75,6 +74,8 @@ def sweep(
         own = {"model": wanted.drive.name, "varied": list(study.keys)}
         printing.document(own | {"points": frame.to_dicts()})
     else:
+        for note in dict.fromkeys(note for result in study for note in result.notes):
+            printing.message(f"{wanted.drive.name}: {note}")
         _print(frame.to_dicts(), [*study.keys, *(["repeat"] if wanted.repeats > 1 else [])])
 
 

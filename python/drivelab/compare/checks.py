@@ -114,7 +114,20 @@ def _nothing_common(pairs: Sequence[Pair], singles: Sequence[Single]) -> Iterato
         yield Problem(True, "states", sentence if states else "No side has a test to compare.")
 
 
+def _scale(side: Side) -> str:
+    found = (item.value for item in side.model.parameters if item.key == "scale_divisor")
+    return f"1/{next(found, None) or 1}"
+
+
 def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
+    scales = dict.fromkeys(_scale(side) for side in sides)
+    if len(scales) > 1:
+        told = ", ".join(f"{side.letter} {_scale(side)}" for side in sides)
+        yield Problem(
+            True,
+            "scales",
+            f"Small versions are of different scales ({told}): a time wears them differently.",
+        )
     versions, seeds = _each(sides, "engine_version"), _each(sides, "seed")
     if len(versions) > 1:
         yield Problem(

@@ -215,6 +215,11 @@ def _check_layout(connection: Connection, path: Path, option: str, writing: bool
         raise RequestError(f'{option} "{path}": {_reason(error)}') from None
     if version == VERSION or (not tables and writing):
         return
+    if "points" in tables:
+        raise RequestError(
+            f'{option} "{path}": the results of a sweep; `drivelab sweep SWEEP.toml --store {path} '
+            "--csv FILE` makes a table of them"
+        )
     if version is None and "runs" not in tables:
         raise RequestError(
             f'{option} "{path}": a DuckDB file, but none of drivelab; give one of '

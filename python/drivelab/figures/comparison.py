@@ -122,6 +122,12 @@ def _fitted_ids(model: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(name for source in stated for name in sources.targets_of(source))
 
 
+def _is_small(model: Mapping[str, Any]) -> bool:
+    """Whether it is a small version of a drive, of which nothing was published."""
+    values = {item["key"]: item.get("value") for item in model["parameters"]}
+    return (values.get("scale_divisor") or 1) != 1
+
+
 def _property(model: Mapping[str, Any], key: str) -> float | None:
     values = {item["key"]: item.get("value") for item in model["parameters"]}
     if key == "price_usd_per_gb":
@@ -160,7 +166,11 @@ def compare(
 
     `models` and `tests` are records of results.json.
     """
-    measured = Measured(models, tests)
+    whole = {model["name"] for model in models if not _is_small(model)}
+    measured = Measured(
+        [model for model in models if model["name"] in whole],
+        [test for test in tests if test["model"] in whole],
+    )
     records = []
     for figure in compared():
         items = inputs_of(figure).values()

@@ -430,6 +430,9 @@ def _runtime(reader: _SectionReader, text: str) -> dict[str, Any]:
     return {"runtime_ns": units.time_ns(text) or None}
 
 
+WRITE_HINTS = {"none": 1, "short": 2, "medium": 3, "long": 4, "extreme": 5}
+"""Lifetimes that a write may be given, with Linux's numbers of them; 0, not set, is no option."""
+
 _Reader = Callable[[_SectionReader, str], dict[str, Any]]
 _READERS: dict[str, _Reader] = {
     "rw": lambda reader, text: {"rw": _one_of(text, MODES)},
@@ -457,6 +460,7 @@ _READERS: dict[str, _Reader] = {
     "thinktime_blocks": _count("thinktime_blocks", 1),
     "fsync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
     "fdatasync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
+    "write_hint": lambda reader, text: {"write_hint": _one_of(text, WRITE_HINTS)},
     "percentile_list": _percentiles,
     "log_avg_msec": lambda reader, text: {
         "series_interval_ns": units.whole_number(text, 1) * NS_PER_MS

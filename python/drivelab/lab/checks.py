@@ -7,10 +7,12 @@ from drivelab.errors import RequestError
 
 def whole(key: str, value: object, least: int, most: int) -> int:
     """A whole number; raises RequestError."""
-    # A truth value is a number to Python, and a slip to everybody else.
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    # A truth value is a number to Python, and a slip to others. numpy's whole numbers count, too.
+    index = None if isinstance(value, bool) else getattr(value, "__index__", None)
+    number = None if index is None else int(index())
+    if number is None or not least <= number <= most:
         raise RequestError(f"{key} = {value!r}: allowed: whole numbers from {least} to {most}")
-    return value
+    return number
 
 
 def text(key: str, value: object) -> str:
@@ -20,7 +22,7 @@ def text(key: str, value: object) -> str:
     return value
 
 
-def instance(key: str, value: object, kind: type) -> None:
+def instance(key: str, value: object, kind: type, hint: str = "") -> None:
     """Raises RequestError for a value of another class."""
     if not isinstance(value, kind):
-        raise RequestError(f"{key} = {value!r}: allowed: a drivelab.{kind.__name__}")
+        raise RequestError(f"{key} = {value!r}: allowed: a drivelab.{kind.__name__}{hint}")

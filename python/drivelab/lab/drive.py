@@ -35,7 +35,8 @@ class Drive:
     True
 
     `model` is a name, NAME@FIRMWARE, or the path of a TOML file; `parameters` are what `--set`
-    takes; `scale` makes a small version that behaves as the drive does. The same model, seed and
+    takes; `scale` makes a small version that behaves as the drive does
+    when as large a share of it is written. The same model, seed and
     history give the same results to the bit, as on the command line. A drive can be pickled: what
     was done to it is done again where it is needed. Raises RequestError for a model or a parameter
     that can't be.
@@ -51,7 +52,8 @@ class Drive:
     ) -> None:
         overrides = [(key, _text(key, value)) for key, value in (parameters or {}).items()]
         if scale is not None:
-            overrides.append(("scale_divisor", models.scale_divisor(scale, "scale")))
+            divisor = models.scale_divisor(checks.text("scale", scale), "scale")
+            overrides.append(("scale_divisor", divisor))
         self._model = models.load(str(model), overrides)
         self._seed = checks.whole("seed", seed, 0, 2**63 - 1)
         self._history: tuple[Step, ...] = ()
@@ -118,8 +120,8 @@ class Drive:
         A state is prepared once for a drive and kept as long as the drive. `progress`: a bar on a
         terminal. Raises RequestError for an unknown state.
         """
+        found = self.in_state(state)
         if state not in self._prepared:
-            found = self.in_state(state)
             found._target = run_alone(
                 f"{self.name}: preparing {state}", found._replayed, shown=progress
             )
@@ -128,16 +130,19 @@ class Drive:
 
     def in_state(self, state: str) -> Drive:
         """As `prepare`, but only a plan: the work is done when somebody needs the drive."""
-        return self._like(({"state": states.find(state, "state").name},))
+        name = checks.text("state", state)
+        return self._like(({"state": states.find(name, "state").name},))
 
     def run(self, *jobs: Job, keep: bool = False, progress: bool = True) -> Result:
         """Runs jobs that start together, on a copy: this drive stays as it is.
 
         `keep`: the result holds the drive as the jobs left it (`result.drive`). Raises RequestError
-        for a job that can't be on this drive, WorkError when it is stopped.
+        for a job that can't be on this drive.
         """
         if not jobs:
             raise RequestError("run(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
+        for job in jobs:
+            checks.instance("job", job, Job, "; several as run(one, another)")
         target = self._made().clone()
         work = partial(_run_jobs, target, jobs, self._seed)
         report = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
@@ -215,7 +220,13 @@ def _run_jobs(
     target: EngineTarget, jobs: Sequence[Job], seed: int, progress: TaskProgress
 ) -> Report:
     found = [job.on_drive(target.capacity_bytes, seed, index) for index, job in enumerate(jobs)]
-    return target.run([job.job for job in found], progress)
+    report = target.run([job.job for job in found], progress)
+    # Jobs of one name, as those without one are, are told apart in tables.
+    for index, record in enumerate(report["jobs"]):
+        before = sum(job.name == jobs[index].name for job in jobs[:index])
+        if before:
+            record["name"] = f"{jobs[index].name} #{before + 1}"
+    return report
 
 
 def _seed_of(seed: int, name: str, label: str) -> int:

@@ -23,7 +23,8 @@ Mode = Literal[
 
 class Job:
     """One stream of requests. Options and their values are fio's: sizes as numbers of bytes or text
-    ("4k", "25%"), times in seconds or with a unit ("30s", "5m", "250us").
+    ("4k", "25%"; "4ki" is 4000 bytes, as in fio), times in seconds or with a unit ("30s", "5m",
+    "250us").
 
     >>> job = Job(rw="randwrite", bs="4k", iodepth=32, runtime="30s", time_based=True)
     >>> job

@@ -23,7 +23,7 @@ MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 PARTS = {
     "queueing": "#94a3b8",
     "link": "#0e7490",
-    "firmware": "#b45309",
+    "firmware": "#65a30d",
     "flash": "#1d4ed8",
     "cleaning": "#c2410c",
 }
@@ -129,7 +129,7 @@ def _share_text(place: float) -> str:
     return f"{100 * (1 - 10**-place):.0f}"
 
 
-def lines(means: pl.DataFrame, x: str, y: str, hue: str | None) -> Figure:
+def lines(means: pl.DataFrame, x: str, y: str, hue: str | None, title: str) -> Figure:
     """`y` over `x`, a line for each value of `hue`; bars are 95 % intervals."""
     figure, axes = _empty()
     names = means[hue].unique(maintain_order=True).to_list() if hue is not None else [None]
@@ -154,6 +154,7 @@ def lines(means: pl.DataFrame, x: str, y: str, hue: str | None) -> Figure:
             linewidth=1.6,
             capsize=3,
         )
+    axes.set_title(title, fontsize=10, loc="left")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.set_ylim(bottom=0)

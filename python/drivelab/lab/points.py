@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import RequestError
+from drivelab.fio.jobs import option_names
 from drivelab.lab import checks
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
@@ -46,7 +47,7 @@ def points(
 
     Raises RequestError for a key, a value or a combination that can't be, before anything runs.
     """
-    checks.whole("repeats", repeats, 1, 1000)
+    count = checks.whole("repeats", repeats, 1, 1000)
     if drive.history and (state is not None or any(not k.startswith(JOB) for k in grid)):
         raise RequestError(
             "sweep(): the drive has a past already, which other parameters, states or seeds would "
@@ -54,6 +55,11 @@ def points(
         )
     if drive.history and repeats > 1:
         raise RequestError("repeats: the drive has a past already; give a new one and state=...")
+    for key in grid:
+        if key == "seed":
+            raise RequestError("seed: ask for repeats=N instead, which measures with N seeds")
+        if key in option_names() and key != STATE:
+            raise RequestError(f'"{key}" is an option of the job: its key is "{JOB}{key}"')
     axes = {key: _values(key, values) for key, values in grid.items()}
     if STATE in axes and state is not None:
         raise RequestError("state: it is in the grid and beside it; once is allowed")
@@ -64,7 +70,7 @@ def points(
         parameters = {k: v for k, v in values.items() if not k.startswith(JOB) and k != STATE}
         label = json.dumps([parameters, values.get(STATE)], default=str)
         if label not in variants:
-            variants[label] = _variants(drive, parameters, values.get(STATE, state), repeats)
+            variants[label] = _variants(drive, parameters, values.get(STATE, state), count)
         options = {k.removeprefix(JOB): v for k, v in values.items() if k.startswith(JOB)}
         own = job.with_options(**options) if options else job
         found += [Point(values, n, each, own) for n, each in enumerate(variants[label])]
@@ -96,6 +102,11 @@ def _values(key: str, values: Iterable[Any]) -> list[Any]:
     found = [getattr(value, "item", lambda value=value: value)() for value in values]
     if not found:
         raise RequestError(f"{key}: the list of values is empty")
+    twice = [value for index, value in enumerate(found) if str(value) in map(str, found[:index])]
+    if twice:
+        raise RequestError(
+            f"{key}: {twice[0]!r} is there twice; for more runs of it give repeats=N"
+        )
     return found
 
 

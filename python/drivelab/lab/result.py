@@ -76,6 +76,14 @@ class Result:
         }
 
     @property
+    def notes(self) -> list[str]:
+        """What must be known to read the numbers."""
+        found = [f"at this scale: {remark}" for remark in self._before.model.scale_remarks]
+        if note := counters.unmapped_note(self.totals["unmapped_read_share"]):
+            found.append(note)
+        return found
+
+    @property
     def summary(self) -> pl.DataFrame:
         """A row for each job and direction with requests: rates, latencies, what flash did for it.
 
@@ -186,7 +194,8 @@ class Result:
         totals = self.totals
         amplification = totals["write_amplification"]
         told = "" if amplification is None else f", write amplification {amplification:.4g}"
-        return f"<Result on {self._before!r}{told}>\n{self.summary}"
+        notes = "".join(f"\nnote: {note}" for note in self.notes)
+        return f"<Result on {self._before!r}{told}>\n{self.summary}{notes}"
 
     def _repr_html_(self) -> str:
         return str(self.summary._repr_html_())

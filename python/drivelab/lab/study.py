@@ -13,6 +13,14 @@ from drivelab.lab.points import Point
 from drivelab.lab.result import Result
 from drivelab.targets import Report
 
+DIRECTION = "direction"
+
+
+def _state(point: Point) -> str:
+    """The state that the job found; of a drive with another past, that it had one."""
+    history = point.drive.history
+    return str(history[0].get("state", "run")) if len(history) == 1 else "run"
+
 
 class Study:
     """The results of a sweep, in the order of its points: the last key of the grid fastest."""
@@ -44,8 +52,11 @@ class Study:
         """The points that have these values of what was varied; raises RequestError for others."""
         for key, value in values.items():
             known = list(dict.fromkeys(point.values.get(key) for point in self._points))
-            if key not in self._keys or value not in known:
-                there = ", ".join(map(repr, known)) if key in self._keys else ", ".join(self._keys)
+            if key not in self._keys:
+                hint = nearest(key, self._keys)
+                raise RequestError(f'"{key}" was not varied{hint} Varied: {", ".join(self._keys)}')
+            if value not in known:
+                there = ", ".join(map(repr, known))
                 raise RequestError(
                     f"where(): {key} = {value!r} was not measured; there are: {there}"
                 )
@@ -61,12 +72,14 @@ class Study:
         )
 
     def frame(self) -> pl.DataFrame:
-        """A row for each point (and direction, of jobs that read and write): what was varied, the
-        repeat and its seed, then the columns of a result's summary and of the drive as a whole."""
+        """A row for each point (and direction, of jobs that read and write): model and state, what
+        was varied, the repeat and its seed, then the columns of a result's summary and of the drive
+        as a whole."""
         frames = []
         for point, result in zip(self._points, self, strict=True):
             totals = result.totals
-            varied = [pl.lit(value).alias(key) for key, value in point.values.items()]
+            known = {"model": point.drive.name, "state": _state(point)} | point.values
+            varied = [pl.lit(value).alias(key) for key, value in known.items()]
             varied += [pl.lit(point.repeat).alias("repeat")]
             varied += [pl.lit(point.drive.seed, dtype=pl.UInt64).alias("seed")]
             whole = [
@@ -83,7 +96,7 @@ class Study:
         """
         frame = self.frame()
         self._check(frame, metric)
-        by = [*self._keys, "direction"]
+        by = [*self._keys, DIRECTION]
         rows: list[dict[str, Any]] = []
         for names, part in frame.group_by(by, maintain_order=True):
             values = [value for value in part[metric].to_list() if value is not None]
@@ -111,18 +124,30 @@ class Study:
         from drivelab.lab.plots import lines
 
         for key in (x, *([hue] if hue is not None else [])):
-            if key not in self._keys:
+            if key not in self._keys and (key, hue) != (DIRECTION, DIRECTION):
                 known = ", ".join(self._keys)
                 hint = nearest(key, self._keys)
                 raise RequestError(f'"{key}" was not varied{hint} Varied: {known}')
         means = self.means(y)
-        others = [key for key in (*self._keys, "direction") if key not in (x, hue)]
+        # What a direction has none of, as reads of write amplification, says nothing of it.
+        means = means.filter(pl.col(y).is_not_null().any().over(DIRECTION))
+        others = [key for key in (*self._keys, DIRECTION) if key not in (x, hue)]
         several = [key for key in others if means[key].n_unique() > 1]
         if several:
             raise RequestError(
                 f"plot(): {', '.join(several)} has several values, too; only x and hue may have"
             )
-        return lines(means, x, y, hue)
+        return lines(means, x, y, hue, self._title())
+
+    def _title(self) -> str:
+        """Drive, state and repeats, for a picture."""
+        words = [self._points[0].drive.model.title]
+        if "state" not in self._keys:
+            words.append(_state(self._points[0]))
+        repeats = 1 + max(point.repeat for point in self._points)
+        if repeats > 1:
+            words.append(f"{repeats} repeats with their 95 % interval")
+        return ", ".join(words)
 
     def _check(self, frame: pl.DataFrame, metric: str) -> None:
         numbers = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import sys
 import threading
 from multiprocessing.connection import Connection
@@ -24,6 +25,8 @@ REPORT, FAILED, DONE = "report", "failed", "done"
 
 def main(descriptor: int) -> None:
     """Takes tasks until there are no more."""
+    # Ctrl-C goes to all processes of a terminal; the parent ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Connection(descriptor)
     tasks: queue.Queue[tuple[Drive, list[Job]]] = queue.Queue()
     threading.Thread(target=_listen, args=(channel, tasks), daemon=True).start()

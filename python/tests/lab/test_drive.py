@@ -115,6 +115,9 @@ def test_keys_tell_drives_apart() -> None:
         (lambda: dl.Job(data="randm"), 'did you mean "random"'),
         (lambda: dl.Job(name=""), "name = '': allowed"),
         (lambda: dl.Job(bs=[1]), "a number or a text"),
+        (lambda: dl.Drive(NAME, scale=64), "scale = 64: allowed: a text"),  # type: ignore[arg-type]
+        (lambda: dl.Drive(NAME).prepare(None), "state = None"),  # type: ignore[arg-type]
+        (lambda: dl.Drive(NAME).run([WRITES]), "allowed: a drivelab.Job; several as run("),
         (lambda: WRITES.with_options(deth=1), 'job option "deth" is not supported'),
     ],
 )
@@ -177,3 +180,24 @@ def test_time_passes_without_commands(result: dl.Result) -> None:
     assert "used, jobs, idle, idle" in repr(rested)
     with pytest.raises(dl.RequestError, match="time = '5x': allowed"):
         result.drive.idle("5x")
+
+
+def test_jobs_of_one_name_are_told_apart(used: dl.Drive) -> None:
+    found = used.run(WRITES, WRITES, progress=False)
+    assert found.summary["job"].to_list() == ["w", "w #2"]
+    assert len(found.plot.parts().axes[0].patches) == 10
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    import numpy as np
+
+    assert dl.Drive(NAME, seed=np.int64(3)).key == dl.Drive(NAME, seed=3).key  # type: ignore[arg-type]
+
+
+def test_what_must_be_known_is_said(used: dl.Drive) -> None:
+    found = dl.Drive(NAME, scale="1/64").run(dl.Job(rw="randread", io_size="1m"), progress=False)
+    assert any("not mapped" in note for note in found.notes)
+    assert any(note.startswith("at this scale: ") for note in found.notes)
+    assert "note: " in repr(found)
+    assert used.model.title == "Intel X25-M G1 80 GB (1/64)"
+    assert used.model.identity["price_usd_per_gib_user"] is None

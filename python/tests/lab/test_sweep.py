@@ -174,6 +174,9 @@ def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch
         ({"grid": {"job.size": ["1%", "9t"]}}, "leave the drive"),
         ({"grid": {"state": ["new", "usd"]}, "state": None}, 'did you mean "used"'),
         ({"grid": {"state": ["new"]}}, "once is allowed"),
+        ({"grid": {"spare_ratio": [0.1, 0.1]}}, "0.1 is there twice"),
+        ({"grid": {"iodepth": [1]}}, 'its key is "job.iodepth"'),
+        ({"grid": {"seed": [1]}}, "repeats=N"),
         ({"repeats": 0}, "repeats = 0: allowed: whole numbers from 1 to 1000"),
         ({"workers": 0}, "workers = 0: allowed: whole numbers from 1 to 64"),
         ({"store": "/proc/none/study"}, "can't be opened"),
@@ -216,3 +219,20 @@ def test_plots_show_what_was_varied(alone: dl.Study, tmp_path: Path) -> None:
         alone.plot("spare", "iops")
     with pytest.raises(dl.RequestError, match='"iop" is not measured; did you mean "iops"'):
         alone.means("iop")
+
+
+def test_reads_and_writes_are_two_lines() -> None:
+    study = dl.sweep(
+        DRIVE,
+        {"spare_ratio": [0.07, 0.28]},
+        job=dl.Job(rw="randrw", bs="4k", io_size="8m"),
+        progress=False,
+    )
+    frame = study.frame()
+    assert frame["model"].unique().to_list() == ["intel-x25-m-g1-80gb"]
+    assert frame["state"].unique().to_list() == ["new"]
+    (axes,) = study.plot("spare_ratio", "iops", hue="direction").axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["read", "write"]
+    assert axes.get_title(loc="left") == "Intel X25-M G1 80 GB (1/64), new"
+    # Only writes have one.
+    assert len(study.plot("spare_ratio", "write_amplification").axes[0].lines) == 1

@@ -92,6 +92,9 @@ pub struct Job {
     /// Writes are done only when they are in flash.
     #[serde(default)]
     pub fua: bool,
+    /// The hint that comes with every write: the write stream that it should go to; 0: none.
+    #[serde(default)]
+    pub write_hint: u8,
     /// What the writes contain.
     #[serde(default)]
     pub data: DataPattern,
@@ -217,6 +220,7 @@ impl Job {
             thinktime_blocks: default_thinktime_blocks(),
             flush_every_writes: 0,
             fua: false,
+            write_hint: 0,
             data: DataPattern::default(),
             seed: default_seed(),
             series_interval_ns: default_series_interval_ns(),

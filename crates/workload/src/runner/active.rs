@@ -45,6 +45,8 @@ pub(super) struct ActiveJob<'a> {
     source: Source<'a>,
     /// Of the writes, in the order in which they are submitted.
     pub(super) contents: Contents,
+    /// That comes with each of them.
+    pub(super) write_hint: u8,
     ahead: [Option<Request>; AHEAD],
     head: usize,
     pacing: Pacing,
@@ -98,6 +100,7 @@ impl<'a> ActiveJob<'a> {
             job,
             source,
             contents: Contents::new(&job.data, job.seed, index),
+            write_hint: job.write_hint,
             ahead: [None; AHEAD],
             head: 0,
             immediate: pacing.is_immediate(),

@@ -295,7 +295,9 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
         let mut command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
         if op == Op::Write {
             let job = self.slots[tag as usize].job;
-            command.content = self.jobs[job as usize].contents.draw();
+            let job = &mut self.jobs[job as usize];
+            command.content = job.contents.draw();
+            command.hint = job.write_hint;
         }
         self.device.submit(now_ns, command)?;
         self.outstanding += 1;
