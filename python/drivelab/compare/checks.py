@@ -62,7 +62,7 @@ def refusals(
     sides: Sequence[Side], pairs: Sequence[Pair], singles: Sequence[Single]
 ) -> list[Problem]:
     """What may not be compared: the tests that a problem names, or nothing at all."""
-    found = [*_quick_and_whole(sides), *_nothing_common(pairs, singles)]
+    found = [*_scales(sides), *_quick_and_whole(sides), *_nothing_common(pairs, singles)]
     return [*found, *_tests(True, REFUSED, sides, pairs)]
 
 
@@ -119,7 +119,7 @@ def _scale(side: Side) -> str:
     return f"1/{next(found, None) or 1}"
 
 
-def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
+def _scales(sides: Sequence[Side]) -> Iterator[Problem]:
     scales = dict.fromkeys(_scale(side) for side in sides)
     if len(scales) > 1:
         told = ", ".join(f"{side.letter} {_scale(side)}" for side in sides)
@@ -128,6 +128,9 @@ def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
             "scales",
             f"Small versions are of different scales ({told}): a time wears them differently.",
         )
+
+
+def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
     versions, seeds = _each(sides, "engine_version"), _each(sides, "seed")
     if len(versions) > 1:
         yield Problem(

@@ -96,6 +96,15 @@ def test_quick_is_not_compared_with_whole() -> None:
         both(documents.stream("a"), documents.stream("b"), quick=True)
 
 
+def test_small_versions_of_other_scales_are_refused() -> None:
+    one, other = documents.review(documents.stream("a")), documents.review(documents.stream("b"))
+    for model in other["models"]:
+        known = model["parameters"]
+        model["parameters"] = [*known, known[0] | {"key": "scale_divisor", "value": 64}]
+    with pytest.raises(RequestError, match=r"different scales \(A 1/1, B 1/64\)"):
+        compare([Source("a", one), Source("b", other)], "")
+
+
 def test_two_quick_runs_are_exploratory() -> None:
     document = documents.review(documents.stream("a"), documents.stream("b"), quick=True)
     [problem] = compare([Source("a", document)], "").problems
