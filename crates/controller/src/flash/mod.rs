@@ -308,7 +308,7 @@ mod tests {
         };
         let layout = UnitLayout::new(geometry, 4096).unwrap();
         let taken = |pages, bytes| {
-            let mut flash = Flash::new(layout, timing.clone(), 0);
+            let mut flash = Flash::new(layout, timing, 0);
             flash.sense(Sensing { die: DieIndex(0), pages, bytes, is_cleaning: true }, 0);
             flash.work().bus_ns
         };
