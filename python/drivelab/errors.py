@@ -25,10 +25,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
     names = list(known)
     # Who left out dashes, or the end of a name, meant one that begins like that.
     bare = _bare(word)
-    begins = sorted((name for name in names if bare and _bare(name).startswith(bare)), key=len)
+    begins = [name for name in names if bare and _bare(name).startswith(bare)]
+    if begins:
+        return f'; did you mean "{min(begins, key=len)}"?'
     by_folded = {name.casefold(): name for name in names}
-    close = begins or difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.5)
-    by_folded |= {name: name for name in begins}
+    close = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.5)
     return f'; did you mean "{by_folded[close[0]]}"?' if close else "."
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from drivelab.names import told_apart
 from drivelab.quantities import MIB, NS_PER_US
 
 Record = Mapping[str, Any]
@@ -181,15 +182,7 @@ def job_tests(jobs: Sequence[Record]) -> list[str]:
 
     Their numbers are their own, and so are the rows of the tables.
     """
-    found: list[str] = []
-    taken = {job["jobname"] for job in jobs}
-    for job in jobs:
-        name, number = job["jobname"], 1
-        while name in found or (number > 1 and name in taken):
-            number += 1
-            name = f"{job['jobname']} #{number}"
-        found.append(name)
-    return found
+    return told_apart([job["jobname"] for job in jobs])
 
 
 def _fio_run(document: Record) -> dict[str, Iterable[Row]]:

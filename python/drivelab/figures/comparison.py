@@ -124,8 +124,7 @@ def _fitted_ids(model: Mapping[str, Any]) -> frozenset[str]:
 
 def _is_small(model: Mapping[str, Any]) -> bool:
     """Whether it is a small version of a drive, of which nothing was published."""
-    values = {item["key"]: item.get("value") for item in model["parameters"]}
-    return (values.get("scale_divisor") or 1) != 1
+    return (_property(model, "scale_divisor") or 1) != 1
 
 
 def _property(model: Mapping[str, Any], key: str) -> float | None:

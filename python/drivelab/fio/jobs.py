@@ -80,15 +80,7 @@ def read_workload(
             groups.append([])
         for clone in range(reader.clones):
             index = sum(map(len, groups))
-            job_seed = derive_seed(seed, str(reader.seed), section.name, str(index), str(clone))
-            groups[-1].append(
-                FioJob(
-                    name=reader.name,
-                    options=_as_written(section.own),
-                    group=len(groups) - 1,
-                    job=reader.job(job_seed),
-                )
-            )
+            groups[-1].append(reader.fio_job(seed, index, clone, len(groups) - 1))
     return Workload(
         tuple(tuple(group) for group in groups), _as_written(file.global_options), ignored
     )
@@ -103,14 +95,12 @@ def job_of_options(
     (`numjobs`, `stonewall`) is refused.
     """
     for option in section.own:
-        if option.name in ("numjobs", "stonewall"):
+        if ALIASES.get(option.name, option.name) in ("numjobs", "stonewall"):
             raise RequestError(
                 f'{option.origin}: job "{section.name}": {option.name}={option.value} is not '
                 "possible; allowed: several jobs in one run, or one run after another"
             )
-    reader = _SectionReader(section, capacity_bytes, data)
-    job_seed = derive_seed(seed, str(reader.seed), section.name, str(index), "0")
-    return FioJob(reader.name, _as_written(section.own), 0, reader.job(job_seed))
+    return _SectionReader(section, capacity_bytes, data).fio_job(seed, index)
 
 
 def option_names() -> list[str]:
@@ -177,6 +167,11 @@ class _SectionReader:
     def size(self, text: str) -> int:
         """A size in bytes, in this job's notation."""
         return units.size_bytes(text, self.kb_base)
+
+    def fio_job(self, seed: int, index: int, clone: int = 0, group: int = 0) -> FioJob:
+        """The job at this place of a run, with a seed of its own."""
+        own = derive_seed(seed, str(self.seed), self.section.name, str(index), str(clone))
+        return FioJob(self.name, _as_written(self.section.own), group, self.job(own))
 
     def job(self, seed: int) -> Job:
         """The engine's job."""

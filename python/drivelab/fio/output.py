@@ -65,9 +65,14 @@ def group_record(group: Sequence[FioJob], report: Mapping[str, Any]) -> Record:
     return {
         "groupid": group[0].group,
         "jobs": [job.name for job in group],
-        "duration_s": (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S,
-        **_flash([report]),
+        **traffic_record(report),
     }
+
+
+def traffic_record(report: Mapping[str, Any]) -> Record:
+    """What host and flash did over the measured time of a run."""
+    seconds = (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S
+    return {"duration_s": seconds, **_flash([report])}
 
 
 def flash_of_jobs(report: Mapping[str, Any], traffic: Mapping[str, Any]) -> list[dict[str, Record]]:

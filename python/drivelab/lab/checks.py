@@ -5,6 +5,12 @@ from __future__ import annotations
 from drivelab.errors import RequestError
 
 
+def plain(value: object) -> object:
+    """One of numpy's numbers as Python's, which files can hold; anything else as it is."""
+    item = getattr(value, "item", None)
+    return value if item is None else item()
+
+
 def whole(key: str, value: object, least: int, most: int) -> int:
     """A whole number; raises RequestError."""
     # A truth value is a number to Python, and a slip to others. numpy's whole numbers count, too.

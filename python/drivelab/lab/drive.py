@@ -16,6 +16,7 @@ from drivelab.fio import units
 from drivelab.lab import checks
 from drivelab.lab.job import Job
 from drivelab.lab.result import Result
+from drivelab.names import told_apart
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
 from drivelab.targets import EngineTarget, Report
@@ -179,7 +180,8 @@ class Drive:
         return self._target
 
     def _replayed(self, progress: TaskProgress) -> EngineTarget:
-        seeds = partial(_seed_of, self._seed, self.name)
+        # As reviews and `drivelab run` derive them.
+        seeds = partial(derive_seed, self._seed, self.name)
         target = EngineTarget(self._model, seeds("drive"))
         for step in self._history:
             part = TaskProgress("step")
@@ -222,20 +224,14 @@ def _run_jobs(
     found = [job.on_drive(target.capacity_bytes, seed, index) for index, job in enumerate(jobs)]
     report = target.run([job.job for job in found], progress)
     # Jobs of one name, as those without one are, are told apart in tables.
-    for index, record in enumerate(report["jobs"]):
-        before = sum(job.name == jobs[index].name for job in jobs[:index])
-        if before:
-            record["name"] = f"{jobs[index].name} #{before + 1}"
+    for name, record in zip(told_apart([job.name for job in jobs]), report["jobs"], strict=True):
+        record["name"] = name
     return report
-
-
-def _seed_of(seed: int, name: str, label: str) -> int:
-    """As reviews and `drivelab run` derive them."""
-    return derive_seed(seed, name, label)
 
 
 def _text(key: str, value: object) -> str:
     """A parameter's value as `--set` takes it."""
+    value = checks.plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -244,7 +240,4 @@ def _text(key: str, value: object) -> str:
         return repr(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(_text(key, item) for item in value)}]"
-    item = getattr(value, "item", None)
-    if item is None:
-        raise RequestError(f"{key} = {value!r}: a parameter is a number, a text or a list of them")
-    return _text(key, item())
+    raise RequestError(f"{key} = {value!r}: a parameter is a number, a text or a list of them")

@@ -130,16 +130,13 @@ class Job:
         return Job.of_record, (self.record(),)
 
 
-def _text(key: str, value: Value) -> str:
+def _text(key: str, value: object) -> str:
     """An option's value as a job file has it."""
+    value = checks.plain(value)
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, float):
         return f"{value:.15g}"
     if isinstance(value, int | str):
         return str(value)
-    # numpy's numbers say what they are by themselves.
-    item = getattr(value, "item", None)
-    if item is None:
-        raise RequestError(f"{key} = {value!r}: an option is a number or a text")
-    return _text(key, item())
+    raise RequestError(f"{key} = {value!r}: an option is a number or a text")

@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from drivelab.errors import RequestError
@@ -32,7 +33,7 @@ class Point:
     """As the job finds it, not yet prepared."""
     job: Job
 
-    @property
+    @cached_property
     def key(self) -> str:
         """64 hexadecimal digits over all that the result follows from: model, seed, what was done
         to the drive, job and engine. Equal points of any sweeps have equal keys."""
@@ -98,8 +99,7 @@ def groups(found: Sequence[Point], workers: int) -> list[list[Point]]:
 def _values(key: str, values: Iterable[Any]) -> list[Any]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise RequestError(f"{key} = {values!r}: give a list of values, e.g. [{values!r}]")
-    # numpy's numbers become Python's: they are written into files.
-    found = [getattr(value, "item", lambda value=value: value)() for value in values]
+    found = [checks.plain(value) for value in values]
     if not found:
         raise RequestError(f"{key}: the list of values is empty")
     twice = [value for index, value in enumerate(found) if str(value) in map(str, found[:index])]

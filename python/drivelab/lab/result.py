@@ -9,7 +9,7 @@ import polars as pl
 
 from drivelab import counters, results
 from drivelab.errors import RequestError
-from drivelab.fio.output import DIRECTIONS, flash_of_jobs
+from drivelab.fio.output import DIRECTIONS, flash_of_jobs, traffic_record
 from drivelab.lab.job import Job
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.targets import Report
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from drivelab.lab.drive import Drive
     from drivelab.lab.plots import Plots
 
-QUOTED = ("min", "p50", "p90", "p99", "p99_9", "p99_99", "max")
+TIMES = ("mean", "stddev", "min", *results.QUOTED_PERCENTILES, "max")
 
 
 class Result:
@@ -61,19 +61,7 @@ class Result:
     @property
     def totals(self) -> dict[str, Any]:
         """What host and flash did in all, over the measured time."""
-        used = counters.spent_in(self._report)
-        seconds = (self._report["end_ns"] - self._report["measure_start_ns"]) / NS_PER_S
-        return {
-            "duration_s": seconds,
-            "host_read_bytes": used["host_read_bytes"],
-            "unmapped_read_share": counters.unmapped_read_share(used),
-            "host_write_bytes": used["host_write_bytes"],
-            "flash_read_bytes": counters.read_bytes(used),
-            "flash_write_bytes": counters.program_bytes(used),
-            "write_amplification": counters.write_amplification(used),
-            "erases": counters.erase_count(used),
-            "energy_j": counters.energy_j(used),
-        }
+        return traffic_record(self._report)
 
     @property
     def notes(self) -> list[str]:
@@ -201,7 +189,6 @@ class Result:
         return str(self.summary._repr_html_())
 
 
-_TIMES = ("latency_mean_us", "latency_stddev_us", *(f"latency_{name}_us" for name in QUOTED))
 _OF_DRIVE = ("duration_s", "write_amplification", "unmapped_read_share", "energy_j")
 _SUMMARY: dict[str, pl.DataType | type[pl.DataType]] = {
     "job": pl.String,
@@ -210,7 +197,7 @@ _SUMMARY: dict[str, pl.DataType | type[pl.DataType]] = {
     "bytes": pl.Int64,
     "iops": pl.Float64,
     "mib_per_s": pl.Float64,
-    **dict.fromkeys(_TIMES, pl.Float64),
+    **{f"latency_{name}_us": pl.Float64 for name in TIMES},
     "flash_write_bytes": pl.Int64,
     "write_amplification": pl.Float64,
     "erases": pl.Int64,
@@ -236,20 +223,11 @@ _PARTS = {"job": pl.String, "direction": pl.String, "part": pl.String, "mean_us"
 
 def _rates(part: Mapping[str, Any]) -> dict[str, Any]:
     """Rates and latencies of one direction of one job."""
-    latency = part["latency_ns"]
-    percentiles = {
-        name: latency["percentiles"].get(f"{percent:.6f}")
-        for name, percent in results.QUOTED_PERCENTILES.items()
-    }
-    times = {"mean": latency["mean"], "stddev": latency["stddev"], "min": latency["min"]}
-    times |= percentiles | {"max": latency["max"]}
+    times = results.latency_us(part["latency_ns"])
     return {
         "ios": part["ios"],
         "bytes": part["bytes"],
         "iops": part["iops"],
         "mib_per_s": None if part["bytes_per_s"] is None else part["bytes_per_s"] / MIB,
-        **{
-            f"latency_{name}_us": None if time is None else time / NS_PER_US
-            for name, time in times.items()
-        },
+        **{f"latency_{name}_us": times[name] for name in TIMES},
     }

@@ -112,11 +112,12 @@ def test_keys_tell_drives_apart() -> None:
         (lambda: dl.Job(bs=4095), "multiples of 512"),
         (lambda: dl.Job(iodeptth=3), 'did you mean "iodepth"'),
         (lambda: dl.Job(numjobs=2), "numjobs=2 is not possible"),
+        (lambda: dl.Job(wait_for_previous=True), "wait_for_previous=1 is not possible"),
         (lambda: dl.Job(data="randm"), 'did you mean "random"'),
         (lambda: dl.Job(name=""), "name = '': allowed"),
         (lambda: dl.Job(bs=[1]), "a number or a text"),
-        (lambda: dl.Drive(NAME, scale=64), "scale = 64: allowed: a text"),  # type: ignore[arg-type]
-        (lambda: dl.Drive(NAME).prepare(None), "state = None"),  # type: ignore[arg-type]
+        (lambda: dl.Drive(NAME, scale=64), "scale = 64: allowed: a text"),
+        (lambda: dl.Drive(NAME).prepare(None), "state = None"),
         (lambda: dl.Drive(NAME).run([WRITES]), "allowed: a drivelab.Job; several as run("),
         (lambda: WRITES.with_options(deth=1), 'job option "deth" is not supported'),
     ],
@@ -191,7 +192,7 @@ def test_jobs_of_one_name_are_told_apart(used: dl.Drive) -> None:
 def test_numbers_of_numpy_are_numbers() -> None:
     import numpy as np
 
-    assert dl.Drive(NAME, seed=np.int64(3)).key == dl.Drive(NAME, seed=3).key  # type: ignore[arg-type]
+    assert dl.Drive(NAME, seed=np.int64(3)).key == dl.Drive(NAME, seed=3).key
 
 
 def test_what_must_be_known_is_said(used: dl.Drive) -> None:

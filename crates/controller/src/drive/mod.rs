@@ -4,9 +4,10 @@
 //! drive's files stand above them: `turn` has the order in which things happen, `commands`, `reads` and `writes` work on
 //! the host's commands; a back end ([`Scheduled`]), which gives dies their work, and what is kept see the drive, too. What
 //! happens at a time that was known before is an event in a heap (`events` has the kinds); commands that the firmware is
-//! done with and completions are queues, in order. Completions leave in the order of the link. Flash reads reserve die and bus when they are issued; programs, copies and erases are issued one at a
-//! time when their die is free, so that a read never waits for more than the operation under way. A page whose data has
-//! not come reserves nothing until it has (a queue of its own, in order of time).
+//! done with and completions are queues, in order. Completions leave in the order of the link. Flash reads reserve die
+//! and bus when they are issued; programs, copies and erases are issued one at a time when their die is free, so that a
+//! read never waits for more than the operation under way. A page whose data has not come reserves nothing until it has
+//! (a queue of its own, in order of time).
 
 mod commands;
 pub(crate) mod events;
