@@ -11,19 +11,25 @@ from typing import Any
 
 from drivelab import _engine, states
 from drivelab import model as models
+from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.fio import units
 from drivelab.lab import checks
+from drivelab.lab.inside import Inside
 from drivelab.lab.job import Job
 from drivelab.lab.result import Result
-from drivelab.names import told_apart
+from drivelab.lab.running import DoneJobs, begin_jobs, done_jobs, run_jobs
+from drivelab.lab.session import Session
+from drivelab.lab.steady import Steady, duration_ns
+from drivelab.lab.steps import Steps
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
-from drivelab.targets import EngineTarget, Report
+from drivelab.targets import EngineTarget
+from drivelab.targets.going import EngineRun, EngineSession
 
 Step = dict[str, Any]
-"""Something that was done to a drive: {"state": NAME}, {"jobs": [record of a job, ...]} or
-{"idle_ns": TIME}."""
+"""Something that was done to a drive: {"state": NAME}, {"idle_ns": TIME} or
+{"jobs": [record of a job, ...]}, with "until" where they ended once steady."""
 
 
 class Drive:
@@ -134,24 +140,60 @@ class Drive:
         name = checks.text("state", state)
         return self._like(({"state": states.find(name, "state").name},))
 
-    def run(self, *jobs: Job, keep: bool = False, progress: bool = True) -> Result:
+    def run(
+        self,
+        *jobs: Job,
+        keep: bool = False,
+        log: bool = False,
+        until: Steady | None = None,
+        progress: bool = True,
+    ) -> Result:
         """Runs jobs that start together, on a copy: this drive stays as it is.
 
-        `keep`: the result holds the drive as the jobs left it (`result.drive`). Raises RequestError
-        for a job that can't be on this drive.
+        `keep`: the result holds the drive as the jobs left it (`result.drive`). `log`: it has every
+        request (`result.requests`), about 100 bytes of memory each. `until`: the jobs end once a
+        metric is steady (`result.steady`). Raises RequestError for a job that can't be on this
+        drive.
         """
-        if not jobs:
-            raise RequestError("run(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
-        for job in jobs:
-            checks.instance("job", job, Job, "; several as run(one, another)")
-        target = self._made().clone()
-        work = partial(_run_jobs, target, jobs, self._seed)
-        report = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
-        after: Drive | None = None
-        if keep:
-            after = self._like((*self._history, {"jobs": [job.record() for job in jobs]}))
-            after._target = target
-        return Result(report, self, jobs, after)
+        _check_jobs("run", jobs)
+        if until is not None:
+            checks.instance("until", until, Steady, "('iops')")
+            jobs = tuple(until.endless(job) for job in jobs)
+        work = partial(run_jobs, self._made(), jobs, self._seed, log, until)
+        done = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
+        after = self._after(done, jobs, until) if keep else None
+        return Result(done.report, self, jobs, after, done.requests, done.steady)
+
+    def steps(self, *jobs: Job, every: str | float = "1s", log: bool = False) -> Steps:
+        """Runs jobs on a copy, step by step: `for step in drive.steps(job, every="1s")`.
+
+        `every` is the length of a step in the drive's time. Raises RequestError as `run`.
+        """
+        _check_jobs("steps", jobs)
+        every_ns = duration_ns("every", every)
+        run = begin_jobs(self._made(), jobs, self._seed, log)
+
+        def result(ended: EngineRun, stopped: bool) -> Result:
+            done = done_jobs(ended, jobs, log)
+            after = None if stopped else self._after(done, jobs, None)
+            return Result(done.report, self, jobs, after, done.requests)
+
+        return Steps(run, every_ns, result)
+
+    def open(self, *, data: str = "random", fua: bool = False) -> Session:
+        """A copy of the drive as a part of one's own program: requests go in as arrays, and what
+        is done comes out as a table.
+
+        `data`: what writes contain, as of a Job; `fua`: a write is done only when it is in flash.
+        """
+        pattern = parse_data_pattern(data, "data").model_dump()
+        seed = derive_seed(self._seed, self.name, "session")
+        session = EngineSession(self._made(), pattern, seed, fua)
+        return Session(session, self.name, self.capacity_bytes)
+
+    def inside(self) -> Inside:
+        """Every block and every die, as they are now: tables."""
+        return Inside.of(self._made().inside())
 
     def idle(self, time: str | float) -> Drive:
         """The drive after a time without commands: "60s", "5m", or seconds.
@@ -166,6 +208,15 @@ class Drive:
         found._target = self._made().clone()
         found._target.idle(duration_ns)
         return found
+
+    def _after(self, done: DoneJobs, jobs: Sequence[Job], until: Steady | None) -> Drive:
+        """The drive as jobs left it."""
+        step: Step = {"jobs": [job.record() for job in jobs]}
+        if until is not None:
+            step["until"] = until.record()
+        after = self._like((*self._history, step))
+        after._target = done.target
+        return after
 
     def _like(self, history: tuple[Step, ...]) -> Drive:
         found = object.__new__(Drive)
@@ -192,7 +243,8 @@ class Drive:
                 target.idle(step["idle_ns"])
             else:
                 jobs = [Job.of_record(record) for record in step["jobs"]]
-                _run_jobs(target, jobs, self._seed, part)
+                until = Steady.of_record(step["until"]) if "until" in step else None
+                target = run_jobs(target, jobs, self._seed, False, until, part).target
         return target
 
     def __getstate__(self) -> dict[str, Any]:
@@ -218,15 +270,11 @@ class Drive:
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
 
 
-def _run_jobs(
-    target: EngineTarget, jobs: Sequence[Job], seed: int, progress: TaskProgress
-) -> Report:
-    found = [job.on_drive(target.capacity_bytes, seed, index) for index, job in enumerate(jobs)]
-    report = target.run([job.job for job in found], progress)
-    # Jobs of one name, as those without one are, are told apart in tables.
-    for name, record in zip(told_apart([job.name for job in jobs]), report["jobs"], strict=True):
-        record["name"] = name
-    return report
+def _check_jobs(method: str, jobs: Sequence[Job]) -> None:
+    if not jobs:
+        raise RequestError(f"{method}(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
+    for job in jobs:
+        checks.instance("job", job, Job, f"; several as {method}(one, another)")
 
 
 def _text(key: str, value: object) -> str:
