@@ -207,6 +207,23 @@ def _classes(sides: Sequence[Side], pair: Pair) -> str:
     ])  # fmt: skip
 
 
+def _origins(sides: Sequence[Side], pair: Pair) -> str:
+    """Where a test, or a state, comes from that goes by one name and is another on each side."""
+    tests = [None if record is None else _place(record.get("origin")) for record in pair.records]
+    states = [
+        None if record is None else _place(side.state_origins.get(text(record.get("state"))))
+        for side, record in zip(sides, pair.records, strict=True)
+    ]
+    said = (("the test", _lettered(tests)), ("the state", _lettered(states)))
+    return "; ".join(f"{word}: {values}" for word, values in said if values)
+
+
+def _place(origin: object) -> str:
+    if not isinstance(origin, dict):
+        return "drivelab"
+    return f"{text(origin.get('place'))} ({text(origin.get('sha256'))[:12]})"
+
+
 def _data(sides: Sequence[Side], pair: Pair) -> str:
     return _values(pair, "data")
 
@@ -288,6 +305,7 @@ Check = tuple[str, str, Callable[[Sequence[Side], Pair], str]]
 
 REFUSED: tuple[Check, ...] = (
     ("states", "States differ", _states),
+    ("origins", "Tests or states of one name come from different files", _origins),
     ("classes", "Classes of results differ, which are never compared", _classes),
     ("requests", "Tests of one name send different requests", _requests),
     ("data", "Data patterns differ", _data),

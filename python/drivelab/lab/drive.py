@@ -9,20 +9,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine, states
+from drivelab import _engine, plugins, procedures
 from drivelab import model as models
 from drivelab.errors import RequestError
-from drivelab.fio import units
 from drivelab.lab import checks
 from drivelab.lab.job import Job
 from drivelab.lab.result import Result
 from drivelab.names import told_apart
+from drivelab.procedures.measured import Measured
+from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
-from drivelab.targets import EngineTarget, Report
+from drivelab.states import STATES, State
+from drivelab.targets import EngineTarget, Report, Target
+from drivelab.traits import Origin
 
 Step = dict[str, Any]
-"""Something that was done to a drive: {"state": NAME}, {"jobs": [record of a job, ...]} or
+"""Something that was done to a drive: {"state": NAME}, or with `name`, `place` and `sha256` of a
+state from elsewhere, {"jobs": [record of a job, ...]} or
 {"idle_ns": TIME}."""
 
 
@@ -59,7 +63,8 @@ class Drive:
         self._seed = checks.whole("seed", seed, 0, 2**63 - 1)
         self._history: tuple[Step, ...] = ()
         self._target: EngineTarget | None = None
-        self._prepared: dict[str, Drive] = {}
+        self._prepared: dict[State, Drive] = {}
+        self._states: tuple[State, ...] = ()
 
     @property
     def model(self) -> models.Model:
@@ -115,24 +120,29 @@ class Drive:
         found._seed = checks.whole("seed", seed, 0, 2**63 - 1)
         return found
 
-    def prepare(self, state: str, *, progress: bool = True) -> Drive:
-        """The drive after secure erase and the steps of a state: "new", "filled", "used", ...
+    def prepare(self, state: str | State, *, progress: bool = True) -> Drive:
+        """The drive after secure erase and the steps of a state: "new", "filled", "used", ...,
+        or a state of one's own.
 
         A state is prepared once for a drive and kept as long as the drive. `progress`: a bar on a
         terminal. Raises RequestError for an unknown state.
         """
         found = self.in_state(state)
-        if state not in self._prepared:
+        (own,) = found._states
+        if own not in self._prepared:
             found._target = run_alone(
-                f"{self.name}: preparing {state}", found._replayed, shown=progress
+                f"{self.name}: preparing {own.name}", found._replayed, shown=progress
             )
-            self._prepared[state] = found
-        return self._prepared[state]
+            self._prepared[own] = found
+        return self._prepared[own]
 
-    def in_state(self, state: str) -> Drive:
+    def in_state(self, state: str | State) -> Drive:
         """As `prepare`, but only a plan: the work is done when somebody needs the drive."""
-        name = checks.text("state", state)
-        return self._like(({"state": states.find(name, "state").name},))
+        if not isinstance(state, State):
+            state = plugins.find_state(checks.text("state", state), "state")
+        found = self._like(({"state": state.label},))
+        found._states = (state,)
+        return found
 
     def run(self, *jobs: Job, keep: bool = False, progress: bool = True) -> Result:
         """Runs jobs that start together, on a copy: this drive stays as it is.
@@ -145,7 +155,7 @@ class Drive:
         for job in jobs:
             checks.instance("job", job, Job, "; several as run(one, another)")
         target = self._made().clone()
-        work = partial(_run_jobs, target, jobs, self._seed)
+        work = partial(run_jobs, target, jobs, self._seed)
         report = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
         after: Drive | None = None
         if keep:
@@ -153,15 +163,36 @@ class Drive:
             after._target = target
         return Result(report, self, jobs, after)
 
+    def measure(
+        self, test: str | Procedure, *, quick: bool = False, progress: bool = True
+    ) -> Measured:
+        """Runs a test on a copy: one of `drivelab list --tests` by name, or one of one's own.
+
+        What it found is in `.values`, `.tables` and `.notes`; of a drive that was only prepared it
+        is, to the bit, what a review finds in that state. Raises RequestError for an unknown test.
+        """
+        if not isinstance(test, Procedure):
+            (test,) = procedures.select(
+                [checks.text("test", test)],
+                disk=self._model.is_disk,
+                known=plugins.known().tests,
+                option="test",
+            )
+        if not test.fits(self.capacity_bytes):
+            raise RequestError(f'test "{test.id}": what it uses is larger than {self.name}')
+        target = self._made().clone()
+        whole = [step.get("state") for step in self._history]
+        before = self._states[0].name if len(whole) == 1 and whole[0] else json.dumps(self._history)
+        seed = derive_seed(self._seed, self.name, before, test.id)
+        work = partial(test.measure, target, seed, quick)
+        return run_alone(f"{self.name}: {test.title}", work, shown=progress)
+
     def idle(self, time: str | float) -> Drive:
         """The drive after a time without commands: "60s", "5m", or seconds.
 
         Raises RequestError for what is no time.
         """
-        try:
-            duration_ns = units.time_ns(_text("time", time))
-        except ValueError as error:
-            raise RequestError(f"time = {time!r}: allowed: {error}") from None
+        duration_ns = checks.time_ns("time", time)
         found = self._like((*self._history, {"idle_ns": duration_ns}))
         found._target = self._made().clone()
         found._target.idle(duration_ns)
@@ -170,6 +201,8 @@ class Drive:
     def _like(self, history: tuple[Step, ...]) -> Drive:
         found = object.__new__(Drive)
         found._model, found._seed, found._history = self._model, self._seed, history
+        # A drive with a history keeps it, and so the state that begins it.
+        found._states = self._states if history else ()
         found._target, found._prepared = None, {}
         return found
 
@@ -187,17 +220,19 @@ class Drive:
             part = TaskProgress("step")
             progress.follow(part, 1 / len(self._history))
             if "state" in step:
-                states.find(step["state"]).prepare(target, seeds, part)
+                self._states[0].prepare(target, seeds, part)
             elif "idle_ns" in step:
                 target.idle(step["idle_ns"])
             else:
                 jobs = [Job.of_record(record) for record in step["jobs"]]
-                _run_jobs(target, jobs, self._seed, part)
+                run_jobs(target, jobs, self._seed, part)
         return target
 
     def __getstate__(self) -> dict[str, Any]:
-        known = {"request": self._model.request, "overrides": list(self._model.overrides)}
-        return known | {"seed": self._seed, "history": self._history, "hash": self._model.hash}
+        known: dict[str, Any] = {"request": self._model.request}
+        known["overrides"] = list(self._model.overrides)
+        known |= {"seed": self._seed, "history": self._history, "hash": self._model.hash}
+        return known | {"states": [_reference(state) for state in self._states]}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self._model = models.load(state["request"], state["overrides"])
@@ -206,6 +241,7 @@ class Drive:
                 f'model "{state["request"]}": it has changed since this drive was stored'
             )
         self._seed, self._history = state["seed"], state["history"]
+        self._states = tuple(_referred(item) for item in state["states"])
         self._target, self._prepared = None, {}
 
     def __repr__(self) -> str:
@@ -213,16 +249,50 @@ class Drive:
         if self._model.overrides:
             words.append(repr(dict(self._model.overrides)))
         words.append(f"seed={self._seed}")
-        done = [step.get("state", next(iter(step)).removesuffix("_ns")) for step in self._history]
+        names = [state.name for state in self._states]
+        done = [
+            *names,
+            *(next(iter(s)).removesuffix("_ns") for s in self._history if "state" not in s),
+        ]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
 
 
-def _run_jobs(
-    target: EngineTarget, jobs: Sequence[Job], seed: int, progress: TaskProgress
+def _reference(state: State) -> str | tuple[str, Origin, str]:
+    """A state as a pickle holds it; raises RequestError for one that only this program has."""
+    if state.origin is None:
+        return state.name
+    module = getattr(state.step, "module", "")
+    if module == "__main__" or not Path(state.origin.file).is_file():
+        raise RequestError(
+            f'state "{state.name}": it is made in the program itself, which other processes can\'t '
+            "import; put it in a file of its own and import that"
+        )
+    return state.name, state.origin, module
+
+
+def _referred(known: str | tuple[str, Origin, str]) -> State:
+    return STATES[known] if isinstance(known, str) else plugins.state_again(*known)
+
+
+def run_jobs(
+    target: Target,
+    jobs: Sequence[Job],
+    seed: int,
+    progress: TaskProgress,
+    share: float = 1.0,
+    longest_ns: int | None = None,
 ) -> Report:
+    """Runs jobs that start together, each for `longest_ns` at most; raises RequestError."""
     found = [job.on_drive(target.capacity_bytes, seed, index) for index, job in enumerate(jobs)]
-    report = target.run([job.job for job in found], progress)
+    parts = [job.job for job in found]
+    if longest_ns is not None:
+        limits = [min(part.runtime_ns or longest_ns, longest_ns) for part in parts]
+        parts = [
+            part.model_copy(update={"runtime_ns": limit})
+            for part, limit in zip(parts, limits, strict=True)
+        ]
+    report = target.run(parts, progress, share)
     # Jobs of one name, as those without one are, are told apart in tables.
     for name, record in zip(told_apart([job.name for job in jobs]), report["jobs"], strict=True):
         record["name"] = name
