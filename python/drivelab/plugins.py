@@ -13,6 +13,7 @@ import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -60,6 +61,15 @@ def find_state(name: str, option: str) -> State:
     return states.find(name, option, STATES if name in STATES else known().states)
 
 
+def find_test(name: str, option: str) -> Procedure:
+    """A test by name, of drivelab or of an installed package; raises RequestError."""
+    tests = PROCEDURES if name in PROCEDURES else known().tests
+    if name not in tests:
+        hint = nearest(name, tests)
+        raise RequestError(f'{option} "{name}" is unknown{hint} `drivelab list --tests` has all.')
+    return tests[name]
+
+
 def of_file(file: Path) -> list[Procedure | State]:
     """The tests and states of a Python file; raises RequestError."""
     where = f'--plugin "{file.name}"'
@@ -85,17 +95,41 @@ def of_file(file: Path) -> list[Procedure | State]:
     return [item if item.origin else replace(item, origin=origin) for item in found]
 
 
-def state_again(name: str, origin: Origin, module: str) -> State:
-    """A state in another process, by what a pickle holds of it; raises RequestError."""
-    try:
-        found: list[Any] = list(_in(importlib.import_module(module), State))
-    except ImportError:
-        found = []
+Reference = str | tuple[str, Origin, str]
+"""A state as other processes are told of it: its name, or also its origin and its module."""
+
+
+def reference(state: State) -> Reference:
+    """A state for another process; raises RequestError for one that only this program has."""
+    if state.origin is None:
+        return state.name
+    module = getattr(state.step, "module", "")
+    if module == "__main__" or not Path(state.origin.file).is_file():
+        raise RequestError(
+            f'state "{state.name}": it is made in the program itself, which other processes can\'t '
+            "import; put it in a file of its own and import that"
+        )
+    return state.name, state.origin, module
+
+
+def referred(known: Reference) -> State:
+    """The state of a reference; raises RequestError if it isn't here, or is another one now."""
+    if isinstance(known, str):
+        return states.find(known)
+    name, origin, module = known
     # Another file may go by the module's name here.
-    for item in (*found, *of_file(Path(origin.file))):
-        if isinstance(item, State) and (item.name, item.origin) == (name, origin):
-            return item
+    for place in (partial(_of_module, module), partial(of_file, Path(origin.file))):
+        for item in place():
+            if isinstance(item, State) and (item.name, item.origin) == (name, origin):
+                return item
     raise RequestError(f'state "{name}": {origin.file} has changed since this drive was stored')
+
+
+def _of_module(name: str) -> list[Procedure | State]:
+    try:
+        return list(_in(importlib.import_module(name), State))
+    except ImportError:
+        return []
 
 
 def origin_of(file: str, place: str) -> Origin:

@@ -209,19 +209,25 @@ def _classes(sides: Sequence[Side], pair: Pair) -> str:
 
 def _origins(sides: Sequence[Side], pair: Pair) -> str:
     """Where a test, or a state, comes from that goes by one name and is another on each side."""
-    tests = [None if record is None else _place(record.get("origin")) for record in pair.records]
+    tests = [None if record is None else record.get("origin") or {} for record in pair.records]
     states = [
-        None if record is None else _place(side.state_origins.get(text(record.get("state"))))
+        None if record is None else side.state_origins.get(text(record.get("state")), {})
         for side, record in zip(sides, pair.records, strict=True)
     ]
-    said = (("the test", _lettered(tests)), ("the state", _lettered(states)))
+    said = (("the test", _places(tests)), ("the state", _places(states)))
     return "; ".join(f"{word}: {values}" for word, values in said if values)
 
 
-def _place(origin: object) -> str:
-    if not isinstance(origin, dict):
-        return "drivelab"
-    return f"{text(origin.get('place'))} ({text(origin.get('sha256'))[:12]})"
+def _places(origins: Sequence[Record | None]) -> str:
+    """The places, if the files there differ; a file may lie in a package, too."""
+    if len({text(origin.get("sha256")) for origin in origins if origin is not None}) < 2:
+        return ""
+    return _lettered([
+        None
+        if origin is None
+        else f"{text(origin.get('place'), 'drivelab')} {text(origin.get('sha256'))[:12]}".strip()
+        for origin in origins
+    ])  # fmt: skip
 
 
 def _data(sides: Sequence[Side], pair: Pair) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine, plugins, procedures
+from drivelab import _engine, plugins
 from drivelab import model as models
 from drivelab.errors import RequestError
 from drivelab.lab import checks
@@ -20,14 +20,12 @@ from drivelab.procedures.measured import Measured
 from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
-from drivelab.states import STATES, State
+from drivelab.states import State
 from drivelab.targets import EngineTarget, Report, Target
-from drivelab.traits import Origin
 
 Step = dict[str, Any]
-"""Something that was done to a drive: {"state": NAME}, or with `name`, `place` and `sha256` of a
-state from elsewhere, {"jobs": [record of a job, ...]} or
-{"idle_ns": TIME}."""
+"""Something that was done to a drive: {"state": NAME}, of a state from elsewhere an object with
+`name`, `place` and `sha256`; {"jobs": [record of a job, ...]} or {"idle_ns": TIME}."""
 
 
 class Drive:
@@ -172,17 +170,14 @@ class Drive:
         is, to the bit, what a review finds in that state. Raises RequestError for an unknown test.
         """
         if not isinstance(test, Procedure):
-            (test,) = procedures.select(
-                [checks.text("test", test)],
-                disk=self._model.is_disk,
-                known=plugins.known().tests,
-                option="test",
-            )
-        if not test.fits(self.capacity_bytes):
-            raise RequestError(f'test "{test.id}": what it uses is larger than {self.name}')
+            test = plugins.find_test(checks.text("test", test), "test")
+        kind = "disk" if self._model.is_disk else "flash"
+        if kind not in test.kinds or not test.fits(self.capacity_bytes):
+            raise RequestError(f'test "{test.id}": means nothing on {self.name}, or is too large')
         target = self._made().clone()
-        whole = [step.get("state") for step in self._history]
-        before = self._states[0].name if len(whole) == 1 and whole[0] else json.dumps(self._history)
+        # As a review derives it, of a drive that was only prepared.
+        prepared = self._states and len(self._history) == 1
+        before = self._states[0].name if prepared else json.dumps(self._history)
         seed = derive_seed(self._seed, self.name, before, test.id)
         work = partial(test.measure, target, seed, quick)
         return run_alone(f"{self.name}: {test.title}", work, shown=progress)
@@ -232,7 +227,7 @@ class Drive:
         known: dict[str, Any] = {"request": self._model.request}
         known["overrides"] = list(self._model.overrides)
         known |= {"seed": self._seed, "history": self._history, "hash": self._model.hash}
-        return known | {"states": [_reference(state) for state in self._states]}
+        return known | {"states": [plugins.reference(state) for state in self._states]}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self._model = models.load(state["request"], state["overrides"])
@@ -241,7 +236,7 @@ class Drive:
                 f'model "{state["request"]}": it has changed since this drive was stored'
             )
         self._seed, self._history = state["seed"], state["history"]
-        self._states = tuple(_referred(item) for item in state["states"])
+        self._states = tuple(plugins.referred(item) for item in state["states"])
         self._target, self._prepared = None, {}
 
     def __repr__(self) -> str:
@@ -249,30 +244,10 @@ class Drive:
         if self._model.overrides:
             words.append(repr(dict(self._model.overrides)))
         words.append(f"seed={self._seed}")
-        names = [state.name for state in self._states]
-        done = [
-            *names,
-            *(next(iter(s)).removesuffix("_ns") for s in self._history if "state" not in s),
-        ]
+        steps = [next(iter(step)).removesuffix("_ns") for step in self._history]
+        done = [*(state.name for state in self._states), *steps[len(self._states) :]]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
-
-
-def _reference(state: State) -> str | tuple[str, Origin, str]:
-    """A state as a pickle holds it; raises RequestError for one that only this program has."""
-    if state.origin is None:
-        return state.name
-    module = getattr(state.step, "module", "")
-    if module == "__main__" or not Path(state.origin.file).is_file():
-        raise RequestError(
-            f'state "{state.name}": it is made in the program itself, which other processes can\'t '
-            "import; put it in a file of its own and import that"
-        )
-    return state.name, state.origin, module
-
-
-def _referred(known: str | tuple[str, Origin, str]) -> State:
-    return STATES[known] if isinstance(known, str) else plugins.state_again(*known)
 
 
 def run_jobs(

@@ -82,7 +82,6 @@ def select(
     *,
     disk: bool = False,
     known: Mapping[str, Procedure] = MappingProxyType(PROCEDURES),
-    option: str = "--tests",
 ) -> list[Procedure]:
     """The tests of these names or groups, in the order of reports; the default ones for no names.
 
@@ -93,14 +92,14 @@ def select(
     for name in names:
         if name not in known and name != ALL and name not in groups:
             raise RequestError(
-                f'{option} "{name}" is unknown{nearest(name, [*known, *groups])} '
+                f'--tests "{name}" is unknown{nearest(name, [*known, *groups])} '
                 f"Allowed: {ALL}; groups {', '.join(groups)}; `drivelab list --tests` lists tests."
             )
     drive: Literal["flash", "disk"] = "disk" if disk else "flash"
     for name in names:
         if name in known and drive not in known[name].kinds:
             what = "hard disks" if disk else "flash drives"
-            raise RequestError(f'{option} "{name}" means nothing on {what}')
+            raise RequestError(f'--tests "{name}" means nothing on {what}')
     wanted = {name for name in names if name in known}
     wanted_groups = {groups[name] for name in names if name in groups}
     return [

@@ -76,6 +76,15 @@ def test_a_script_gets_what_a_review_finds(tmp_path: Path) -> None:
     ]
 
 
+def test_tests_of_reviews_are_measured_by_name() -> None:
+    drive = small().prepare("new")
+    assert drive.measure("atto", quick=True).values[0].name == "write_mib_per_s"
+    with pytest.raises(dl.RequestError, match='test "ato" is unknown; did you mean "atto"'):
+        drive.measure("ato")
+    with pytest.raises(dl.RequestError, match='test "four-corners" is unknown'):
+        drive.measure("four-corners")
+
+
 def test_quick_reviews_end_jobs_after_ten_seconds(tmp_path: Path) -> None:
     text = own.OWN.replace("runtime=1,", "runtime=60,")
     test, _ = loaded(tmp_path, text)
@@ -110,6 +119,9 @@ def test_results_are_compared_without_the_file_but_not_those_of_different_files(
     sides = [str(tmp_path / "a"), str(tmp_path / "b"), "--out", str(tmp_path / "c")]
     assert cli.run(["compare", *sides]) == 0
     assert "half-full" in (tmp_path / "c" / "compare.html").read_text(encoding="utf-8")
+    # The same file by another name is the same test.
+    review(tmp_path / "b", own.put(tmp_path, own.OWN, "named.py"))
+    assert cli.run(["compare", *sides]) == 0
     own.put(tmp_path, own.OWN + "# another version\n")
     review(tmp_path / "b", path)
     capsys.readouterr()
@@ -157,6 +169,9 @@ def test_a_drive_in_a_state_of_ones_own_can_be_pickled_and_swept(tmp_path: Path)
     # A worker is another process, which finds the state by its file.
     study = dl.sweep(drive, {"job.iodepth": [1]}, job=job, workers=1, progress=False)
     assert study.frame()["iops"].item() == here["iops"].item()
+    grid = {"spare_ratio": [0.1]}
+    swept = dl.sweep(small(), grid, job=job, state=state, workers=1, progress=False)
+    assert swept[0].before.history[0]["state"]["place"] == "own.py"
     own.put(tmp_path, own.OWN.replace("50%", "60%"))
     with pytest.raises(dl.RequestError, match="has changed since this drive was stored"):
         dl.sweep(drive, {"job.iodepth": [2]}, job=job, workers=1, progress=False)
