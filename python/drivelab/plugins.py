@@ -190,7 +190,6 @@ def _in(module: ModuleType, kind: type[Any]) -> Iterator[Any]:
 
 def _together(found: Iterable[tuple[str, Procedure | State]]) -> Known:
     tests, by_name = dict(PROCEDURES), dict(STATES)
-    groups = {group_name(group) for group in procedures.GROUPS}
     for where, item in found:
         if isinstance(item, State):
             if by_name.get(item.name) == item:
@@ -201,12 +200,16 @@ def _together(found: Iterable[tuple[str, Procedure | State]]) -> Known:
             if tests.get(item.id) == item:
                 continue
             _refuse(where, "test", item.id, tests.get(item.id))
-            if item.id in groups or item.id == procedures.ALL:
-                raise RequestError(f'{where}: test "{item.id}": tests of a group go by this name')
             tests[item.id] = item
+    groups = {procedures.ALL, *map(group_name, procedures.groups_of(tests))}
     for where, item in found:
         if isinstance(item, State):
             continue
+        if item.id in groups or group_name(item.group) in (*tests, procedures.ALL):
+            raise RequestError(
+                f'{where}: test "{item.id}" of group "{item.group}": `--tests` takes names '
+                "of tests and of groups, so they must differ"
+            )
         for name in item.states:
             if name not in by_name:
                 hint = nearest(name, by_name)

@@ -50,7 +50,15 @@ def test_the_order_of_files_and_a_file_given_twice_make_no_difference(tmp_path: 
     [
         (IMPORT + TEST.format(name="atto", more=""), 'test "atto" is there already, from drivelab'),
         (IMPORT + STATE.format(name="used"), 'state "used" is there already, from drivelab'),
-        (IMPORT + TEST.format(name="power", more=""), 'test "power": tests of a group go by'),
+        (
+            IMPORT + TEST.format(name="power", more=""),
+            "of tests and of groups, so they must differ",
+        ),
+        (
+            IMPORT + TEST.format(name="mine", more=""),
+            'test "mine" of group "mine": `--tests` takes',
+        ),
+        (IMPORT + TEST.format(name="x", more="").replace("mine", "atto"), "so they must differ"),
         (IMPORT + TEST.format(name="x", more=', states=["usde"]'), 'did you mean "used"?'),
         (IMPORT + TEST.format(name="x", more=", states=[]"), "states = []: allowed"),
         (IMPORT + '@dl.test(group="")\ndef x(bench):\n    "X."\n', "group = '': allowed"),
@@ -73,9 +81,9 @@ def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, text: str, message: 
 
 
 def test_two_files_with_a_test_of_one_name_are_refused(tmp_path: Path) -> None:
-    text = IMPORT + TEST.format(name="mine", more="")
+    text = IMPORT + TEST.format(name="same", more="")
     files = [own.put(tmp_path, text, "a.py"), own.put(tmp_path, text + "\n", "b.py")]
-    with pytest.raises(RequestError, match=r'"b.py": test "mine" is there already, from a.py, sha'):
+    with pytest.raises(RequestError, match=r'"b.py": test "same" is there already, from a.py, sha'):
         plugins.known(files)
     with pytest.raises(RequestError, match="there is no such file"):
         plugins.known([tmp_path / "nowhere.py"])

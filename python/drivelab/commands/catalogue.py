@@ -36,8 +36,8 @@ def list_models(
         raise RequestError("--tests, --states and --prices: one at a time")
     if markdown and not (tests or state_names):
         raise RequestError("--markdown is a form of --tests or --states")
-    if plugin and not (tests or state_names):
-        raise RequestError("--plugin: goes with --tests or --states")
+    if plugin and (markdown or not (tests or state_names)):
+        raise RequestError("--plugin: goes with --tests or --states, without --markdown")
     if markdown:
         print(document.table(tests=tests), end="")
         return

@@ -42,7 +42,7 @@ class Bench:
 
     @property
     def quick(self) -> bool:
-        """Whether the review is a quick one: then every job ends after 10 s of the drive's time."""
+        """Whether the review is a quick one: then no job measures longer than 10 s."""
         return self._quick
 
     @property

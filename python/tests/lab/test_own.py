@@ -133,22 +133,21 @@ def test_results_are_compared_without_the_file_but_not_those_of_different_files(
 @pytest.mark.parametrize(
     ("body", "status", "message"),
     [
-        ("1 / 0", 1, 'test "mine" (own.py): line 6: ZeroDivisionError: division by zero'),
-        ("return 3", 1, 'test "mine" (own.py): it returned 3; allowed: values, tables'),
+        ("1 / 0", 1, 'test "wrong" (own.py): line 6: ZeroDivisionError: division by zero'),
+        ("return 3", 1, 'test "wrong" (own.py): it returned 3; allowed: values, tables'),
         ("return {'a': 1}", 1, "it returned {'a': 1}; allowed"),
         ("return dl.Value('a', 'A', float('nan'), '')", 1, 'value "a" is nan; allowed: finite'),
         ("return [dl.Value('a', 'A', 1, '')] * 2", 1, "there are two of this name"),
         ("return dl.Chart('no', 'No', 'lines', 'x', 'y')", 1, "no table of this name: no"),
-        ("bench.run(dl.Job(rw='read', offset='900g'))", 2, 'test "mine" (own.py): '),
+        ("bench.run(dl.Job(rw='read', offset='900g'))", 2, 'test "wrong" (own.py): '),
         ("bench.idle('soon')", 2, "time = 'soon': allowed"),
     ],
 )
 def test_what_goes_wrong_in_a_function_is_one_line_and_leaves_nothing(
     body: str, status: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = (
-        f'import drivelab as dl\n@dl.test(group="mine")\ndef mine(bench):\n    "M."\n\n    {body}\n'
-    )
+    head = 'import drivelab as dl\n@dl.test(group="mine")\ndef wrong(bench):\n    "M."\n\n'
+    text = f"{head}    {body}\n"
     out = tmp_path / "out"
     words = ["review", MODEL_NAME, *SETS, "--plugin", str(own.put(tmp_path, text))]
     assert cli.run([*words, "--tests", "mine", "--states", "new", "--out", str(out)]) == status
