@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drivelab import _engine, states
 from drivelab import model as models
@@ -15,11 +15,13 @@ from drivelab.errors import RequestError
 from drivelab.fio import units
 from drivelab.lab import checks
 from drivelab.lab.job import Job
-from drivelab.lab.result import Result
 from drivelab.names import told_apart
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
 from drivelab.targets import EngineTarget, Report
+
+if TYPE_CHECKING:
+    from drivelab.lab.result import Result
 
 Step = dict[str, Any]
 """Something that was done to a drive: {"state": NAME}, {"jobs": [record of a job, ...]} or
@@ -95,12 +97,12 @@ class Drive:
     @property
     def now_s(self) -> float:
         """The drive's own time in seconds, from 0 when it was made."""
-        return self._made().now_ns / NS_PER_S
+        return self.make().now_ns / NS_PER_S
 
     @property
     def counters(self) -> dict[str, float]:
         """What the drive has counted since it was made, by name with unit."""
-        return self._made().counters()
+        return self.make().counters()
 
     def with_parameters(self, parameters: Mapping[str, object]) -> Drive:
         """A new drive of the model with more parameters changed; nothing was done to it yet."""
@@ -140,11 +142,14 @@ class Drive:
         `keep`: the result holds the drive as the jobs left it (`result.drive`). Raises RequestError
         for a job that can't be on this drive.
         """
+        # Tables take a while to load, which processes that only measure don't need.
+        from drivelab.lab.result import Result
+
         if not jobs:
             raise RequestError("run(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
         for job in jobs:
             checks.instance("job", job, Job, "; several as run(one, another)")
-        target = self._made().clone()
+        target = self.make().clone()
         work = partial(_run_jobs, target, jobs, self._seed)
         report = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
         after: Drive | None = None
@@ -163,7 +168,7 @@ class Drive:
         except ValueError as error:
             raise RequestError(f"time = {time!r}: allowed: {error}") from None
         found = self._like((*self._history, {"idle_ns": duration_ns}))
-        found._target = self._made().clone()
+        found._target = self.make().clone()
         found._target.idle(duration_ns)
         return found
 
@@ -173,8 +178,8 @@ class Drive:
         found._target, found._prepared = None, {}
         return found
 
-    def _made(self) -> EngineTarget:
-        """The drive itself; what was done to it is done again if it isn't here."""
+    def make(self) -> EngineTarget:
+        """The engine's drive; what was done to it is done again if it isn't here."""
         if self._target is None:
             self._target = run_alone(f"{self.name}: as it was", self._replayed, shown=False)
         return self._target
@@ -216,6 +221,12 @@ class Drive:
         done = [step.get("state", next(iter(step)).removesuffix("_ns")) for step in self._history]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
+
+
+def measured(drive: Drive, jobs: Sequence[Job]) -> Report:
+    """The report of jobs on a copy of a drive, as `Drive.run` has it, without more around it."""
+    target = drive.make().clone()
+    return _run_jobs(target, jobs, drive.seed, TaskProgress("run"))
 
 
 def _run_jobs(

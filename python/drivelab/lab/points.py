@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from drivelab.fio.jobs import option_names
 from drivelab.lab import checks
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
-from drivelab.repeats import seeds
+from drivelab.quantities import repeat_seeds
 
 JOB = "job."
 """Keys of a grid that begin like this are options of the job."""
@@ -78,24 +78,6 @@ def points(
     return found
 
 
-def groups(found: Sequence[Point], workers: int) -> list[list[Point]]:
-    """Points that start from one prepared drive, together: prepared once, used by all of them.
-
-    Are there fewer drives than workers, the largest groups are shared out.
-    """
-    by_drive: dict[str, list[Point]] = {}
-    for point in found:
-        by_drive.setdefault(point.drive.key, []).append(point)
-    parts = list(by_drive.values())
-    while len(parts) < workers:
-        largest = max(parts, key=len, default=[])
-        if len(largest) < 2:
-            break
-        index, half = parts.index(largest), (len(largest) + 1) // 2
-        parts[index : index + 1] = [largest[:half], largest[half:]]
-    return parts
-
-
 def _values(key: str, values: Iterable[Any]) -> list[Any]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise RequestError(f"{key} = {values!r}: give a list of values, e.g. [{values!r}]")
@@ -117,4 +99,6 @@ def _variants(
     if drive.history:
         return [drive]
     own = drive.with_parameters(parameters) if parameters else drive
-    return [own.with_seed(seed).in_state(state or "new") for seed in seeds(drive.seed, repeats)]
+    return [
+        own.with_seed(seed).in_state(state or "new") for seed in repeat_seeds(drive.seed, repeats)
+    ]

@@ -35,25 +35,21 @@ CREATE TABLE points (
 
 
 class Store:
-    """Reports by the keys of points; without a path only as long as the program runs."""
+    """Reports by the keys of points; without a connection only as long as the program runs."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None) -> None:
         self._connection = connection
-        self._known: dict[str, Report] = {}
+        self._known: dict[str, str] = {}
 
-    def find(self, keys: Sequence[str]) -> dict[str, Report]:
-        """Those of these points that were measured before."""
-        found = {key: self._known[key] for key in keys if key in self._known}
-        if self._connection is not None:
-            missing = [key for key in dict.fromkeys(keys) if key not in found]
-            rows = self._connection.execute(
-                "SELECT key, report FROM points WHERE list_contains($keys, key)",
-                {"keys": missing},
-            ).fetchall()
-            found |= {key: json.loads(report) for key, report in rows}
-        return found
+    def keys(self, wanted: Sequence[str]) -> set[str]:
+        """Those of these keys whose points were measured before."""
+        return set(self._select("key, ''", wanted))
 
-    def add(self, point: Point, report: Report) -> None:
+    def reports(self, wanted: Sequence[str]) -> dict[str, Report]:
+        """The reports of these points, as far as they are there."""
+        return {key: json.loads(text) for key, text in self._select("key, report", wanted).items()}
+
+    def add(self, point: Point, report: str) -> None:
         """Keeps a result: once this returns, nothing takes it away again."""
         if self._connection is None:
             self._known[point.key] = report
@@ -68,10 +64,19 @@ class Store:
             json.dumps(drive.history),
             json.dumps(point.job.record()),
             _engine.engine_version(),
-            json.dumps(report),
+            report,
         ]
         marks = ", ".join("?" * len(row))
         self._connection.execute(f"INSERT OR IGNORE INTO points VALUES ({marks})", row)
+
+    def _select(self, columns: str, wanted: Sequence[str]) -> dict[str, str]:
+        if self._connection is None:
+            return {key: self._known[key] for key in wanted if key in self._known}
+        rows = self._connection.execute(
+            f"SELECT {columns} FROM points WHERE list_contains($keys, key)",
+            {"keys": list(dict.fromkeys(wanted))},
+        ).fetchall()
+        return dict(rows)
 
 
 @contextmanager

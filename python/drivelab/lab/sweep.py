@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
-import queue
-import threading
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drivelab import schedule
 from drivelab.lab import checks
 from drivelab.lab import store as stores
+from drivelab.lab import workers as processes
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
-from drivelab.lab.points import Point, groups, points
-from drivelab.lab.study import Study
-from drivelab.lab.workers import Worker
-from drivelab.progress import Bar, Crew, TaskProgress
-from drivelab.targets import Report
+from drivelab.lab.points import Point, points
+
+if TYPE_CHECKING:
+    from drivelab.lab.study import Study
 
 WORKERS_MAX = 64
 
@@ -65,10 +62,14 @@ def sweep(
     for point in {(point.drive.key, point.job): point for point in found}.values():
         point.job.on_drive(point.drive.capacity_bytes, point.drive.seed, 0)
     with stores.opened(store) as kept:
-        reports = kept.find([point.key for point in found])
-        missing = list({point.key: point for point in found if point.key not in reports}.values())
+        there = kept.keys([point.key for point in found])
+        missing = list({point.key: point for point in found if point.key not in there}.values())
         if missing:
-            _measure(missing, kept, reports, _workers(workers, missing), progress)
+            processes.measure(missing, kept.add, _workers(workers, missing), progress)
+        reports = kept.reports([point.key for point in found])
+    # Tables take a while to load; until here the processors were needed for drives.
+    from drivelab.lab.study import Study
+
     return Study(found, [reports[point.key] for point in found], tuple(grid))
 
 
@@ -79,46 +80,3 @@ def _workers(wanted: int | None, missing: list[Point]) -> int:
     drive_bytes = max(2 * point.drive.model.memory_bytes for point in missing)
     fitting = max(1, schedule.usual_memory_bytes() // max(1, drive_bytes))
     return min(len(os.sched_getaffinity(0)), fitting, WORKERS_MAX)
-
-
-def _measure(
-    missing: list[Point],
-    kept: stores.Store,
-    reports: dict[str, Report],
-    workers: int,
-    shown: bool,
-) -> None:
-    """Measures points in processes; results are kept by one thread at a time."""
-    turn = threading.Lock()
-    free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-    crew_workers = [Worker() for _ in range(workers)]
-    for one in crew_workers:
-        free.put(one)
-
-    def take(progress: TaskProgress, share: float, point: Point, report: Report) -> None:
-        with turn:
-            kept.add(point, report)
-            reports[point.key] = report
-        progress.add(share)
-
-    def work(group: list[Point], progress: TaskProgress) -> None:
-        one = free.get()
-        try:
-            one.measure(group, partial(take, progress, 1 / len(group)), progress)
-        finally:
-            free.put(one)
-
-    parts = groups(missing, workers)
-    tasks = [TaskProgress(f"{part[0].drive.name}, {part[0].values}", len(part)) for part in parts]
-    try:
-        with Bar(len(missing), shown) as bar, Crew(workers, bar) as crew:
-            crew.tasks.extend(tasks)
-            crew.wait(
-                *(
-                    crew.submit(task, partial(work, part))
-                    for task, part in zip(tasks, parts, strict=True)
-                )
-            )
-    finally:
-        for one in crew_workers:
-            one.close()

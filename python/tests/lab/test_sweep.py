@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 
 import drivelab as dl
-from drivelab.lab.points import groups, points
 
 DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
 JOB = dl.Job(rw="randwrite", bs="4k", iodepth=4, io_size="256m")
@@ -85,15 +84,6 @@ def test_repeats_have_their_own_seeds_and_an_interval() -> None:
     assert study.means("erases").height == 2
 
 
-def test_groups_share_a_prepared_drive_and_feed_all_workers() -> None:
-    found = points(DRIVE, {"spare_ratio": [0.07, 0.28], "job.iodepth": [1, 2, 4]}, JOB, "new", 1)
-    assert [len(part) for part in groups(found, 1)] == [3, 3]
-    assert [len(part) for part in groups(found, 4)] == [2, 1, 2, 1]
-    for part in groups(found, 4):
-        assert len({point.drive.key for point in part}) == 1
-    assert [len(part) for part in groups(found, 50)] == [1] * 6
-
-
 SCRIPT = """
 import sys
 import drivelab as dl
@@ -139,18 +129,17 @@ def test_a_worker_that_dies_costs_its_point_only(
     from drivelab.lab import workers
 
     killed: list[int] = []
-    measure = workers.Worker._try
+    send = workers.Worker._send
 
-    def once(self: workers.Worker, left: Any, take: Any, progress: Any) -> int:
+    def once(self: workers.Worker, point: Any) -> None:
+        send(self, point)
         if not killed:
-            self._started()
             assert self._process is not None
             killed.append(self._process.pid)
             os.kill(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        return measure(self, left, take, progress)
 
-    monkeypatch.setattr(workers.Worker, "_try", once)
+    monkeypatch.setattr(workers.Worker, "_send", once)
     assert swept(workers=2).frame().equals(alone.frame())
     assert killed
 
@@ -158,7 +147,7 @@ def test_a_worker_that_dies_costs_its_point_only(
 def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from drivelab.lab import workers
 
-    monkeypatch.setattr(workers.Worker, "_try", lambda *_: 0)
+    monkeypatch.setattr(workers.Worker, "_heard", lambda *_: None)
     with pytest.raises(dl.WorkError, match=r"3 workers died of this point.*workers=1"):
         swept(workers=1)
 
@@ -189,7 +178,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(
 ) -> None:
     from drivelab.lab import workers
 
-    monkeypatch.setattr(workers.Worker, "_try", lambda *_: pytest.fail("something ran"))
+    monkeypatch.setattr(workers.Worker, "start", lambda *_: pytest.fail("something ran"))
     given = {"drive": DRIVE, "grid": GRID, "job": JOB, "state": "filled", "progress": False}
     with pytest.raises(dl.RequestError) as caught:
         dl.sweep(**(given | options))
