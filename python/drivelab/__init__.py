@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from drivelab.lab.drive import Drive as Drive
     from drivelab.lab.job import Job as Job
     from drivelab.lab.result import Result as Result
+    from drivelab.lab.samples import samples as samples
     from drivelab.lab.study import Study as Study
     from drivelab.lab.sweep import sweep as sweep
 
@@ -32,6 +33,7 @@ _HOMES = {
     "Study": "drivelab.lab.study",
     "WorkError": "drivelab.errors",
     "models": "drivelab.lab.catalogue",
+    "samples": "drivelab.lab.samples",
     "sweep": "drivelab.lab.sweep",
 }
 """Public names, and where each is made."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -62,6 +63,8 @@ class Drive:
         self._history: tuple[Step, ...] = ()
         self._target: EngineTarget | None = None
         self._prepared: dict[str, Drive] = {}
+        # Threads that need one drive, as those of a cluster's worker, make it once.
+        self._making = threading.Lock()
 
     @property
     def model(self) -> models.Model:
@@ -91,8 +94,8 @@ class Drive:
     @property
     def key(self) -> str:
         """64 hexadecimal digits over model, seed, history and engine: equal keys, equal drives."""
-        known = [self._model.hash, self._seed, self._history, _engine.engine_version()]
-        return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+        engine_version = _engine.engine_version()
+        return drive_key(self._model.hash, self._seed, self._history, engine_version)
 
     @property
     def now_s(self) -> float:
@@ -175,14 +178,15 @@ class Drive:
     def _like(self, history: tuple[Step, ...]) -> Drive:
         found = object.__new__(Drive)
         found._model, found._seed, found._history = self._model, self._seed, history
-        found._target, found._prepared = None, {}
+        found._target, found._prepared, found._making = None, {}, threading.Lock()
         return found
 
     def make(self) -> EngineTarget:
         """The engine's drive; what was done to it is done again if it isn't here."""
-        if self._target is None:
-            self._target = run_alone(f"{self.name}: as it was", self._replayed, shown=False)
-        return self._target
+        with self._making:
+            if self._target is None:
+                self._target = run_alone(f"{self.name}: as it was", self._replayed, shown=False)
+            return self._target
 
     def _replayed(self, progress: TaskProgress) -> EngineTarget:
         # As reviews and `drivelab run` derive them.
@@ -200,6 +204,12 @@ class Drive:
                 _run_jobs(target, jobs, self._seed, part)
         return target
 
+    def __sizeof__(self) -> int:
+        """Bytes of memory, the engine's drive included where it is made: what a scheduler of
+        a cluster weighs before it moves work elsewhere."""
+        made = 0 if self._target is None else self._model.memory_bytes
+        return object.__sizeof__(self) + made
+
     def __getstate__(self) -> dict[str, Any]:
         known = {"request": self._model.request, "overrides": list(self._model.overrides)}
         return known | {"seed": self._seed, "history": self._history, "hash": self._model.hash}
@@ -211,7 +221,7 @@ class Drive:
                 f'model "{state["request"]}": it has changed since this drive was stored'
             )
         self._seed, self._history = state["seed"], state["history"]
-        self._target, self._prepared = None, {}
+        self._target, self._prepared, self._making = None, {}, threading.Lock()
 
     def __repr__(self) -> str:
         words = [repr(self.name)]
@@ -221,6 +231,12 @@ class Drive:
         done = [step.get("state", next(iter(step)).removesuffix("_ns")) for step in self._history]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
+
+
+def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_version: str) -> str:
+    """The key of a drive, from all that it follows from."""
+    known = [model_hash, seed, history, engine_version]
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
 
 
 def measured(drive: Drive, jobs: Sequence[Job]) -> Report:

@@ -1,25 +1,21 @@
-"""The points of a sweep: what is varied, in which order, and what each point is known by."""
+"""The points of a sweep: what each is known by, and the drive and job of each."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from drivelab.errors import RequestError
-from drivelab.fio.jobs import option_names
-from drivelab.lab import checks
+from drivelab.lab import checks, notation
+from drivelab.lab.axes import JOB, STATE, Varied
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.quantities import repeat_seeds
-
-JOB = "job."
-"""Keys of a grid that begin like this are options of the job."""
-STATE = "state"
 
 
 @dataclass(frozen=True)
@@ -27,7 +23,7 @@ class Point:
     """One measurement of a sweep."""
 
     values: dict[str, Any]
-    """What is varied, by the keys of the grid."""
+    """What is varied, by key."""
     repeat: int
     drive: Drive
     """As the job finds it, not yet prepared."""
@@ -37,68 +33,72 @@ class Point:
     def key(self) -> str:
         """64 hexadecimal digits over all that the result follows from: model, seed, what was done
         to the drive, job and engine. Equal points of any sweeps have equal keys."""
-        known = [self.drive.key, self.job.record()]
-        return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+        return point_key(self.drive.key, self.job.record())
 
 
-def points(
-    drive: Drive, grid: Mapping[str, Iterable[Any]], job: Job, state: str | None, repeats: int
-) -> list[Point]:
-    """All combinations, the last key of the grid fastest, each with every seed.
+def point_key(drive: str, job: Mapping[str, Any]) -> str:
+    """The key of a point, from the drive's and the record of the job."""
+    return hashlib.sha256(json.dumps([drive, job], sort_keys=True).encode()).hexdigest()
+
+
+def points(drive: Drive, varied: Varied, job: Job, state: str | None, repeats: int) -> list[Point]:
+    """The points of all combinations, each with every seed.
 
     Raises RequestError for a key, a value or a combination that can't be, before anything runs.
     """
-    count = checks.whole("repeats", repeats, 1, 1000)
-    if drive.history and (state is not None or any(not k.startswith(JOB) for k in grid)):
+    seeds = _seeds(drive, varied, repeats)
+    if drive.history and (state is not None or any(not k.startswith(JOB) for k in varied.keys)):
         raise RequestError(
             "sweep(): the drive has a past already, which other parameters, states or seeds would "
             "not share; give a new one and state=..., or vary only options of the job"
         )
-    if drive.history and repeats > 1:
-        raise RequestError("repeats: the drive has a past already; give a new one and state=...")
-    for key in grid:
-        if key == "seed":
-            raise RequestError("seed: ask for repeats=N instead, which measures with N seeds")
-        if key in option_names() and key != STATE:
-            raise RequestError(f'"{key}" is an option of the job: its key is "{JOB}{key}"')
-    axes = {key: _values(key, values) for key, values in grid.items()}
-    if STATE in axes and state is not None:
+    if STATE in varied.keys and state is not None:
         raise RequestError("state: it is in the grid and beside it; once is allowed")
     found: list[Point] = []
     variants: dict[str, list[Drive]] = {}
-    for combination in itertools.product(*axes.values()):
-        values = dict(zip(axes, combination, strict=True))
+    for values in varied.combinations:
         parameters = {k: v for k, v in values.items() if not k.startswith(JOB) and k != STATE}
         label = json.dumps([parameters, values.get(STATE)], default=str)
         if label not in variants:
-            variants[label] = _variants(drive, parameters, values.get(STATE, state), count)
+            variants[label] = _variants(drive, parameters, values.get(STATE, state), seeds)
         options = {k.removeprefix(JOB): v for k, v in values.items() if k.startswith(JOB)}
         own = job.with_options(**options) if options else job
         found += [Point(values, n, each, own) for n, each in enumerate(variants[label])]
+    for key, each in (varied.axes or {}).items():
+        _check_apart(key, each, drive, job)
     return found
 
 
-def _values(key: str, values: Iterable[Any]) -> list[Any]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise RequestError(f"{key} = {values!r}: give a list of values, e.g. [{values!r}]")
-    found = [checks.plain(value) for value in values]
-    if not found:
-        raise RequestError(f"{key}: the list of values is empty")
-    twice = [value for index, value in enumerate(found) if str(value) in map(str, found[:index])]
-    if twice:
-        raise RequestError(
-            f"{key}: {twice[0]!r} is there twice; for more runs of it give repeats=N"
-        )
-    return found
+def _seeds(drive: Drive, varied: Varied, repeats: int) -> Sequence[int]:
+    count = checks.whole("repeats", repeats, 1, 1000)
+    if drive.history and (repeats > 1 or varied.seeds):
+        raise RequestError("repeats: the drive has a past already; give a new one and state=...")
+    if varied.seeds is None:
+        return repeat_seeds(drive.seed, count)
+    if count > 1:
+        raise RequestError("seed: it is in the grid, and repeats beside it; one of them is allowed")
+    return varied.seeds
+
+
+def _check_apart(key: str, values: Sequence[Any], drive: Drive, job: Job) -> None:
+    """Raises RequestError for two values in other words that are one."""
+
+    def meaning(value: Any) -> Any:
+        if key.startswith(JOB):
+            own = job.with_options(**{key.removeprefix(JOB): value})
+            return own.on_drive(drive.capacity_bytes, drive.seed, 0).job
+        return drive.with_parameters({key: value}).model.hash
+
+    for one, other in itertools.combinations(values, 2):
+        if key != STATE and notation.equal(one, other) and meaning(one) == meaning(other):
+            raise RequestError(f"{key}: {one!r} and {other!r} are one value; give it once")
 
 
 def _variants(
-    drive: Drive, parameters: Mapping[str, Any], state: str | None, repeats: int
+    drive: Drive, parameters: Mapping[str, Any], state: str | None, seeds: Sequence[int]
 ) -> list[Drive]:
     """The drive with other parameters, once for each seed, with the state before it."""
     if drive.history:
         return [drive]
     own = drive.with_parameters(parameters) if parameters else drive
-    return [
-        own.with_seed(seed).in_state(state or "new") for seed in repeat_seeds(drive.seed, repeats)
-    ]
+    return [own.with_seed(seed).in_state(state or "new") for seed in seeds]

@@ -9,6 +9,7 @@ import polars as pl
 
 from drivelab.errors import RequestError, nearest
 from drivelab.estimates import estimate
+from drivelab.lab import notation
 from drivelab.lab.points import Point
 from drivelab.lab.result import Result
 from drivelab.targets import Report
@@ -37,6 +38,11 @@ class Study:
         """What was varied."""
         return self._keys
 
+    @property
+    def notes(self) -> list[str]:
+        """What must be known to read the numbers: what any of the results says."""
+        return list(dict.fromkeys(note for result in self for note in result.notes))
+
     def __len__(self) -> int:
         return len(self._points)
 
@@ -50,20 +56,23 @@ class Study:
 
     def where(self, values: Mapping[str, Any]) -> Study:
         """The points that have these values of what was varied; raises RequestError for others."""
+        wanted: dict[str, Any] = {}
         for key, value in values.items():
             known = list(dict.fromkeys(point.values.get(key) for point in self._points))
             if key not in self._keys:
                 hint = nearest(key, self._keys)
                 raise RequestError(f'"{key}" was not varied{hint} Varied: {", ".join(self._keys)}')
-            if value not in known:
+            same = [one for one in known if one == value or notation.equal(one, value)]
+            if not same:
                 there = ", ".join(map(repr, known))
                 raise RequestError(
                     f"where(): {key} = {value!r} was not measured; there are: {there}"
                 )
+            wanted[key] = value if value in known else same[0]
         chosen = [
             index
             for index, point in enumerate(self._points)
-            if all(point.values[key] == value for key, value in values.items())
+            if all(point.values[key] == value for key, value in wanted.items())
         ]
         return Study(
             [self._points[index] for index in chosen],

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import schedule
-from drivelab.lab import checks
+from drivelab.errors import RequestError
+from drivelab.lab import checks, cluster, shards
 from drivelab.lab import store as stores
 from drivelab.lab import workers as processes
+from drivelab.lab.axes import varied
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
-from drivelab.lab.points import Point, points
+from drivelab.lab.points import Point
+from drivelab.lab.points import points as points_of
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from drivelab.lab.study import Study
 
 WORKERS_MAX = 64
@@ -23,24 +29,33 @@ WORKERS_MAX = 64
 
 def sweep(
     drive: Drive,
-    grid: Mapping[str, Iterable[Any]],
+    grid: Mapping[str, Iterable[Any]] | None = None,
     *,
     job: Job,
+    points: Iterable[Mapping[str, Any]] | None = None,
     state: str | None = None,
     repeats: int = 1,
     workers: int | None = None,
+    executor: Client | None = None,
+    scheduler: str | None = None,
+    shard: str | None = None,
     store: str | Path | None = None,
     progress: bool = True,
 ) -> Study:
     """Measures a job for every combination of values; returns a `Study`.
 
-    Keys of `grid` are parameters of the model as `--set` takes them, "state", or options of the job
-    as "job.iodepth"; each has a list of values. `state` is prepared before each job, "new" by
-    default. `repeats` measures every combination with so many seeds. `workers` are processes, as
-    many as there are processors by default, or as drives fit into a quarter of the memory; the
-    results are the same to the bit with any number. With `store`, a folder or a file NAME.duckdb,
-    each result stays as soon as it is there: interrupted, however hard, the same call goes on where
-    it was, and another sweep finds the points that it shares.
+    Keys are parameters of the model as `--set` takes them, "state", "seed", or options of the job
+    as "job.iodepth". In `grid` each has a list of values; "job.bs, job.iodepth" are two that vary
+    together, with lists of pairs. `points` are listed one by one, with the same keys each, as
+    `drivelab.samples` draws them. `state` is prepared before each job, "new" by default. `repeats`
+    measures every combination with so many seeds.
+
+    Points are measured by `workers` processes, as many as there are processors by default, or as
+    drives fit into a quarter of the memory; or on a cluster, by a dask.distributed.Client as
+    `executor` or the address of its `scheduler`. The results are the same to the bit wherever they
+    come from. With `store`, a folder or a file NAME.duckdb, each result stays as soon as it is
+    there: interrupted, however hard, the same call goes on where it was, and another sweep finds
+    the points that it shares. `shard` "3/16" measures the third of sixteen parts.
 
     >>> study = sweep(
     ...     Drive("intel-x25-m-g1-80gb", scale="1/64"),
@@ -58,19 +73,40 @@ def sweep(
     checks.instance("job", job, Job)
     if workers is not None:
         checks.whole("workers", workers, 1, WORKERS_MAX)
-    found = points(drive, grid, job, state, repeats)
+    _check_one_place(workers, executor, scheduler)
+    what = varied(grid, points)
+    found = points_of(drive, what, job, state, repeats)
+    if shard is not None:
+        found = shards.part(found, shard)
     for point in {(point.drive.key, point.job): point for point in found}.values():
         point.job.on_drive(point.drive.capacity_bytes, point.drive.seed, 0)
-    with stores.opened(store) as kept:
+    with ExitStack() as open_places:
+        kept = open_places.enter_context(stores.opened(store))
         there = kept.keys([point.key for point in found])
         missing = list({point.key: point for point in found if point.key not in there}.values())
-        if missing:
+        if missing and scheduler is not None:
+            executor = open_places.enter_context(cluster.connected(scheduler))
+        if missing and executor is not None:
+            cluster.measure(executor, missing, kept.add, progress)
+        elif missing:
             processes.measure(missing, kept.add, _workers(workers, missing), progress)
         reports = kept.reports([point.key for point in found])
     # Tables take a while to load; until here the processors were needed for drives.
     from drivelab.lab.study import Study
 
-    return Study(found, [reports[point.key] for point in found], tuple(grid))
+    return Study(found, [reports[point.key] for point in found], what.keys)
+
+
+def _check_one_place(workers: int | None, executor: Client | None, scheduler: str | None) -> None:
+    """Raises RequestError unless one place at most is given where points are measured."""
+    given = {"workers": workers, "executor": executor, "scheduler": scheduler}
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise RequestError(f"sweep(): {' and '.join(names)}: one of them is allowed")
+    if executor is not None:
+        cluster.check(executor)
+    if scheduler is not None:
+        checks.text("scheduler", scheduler)
 
 
 def _workers(wanted: int | None, missing: list[Point]) -> int:

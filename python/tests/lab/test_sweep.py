@@ -72,6 +72,35 @@ def _written(place: Path) -> list[Any]:
         return file.execute("SELECT rowid, key FROM points ORDER BY rowid").fetchall()
 
 
+def test_values_that_go_together_and_points_one_by_one() -> None:
+    study = dl.sweep(
+        DRIVE,
+        {"job.bs, job.iodepth": [("4k", 32), ("64k", 1)]},
+        points=[{"spare_ratio": 0.07}, {"spare_ratio": 0.28}],
+        job=JOB.with_options(io_size="1m"),
+        progress=False,
+        workers=1,
+    )
+    assert study.keys == ("spare_ratio", "job.bs", "job.iodepth")
+    assert study.frame().select(study.keys).rows() == [
+        (0.07, "4k", 32),
+        (0.07, "64k", 1),
+        (0.28, "4k", 32),
+        (0.28, "64k", 1),
+    ]
+    assert len(study.where({"job.bs": 65536})) == 2
+
+
+def test_seeds_are_repeats_that_somebody_chose() -> None:
+    job = JOB.with_options(io_size="8m")
+    chosen = dl.sweep(DRIVE, {"seed": [1, 7]}, job=job, progress=False, workers=1)
+    alone = dl.sweep(DRIVE.with_seed(7), {"seed": [7]}, job=job, progress=False, workers=1)
+    assert chosen.keys == ()
+    assert chosen.frame()["seed"].to_list() == [1, 7]
+    assert chosen[1].report == alone[0].report
+    assert chosen.means("iops")["repeats"].to_list() == [2]
+
+
 def test_repeats_have_their_own_seeds_and_an_interval() -> None:
     study = dl.sweep(
         DRIVE, {"job.iodepth": [1, 8]}, job=JOB, state="filled", repeats=3, progress=False
@@ -165,7 +194,20 @@ def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch
         ({"grid": {"state": ["new"]}}, "once is allowed"),
         ({"grid": {"spare_ratio": [0.1, 0.1]}}, "0.1 is there twice"),
         ({"grid": {"iodepth": [1]}}, 'its key is "job.iodepth"'),
-        ({"grid": {"seed": [1]}}, "repeats=N"),
+        (
+            {"grid": {"seed": [1, 2]}, "repeats": 2},
+            "seed: it is in the grid",
+        ),
+        ({"grid": {"seed": [-1]}}, "seed = -1: allowed: whole numbers from 0"),
+        ({"grid": {"job.bs, seed": [("4k", 1)]}}, 'give "seed" a list of its own'),
+        ({"grid": {"job.bs": [4096, "4k"]}}, "job.bs: 4096 and '4k' are one value"),
+        ({"grid": {"spare_ratio": [0.1, "0.10"]}}, "0.1 and '0.10' are one value"),
+        ({"grid": {"job.bs, job.iodepth": [("4k",)]}}, "allowed: 2 values, one of each key"),
+        ({"grid": None}, "give a grid"),
+        ({"points": [{"spare_ratio": 0.1}]}, '"spare_ratio" is varied in two places'),
+        ({"points": [{"job.bs": "4k"}, {"bs": 1}]}, "point 2: bs, job.bs: every point needs"),
+        ({"points": [{"job.bs": "4k"}, {"job.bs": "4k"}]}, "point 2: it is there twice"),
+        ({"points": []}, "points: the list is empty"),
         ({"repeats": 0}, "repeats = 0: allowed: whole numbers from 1 to 1000"),
         ({"workers": 0}, "workers = 0: allowed: whole numbers from 1 to 64"),
         ({"store": "/proc/none/study"}, "can't be opened"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import drivelab as dl
+from drivelab.lab.axes import varied
 from drivelab.lab.points import Point, points
 from drivelab.lab.turns import Turns
 
@@ -10,7 +11,7 @@ GRID = {"spare_ratio": [0.07, 0.28], "job.iodepth": [1, 2, 4]}
 
 
 def found() -> list[Point]:
-    return points(DRIVE, GRID, JOB, "new", 1)
+    return points(DRIVE, varied(GRID, None), JOB, "new", 1)
 
 
 def measured(workers: int, prepare_s: float, point_s: float) -> list[list[Point]]:
