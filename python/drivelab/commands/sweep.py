@@ -63,6 +63,10 @@ def sweep(
         Path | None,
         typer.Option("--csv", metavar="FILE", help="File for the table with all columns."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="File for a page that says what moves what."),
+    ] = None,
     json: arguments.Json = False,
 ) -> None:
     """Measure a job for every combination of parameters, states and options."""
@@ -72,6 +76,8 @@ def sweep(
 
     if csv is not None and csv.is_dir():
         raise RequestError(f'--csv "{csv}": is a folder; give a file such as study.csv')
+    if html is not None:
+        output.writable_file(html, "--html")
     wanted = sweep_file.read(file)
     study = run(
         wanted.drive,
@@ -91,6 +97,8 @@ def sweep(
         printing.message(f"Written: {csv}")
     for note in study.notes:
         printing.message(f"{wanted.drive.name}: {note}")
+    if html is not None:
+        printing.message(f"Written: {study.report(html)}")
     if json:
         own = {"model": wanted.drive.name, "varied": list(study.keys), "notes": study.notes}
         printing.document(own | {"points": frame.to_dicts()})

@@ -7,7 +7,7 @@ seed = 1                       # optional
 repeats = 3                    # optional
 
 [set]                          # optional: parameters that all points share
-"write_buffer.bytes" = 1048576
+"write_buffer.size_bytes" = 1048576
 
 [job]                          # fio's options, and `data`
 rw = "randwrite"
@@ -19,7 +19,7 @@ spare_ratio = [0.07, 0.28]
 seed = [1, 2, 3]               # instead of `repeats`
 
 [[points]]                     # with or instead of [grid]: one by one, all with the same keys
-"write_buffer.bytes" = 1048576
+"write_buffer.size_bytes" = 1048576
 
 [samples]                      # instead of [[points]]: drawn from ranges (`drivelab.samples`)
 count = 64

@@ -241,8 +241,12 @@ def test_plots_show_what_was_varied(alone: dl.Study, tmp_path: Path) -> None:
     assert axes.get_xlabel() == "spare_ratio"
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["1", "32"]
     figure.savefig(tmp_path / "plot.png")
-    with pytest.raises(dl.RequestError, match=r"job\.iodepth has several values"):
-        alone.plot("spare_ratio", "iops")
+    panels = alone.plot("spare_ratio", "iops").axes
+    assert [one.get_title(loc="left") for one in panels] == ["job.iodepth 1", "job.iodepth 32"]
+    assert [one.get_ylabel() for one in panels] == ["iops", ""]
+    assert [list(one.lines[0].get_ydata()) for one in panels] == [
+        alone.where({"job.iodepth": depth}).frame()["iops"].to_list() for depth in (1, 32)
+    ]
     assert len(alone.where({"job.iodepth": 32}).plot("spare_ratio", "iops").axes) == 1
     with pytest.raises(dl.RequestError, match=r"job\.iodepth = 3 was not measured.*1, 32"):
         alone.where({"job.iodepth": 3})
