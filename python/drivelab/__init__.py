@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from drivelab.lab.samples import samples as samples
     from drivelab.lab.study import Study as Study
     from drivelab.lab.sweep import sweep as sweep
+    from drivelab.lab.trace import Trace as Trace
 
 _HOMES = {
     "Drive": "drivelab.lab.drive",
@@ -31,6 +32,7 @@ _HOMES = {
     "RequestError": "drivelab.errors",
     "Result": "drivelab.lab.result",
     "Study": "drivelab.lab.study",
+    "Trace": "drivelab.lab.trace",
     "WorkError": "drivelab.errors",
     "models": "drivelab.lab.catalogue",
     "samples": "drivelab.lab.samples",

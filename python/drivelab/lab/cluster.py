@@ -17,6 +17,7 @@ from drivelab.errors import RequestError, WorkError
 from drivelab.lab.drive import Drive, measured
 from drivelab.lab.job import Job
 from drivelab.lab.points import Point
+from drivelab.lab.trace import Trace
 from drivelab.lab.workers import Take
 from drivelab.progress import Bar, TaskProgress
 
@@ -103,7 +104,7 @@ def _prepared(drive: Drive, engine_version: str) -> Drive:
     return drive
 
 
-def _measured(drive: Drive, job: Job) -> str:
+def _measured(drive: Drive, job: Job | Trace) -> str:
     return json.dumps(measured(drive, [job]))
 
 

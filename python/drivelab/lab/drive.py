@@ -16,6 +16,7 @@ from drivelab.errors import RequestError
 from drivelab.fio import units
 from drivelab.lab import checks
 from drivelab.lab.job import Job
+from drivelab.lab.trace import Trace
 from drivelab.names import told_apart
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
@@ -139,8 +140,8 @@ class Drive:
         name = checks.text("state", state)
         return self._like(({"state": states.find(name, "state").name},))
 
-    def run(self, *jobs: Job, keep: bool = False, progress: bool = True) -> Result:
-        """Runs jobs that start together, on a copy: this drive stays as it is.
+    def run(self, *jobs: Job | Trace, keep: bool = False, progress: bool = True) -> Result:
+        """Runs jobs that start together, or a trace, on a copy: this drive stays as it is.
 
         `keep`: the result holds the drive as the jobs left it (`result.drive`). Raises RequestError
         for a job that can't be on this drive.
@@ -150,10 +151,14 @@ class Drive:
 
         if not jobs:
             raise RequestError("run(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
+        traces = [job for job in jobs if isinstance(job, Trace)]
+        if traces and (len(jobs) > 1 or keep):
+            raise RequestError("run(): a trace runs alone, and the drive after it can't be kept")
         for job in jobs:
-            checks.instance("job", job, Job, "; several as run(one, another)")
+            if job not in traces:
+                checks.instance("job", job, Job, "; several as run(one, another)")
         target = self.make().clone()
-        work = partial(_run_jobs, target, jobs, self._seed)
+        work = partial(_run, target, jobs, self)
         report = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
         after: Drive | None = None
         if keep:
@@ -239,10 +244,19 @@ def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_versio
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
 
 
-def measured(drive: Drive, jobs: Sequence[Job]) -> Report:
+def measured(drive: Drive, jobs: Sequence[Job | Trace]) -> Report:
     """The report of jobs on a copy of a drive, as `Drive.run` has it, without more around it."""
-    target = drive.make().clone()
-    return _run_jobs(target, jobs, drive.seed, TaskProgress("run"))
+    return _run(drive.make().clone(), jobs, drive, TaskProgress("run"))
+
+
+def _run(
+    target: EngineTarget, jobs: Sequence[Job | Trace], drive: Drive, progress: TaskProgress
+) -> Report:
+    if isinstance(jobs[0], Trace):
+        state = drive.history[-1].get("state", "run") if drive.history else "new"
+        return jobs[0].replayed(target, drive.seed, state, progress)
+    own = [job for job in jobs if isinstance(job, Job)]
+    return _run_jobs(target, own, drive.seed, progress)
 
 
 def _run_jobs(

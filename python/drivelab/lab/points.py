@@ -12,9 +12,10 @@ from typing import Any
 
 from drivelab.errors import RequestError
 from drivelab.lab import checks, notation
-from drivelab.lab.axes import JOB, STATE, Varied
+from drivelab.lab.axes import JOB, STATE, TRACE, Varied
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
+from drivelab.lab.trace import Trace
 from drivelab.quantities import repeat_seeds
 
 
@@ -27,7 +28,7 @@ class Point:
     repeat: int
     drive: Drive
     """As the job finds it, not yet prepared."""
-    job: Job
+    job: Job | Trace
 
     @cached_property
     def key(self) -> str:
@@ -41,13 +42,15 @@ def point_key(drive: str, job: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps([drive, job], sort_keys=True).encode()).hexdigest()
 
 
-def points(drive: Drive, varied: Varied, job: Job, state: str | None, repeats: int) -> list[Point]:
+def points(
+    drive: Drive, varied: Varied, job: Job | Trace | None, state: str | None, repeats: int
+) -> list[Point]:
     """The points of all combinations, each with every seed.
 
     Raises RequestError for a key, a value or a combination that can't be, before anything runs.
     """
     seeds = _seeds(drive, varied, repeats)
-    if drive.history and (state is not None or any(not k.startswith(JOB) for k in varied.keys)):
+    if drive.history and (state is not None or any(not _is_job(k) for k in varied.keys)):
         raise RequestError(
             "sweep(): the drive has a past already, which other parameters, states or seeds would "
             "not share; give a new one and state=..., or vary only options of the job"
@@ -57,16 +60,34 @@ def points(drive: Drive, varied: Varied, job: Job, state: str | None, repeats: i
     found: list[Point] = []
     variants: dict[str, list[Drive]] = {}
     for values in varied.combinations:
-        parameters = {k: v for k, v in values.items() if not k.startswith(JOB) and k != STATE}
+        parameters = {k: v for k, v in values.items() if not _is_job(k) and k != STATE}
         label = json.dumps([parameters, values.get(STATE)], default=str)
         if label not in variants:
             variants[label] = _variants(drive, parameters, values.get(STATE, state), seeds)
-        options = {k.removeprefix(JOB): v for k, v in values.items() if k.startswith(JOB)}
-        own = job.with_options(**options) if options else job
+        own = _job(job, values)
         found += [Point(values, n, each, own) for n, each in enumerate(variants[label])]
     for key, each in (varied.axes or {}).items():
-        _check_apart(key, each, drive, job)
+        if key not in (STATE, TRACE):
+            _check_apart(key, each, drive, found[0].job)
     return found
+
+
+def _is_job(key: str) -> bool:
+    """Whether a key changes what is run, not what it runs on."""
+    return key.startswith(JOB) or key == TRACE
+
+
+def _job(job: Job | Trace | None, values: Mapping[str, Any]) -> Job | Trace:
+    """What is run at a point."""
+    options = {k.removeprefix(JOB): v for k, v in values.items() if k.startswith(JOB)}
+    if TRACE not in values:
+        if job is None:
+            raise RequestError('job: give a drivelab.Job or Trace, or vary "trace"')
+        return job.with_options(**options) if options else job
+    if isinstance(job, Job):
+        raise RequestError("trace: it is varied, and there is a job beside it; one of them")
+    own = job.options if job is not None else {}
+    return Trace(values[TRACE], **own).with_options(**options)
 
 
 def _seeds(drive: Drive, varied: Varied, repeats: int) -> Sequence[int]:
@@ -80,17 +101,19 @@ def _seeds(drive: Drive, varied: Varied, repeats: int) -> Sequence[int]:
     return varied.seeds
 
 
-def _check_apart(key: str, values: Sequence[Any], drive: Drive, job: Job) -> None:
+def _check_apart(key: str, values: Sequence[Any], drive: Drive, job: Job | Trace) -> None:
     """Raises RequestError for two values in other words that are one."""
 
     def meaning(value: Any) -> Any:
         if key.startswith(JOB):
             own = job.with_options(**{key.removeprefix(JOB): value})
+            if isinstance(own, Trace):
+                return None
             return own.on_drive(drive.capacity_bytes, drive.seed, 0).job
         return drive.with_parameters({key: value}).model.hash
 
     for one, other in itertools.combinations(values, 2):
-        if key != STATE and notation.equal(one, other) and meaning(one) == meaning(other):
+        if notation.equal(one, other) and meaning(one) == meaning(other):
             raise RequestError(f"{key}: {one!r} and {other!r} are one value; give it once")
 
 

@@ -11,6 +11,7 @@ from drivelab import counters, results
 from drivelab.errors import RequestError
 from drivelab.fio.output import DIRECTIONS, flash_of_jobs, traffic_record
 from drivelab.lab.job import Job
+from drivelab.lab.trace import Trace
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.targets import Report
 
@@ -29,7 +30,7 @@ class Result:
     """
 
     def __init__(
-        self, report: Report, before: Drive, jobs: Sequence[Job], after: Drive | None = None
+        self, report: Report, before: Drive, jobs: Sequence[Job | Trace], after: Drive | None = None
     ) -> None:
         self._report = report
         self._before = before
@@ -42,7 +43,7 @@ class Result:
         return self._report
 
     @property
-    def jobs(self) -> tuple[Job, ...]:
+    def jobs(self) -> tuple[Job | Trace, ...]:
         """What was run."""
         return self._jobs
 

@@ -18,6 +18,7 @@ from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.lab.points import Point
 from drivelab.lab.points import points as points_of
+from drivelab.lab.trace import Trace
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -31,7 +32,7 @@ def sweep(
     drive: Drive,
     grid: Mapping[str, Iterable[Any]] | None = None,
     *,
-    job: Job,
+    job: Job | Trace | None = None,
     points: Iterable[Mapping[str, Any]] | None = None,
     state: str | None = None,
     repeats: int = 1,
@@ -45,10 +46,11 @@ def sweep(
     """Measures a job for every combination of values; returns a `Study`.
 
     Keys are parameters of the model as `--set` takes them, "state", "seed", or options of the job
-    as "job.iodepth". In `grid` each has a list of values; "job.bs, job.iodepth" are two that vary
-    together, with lists of pairs. `points` are listed one by one, with the same keys each, as
-    `drivelab.samples` draws them. `state` is prepared before each job, "new" by default. `repeats`
-    measures every combination with so many seeds.
+    as "job.iodepth"; "trace" is a file that is replayed in place of a job, with the options of a
+    `Trace` as `job`, if there is one. In `grid` each has a list of values; "job.bs, job.iodepth"
+    are two that vary together, with lists of pairs. `points` are listed one by one, with the same
+    keys each, as `drivelab.samples` draws them. `state` is prepared before each job, "new" by
+    default. `repeats` measures every combination with so many seeds.
 
     Points are measured by `workers` processes, as many as there are processors by default, or as
     drives fit into a quarter of the memory; or on a cluster, by a dask.distributed.Client as
@@ -70,7 +72,8 @@ def sweep(
     Raises RequestError for what can't be before anything runs, WorkError when it is stopped.
     """
     checks.instance("drive", drive, Drive)
-    checks.instance("job", job, Job)
+    if job is not None and not isinstance(job, Trace):
+        checks.instance("job", job, Job)
     if workers is not None:
         checks.whole("workers", workers, 1, WORKERS_MAX)
     _check_one_place(workers, executor, scheduler)
@@ -78,8 +81,8 @@ def sweep(
     found = points_of(drive, what, job, state, repeats)
     if shard is not None:
         found = shards.part(found, shard)
-    for point in {(point.drive.key, point.job): point for point in found}.values():
-        point.job.on_drive(point.drive.capacity_bytes, point.drive.seed, 0)
+    for capacity_bytes, own in {(p.drive.capacity_bytes, p.job): None for p in found}:
+        own.check(capacity_bytes)
     with ExitStack() as open_places:
         kept = open_places.enter_context(stores.opened(store))
         there = kept.keys([point.key for point in found])

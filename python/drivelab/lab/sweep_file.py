@@ -13,6 +13,10 @@ repeats = 3                    # optional
 rw = "randwrite"
 bs = "4k"
 
+[trace]                        # instead of [job]: what is replayed, with `drivelab.Trace`'s options
+path = "disk.blkparse"         # or `trace` in the grid
+pacing = "capped"
+
 [grid]                         # what is varied: every combination of these values
 spare_ratio = [0.07, 0.28]
 "job.bs, job.iodepth" = [["4k", 32], ["64k", 1]]   # these two together
@@ -43,11 +47,15 @@ from drivelab.lab import checks
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.lab.samples import samples
+from drivelab.lab.trace import OPTIONS, Trace
 
-KEYS = ("drive", "scale", "state", "seed", "repeats", "set", "job", "grid", "points", "samples")
-NEEDED = ("drive", "job")
+KEYS = (
+    *("drive", "scale", "state", "seed", "repeats", "set"),
+    *("job", "trace", "grid", "points", "samples"),
+)
+NEEDED = ("drive",)
 VARIED = ("grid", "points", "samples")
-TABLES = ("set", "job", "grid", "samples")
+TABLES = ("set", "job", "trace", "grid", "samples")
 SAMPLES = ("count", "method", "seed", "ranges")
 
 
@@ -58,7 +66,7 @@ class Sweep:
     drive: Drive
     grid: dict[str, list[Any]] | None
     points: list[dict[str, Any]] | None
-    job: Job
+    job: Job | Trace | None
     state: str | None
     repeats: int
 
@@ -100,8 +108,25 @@ def _sweep(said: Mapping[str, Any]) -> Sweep:
         seed=said.get("seed", 1),
         scale=None if scale is None else checks.text("scale", scale),
     )
-    job, repeats = Job(**said["job"]), said.get("repeats", 1)
-    return Sweep(drive, grid, _points(said), job, said.get("state"), repeats)
+    repeats = said.get("repeats", 1)
+    return Sweep(drive, grid, _points(said), _job(said), said.get("state"), repeats)
+
+
+def _job(said: Mapping[str, Any]) -> Job | Trace | None:
+    """What is run; None where the grid has it all."""
+    if "trace" not in said:
+        return Job(**said["job"]) if "job" in said else None
+    if "job" in said:
+        raise RequestError('"job" and "trace": one of them is allowed')
+    options = dict(said["trace"])
+    varied = _flat(said.get("grid", {})).get("trace")
+    if varied and "path" in options:
+        raise RequestError("trace: path: it is in the grid, too; once is allowed")
+    if not varied and "path" not in options:
+        raise RequestError('trace: key "path" is missing')
+    path = varied[0] if varied else options.pop("path")
+    _known("trace: key", options, OPTIONS)
+    return Trace(checks.text("trace: path", path), **options)
 
 
 def _points(said: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -21,6 +21,7 @@ from typing import Any
 from drivelab.errors import RequestError, WorkError
 from drivelab.lab.drive import Drive, measured
 from drivelab.lab.job import Job
+from drivelab.lab.trace import Trace
 
 REPORT, FAILED = "report", "failed"
 """What a worker says: of a job, of an error in its place."""
@@ -31,7 +32,7 @@ def main(descriptor: int) -> None:
     # Ctrl-C goes to all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Connection(descriptor)
-    tasks: queue.Queue[tuple[Drive | None, Job]] = queue.Queue()
+    tasks: queue.Queue[tuple[Drive | None, Job | Trace]] = queue.Queue()
     threading.Thread(target=_listen, args=(channel, tasks), daemon=True).start()
     drive: Drive | None = None
     while True:
@@ -44,7 +45,7 @@ def main(descriptor: int) -> None:
             channel.send((FAILED, error))
 
 
-def _measured(drive: Drive, job: Job) -> tuple[str, float, float]:
+def _measured(drive: Drive, job: Job | Trace) -> tuple[str, float, float]:
     began_s = time.perf_counter()
     drive.make()
     made_s = time.perf_counter()

@@ -83,6 +83,13 @@ def test_notes_are_said_whatever_is_printed(
     [
         ("drive =", "drvie =", 'key "drvie" is unknown; did you mean "drive"'),
         ("[job]", "[jobs]", 'did you mean "job"'),
+        ("[job]", "[trace]\n[job]", '"job" and "trace": one of them is allowed'),
+        (
+            '[job]\nrw = "randwrite"\nbs = "4k"\nio_size = "4m"\n',
+            "",
+            "give a drivelab.Job",
+        ),
+        ("[grid]", "[grid]\ntrace = ['x']", "there is a job beside it; one of them"),
         ("[grid]", "[set2]", 'key "set2" is unknown'),
         ("job.iodepth = [1, 32]", "job.iodepth = 1", "allowed: a list of values"),
         ("job.iodepth = [1, 32]", "job.deth = [1]", 'job option "deth" is not supported'),
