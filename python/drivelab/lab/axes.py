@@ -13,7 +13,9 @@ from drivelab.lab import checks
 
 JOB = "job."
 """Keys that begin like this are options of the job."""
-STATE, SEED, TRACE = "state", "seed", "trace"
+STATE, SEED, TRACE, MODEL = "state", "seed", "trace", "model"
+APART_FROM_PARAMETERS = (STATE, TRACE, MODEL)
+"""Keys that are neither the model's nor the job's."""
 APART = ","
 """Between keys that vary together."""
 
@@ -33,9 +35,7 @@ class Varied:
     """Keys of the grid that vary alone, and their values."""
 
 
-def varied(
-    grid: Mapping[str, Iterable[Any]] | None, listed: Iterable[Mapping[str, Any]] | None
-) -> Varied:
+def varied(grid: Mapping[str, object] | None, listed: Iterable[Mapping[str, Any]] | None) -> Varied:
     """All combinations of what is in the grid, for each of the listed points.
 
     Raises RequestError for a key or values that can't be.

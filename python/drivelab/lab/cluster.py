@@ -65,7 +65,7 @@ def measure(client: Client, points: Sequence[Point], take: Take, shown: bool) ->
                 task.add(1 / len(points))
                 bar.show([task])
     finally:
-        client.cancel(list(waiting))  # type: ignore[no-untyped-call]
+        client.cancel(list(waiting))
 
 
 def _by_drive(points: Sequence[Point]) -> list[tuple[Drive, list[Point]]]:

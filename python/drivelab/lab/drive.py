@@ -115,6 +115,12 @@ class Drive:
         found._model = self._model.with_overrides(overrides)
         return found
 
+    def with_model(self, model: str | Path) -> Drive:
+        """A new drive of another model with the same parameters changed; nothing was done to it."""
+        found = self._like(())
+        found._model = models.load(str(model), self._model.overrides)
+        return found
+
     def with_seed(self, seed: int) -> Drive:
         """A new drive of the model with another seed; nothing was done to it yet."""
         found = self._like(())

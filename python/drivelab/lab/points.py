@@ -12,7 +12,7 @@ from typing import Any
 
 from drivelab.errors import RequestError
 from drivelab.lab import checks, notation
-from drivelab.lab.axes import JOB, STATE, TRACE, Varied
+from drivelab.lab.axes import APART_FROM_PARAMETERS, JOB, MODEL, STATE, TRACE, Varied
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.lab.trace import Trace
@@ -60,14 +60,14 @@ def points(
     found: list[Point] = []
     variants: dict[str, list[Drive]] = {}
     for values in varied.combinations:
-        parameters = {k: v for k, v in values.items() if not _is_job(k) and k != STATE}
-        label = json.dumps([parameters, values.get(STATE)], default=str)
+        own_values = {k: v for k, v in values.items() if not _is_job(k)}
+        label = json.dumps(own_values, default=str)
         if label not in variants:
-            variants[label] = _variants(drive, parameters, values.get(STATE, state), seeds)
+            variants[label] = _variants(drive, own_values, state, seeds)
         own = _job(job, values)
         found += [Point(values, n, each, own) for n, each in enumerate(variants[label])]
     for key, each in (varied.axes or {}).items():
-        if key not in (STATE, TRACE):
+        if key not in APART_FROM_PARAMETERS:
             _check_apart(key, each, drive, found[0].job)
     return found
 
@@ -118,10 +118,14 @@ def _check_apart(key: str, values: Sequence[Any], drive: Drive, job: Job | Trace
 
 
 def _variants(
-    drive: Drive, parameters: Mapping[str, Any], state: str | None, seeds: Sequence[int]
+    drive: Drive, values: Mapping[str, Any], state: str | None, seeds: Sequence[int]
 ) -> list[Drive]:
     """The drive with other parameters, once for each seed, with the state before it."""
     if drive.history:
         return [drive]
-    own = drive.with_parameters(parameters) if parameters else drive
-    return [own.with_seed(seed).in_state(state or "new") for seed in seeds]
+    parameters = {k: v for k, v in values.items() if k not in APART_FROM_PARAMETERS}
+    own = drive.with_model(checks.text(MODEL, values[MODEL])) if MODEL in values else drive
+    if parameters:
+        own = own.with_parameters(parameters)
+    before = values.get(STATE, state) or "new"
+    return [own.with_seed(seed).in_state(before) for seed in seeds]

@@ -14,6 +14,7 @@ from drivelab.errors import RequestError, nearest
 from drivelab.estimates import estimate
 from drivelab.lab import notation
 from drivelab.lab import sensitivity as sensitivities
+from drivelab.lab.axes import MODEL
 from drivelab.lab.points import Point
 from drivelab.lab.result import Result
 from drivelab.targets import Report
@@ -159,6 +160,9 @@ class Study:
         means = means.filter(pl.col(y).is_not_null().any().over(DIRECTION))
         others = [key for key in (*self._keys, DIRECTION) if key not in (x, hue)]
         panels = [key for key in others if means[key].n_unique() > 1]
+        if DIRECTION in panels and means.drop(DIRECTION).select(self._keys).is_unique().all():
+            # What was varied says it already.
+            panels.remove(DIRECTION)
         if panels and means.select(panels).n_unique() > PANELS_MAX:
             raise RequestError(
                 f"plot(): {', '.join(panels)} has more than {PANELS_MAX} values, a panel each; "
@@ -207,7 +211,7 @@ class Study:
     @property
     def title(self) -> str:
         """Drive, state and repeats, for a picture."""
-        words = [self._points[0].drive.model.title]
+        words = [] if MODEL in self._keys else [self._points[0].drive.model.title]
         if "state" not in self._keys:
             words.append(_state(self._points[0]))
         repeats = 1 + max(point.repeat for point in self._points)

@@ -40,6 +40,8 @@ def lines(
     places = list(grid.flat)
     for axes, (names, part) in zip(places, found, strict=False):
         _lines(axes, part, x, y, hue, colours)
+        if is_number(means[x].to_list()):
+            _number_axis(axes, means[x].unique().to_list())
         labels = [f"{key} {name}" for key, name in zip(panels, names, strict=True)]
         axes.set_title(", ".join(labels) or title, fontsize=10, loc="left")
         axes.set_ylim(bottom=0)
@@ -80,6 +82,8 @@ def _lines(
             color=COLOURS[index % len(COLOURS)],
             marker=MARKERS[index % len(MARKERS)],
             markersize=5,
+            # Between names there is nothing.
+            linestyle="-" if is_number(known[x].to_list()) else "",
             linewidth=1.6,
             capsize=3,
         )
@@ -113,18 +117,23 @@ def effect(frame: pl.DataFrame, key: str, metric: str) -> Figure:
     return figure
 
 
+def _number_axis(axes: Axes, distinct: Sequence[float]) -> None:
+    """The x axis of these numbers: a log one if they differ much."""
+    if min(distinct) > 0 and max(distinct) >= LOG_FROM * min(distinct):
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    if len(distinct) <= LABELS_MAX:
+        axes.xaxis.set_major_locator(FixedLocator(sorted(distinct)))
+
+
 def _places(axes: Axes, values: Sequence[Any]) -> list[float]:
     """Where values lie on the x axis: numbers by size, names one after another."""
     distinct = list(dict.fromkeys(values))
     if is_number(distinct):
-        if min(distinct) > 0 and max(distinct) >= LOG_FROM * min(distinct):
-            axes.set_xscale("log")
-            axes.xaxis.set_minor_locator(NullLocator())
-        else:
-            axes.xaxis.set_major_locator(MaxNLocator(4))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-        if len(distinct) <= LABELS_MAX:
-            axes.xaxis.set_major_locator(FixedLocator(sorted(distinct)))
+        _number_axis(axes, distinct)
         return [float(value) for value in values]
     axes.set_xticks(range(len(distinct)), [str(value) for value in distinct])
     if sum(len(str(value)) for value in distinct) > 24:

@@ -30,7 +30,7 @@ WORKERS_MAX = 64
 
 def sweep(
     drive: Drive,
-    grid: Mapping[str, Iterable[Any]] | None = None,
+    grid: Mapping[str, object] | None = None,
     *,
     job: Job | Trace | None = None,
     points: Iterable[Mapping[str, Any]] | None = None,
@@ -45,12 +45,12 @@ def sweep(
 ) -> Study:
     """Measures a job for every combination of values; returns a `Study`.
 
-    Keys are parameters of the model as `--set` takes them, "state", "seed", or options of the job
-    as "job.iodepth"; "trace" is a file that is replayed in place of a job, with the options of a
-    `Trace` as `job`, if there is one. In `grid` each has a list of values; "job.bs, job.iodepth"
-    are two that vary together, with lists of pairs. `points` are listed one by one, with the same
-    keys each, as `drivelab.samples` draws them. `state` is prepared before each job, "new" by
-    default. `repeats` measures every combination with so many seeds.
+    Keys are parameters of the model as `--set` takes them, "model", "state", "seed", or options of
+    the job as "job.iodepth"; "trace" is a file that is replayed in place of a job, with the options
+    of a `Trace` as `job`, if there is one. In `grid` each has a list of values; "job.bs,
+    job.iodepth" are two that vary together, with lists of pairs. `points` are listed one by one,
+    with the same keys each, as `drivelab.samples` draws them. `state` is prepared before each job,
+    "new" by default. `repeats` measures every combination with so many seeds.
 
     Points are measured by `workers` processes, as many as there are processors by default, or as
     drives fit into a quarter of the memory; or on a cluster, by a dask.distributed.Client as
