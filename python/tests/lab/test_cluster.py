@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def alone() -> dl.Study:
 def client() -> Iterator[distributed.Client]:
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as local,
         distributed.Client(local, set_as_default=False) as found,
     ):
@@ -106,7 +106,9 @@ def started(*words: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
     try:
         yield process
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        # Its children, too, which outlive one that was killed.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
@@ -132,8 +134,9 @@ def test_a_worker_that_dies_costs_its_point_only(
 ) -> None:
     logs = tmp_path / "scheduler", tmp_path / "one", tmp_path / "two"
     with ExitStack() as open_programs:
-        scheduler = ("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        open_programs.enter_context(started(*scheduler, log=logs[0]))
+        scheduler = ("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
+        ports = ("--dashboard-address", ":0")
+        open_programs.enter_context(started(*scheduler, *ports, log=logs[0]))
         address = told(logs[0], r"Scheduler at:\s+(tcp://\S+)")
         one = open_programs.enter_context(started(*WORKER, address, log=logs[1]))
         open_programs.enter_context(started(*WORKER, address, log=logs[2]))

@@ -271,3 +271,15 @@ def test_reads_and_writes_are_two_lines() -> None:
     assert axes.get_title(loc="left") == "Intel X25-M G1 80 GB (1/64), new"
     # Only writes have one.
     assert len(study.plot("spare_ratio", "write_amplification").axes[0].lines) == 1
+
+
+def test_models_are_an_axis_and_keep_what_was_changed() -> None:
+    grid = {"model": ["intel-x25-m-g2-80gb", "ocz-vertex-120gb"], "spare_ratio": [0.1, 0.2]}
+    job = JOB.with_options(io_size="1m")
+    study = dl.sweep(DRIVE, grid, job=job, state="filled", workers=1, progress=False)
+    other = dl.Drive("ocz-vertex-120gb", {"spare_ratio": 0.2}, scale="1/64")
+    found = other.prepare("filled", progress=False).run(job, progress=False)
+    assert study[3].report == found.report
+    assert study.frame()["model"].unique(maintain_order=True).to_list() == grid["model"]
+    with pytest.raises(dl.RequestError, match='model "ocz-vertx-120gb" is unknown'):
+        dl.sweep(DRIVE, {"model": ["ocz-vertx-120gb"]}, job=job, progress=False)
