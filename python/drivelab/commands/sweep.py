@@ -72,6 +72,7 @@ def sweep(
     """Measure a job for every combination of parameters, states and options."""
     # Tables take a while to load, which only this command needs.
     from drivelab.lab import sweep_file
+    from drivelab.lab.axes import varied
     from drivelab.lab.sweep import sweep as run
 
     if csv is not None and csv.is_dir():
@@ -79,6 +80,8 @@ def sweep(
     if html is not None:
         output.writable_file(html, "--html")
     wanted = sweep_file.read(file)
+    if html is not None and not varied(wanted.grid, wanted.points).keys:
+        raise RequestError(f'--html "{html}": nothing is varied but seeds')
     study = run(
         wanted.drive,
         wanted.grid,

@@ -47,11 +47,21 @@ class Trace:
         data: str = "random",
     ) -> None:
         self.path = Path(path).expanduser().resolve()
-        options = dict(locals())
+        options: dict[str, Any] = {
+            "pacing": pacing,
+            "queue_depth": queue_depth,
+            "idle_cap": idle_cap,
+            "out_of_range": out_of_range,
+            "format": format,
+            "time_unit": time_unit,
+            "arrival_event": arrival_event,
+            "device": device,
+            "data": data,
+        }
         self._options = {
-            key: options[key]
-            for key in OPTIONS
-            if options[key] is not None and (key, options[key]) not in _DEFAULTS
+            key: value
+            for key, value in options.items()
+            if value is not None and (key, value) not in _DEFAULTS
         }
         _one_of("pacing", pacing, get_args(Pacing))
         _one_of("out_of_range", out_of_range, traces.BEYOND)

@@ -79,6 +79,10 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert f"Written: {page}" in capsys.readouterr().err
     assert "job.iodepth (2 values)" in page.read_text(encoding="utf-8")
     assert cli.run(["sweep", str(file), "--html", str(tmp_path / "no" / "s.html")]) == 2
+    only = file.read_text(encoding="utf-8").replace("job.iodepth", "seed")
+    file.write_text(only, encoding="utf-8")
+    assert cli.run(["sweep", str(file), "--html", str(page)]) == 2
+    assert "nothing is varied but seeds" in capsys.readouterr().err
 
 
 def test_a_file_of_parquet_is_the_frame(study: dl.Study, tmp_path: Path) -> None:
