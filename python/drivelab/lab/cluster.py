@@ -32,13 +32,27 @@ TIMEOUT_S = 10.0
 def connected(scheduler: str) -> Iterator[Client]:
     """A client of the scheduler at this address; raises RequestError if there is none."""
     distributed = _distributed()
+    _check_address(scheduler)
     try:
         client = distributed.Client(scheduler, timeout=TIMEOUT_S, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise RequestError(f'scheduler "{scheduler}": can\'t be reached: {reason}') from None
     with client:
         yield client
+
+
+def _check_address(scheduler: str) -> None:
+    """Raises RequestError for what is no address: a client of one complains twice, and late."""
+    comm = _distributed().comm
+    try:
+        scheme, place = comm.addressing.parse_address(scheduler)
+        comm.addressing.parse_host_port(place)
+        comm.registry.get_backend(scheme)
+    except ValueError:
+        raise RequestError(
+            f'scheduler "{scheduler}": allowed: an address such as tcp://10.0.0.1:8786'
+        ) from None
 
 
 def check(client: Any) -> None:

@@ -180,8 +180,9 @@ def test_no_scheduler_and_no_client() -> None:
         swept(executor=3)
     with pytest.raises(dl.RequestError, match="workers and scheduler: one of them"):
         swept(workers=2, scheduler="tcp://127.0.0.1:1")
-    with pytest.raises(dl.RequestError, match='scheduler "tcp:x": can\'t be reached'):
-        swept(scheduler="tcp:x")
+    for address in ("tcp:x", "nonsense", "tcp://127.0.0.1", "foo://1.2.3.4:5"):
+        with pytest.raises(dl.RequestError, match=f'scheduler "{address}": allowed: an address'):
+            swept(scheduler=address)
 
 
 @pytest.mark.slow
