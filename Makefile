@@ -63,8 +63,9 @@ check-figures: setup ## which rows of docs/figures.md the models no longer give:
 	$(BIN)/drivelab figures --check docs/figures.md --workers $(WORKERS)
 
 .PHONY: pictures
-pictures: setup ## docs/report.png, which README.md shows: a screenshot of the report of `make review`
+pictures: setup ## docs/report.png (a screenshot of the report of `make review`) and docs/examples/ (what examples/ draw)
 	@browser=$$(tools/browser) && PYTHONPATH=python/tests $(BIN)/python -m pictures "$$browser"
+	@$(BIN)/python python/tests/example_pictures.py
 
 .PHONY: capi
 capi: ## the drive for programs in C: header and libraries in target/capi/

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from drivelab.lab.own import state as state
     from drivelab.lab.own import test as test
     from drivelab.lab.result import Result as Result
+    from drivelab.lab.samples import samples as samples
     from drivelab.lab.session import Session as Session
     from drivelab.lab.steady import Steady as Steady
     from drivelab.lab.steps import Step as Step
     from drivelab.lab.steps import Steps as Steps
     from drivelab.lab.study import Study as Study
     from drivelab.lab.sweep import sweep as sweep
+    from drivelab.lab.trace import Trace as Trace
     from drivelab.procedures.measured import Chart as Chart
     from drivelab.procedures.measured import Column as Column
     from drivelab.procedures.measured import Table as Table
@@ -51,9 +53,11 @@ _HOMES = {
     "Steps": "drivelab.lab.steps",
     "Study": "drivelab.lab.study",
     "Table": "drivelab.procedures.measured",
+    "Trace": "drivelab.lab.trace",
     "Value": "drivelab.procedures.measured",
     "WorkError": "drivelab.errors",
     "models": "drivelab.lab.catalogue",
+    "samples": "drivelab.lab.samples",
     "state": "drivelab.lab.own",
     "sweep": "drivelab.lab.sweep",
     "test": "drivelab.lab.own",

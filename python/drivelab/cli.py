@@ -30,6 +30,7 @@ COMMANDS = {
     "review": Command("review:review", "review intel-x25-m-g1-80gb --out review"),
     "run": Command("fio:run", "run job.fio --drive intel-x25-m-g1-80gb --state used"),
     "sweep": Command("sweep:sweep", "sweep policies.toml --store study"),
+    "merge": Command("merge:merge", "merge study-1 study-2 --into study"),
     "replay": Command(
         "replay:replay", "replay trace.csv --drive intel-x25-m-g1-80gb --pacing capped"
     ),

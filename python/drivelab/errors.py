@@ -36,3 +36,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def _bare(name: str) -> str:
     """Letters and digits alone."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def database_reason(error: Exception) -> str:
+    """The first line of DuckDB's message, without the words that only its makers need."""
+    text = str(error).strip().splitlines()[0]
+    if "not a valid DuckDB database file" in text:
+        return "it is not a DuckDB database"
+    if "Could not set lock" in text:
+        return "another program has it open"
+    return text.removeprefix("IO Error: ")

@@ -6,6 +6,7 @@ import json
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -322,12 +323,18 @@ def _members(texts: Sequence[str], overrides: Overrides) -> list[str]:
 def _stated(text: str, key: str) -> Any:
     """What a file says about a key. Whatever else is wrong with the file, the engine says."""
     try:
-        value: Any = tomllib.loads(text)
+        value: Any = _tables(text)
     except tomllib.TOMLDecodeError:
         return None
     for name in key.split("."):
         value = value.get(name) if isinstance(value, dict) else None
     return value.get("value") if isinstance(value, dict) else value
+
+
+@lru_cache(maxsize=64)
+def _tables(text: str) -> dict[str, Any]:
+    """A file's tables, to look at: a sweep loads one model many times."""
+    return tomllib.loads(text)
 
 
 def load_all() -> list[Model]:

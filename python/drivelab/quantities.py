@@ -18,6 +18,11 @@ def derive_seed(seed: int, *labels: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
 
 
+def repeat_seeds(seed: int, count: int) -> list[int]:
+    """A seed for each repeat: the given one first."""
+    return [seed, *(derive_seed(seed, "repeat", str(index)) for index in range(1, count))]
+
+
 def bytes_text(byte_count: int) -> str:
     """A byte count in the largest fitting decimal unit: 80.0 GB.
 

@@ -15,7 +15,7 @@ from typing import Any
 from drivelab import figures
 from drivelab import review as laboratory
 from drivelab.estimates import estimate
-from drivelab.quantities import derive_seed
+from drivelab.quantities import repeat_seeds
 
 Record = dict[str, Any]
 
@@ -30,16 +30,11 @@ VALUE = "value:"
 """What a headline value of a compound test is called here, before its name."""
 
 
-def seeds(seed: int, count: int) -> list[int]:
-    """A seed for each repeat: the given one first."""
-    return [seed, *(derive_seed(seed, "repeat", str(index)) for index in range(1, count))]
-
-
 def review(plan: laboratory.Plan, count: int) -> Record:
     """Carries out a plan with so many seeds; returns the results as in results.json."""
     if count == 1:
         return laboratory.run(plan)
-    chosen = seeds(plan.seed, count)
+    chosen = repeat_seeds(plan.seed, count)
     documents = [laboratory.run(replace(plan, seed=seed)) for seed in chosen]
     return merged(documents, chosen)
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import example_pictures
 import pictures
 import pytest
 
 from drivelab.figures import drift, plot
 
 DOCUMENTS = [pictures.ROOT / "README.md", *sorted((pictures.ROOT / "docs").rglob("*.md"))]
-MADE = {pictures.REPORT, pictures.ROOT / "docs" / "figures.svg"}
+DRAWN = {
+    example_pictures.PICTURES / f"{example.stem}.png"
+    for example in example_pictures.EXAMPLES.glob("*.py")
+}
+MADE = {pictures.REPORT, pictures.ROOT / "docs" / "figures.svg", *DRAWN}
 """Every picture, each made by a command: `make pictures`, `make figures`."""
 
 

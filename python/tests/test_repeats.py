@@ -15,6 +15,7 @@ from small import MODEL_NAME, SETS
 
 from drivelab import cli, repeats
 from drivelab.compare import Source, compare
+from drivelab.quantities import repeat_seeds
 from drivelab.report.findings import findings
 from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
@@ -111,7 +112,7 @@ def scattered(name: str, *rates: float) -> documents.Record:
         documents.review(documents.stream(name, "used", rate=rate)) | {"wall_s": 1.0, "figures": []}
         for rate in rates
     ]
-    return repeats.merged(parts, repeats.seeds(1, len(rates)))
+    return repeats.merged(parts, repeat_seeds(1, len(rates)))
 
 
 def said(*sides: documents.Record) -> list[str]:
@@ -143,7 +144,7 @@ def test_a_change_with_use_within_the_interval_is_none() -> None:
                 documents.stream("a", "used", rate=rate),
             ]
             parts.append(documents.review(*tests) | {"wall_s": 1.0, "figures": []})
-        return repeats.merged(parts, repeats.seeds(1, len(used)))
+        return repeats.merged(parts, repeat_seeds(1, len(used)))
 
     [first, *_] = findings(read(review(20.0, 27.0, 35.0)))
     assert first.figure == "none"
@@ -159,12 +160,12 @@ def test_a_number_that_a_repeat_has_not_got_has_no_mean() -> None:
     ]
     parts = copy.deepcopy(parts)
     parts[1]["tests"][0]["values"][0]["value"] = None
-    found = repeats.merged(parts, repeats.seeds(1, 2))["tests"][0]
+    found = repeats.merged(parts, repeat_seeds(1, 2))["tests"][0]
     assert found["values"][0]["value"] is None
     assert "value:write" not in found["repeats"]
     assert found["notes"][-1:] == ["Largest write: no mean, 1 of 2 repeats have it (20)"]
     # Nor if it is the first one that lacks it.
-    found = repeats.merged(parts[::-1], repeats.seeds(1, 2))["tests"][0]
+    found = repeats.merged(parts[::-1], repeat_seeds(1, 2))["tests"][0]
     assert found["values"][0]["value"] is None
     assert found["notes"][-1:] == ["Largest write: no mean, 1 of 2 repeats have it (20)"]
 

@@ -18,7 +18,7 @@ from drivelab.database import RUN, Recorded
 from drivelab.fio import jobs
 from drivelab.fio.output import DIRECTIONS, to_fio_json
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
-from drivelab.quantities import MIB
+from drivelab.quantities import MIB, repeat_seeds
 from drivelab.results import model_result, state_origin, unmapped_note
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
@@ -59,7 +59,7 @@ def run(
     printing.scale_remarks([found])
     wanted = states.find(state, known=plugins.known(plugin or ()).states)
     pattern = parse_data_pattern(data)
-    chosen = repeats.seeds(seed, repeat)
+    chosen = repeat_seeds(seed, repeat)
     workload, *others = (
         jobs.read_workload(job_file, found.user_capacity_bytes, of, data=pattern) for of in chosen
     )

@@ -20,8 +20,8 @@ def sweep(
         Path,
         typer.Argument(
             metavar="SWEEP.toml",
-            help="drive, [job] with fio's options, [grid] with lists of values, and optionally "
-            "scale, state, seed, repeats, [set].",
+            help="drive, [job] with fio's options, what is varied ([grid], [[points]], [samples]), "
+            "and optionally scale, state, seed, repeats, [set].",
         ),
     ],
     store: Annotated[
@@ -43,40 +43,73 @@ def sweep(
             "the memory.",
         ),
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Measure on a cluster: the address of its Dask scheduler, e.g. tcp://10.0.0.1:8786.",
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            "--shard",
+            metavar="K/N",
+            help="Only part K of N, for queues of batch jobs; `drivelab merge` joins their stores.",
+        ),
+    ] = None,
     csv: Annotated[
         Path | None,
         typer.Option("--csv", metavar="FILE", help="File for the table with all columns."),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="File for a page that says what moves what."),
     ] = None,
     json: arguments.Json = False,
 ) -> None:
     """Measure a job for every combination of parameters, states and options."""
     # Tables take a while to load, which only this command needs.
     from drivelab.lab import sweep_file
+    from drivelab.lab.axes import varied
     from drivelab.lab.sweep import sweep as run
 
     if csv is not None and csv.is_dir():
         raise RequestError(f'--csv "{csv}": is a folder; give a file such as study.csv')
+    if html is not None:
+        output.writable_file(html, "--html")
     wanted = sweep_file.read(file)
+    if html is not None and not varied(wanted.grid, wanted.points).keys:
+        raise RequestError(f'--html "{html}": nothing is varied but seeds')
     study = run(
         wanted.drive,
         wanted.grid,
+        points=wanted.points,
         job=wanted.job,
         state=wanted.state,
         repeats=wanted.repeats,
         workers=workers,
+        scheduler=scheduler,
+        shard=shard,
         store=store,
     )
     frame = study.frame()
     if csv is not None:
         output.publish(csv.parent, {csv.name: lambda place: frame.write_csv(place)})
         printing.message(f"Written: {csv}")
+    for note in study.notes:
+        printing.message(f"{wanted.drive.name}: {note}")
+    if html is not None:
+        printing.message(f"Written: {study.report(html)}")
     if json:
-        own = {"model": wanted.drive.name, "varied": list(study.keys)}
+        own = {"model": wanted.drive.name, "varied": list(study.keys), "notes": study.notes}
         printing.document(own | {"points": frame.to_dicts()})
     else:
-        for note in dict.fromkeys(note for result in study for note in result.notes):
-            printing.message(f"{wanted.drive.name}: {note}")
-        _print(frame.to_dicts(), [*study.keys, *(["repeat"] if wanted.repeats > 1 else [])])
+        _print(
+            frame.to_dicts(),
+            [*study.keys, *(["repeat", "seed"] if frame["repeat"].n_unique() > 1 else [])],
+        )
 
 
 def _print(rows: list[dict[str, Any]], varied: list[str]) -> None:

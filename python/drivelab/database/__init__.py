@@ -24,7 +24,7 @@ import duckdb
 from drivelab import locks, output
 from drivelab.database.layout import LAYOUT_SQL, TABLES, VERSION, Table
 from drivelab.database.rows import REPLAY, REVIEW, RUN, Row, rows
-from drivelab.errors import RequestError, WorkError
+from drivelab.errors import RequestError, WorkError, database_reason
 
 __all__ = ["REPLAY", "REVIEW", "RUN", "Recorded", "Row", "append", "check", "read", "runs", "write"]
 
@@ -173,14 +173,14 @@ def _opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Conn
             raise RequestError(f'{option} "{path}": there is no such file')
         connection = _connected(path, option, read_only)
     except duckdb.Error as error:
-        raise RequestError(f'{option} "{path}": {_reason(error)}') from None
+        raise RequestError(f'{option} "{path}": {database_reason(error)}') from None
     with connection:
         _check_layout(connection, path, option, writing=not read_only)
         try:
             yield connection
         except duckdb.Error as error:
             if read_only:
-                raise RequestError(f'{option} "{path}": {_reason(error)}') from None
+                raise RequestError(f'{option} "{path}": {database_reason(error)}') from None
             raise
 
 
@@ -212,7 +212,7 @@ def _check_layout(connection: Connection, path: Path, option: str, writing: bool
             row = connection.execute("SELECT version FROM layout").fetchone()
             version = row[0] if row else None
     except duckdb.Error as error:
-        raise RequestError(f'{option} "{path}": {_reason(error)}') from None
+        raise RequestError(f'{option} "{path}": {database_reason(error)}') from None
     if version == VERSION or (not tables and writing):
         return
     if "points" in tables:
@@ -237,15 +237,7 @@ def _written(path: Path) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise WorkError(f"can't write to {path}: {_reason(error)}") from None
-
-
-def _reason(error: duckdb.Error) -> str:
-    """The first line of a message, without the words that only DuckDB's makers need."""
-    text = str(error).strip().splitlines()[0]
-    if "not a valid DuckDB database file" in text:
-        return "it is not a DuckDB database"
-    return text.removeprefix("IO Error: ")
+        raise WorkError(f"can't write to {path}: {database_reason(error)}") from None
 
 
 def _tables(connection: Connection) -> set[str]:

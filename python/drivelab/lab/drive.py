@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drivelab import _engine, plugins
 from drivelab import model as models
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.lab import checks
-from drivelab.lab.inside import Inside
 from drivelab.lab.job import Job
-from drivelab.lab.result import Result
-from drivelab.lab.running import DoneJobs, begin_jobs, done_jobs, run_jobs
-from drivelab.lab.session import Session
+from drivelab.lab.measuring import measure_jobs
 from drivelab.lab.steady import Steady, duration_ns
-from drivelab.lab.steps import Steps
+from drivelab.lab.trace import Trace
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
 from drivelab.states import State
-from drivelab.targets import EngineTarget
+from drivelab.targets import EngineTarget, Report
 from drivelab.targets.going import EngineRun, EngineSession
+
+if TYPE_CHECKING:
+    from drivelab.lab.inside import Inside
+    from drivelab.lab.result import Result
+    from drivelab.lab.running import DoneJobs
+    from drivelab.lab.session import Session
+    from drivelab.lab.steps import Steps
 
 Step = dict[str, Any]
 """Something that was done to a drive: {"state": NAME}, of a state from elsewhere an object with
@@ -70,6 +75,8 @@ class Drive:
         self._target: EngineTarget | None = None
         self._prepared: dict[State, Drive] = {}
         self._states: tuple[State, ...] = ()
+        # Threads that need one drive, as those of a cluster's worker, make it once.
+        self._making = threading.Lock()
 
     @property
     def model(self) -> models.Model:
@@ -99,24 +106,30 @@ class Drive:
     @property
     def key(self) -> str:
         """64 hexadecimal digits over model, seed, history and engine: equal keys, equal drives."""
-        known = [self._model.hash, self._seed, self._history, _engine.engine_version()]
-        return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+        engine_version = _engine.engine_version()
+        return drive_key(self._model.hash, self._seed, self._history, engine_version)
 
     @property
     def now_s(self) -> float:
         """The drive's own time in seconds, from 0 when it was made."""
-        return self._made().now_ns / NS_PER_S
+        return self.make().now_ns / NS_PER_S
 
     @property
     def counters(self) -> dict[str, float]:
         """What the drive has counted since it was made, by name with unit."""
-        return self._made().counters()
+        return self.make().counters()
 
     def with_parameters(self, parameters: Mapping[str, object]) -> Drive:
         """A new drive of the model with more parameters changed; nothing was done to it yet."""
         overrides = [(key, _text(key, value)) for key, value in parameters.items()]
         found = self._like(())
         found._model = self._model.with_overrides(overrides)
+        return found
+
+    def with_model(self, model: str | Path) -> Drive:
+        """A new drive of another model with the same parameters changed; nothing was done to it."""
+        found = self._like(())
+        found._model = models.load(str(model), self._model.overrides)
         return found
 
     def with_seed(self, seed: int) -> Drive:
@@ -151,41 +164,59 @@ class Drive:
 
     def run(
         self,
-        *jobs: Job,
+        *jobs: Job | Trace,
         keep: bool = False,
         log: bool = False,
         until: Steady | None = None,
         progress: bool = True,
     ) -> Result:
-        """Runs jobs that start together, on a copy: this drive stays as it is.
+        """Runs jobs that start together, or a trace, on a copy: this drive stays as it is.
 
         `keep`: the result holds the drive as the jobs left it (`result.drive`). `log`: it has every
         request (`result.requests`), about 100 bytes of memory each. `until`: the jobs end once a
         metric is steady (`result.steady`). Raises RequestError for a job that can't be on this
         drive.
         """
-        _check_jobs("run", jobs)
+        # Tables take a while to load, which processes that only measure don't need.
+        from drivelab.lab.result import Result
+        from drivelab.lab.running import run_jobs
+
+        traces = [job for job in jobs if isinstance(job, Trace)]
+        if traces:
+            if len(jobs) > 1 or keep or log or until is not None:
+                raise RequestError(
+                    "run(): a trace runs alone, without log or until, and the drive after it "
+                    "can't be kept"
+                )
+            work = partial(measure, self.make().clone(), jobs, self)
+            report = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
+            return Result(report, self, jobs)
+        own = _check_jobs("run", jobs)
         if until is not None:
             checks.instance("until", until, Steady, "('iops')")
-            jobs = tuple(until.endless(job) for job in jobs)
-        work = partial(run_jobs, self._made(), jobs, self._seed, log, until)
-        done = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
-        after = self._after(done, jobs, until) if keep else None
-        return Result(done.report, self, jobs, after, done.requests, done.steady)
+            own = tuple(until.endless(job) for job in own)
+        begin = partial(run_jobs, self.make(), own, self._seed, log, until)
+        done = run_alone(f"{self.name}: {own[0].name}", begin, shown=progress)
+        after = self._after(done, own, until) if keep else None
+        return Result(done.report, self, own, after, done.requests, done.steady)
 
     def steps(self, *jobs: Job, every: str | float = "1s", log: bool = False) -> Steps:
         """Runs jobs on a copy, step by step: `for step in drive.steps(job, every="1s")`.
 
         `every` is the length of a step in the drive's time. Raises RequestError as `run`.
         """
-        _check_jobs("steps", jobs)
+        from drivelab.lab.result import Result
+        from drivelab.lab.running import begin_jobs, done_jobs
+        from drivelab.lab.steps import Steps
+
+        own = _check_jobs("steps", jobs)
         every_ns = duration_ns("every", every)
-        run = begin_jobs(self._made(), jobs, self._seed, log)
+        run = begin_jobs(self.make(), own, self._seed, log)
 
         def result(ended: EngineRun, stopped: bool) -> Result:
-            done = done_jobs(ended, jobs, log)
-            after = None if stopped else self._after(done, jobs, None)
-            return Result(done.report, self, jobs, after, done.requests)
+            done = done_jobs(ended, own, log)
+            after = None if stopped else self._after(done, own, None)
+            return Result(done.report, self, own, after, done.requests)
 
         return Steps(run, every_ns, result)
 
@@ -195,14 +226,18 @@ class Drive:
 
         `data`: what writes contain, as of a Job; `fua`: a write is done only when it is in flash.
         """
+        from drivelab.lab.session import Session
+
         pattern = parse_data_pattern(data, "data").model_dump()
         seed = derive_seed(self._seed, self.name, "session")
-        session = EngineSession(self._made(), pattern, seed, fua)
+        session = EngineSession(self.make(), pattern, seed, fua)
         return Session(session, self.name, self.capacity_bytes)
 
     def inside(self) -> Inside:
         """Every block and every die, as they are now: tables."""
-        return Inside.of(self._made().inside())
+        from drivelab.lab.inside import Inside
+
+        return Inside.of(self.make().inside())
 
     def measure(
         self, test: str | Procedure, *, quick: bool = False, progress: bool = True
@@ -217,7 +252,7 @@ class Drive:
         kind = "disk" if self._model.is_disk else "flash"
         if kind not in test.kinds or not test.fits(self.capacity_bytes):
             raise RequestError(f'test "{test.id}": means nothing on {self.name}, or is too large')
-        target = self._made().clone()
+        target = self.make().clone()
         # As a review derives it, of a drive that was only prepared.
         prepared = self._states and len(self._history) == 1
         before = self._states[0].name if prepared else json.dumps(self._history)
@@ -232,7 +267,7 @@ class Drive:
         """
         duration_ns = checks.time_ns("time", time)
         found = self._like((*self._history, {"idle_ns": duration_ns}))
-        found._target = self._made().clone()
+        found._target = self.make().clone()
         found._target.idle(duration_ns)
         return found
 
@@ -250,14 +285,15 @@ class Drive:
         found._model, found._seed, found._history = self._model, self._seed, history
         # A drive with a history keeps it, and so the state that begins it.
         found._states = self._states if history else ()
-        found._target, found._prepared = None, {}
+        found._target, found._prepared, found._making = None, {}, threading.Lock()
         return found
 
-    def _made(self) -> EngineTarget:
-        """The drive itself; what was done to it is done again if it isn't here."""
-        if self._target is None:
-            self._target = run_alone(f"{self.name}: as it was", self._replayed, shown=False)
-        return self._target
+    def make(self) -> EngineTarget:
+        """The engine's drive; what was done to it is done again if it isn't here."""
+        with self._making:
+            if self._target is None:
+                self._target = run_alone(f"{self.name}: as it was", self._replayed, shown=False)
+            return self._target
 
     def _replayed(self, progress: TaskProgress) -> EngineTarget:
         # As reviews and `drivelab run` derive them.
@@ -272,9 +308,20 @@ class Drive:
                 target.idle(step["idle_ns"])
             else:
                 jobs = [Job.of_record(record) for record in step["jobs"]]
-                until = Steady.of_record(step["until"]) if "until" in step else None
-                target = run_jobs(target, jobs, self._seed, False, until, part).target
+                if "until" in step:
+                    from drivelab.lab.running import run_jobs
+
+                    until = Steady.of_record(step["until"])
+                    target = run_jobs(target, jobs, self._seed, False, until, part).target
+                else:
+                    measure_jobs(target, jobs, self._seed, part)
         return target
+
+    def __sizeof__(self) -> int:
+        """Bytes of memory, the engine's drive included where it is made: what a scheduler of
+        a cluster weighs before it moves work elsewhere."""
+        made = 0 if self._target is None else self._model.memory_bytes
+        return object.__sizeof__(self) + made
 
     def __getstate__(self) -> dict[str, Any]:
         known: dict[str, Any] = {"request": self._model.request}
@@ -290,7 +337,7 @@ class Drive:
             )
         self._seed, self._history = state["seed"], state["history"]
         self._states = tuple(plugins.referred(item) for item in state["states"])
-        self._target, self._prepared = None, {}
+        self._target, self._prepared, self._making = None, {}, threading.Lock()
 
     def __repr__(self) -> str:
         words = [repr(self.name)]
@@ -303,11 +350,34 @@ class Drive:
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
 
 
-def _check_jobs(method: str, jobs: Sequence[Job]) -> None:
+def _check_jobs(method: str, jobs: Sequence[Job | Trace]) -> tuple[Job, ...]:
     if not jobs:
         raise RequestError(f"{method}(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
     for job in jobs:
         checks.instance("job", job, Job, f"; several as {method}(one, another)")
+    return tuple(job for job in jobs if isinstance(job, Job))
+
+
+def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_version: str) -> str:
+    """The key of a drive, from all that it follows from."""
+    known = [model_hash, seed, history, engine_version]
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+
+
+def measured(drive: Drive, jobs: Sequence[Job | Trace]) -> Report:
+    """The report of jobs on a copy of a drive, as `Drive.run` has it, without more around it."""
+    return measure(drive.make().clone(), jobs, drive, TaskProgress("run"))
+
+
+def measure(
+    target: EngineTarget, jobs: Sequence[Job | Trace], drive: Drive, progress: TaskProgress
+) -> Report:
+    """Runs jobs, or a trace, on the drive of a target itself."""
+    if isinstance(jobs[0], Trace):
+        state = drive.history[-1].get("state", "run") if drive.history else "new"
+        return jobs[0].replayed(target, drive.seed, state, progress)
+    own = [job for job in jobs if isinstance(job, Job)]
+    return measure_jobs(target, own, drive.seed, progress)
 
 
 def _text(key: str, value: object) -> str:

@@ -78,7 +78,7 @@ class Job:
         self.name = checks.text("name", name)
         self.data = data
         self._pattern = parse_data_pattern(data, "data")
-        self.on_drive(ANY_CAPACITY_BYTES, 0, 0)
+        self.check(ANY_CAPACITY_BYTES)
 
     @property
     def options(self) -> dict[str, Value]:
@@ -102,6 +102,10 @@ class Job:
     def of_record(cls, record: Mapping[str, Any]) -> Job:
         """The job of such a record."""
         return cls(name=record["name"], data=record["data"], **record["options"])
+
+    def check(self, capacity_bytes: int) -> None:
+        """Raises RequestError for what can't be on a drive of this size."""
+        self.on_drive(capacity_bytes, 0, 0)
 
     def on_drive(self, capacity_bytes: int, seed: int, index: int) -> FioJob:
         """The job as it runs on a drive of this size; raises RequestError.

@@ -97,12 +97,17 @@ def _empty() -> tuple[Figure, Axes]:
 
 
 def _finished(figure: Figure, axes: Axes) -> Figure:
+    finished(axes)
+    return figure
+
+
+def finished(axes: Axes, *, legend: bool = True) -> None:
+    """A grid, no frame, and a legend of several lines."""
     axes.grid(visible=True, color="#e2e8f0", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    if len(axes.get_legend_handles_labels()[1]) > 1:
+    if legend and len(axes.get_legend_handles_labels()[1]) > 1:
         axes.legend(frameon=False)
-    return figure
 
 
 def _colour(index: int) -> str:
@@ -127,39 +132,3 @@ def _share_text(place: float) -> str:
     if place > 2:
         return f"99.{'9' * (round(place) - 2)}"
     return f"{100 * (1 - 10**-place):.0f}"
-
-
-def lines(means: pl.DataFrame, x: str, y: str, hue: str | None, title: str) -> Figure:
-    """`y` over `x`, a line for each value of `hue`; bars are 95 % intervals."""
-    figure, axes = _empty()
-    names = means[hue].unique(maintain_order=True).to_list() if hue is not None else [None]
-    for index, name in enumerate(names):
-        part = means if hue is None else means.filter(pl.col(hue) == name)
-        known = part.filter(pl.col(y).is_not_null())
-        places = known[x].to_list()
-        centre = known[y].to_list()
-        bars = None
-        if known["low"].null_count() < known.height:
-            low = [m - (m if a is None else a) for m, a in zip(centre, known["low"], strict=True)]
-            high = [(m if b is None else b) - m for m, b in zip(centre, known["high"], strict=True)]
-            bars = [low, high]
-        axes.errorbar(
-            places,
-            centre,
-            yerr=bars,
-            label=None if name is None else str(name),
-            color=COLOURS[index % len(COLOURS)],
-            marker=MARKERS[index % len(MARKERS)],
-            markersize=5,
-            linewidth=1.6,
-            capsize=3,
-        )
-    axes.set_title(title, fontsize=10, loc="left")
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-    _finished(figure, axes)
-    if hue is not None:
-        axes.legend(title=hue, frameon=False)
-    return figure

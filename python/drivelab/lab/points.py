@@ -1,26 +1,23 @@
-"""The points of a sweep: what is varied, in which order, and what each point is known by."""
+"""The points of a sweep: what each is known by, and the drive and job of each."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from drivelab.errors import RequestError
-from drivelab.fio.jobs import option_names
-from drivelab.lab import checks
+from drivelab.lab import checks, notation
+from drivelab.lab.axes import APART_FROM_PARAMETERS, JOB, MODEL, STATE, TRACE, Varied
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
-from drivelab.repeats import seeds
+from drivelab.lab.trace import Trace
+from drivelab.quantities import repeat_seeds
 from drivelab.states import State
-
-JOB = "job."
-"""Keys of a grid that begin like this are options of the job."""
-STATE = "state"
 
 
 @dataclass(frozen=True)
@@ -28,98 +25,112 @@ class Point:
     """One measurement of a sweep."""
 
     values: dict[str, Any]
-    """What is varied, by the keys of the grid."""
+    """What is varied, by key."""
     repeat: int
     drive: Drive
     """As the job finds it, not yet prepared."""
-    job: Job
+    job: Job | Trace
 
     @cached_property
     def key(self) -> str:
         """64 hexadecimal digits over all that the result follows from: model, seed, what was done
         to the drive, job and engine. Equal points of any sweeps have equal keys."""
-        known = [self.drive.key, self.job.record()]
-        return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+        return point_key(self.drive.key, self.job.record())
+
+
+def point_key(drive: str, job: Mapping[str, Any]) -> str:
+    """The key of a point, from the drive's and the record of the job."""
+    return hashlib.sha256(json.dumps([drive, job], sort_keys=True).encode()).hexdigest()
 
 
 def points(
     drive: Drive,
-    grid: Mapping[str, Iterable[Any]],
-    job: Job,
+    varied: Varied,
+    job: Job | Trace | None,
     state: str | State | None,
     repeats: int,
 ) -> list[Point]:
-    """All combinations, the last key of the grid fastest, each with every seed.
+    """The points of all combinations, each with every seed.
 
     Raises RequestError for a key, a value or a combination that can't be, before anything runs.
     """
-    count = checks.whole("repeats", repeats, 1, 1000)
-    if drive.history and (state is not None or any(not k.startswith(JOB) for k in grid)):
+    seeds = _seeds(drive, varied, repeats)
+    if drive.history and (state is not None or any(not _is_job(k) for k in varied.keys)):
         raise RequestError(
             "sweep(): the drive has a past already, which other parameters, states or seeds would "
             "not share; give a new one and state=..., or vary only options of the job"
         )
-    if drive.history and repeats > 1:
-        raise RequestError("repeats: the drive has a past already; give a new one and state=...")
-    for key in grid:
-        if key == "seed":
-            raise RequestError("seed: ask for repeats=N instead, which measures with N seeds")
-        if key in option_names() and key != STATE:
-            raise RequestError(f'"{key}" is an option of the job: its key is "{JOB}{key}"')
-    axes = {key: _values(key, values) for key, values in grid.items()}
-    if STATE in axes and state is not None:
+    if STATE in varied.keys and state is not None:
         raise RequestError("state: it is in the grid and beside it; once is allowed")
     found: list[Point] = []
     variants: dict[str, list[Drive]] = {}
-    for combination in itertools.product(*axes.values()):
-        values = dict(zip(axes, combination, strict=True))
-        parameters = {k: v for k, v in values.items() if not k.startswith(JOB) and k != STATE}
-        label = json.dumps([parameters, values.get(STATE)], default=str)
+    for values in varied.combinations:
+        own_values = {k: v for k, v in values.items() if not _is_job(k)}
+        label = json.dumps(own_values, default=str)
         if label not in variants:
-            variants[label] = _variants(drive, parameters, values.get(STATE, state), count)
-        options = {k.removeprefix(JOB): v for k, v in values.items() if k.startswith(JOB)}
-        own = job.with_options(**options) if options else job
+            variants[label] = _variants(drive, own_values, state, seeds)
+        own = _job(job, values)
         found += [Point(values, n, each, own) for n, each in enumerate(variants[label])]
+    for key, each in (varied.axes or {}).items():
+        if key not in APART_FROM_PARAMETERS:
+            _check_apart(key, each, drive, found[0].job)
     return found
 
 
-def groups(found: Sequence[Point], workers: int) -> list[list[Point]]:
-    """Points that start from one prepared drive, together: prepared once, used by all of them.
-
-    Are there fewer drives than workers, the largest groups are shared out.
-    """
-    by_drive: dict[str, list[Point]] = {}
-    for point in found:
-        by_drive.setdefault(point.drive.key, []).append(point)
-    parts = list(by_drive.values())
-    while len(parts) < workers:
-        largest = max(parts, key=len, default=[])
-        if len(largest) < 2:
-            break
-        index, half = parts.index(largest), (len(largest) + 1) // 2
-        parts[index : index + 1] = [largest[:half], largest[half:]]
-    return parts
+def _is_job(key: str) -> bool:
+    """Whether a key changes what is run, not what it runs on."""
+    return key.startswith(JOB) or key == TRACE
 
 
-def _values(key: str, values: Iterable[Any]) -> list[Any]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise RequestError(f"{key} = {values!r}: give a list of values, e.g. [{values!r}]")
-    found = [checks.plain(value) for value in values]
-    if not found:
-        raise RequestError(f"{key}: the list of values is empty")
-    twice = [value for index, value in enumerate(found) if str(value) in map(str, found[:index])]
-    if twice:
-        raise RequestError(
-            f"{key}: {twice[0]!r} is there twice; for more runs of it give repeats=N"
-        )
-    return found
+def _job(job: Job | Trace | None, values: Mapping[str, Any]) -> Job | Trace:
+    """What is run at a point."""
+    options = {k.removeprefix(JOB): v for k, v in values.items() if k.startswith(JOB)}
+    if TRACE not in values:
+        if job is None:
+            raise RequestError('job: give a drivelab.Job or Trace, or vary "trace"')
+        return job.with_options(**options) if options else job
+    if isinstance(job, Job):
+        raise RequestError("trace: it is varied, and there is a job beside it; one of them")
+    own = job.options if job is not None else {}
+    return Trace(values[TRACE], **own).with_options(**options)
+
+
+def _seeds(drive: Drive, varied: Varied, repeats: int) -> Sequence[int]:
+    count = checks.whole("repeats", repeats, 1, 1000)
+    if drive.history and (repeats > 1 or varied.seeds):
+        raise RequestError("repeats: the drive has a past already; give a new one and state=...")
+    if varied.seeds is None:
+        return repeat_seeds(drive.seed, count)
+    if count > 1:
+        raise RequestError("seed: it is in the grid, and repeats beside it; one of them is allowed")
+    return varied.seeds
+
+
+def _check_apart(key: str, values: Sequence[Any], drive: Drive, job: Job | Trace) -> None:
+    """Raises RequestError for two values in other words that are one."""
+
+    def meaning(value: Any) -> Any:
+        if key.startswith(JOB):
+            own = job.with_options(**{key.removeprefix(JOB): value})
+            if isinstance(own, Trace):
+                return None
+            return own.on_drive(drive.capacity_bytes, drive.seed, 0).job
+        return drive.with_parameters({key: value}).model.hash
+
+    for one, other in itertools.combinations(values, 2):
+        if notation.equal(one, other) and meaning(one) == meaning(other):
+            raise RequestError(f"{key}: {one!r} and {other!r} are one value; give it once")
 
 
 def _variants(
-    drive: Drive, parameters: Mapping[str, Any], state: str | State | None, repeats: int
+    drive: Drive, values: Mapping[str, Any], state: str | State | None, seeds: Sequence[int]
 ) -> list[Drive]:
     """The drive with other parameters, once for each seed, with the state before it."""
     if drive.history:
         return [drive]
-    own = drive.with_parameters(parameters) if parameters else drive
-    return [own.with_seed(seed).in_state(state or "new") for seed in seeds(drive.seed, repeats)]
+    parameters = {k: v for k, v in values.items() if k not in APART_FROM_PARAMETERS}
+    own = drive.with_model(checks.text(MODEL, values[MODEL])) if MODEL in values else drive
+    if parameters:
+        own = own.with_parameters(parameters)
+    before = values.get(STATE, state) or "new"
+    return [own.with_seed(seed).in_state(before) for seed in seeds]

@@ -11,6 +11,7 @@ from drivelab import counters, results
 from drivelab.errors import RequestError
 from drivelab.fio.output import DIRECTIONS, flash_of_jobs, traffic_record
 from drivelab.lab.job import Job
+from drivelab.lab.trace import Trace
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.targets import Report
 
@@ -32,7 +33,7 @@ class Result:
         self,
         report: Report,
         before: Drive | None,
-        jobs: Sequence[Job],
+        jobs: Sequence[Job | Trace],
         after: Drive | None = None,
         requests: pl.DataFrame | None = None,
         steady: Mapping[str, Any] | None = None,
@@ -50,7 +51,7 @@ class Result:
         return self._report
 
     @property
-    def jobs(self) -> tuple[Job, ...]:
+    def jobs(self) -> tuple[Job | Trace, ...]:
         """What was run."""
         return self._jobs
 

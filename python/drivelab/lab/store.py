@@ -11,8 +11,9 @@ from typing import Any
 import duckdb
 
 from drivelab import _engine
-from drivelab.errors import RequestError, WorkError
-from drivelab.lab.points import Point
+from drivelab.errors import RequestError, WorkError, database_reason
+from drivelab.lab.drive import drive_key
+from drivelab.lab.points import Point, point_key
 from drivelab.targets import Report
 
 FILE = "study.duckdb"
@@ -35,25 +36,21 @@ CREATE TABLE points (
 
 
 class Store:
-    """Reports by the keys of points; without a path only as long as the program runs."""
+    """Reports by the keys of points; without a connection only as long as the program runs."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None) -> None:
         self._connection = connection
-        self._known: dict[str, Report] = {}
+        self._known: dict[str, str] = {}
 
-    def find(self, keys: Sequence[str]) -> dict[str, Report]:
-        """Those of these points that were measured before."""
-        found = {key: self._known[key] for key in keys if key in self._known}
-        if self._connection is not None:
-            missing = [key for key in dict.fromkeys(keys) if key not in found]
-            rows = self._connection.execute(
-                "SELECT key, report FROM points WHERE list_contains($keys, key)",
-                {"keys": missing},
-            ).fetchall()
-            found |= {key: json.loads(report) for key, report in rows}
-        return found
+    def keys(self, wanted: Sequence[str]) -> set[str]:
+        """Those of these keys whose points were measured before."""
+        return set(self._select("key, ''", wanted))
 
-    def add(self, point: Point, report: Report) -> None:
+    def reports(self, wanted: Sequence[str]) -> dict[str, Report]:
+        """The reports of these points, as far as they are there."""
+        return {key: json.loads(text) for key, text in self._select("key, report", wanted).items()}
+
+    def add(self, point: Point, report: str) -> None:
         """Keeps a result: once this returns, nothing takes it away again."""
         if self._connection is None:
             self._known[point.key] = report
@@ -68,10 +65,25 @@ class Store:
             json.dumps(drive.history),
             json.dumps(point.job.record()),
             _engine.engine_version(),
-            json.dumps(report),
+            report,
         ]
         marks = ", ".join("?" * len(row))
         self._connection.execute(f"INSERT OR IGNORE INTO points VALUES ({marks})", row)
+
+    def _select(self, columns: str, wanted: Sequence[str]) -> dict[str, str]:
+        if self._connection is None:
+            return {key: self._known[key] for key in wanted if key in self._known}
+        rows = self._connection.execute(
+            f"SELECT {columns} FROM points WHERE list_contains($keys, key)",
+            {"keys": list(dict.fromkeys(wanted))},
+        ).fetchall()
+        return dict(rows)
+
+
+def file_of(place: str | Path) -> Path:
+    """The file of a store: NAME.duckdb itself, or in a folder."""
+    path = Path(place)
+    return path if path.suffix == ".duckdb" else path / FILE
 
 
 @contextmanager
@@ -83,26 +95,80 @@ def opened(place: str | Path | None) -> Iterator[Store]:
     if place is None:
         yield Store(None)
         return
-    path = Path(place)
-    file = path if path.suffix == ".duckdb" else path / FILE
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        connection = duckdb.connect(str(file))
-    except (OSError, duckdb.Error) as error:
-        reason = str(error).splitlines()[0]
-        raise RequestError(f'store "{place}": can\'t be opened: {reason}') from None
-    try:
-        _check(connection, file)
+    with _connected(place) as connection:
         yield Store(connection)
+
+
+def merge(places: Sequence[str | Path], into: str | Path) -> tuple[int, int]:
+    """Adds the points of stores to one that may be there already, in one transaction.
+
+    Returns how many were added, and how many were there. Raises RequestError for a place that is no
+    store, for a point that isn't what its key says, and for two results of one point that differ.
+    """
+    files = [file_of(place) for place in places]
+    for place, file in zip(places, files, strict=True):
+        if not file.is_file():
+            raise RequestError(f'store "{place}": there is no {file}')
+        if file.resolve() == file_of(into).resolve():
+            raise RequestError(f'store "{place}": it is the one that is merged into')
+    added = seen = 0
+    with _connected(into) as connection:
+        connection.begin()
+        for place in places:
+            with _connected(place, read_only=True) as other:
+                rows = other.execute("SELECT * FROM points ORDER BY rowid").fetchall()
+            for row in rows:
+                _check_key(place, row)
+                added += _merged(connection, place, row)
+            seen += len(rows)
+        connection.commit()
+    return added, seen - added
+
+
+def _check_key(place: str | Path, row: Sequence[Any]) -> None:
+    key, _, model_hash, _, seed, history, job, engine_version, _ = row
+    drive = drive_key(model_hash, seed, json.loads(history), engine_version)
+    if point_key(drive, json.loads(job)) != key:
+        raise RequestError(
+            f'store "{place}": point {key[:12]}... is not what its key says: the file was changed'
+        )
+
+
+def _merged(connection: duckdb.DuckDBPyConnection, place: str | Path, row: Sequence[Any]) -> bool:
+    """Whether the point wasn't there yet."""
+    found = connection.execute("SELECT report FROM points WHERE key = ?", [row[0]]).fetchone()
+    if found is None:
+        connection.execute(f"INSERT INTO points VALUES ({', '.join('?' * len(row))})", list(row))
+        return True
+    if json.loads(found[0]) != json.loads(row[-1]):
+        raise RequestError(
+            f'store "{place}": point {row[0][:12]}... of {row[1]} has another result than the '
+            "one that is there; nothing was merged"
+        )
+    return False
+
+
+@contextmanager
+def _connected(place: str | Path, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+    file = file_of(place)
+    try:
+        if not read_only:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        connection = duckdb.connect(str(file), read_only=read_only)
+    except (OSError, duckdb.Error) as error:
+        raise RequestError(f'store "{place}": can\'t be opened: {database_reason(error)}') from None
+    try:
+        _check(connection, file, making=not read_only)
+        yield connection
     except duckdb.IOException as error:
-        raise WorkError(f'store "{place}": {str(error).splitlines()[0]}') from None
+        raise WorkError(f'store "{place}": {database_reason(error)}') from None
     finally:
         connection.close()
 
 
-def _check(connection: duckdb.DuckDBPyConnection, file: Path) -> None:
+def _check(connection: duckdb.DuckDBPyConnection, file: Path, *, making: bool) -> None:
     names = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
-    if not names:
+    if not names and making:
         connection.execute(f"BEGIN; {_SQL} INSERT INTO layout VALUES ({VERSION}); COMMIT")
         return
     version = (

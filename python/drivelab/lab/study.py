@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from drivelab import output
 from drivelab.errors import RequestError, nearest
 from drivelab.estimates import estimate
+from drivelab.lab import notation
+from drivelab.lab import sensitivity as sensitivities
+from drivelab.lab.axes import MODEL
 from drivelab.lab.points import Point
 from drivelab.lab.result import Result
 from drivelab.targets import Report
 
 DIRECTION = "direction"
+SHOWN = ("iops", "mib_per_s", "latency_mean_us", "latency_p99_us", "write_amplification")
+"""Columns that a study shows of itself, after what was varied; `frame` has all."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+ROWS_SHOWN, WIDTH_SHOWN = 20, 160
 
 
 def _state(point: Point) -> str:
@@ -37,6 +47,20 @@ class Study:
         """What was varied."""
         return self._keys
 
+    @property
+    def notes(self) -> list[str]:
+        """What must be known to read the numbers. Of notes that differ in a number only, as of
+        many small drives, the one with the largest, and how many there are."""
+        alike: dict[str, list[str]] = {}
+        for note in dict.fromkeys(note for result in self for note in result.notes):
+            alike.setdefault(_NUMBER.sub("#", note), []).append(note)
+        found = []
+        for notes in alike.values():
+            worst = max(notes, key=lambda note: [float(n) for n in _NUMBER.findall(note)])
+            more = f" (the largest of {len(notes)} such notes)" if len(notes) > 1 else ""
+            found.append(worst + more)
+        return found
+
     def __len__(self) -> int:
         return len(self._points)
 
@@ -50,20 +74,23 @@ class Study:
 
     def where(self, values: Mapping[str, Any]) -> Study:
         """The points that have these values of what was varied; raises RequestError for others."""
+        wanted: dict[str, Any] = {}
         for key, value in values.items():
             known = list(dict.fromkeys(point.values.get(key) for point in self._points))
             if key not in self._keys:
                 hint = nearest(key, self._keys)
                 raise RequestError(f'"{key}" was not varied{hint} Varied: {", ".join(self._keys)}')
-            if value not in known:
+            same = [one for one in known if one == value or notation.equal(one, value)]
+            if not same:
                 there = ", ".join(map(repr, known))
                 raise RequestError(
                     f"where(): {key} = {value!r} was not measured; there are: {there}"
                 )
+            wanted[key] = value if value in known else same[0]
         chosen = [
             index
             for index, point in enumerate(self._points)
-            if all(point.values[key] == value for key, value in values.items())
+            if all(point.values[key] == value for key, value in wanted.items())
         ]
         return Study(
             [self._points[index] for index in chosen],
@@ -116,12 +143,12 @@ class Study:
 
     def plot(self, x: str, y: str, *, hue: str | None = None) -> Any:
         """A matplotlib figure: `y` over `x`, a line for each value of `hue`, with the interval of
-        repeats. What else was varied must be one value: filter it, or sweep less.
+        repeats; a panel for each combination of what else was varied.
 
-        Raises RequestError for a column that isn't there.
+        Raises RequestError for a column that isn't there, or too many panels.
         """
         # Loaded only where something is drawn.
-        from drivelab.lab.plots import lines
+        from drivelab.lab.study_plots import PANELS_MAX, lines
 
         for key in (x, *([hue] if hue is not None else [])):
             if key not in self._keys and (key, hue) != (DIRECTION, DIRECTION):
@@ -132,16 +159,59 @@ class Study:
         # What a direction has none of, as reads of write amplification, says nothing of it.
         means = means.filter(pl.col(y).is_not_null().any().over(DIRECTION))
         others = [key for key in (*self._keys, DIRECTION) if key not in (x, hue)]
-        several = [key for key in others if means[key].n_unique() > 1]
-        if several:
+        panels = [key for key in others if means[key].n_unique() > 1]
+        if DIRECTION in panels and means.drop(DIRECTION).select(self._keys).is_unique().all():
+            # What was varied says it already.
+            panels.remove(DIRECTION)
+        if panels and means.select(panels).n_unique() > PANELS_MAX:
             raise RequestError(
-                f"plot(): {', '.join(several)} has several values, too; only x and hue may have"
+                f"plot(): {', '.join(panels)} has more than {PANELS_MAX} values, a panel each; "
+                "take some of them with where()"
             )
-        return lines(means, x, y, hue, self._title())
+        return lines(means, x, y, hue, panels, self.title)
 
-    def _title(self) -> str:
+    def sensitivity(self, metrics: Sequence[str] | None = None) -> pl.DataFrame:
+        """How much each metric follows from each thing that was varied: `share` is the part of its
+        variance (0 to 1) that lies between the values of `key`, whatever else there is.
+
+        `metrics` are columns of `frame`, by default rates, latencies and write amplification.
+        Raises RequestError for one that isn't there.
+        """
+        frame = self.frame()
+        for metric in metrics or ():
+            self._check(frame, metric)
+        return sensitivities.sensitivity(frame, self._keys, metrics or sensitivities.METRICS)
+
+    def report(self, path: str | Path) -> Path:
+        """Writes a page (HTML) that says what moves what: sensitivities, small multiples, parallel
+        coordinates, and all points. Raises RequestError for a place that can't be written."""
+        # Loaded only where a page is written.
+        from drivelab.lab import study_page
+
+        return study_page.write(self, Path(path))
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Writes `frame` to a Parquet file, which appears whole or not at all."""
+        place = output.writable_file(Path(path), "to_parquet()")
+        output.publish(place.parent, {place.name: lambda file: self.frame().write_parquet(file)})
+        return place
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset of the metrics, with a dimension for each thing that was varied, and
+        for directions and repeats where there are several; NaN where nothing was measured. Points
+        that are far from a full grid, as samples are, have one dimension, "point".
+
+        Raises RequestError where xarray isn't installed: it comes with drivelab[xarray].
+        """
+        # Needed only here, and not by everybody.
+        from drivelab.lab.study_arrays import dataset
+
+        return dataset(self.frame(), self._keys, self.title)
+
+    @property
+    def title(self) -> str:
         """Drive, state and repeats, for a picture."""
-        words = [self._points[0].drive.model.title]
+        words = [] if MODEL in self._keys else [self._points[0].drive.model.title]
         if "state" not in self._keys:
             words.append(_state(self._points[0]))
         repeats = 1 + max(point.repeat for point in self._points)
@@ -162,7 +232,18 @@ class Study:
             )
 
     def __repr__(self) -> str:
-        return f"<Study of {len(self)} points over {', '.join(self._keys)}>\n{self.frame()}"
+        frame = self.frame()
+        several = [key for key in ("repeat", DIRECTION) if frame[key].n_unique() > 1]
+        shown = [*self._keys, *several, *SHOWN]
+        with pl.Config(
+            tbl_rows=ROWS_SHOWN,
+            tbl_cols=len(shown),
+            tbl_width_chars=WIDTH_SHOWN,
+            tbl_hide_column_data_types=True,
+            tbl_hide_dataframe_shape=True,
+            tbl_formatting="UTF8_FULL_CONDENSED",
+        ):
+            return f"<Study of {len(self)} points: {self.title}>\n{frame.select(shown)}"
 
     def _repr_html_(self) -> str:
         return str(self.frame()._repr_html_())

@@ -3,48 +3,62 @@
 from __future__ import annotations
 
 import os
-import queue
-import threading
 from collections.abc import Iterable, Mapping
-from functools import partial
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drivelab import schedule
-from drivelab.lab import checks
+from drivelab.errors import RequestError
+from drivelab.lab import checks, cluster, shards
 from drivelab.lab import store as stores
+from drivelab.lab import workers as processes
+from drivelab.lab.axes import varied
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
-from drivelab.lab.points import Point, groups, points
-from drivelab.lab.study import Study
-from drivelab.lab.workers import Worker
-from drivelab.progress import Bar, Crew, TaskProgress
+from drivelab.lab.points import Point
+from drivelab.lab.points import points as points_of
+from drivelab.lab.trace import Trace
 from drivelab.states import State
-from drivelab.targets import Report
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from drivelab.lab.study import Study
 
 WORKERS_MAX = 64
 
 
 def sweep(
     drive: Drive,
-    grid: Mapping[str, Iterable[Any]],
+    grid: Mapping[str, object] | None = None,
     *,
-    job: Job,
+    job: Job | Trace | None = None,
+    points: Iterable[Mapping[str, Any]] | None = None,
     state: str | State | None = None,
     repeats: int = 1,
     workers: int | None = None,
+    executor: Client | None = None,
+    scheduler: str | None = None,
+    shard: str | None = None,
     store: str | Path | None = None,
     progress: bool = True,
 ) -> Study:
     """Measures a job for every combination of values; returns a `Study`.
 
-    Keys of `grid` are parameters of the model as `--set` takes them, "state", or options of the job
-    as "job.iodepth"; each has a list of values. `state` is prepared before each job, "new" by
-    default. `repeats` measures every combination with so many seeds. `workers` are processes, as
-    many as there are processors by default, or as drives fit into a quarter of the memory; the
-    results are the same to the bit with any number. With `store`, a folder or a file NAME.duckdb,
-    each result stays as soon as it is there: interrupted, however hard, the same call goes on where
-    it was, and another sweep finds the points that it shares.
+    Keys are parameters of the model as `--set` takes them, "model", "state", "seed", or options of
+    the job as "job.iodepth"; "trace" is a file that is replayed in place of a job, with the options
+    of a `Trace` as `job`, if there is one. In `grid` each has a list of values; "job.bs,
+    job.iodepth" are two that vary together, with lists of pairs. `points` are listed one by one,
+    with the same keys each, as `drivelab.samples` draws them. `state` is prepared before each job,
+    "new" by default. `repeats` measures every combination with so many seeds.
+
+    Points are measured by `workers` processes, as many as there are processors by default, or as
+    drives fit into a quarter of the memory; or on a cluster, by a dask.distributed.Client as
+    `executor` or the address of its `scheduler`. The results are the same to the bit wherever they
+    come from. With `store`, a folder or a file NAME.duckdb, each result stays as soon as it is
+    there: interrupted, however hard, the same call goes on where it was, and another sweep finds
+    the points that it shares. `shard` "3/16" measures the third of sixteen parts.
 
     >>> study = sweep(
     ...     Drive("intel-x25-m-g1-80gb", scale="1/64"),
@@ -59,18 +73,44 @@ def sweep(
     Raises RequestError for what can't be before anything runs, WorkError when it is stopped.
     """
     checks.instance("drive", drive, Drive)
-    checks.instance("job", job, Job)
+    if job is not None and not isinstance(job, Trace):
+        checks.instance("job", job, Job)
     if workers is not None:
         checks.whole("workers", workers, 1, WORKERS_MAX)
-    found = points(drive, grid, job, state, repeats)
-    for point in {(point.drive.key, point.job): point for point in found}.values():
-        point.job.on_drive(point.drive.capacity_bytes, point.drive.seed, 0)
-    with stores.opened(store) as kept:
-        reports = kept.find([point.key for point in found])
-        missing = list({point.key: point for point in found if point.key not in reports}.values())
-        if missing:
-            _measure(missing, kept, reports, _workers(workers, missing), progress)
-    return Study(found, [reports[point.key] for point in found], tuple(grid))
+    _check_one_place(workers, executor, scheduler)
+    what = varied(grid, points)
+    found = points_of(drive, what, job, state, repeats)
+    if shard is not None:
+        found = shards.part(found, shard)
+    for capacity_bytes, own in {(p.drive.capacity_bytes, p.job): None for p in found}:
+        own.check(capacity_bytes)
+    with ExitStack() as open_places:
+        kept = open_places.enter_context(stores.opened(store))
+        there = kept.keys([point.key for point in found])
+        missing = list({point.key: point for point in found if point.key not in there}.values())
+        if missing and scheduler is not None:
+            executor = open_places.enter_context(cluster.connected(scheduler))
+        if missing and executor is not None:
+            cluster.measure(executor, missing, kept.add, progress)
+        elif missing:
+            processes.measure(missing, kept.add, _workers(workers, missing), progress)
+        reports = kept.reports([point.key for point in found])
+    # Tables take a while to load; until here the processors were needed for drives.
+    from drivelab.lab.study import Study
+
+    return Study(found, [reports[point.key] for point in found], what.keys)
+
+
+def _check_one_place(workers: int | None, executor: Client | None, scheduler: str | None) -> None:
+    """Raises RequestError unless one place at most is given where points are measured."""
+    given = {"workers": workers, "executor": executor, "scheduler": scheduler}
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise RequestError(f"sweep(): {' and '.join(names)}: one of them is allowed")
+    if executor is not None:
+        cluster.check(executor)
+    if scheduler is not None:
+        checks.text("scheduler", scheduler)
 
 
 def _workers(wanted: int | None, missing: list[Point]) -> int:
@@ -80,46 +120,3 @@ def _workers(wanted: int | None, missing: list[Point]) -> int:
     drive_bytes = max(2 * point.drive.model.memory_bytes for point in missing)
     fitting = max(1, schedule.usual_memory_bytes() // max(1, drive_bytes))
     return min(len(os.sched_getaffinity(0)), fitting, WORKERS_MAX)
-
-
-def _measure(
-    missing: list[Point],
-    kept: stores.Store,
-    reports: dict[str, Report],
-    workers: int,
-    shown: bool,
-) -> None:
-    """Measures points in processes; results are kept by one thread at a time."""
-    turn = threading.Lock()
-    free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-    crew_workers = [Worker() for _ in range(workers)]
-    for one in crew_workers:
-        free.put(one)
-
-    def take(progress: TaskProgress, share: float, point: Point, report: Report) -> None:
-        with turn:
-            kept.add(point, report)
-            reports[point.key] = report
-        progress.add(share)
-
-    def work(group: list[Point], progress: TaskProgress) -> None:
-        one = free.get()
-        try:
-            one.measure(group, partial(take, progress, 1 / len(group)), progress)
-        finally:
-            free.put(one)
-
-    parts = groups(missing, workers)
-    tasks = [TaskProgress(f"{part[0].drive.name}, {part[0].values}", len(part)) for part in parts]
-    try:
-        with Bar(len(missing), shown) as bar, Crew(workers, bar) as crew:
-            crew.tasks.extend(tasks)
-            crew.wait(
-                *(
-                    crew.submit(task, partial(work, part))
-                    for task, part in zip(tasks, parts, strict=True)
-                )
-            )
-    finally:
-        for one in crew_workers:
-            one.close()

@@ -7,21 +7,37 @@ seed = 1                       # optional
 repeats = 3                    # optional
 
 [set]                          # optional: parameters that all points share
-"write_buffer.bytes" = 1048576
+"write_buffer.size_bytes" = 1048576
 
 [job]                          # fio's options, and `data`
 rw = "randwrite"
 bs = "4k"
 
-[grid]                         # what is varied, each with its values
+[trace]                        # instead of [job]: what is replayed, with `drivelab.Trace`'s options
+path = "disk.blkparse"         # or `trace` in the grid
+pacing = "capped"
+
+[grid]                         # what is varied: every combination of these values
 spare_ratio = [0.07, 0.28]
-"job.iodepth" = [1, 32]
+"job.bs, job.iodepth" = [["4k", 32], ["64k", 1]]   # these two together
+seed = [1, 2, 3]               # instead of `repeats`
+
+[[points]]                     # with or instead of [grid]: one by one, all with the same keys
+"write_buffer.size_bytes" = 1048576
+
+[samples]                      # instead of [[points]]: drawn from ranges (`drivelab.samples`)
+count = 64
+method = "sobol"               # or "random"
+seed = 1
+[samples.ranges]
+spare_ratio = [0.07, 0.5]
+"job.iodepth" = [1, 32, "log"]
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,10 +46,17 @@ from drivelab.errors import RequestError, nearest
 from drivelab.lab import checks
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
+from drivelab.lab.samples import samples
+from drivelab.lab.trace import OPTIONS, Trace
 
-KEYS = ("drive", "scale", "state", "seed", "repeats", "set", "job", "grid")
-NEEDED = ("drive", "job", "grid")
-TABLES = ("set", "job", "grid")
+KEYS = (
+    *("drive", "scale", "state", "seed", "repeats", "set"),
+    *("job", "trace", "grid", "points", "samples"),
+)
+NEEDED = ("drive",)
+VARIED = ("grid", "points", "samples")
+TABLES = ("set", "job", "trace", "grid", "samples")
+SAMPLES = ("count", "method", "seed", "ranges")
 
 
 @dataclass(frozen=True)
@@ -41,8 +64,9 @@ class Sweep:
     """What `sweep` is given."""
 
     drive: Drive
-    grid: dict[str, list[Any]]
-    job: Job
+    grid: dict[str, list[Any]] | None
+    points: list[dict[str, Any]] | None
+    job: Job | Trace | None
     state: str | None
     repeats: int
 
@@ -64,19 +88,17 @@ def read(path: Path) -> Sweep:
 
 
 def _sweep(said: Mapping[str, Any]) -> Sweep:
-    for key in said:
-        if key not in KEYS:
-            raise RequestError(
-                f'key "{key}" is unknown{nearest(key, KEYS)} Known: {", ".join(KEYS)}'
-            )
+    _known("key", said, KEYS)
     for key in NEEDED:
         if key not in said:
             raise RequestError(f'key "{key}" is missing; needed: {", ".join(NEEDED)}')
+    if not any(key in said for key in VARIED):
+        raise RequestError(f"nothing is varied; needed is one of {', '.join(VARIED)}")
     for key in TABLES:
         if not isinstance(said.get(key, {}), dict):
             raise RequestError(f'key "{key}": allowed: a table, [{key}]')
-    grid = _flat(said["grid"])
-    for key, values in grid.items():
+    grid = _flat(said["grid"]) if "grid" in said else None
+    for key, values in (grid or {}).items():
         if not isinstance(values, list):
             raise RequestError(f"grid: {key} = {values!r}: allowed: a list of values")
     scale = said.get("scale")
@@ -86,7 +108,54 @@ def _sweep(said: Mapping[str, Any]) -> Sweep:
         seed=said.get("seed", 1),
         scale=None if scale is None else checks.text("scale", scale),
     )
-    return Sweep(drive, grid, Job(**said["job"]), said.get("state"), said.get("repeats", 1))
+    repeats = said.get("repeats", 1)
+    return Sweep(drive, grid, _points(said), _job(said), said.get("state"), repeats)
+
+
+def _job(said: Mapping[str, Any]) -> Job | Trace | None:
+    """What is run; None where the grid has it all."""
+    if "trace" not in said:
+        return Job(**said["job"]) if "job" in said else None
+    if "job" in said:
+        raise RequestError('"job" and "trace": one of them is allowed')
+    options = dict(said["trace"])
+    varied = _flat(said.get("grid", {})).get("trace")
+    if varied and "path" in options:
+        raise RequestError("trace: path: it is in the grid, too; once is allowed")
+    if not varied and "path" not in options:
+        raise RequestError('trace: key "path" is missing')
+    path = varied[0] if varied else options.pop("path")
+    _known("trace: key", options, OPTIONS)
+    return Trace(checks.text("trace: path", path), **options)
+
+
+def _points(said: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The points that are listed, or drawn."""
+    if "points" in said and "samples" in said:
+        raise RequestError('"points" and "samples": one of them is allowed')
+    if "points" in said:
+        points = said["points"]
+        if not isinstance(points, list) or not all(isinstance(each, dict) for each in points):
+            raise RequestError('key "points": allowed: tables, [[points]]')
+        return [_flat(point) for point in points]
+    if "samples" not in said:
+        return None
+    wanted = dict(said["samples"])
+    _known("samples: key", wanted, SAMPLES)
+    for key in ("count", "ranges"):
+        if key not in wanted:
+            raise RequestError(f'samples: key "{key}" is missing')
+    if not isinstance(wanted["ranges"], dict):
+        raise RequestError('samples: key "ranges": allowed: a table, [samples.ranges]')
+    return samples(_flat(wanted.pop("ranges")), **wanted)
+
+
+def _known(what: str, said: Mapping[str, Any], keys: Sequence[str]) -> None:
+    for key in said:
+        if key not in keys:
+            raise RequestError(
+                f'{what} "{key}" is unknown{nearest(key, keys)} Known: {", ".join(keys)}'
+            )
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:

@@ -1,26 +1,30 @@
 """A process that measures points: `python -m drivelab.lab.worker FD`, started by `workers.py`.
 
 It is no fork and no copy of the main script, so scripts need no guard around what they do and
-nothing of the parent's threads comes along. The parent sends a drive and jobs; each report goes
-back as soon as it is there. When the parent is gone, so is the worker.
+nothing of the parent's threads comes along. The parent sends a drive and a job, or a job alone for
+the drive that is here; the report goes back as text, with the seconds that preparing the drive
+and measuring took. When the parent is gone, so is the worker.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import signal
 import sys
 import threading
+import time
 from multiprocessing.connection import Connection
 from typing import Any
 
 from drivelab.errors import RequestError, WorkError
-from drivelab.lab.drive import Drive
+from drivelab.lab.drive import Drive, measured
 from drivelab.lab.job import Job
+from drivelab.lab.trace import Trace
 
-REPORT, FAILED, DONE = "report", "failed", "done"
-"""What a worker says: of one job, of an error that ends the task, of the task's end."""
+REPORT, FAILED = "report", "failed"
+"""What a worker says: of a job, of an error in its place."""
 
 
 def main(descriptor: int) -> None:
@@ -28,17 +32,25 @@ def main(descriptor: int) -> None:
     # Ctrl-C goes to all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Connection(descriptor)
-    tasks: queue.Queue[tuple[Drive, list[Job]]] = queue.Queue()
+    tasks: queue.Queue[tuple[Drive | None, Job | Trace]] = queue.Queue()
     threading.Thread(target=_listen, args=(channel, tasks), daemon=True).start()
+    drive: Drive | None = None
     while True:
-        drive, jobs = tasks.get()
+        other, job = tasks.get()
+        drive = other or drive
+        assert drive is not None
         try:
-            for index, job in enumerate(jobs):
-                channel.send((REPORT, (index, drive.run(job, progress=False).report)))
+            channel.send((REPORT, _measured(drive, job)))
         except (RequestError, WorkError) as error:
             channel.send((FAILED, error))
-        else:
-            channel.send((DONE, None))
+
+
+def _measured(drive: Drive, job: Job | Trace) -> tuple[str, float, float]:
+    began_s = time.perf_counter()
+    drive.make()
+    made_s = time.perf_counter()
+    report = json.dumps(measured(drive, [job]))
+    return report, made_s - began_s, time.perf_counter() - made_s
 
 
 def _listen(channel: Connection, tasks: queue.Queue[Any]) -> None:

@@ -2,51 +2,106 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 
 from drivelab.errors import WorkError
 from drivelab.lab import worker
 from drivelab.lab.points import Point
-from drivelab.progress import TaskProgress
-from drivelab.targets import Report
+from drivelab.lab.turns import Turns
+from drivelab.progress import Bar, Crew, TaskProgress
 
 ATTEMPTS = 3
 """Workers that a point may cost: one that ends them all is not tried for ever."""
 LOOK_S = 0.1
 """How long a worker is listened to before somebody looks whether the sweep was stopped."""
 
-Take = Callable[[Point, Report], None]
+Take = Callable[[Point, str], None]
+"""Hears of a point as soon as it is done: its report as JSON has it. One call at a time."""
+
+
+def measure(points: Sequence[Point], take: Take, workers: int, shown: bool) -> None:
+    """Measures points in so many processes; raises the first failure."""
+    turns, lock = Turns(points), threading.Lock()
+    found = [Worker() for _ in range(min(workers, len(points)))]
+
+    def take_alone(point: Point, report: str) -> None:
+        with lock:
+            take(point, report)
+
+    tasks = [TaskProgress("starting", len(points)) for _ in found]
+    try:
+        for one in found:
+            one.start()
+        with Bar(len(points), shown) as bar, Crew(len(found), bar) as crew:
+            crew.tasks.extend(tasks)
+            work = [partial(one.measure, turns, take_alone) for one in found]
+            crew.wait(*(crew.submit(*pair) for pair in zip(tasks, work, strict=True)))
+    finally:
+        for one in found:
+            one.close()
 
 
 class Worker:
-    """One process at a time; started when it is needed, and again when it died."""
+    """One process at a time; started again when it died."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Connection | None = None
+        self._prepared: str | None = None
+        """The key of the drive that the process has."""
 
-    def measure(self, points: Sequence[Point], take: Take, progress: TaskProgress) -> None:
-        """Measures points that start from one drive; `take` hears of each as soon as it is done.
+    def start(self) -> None:
+        """Starts the process, which takes a moment to be ready."""
+        ours, theirs = multiprocessing.Pipe()
+        number = theirs.fileno()
+        os.set_inheritable(number, True)
+        command = [sys.executable, "-m", worker.__name__, str(number)]
+        self._process = subprocess.Popen(
+            command, pass_fds=[number], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        theirs.close()
+        self._channel, self._prepared = ours, None
+
+    def measure(self, turns: Turns, take: Take, progress: TaskProgress) -> None:
+        """Measures points as long as there are some.
 
         Raises RequestError and WorkError as the run of a job does; WorkError when stopped, and
         for a point that has ended every worker that tried it.
         """
-        left, attempts = list(points), 0
-        while left:
-            done = self._try(left, take, progress)
-            attempts = attempts + 1 if done == 0 else 1
-            left = left[done:]
-            if left and attempts >= ATTEMPTS:
-                point = left[0]
+        point, attempts = turns.next(None), 0
+        done: tuple[Point, str] | None = None
+        while point is not None:
+            progress.label = f"{point.drive.name}, {point.values}"
+            self._send(point)
+            if done is not None:
+                # Kept while the worker is busy with the next one.
+                take(*done)
+                progress.add(1 / progress.weight)
+                done = None
+            said = self._heard(progress)
+            if said is not None:
+                report, prepare_s, point_s = said
+                turns.took(point, prepare_s, point_s)
+                done, attempts = (point, report), 0
+                point = turns.next(self._prepared)
+                continue
+            self.close()
+            attempts += 1
+            if attempts == ATTEMPTS:
                 raise WorkError(
-                    f"{point.drive.name}, {point.values}: {ATTEMPTS} workers died of this point, "
+                    f"{progress.label}: {ATTEMPTS} workers died of this point, "
                     "perhaps for want of memory: try workers=1"
                 )
+        if done is not None:
+            take(*done)
 
     def close(self) -> None:
         """Ends the process."""
@@ -57,38 +112,28 @@ class Worker:
             self._process.wait()
         self._process = self._channel = None
 
-    def _try(self, points: Sequence[Point], take: Take, progress: TaskProgress) -> int:
-        """How many of these points were done before the end, or before the worker died."""
-        done = 0
+    def _send(self, point: Point) -> None:
+        """Gives a point to the process; that it is gone is heard afterwards."""
+        if self._channel is None:
+            self.start()
+        assert self._channel is not None
+        key = point.drive.key
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._channel.send((None if key == self._prepared else point.drive, point.job))
+            self._prepared = key
+
+    def _heard(self, progress: TaskProgress) -> tuple[str, float, float] | None:
+        """The report of the point that was sent; None if the process has died."""
+        assert self._channel is not None
         try:
-            channel = self._started()
-            channel.send((points[0].drive, [point.job for point in points]))
-            while True:
+            while not self._channel.poll(LOOK_S):
                 if progress.cancelled:
                     self.close()
                     raise WorkError("stopped")
-                if not channel.poll(LOOK_S):
-                    continue
-                kind, said = channel.recv()
-                if kind == worker.DONE:
-                    return done
-                if kind == worker.FAILED:
-                    raise said
-                take(points[said[0]], said[1])
-                done += 1
+            kind, said = self._channel.recv()
         except (EOFError, BrokenPipeError, ConnectionResetError):
-            self.close()
-            return done
-
-    def _started(self) -> Connection:
-        if self._channel is None:
-            ours, theirs = multiprocessing.Pipe()
-            number = theirs.fileno()
-            os.set_inheritable(number, True)
-            command = [sys.executable, "-m", worker.__name__, str(number)]
-            self._process = subprocess.Popen(
-                command, pass_fds=[number], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-            )
-            theirs.close()
-            self._channel = ours
-        return self._channel
+            return None
+        if kind == worker.FAILED:
+            raise said
+        report, prepare_s, point_s = said
+        return report, prepare_s, point_s

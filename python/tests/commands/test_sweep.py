@@ -44,10 +44,38 @@ def test_a_file_is_measured_printed_and_written(
 
 def test_the_example_is_a_sweep() -> None:
     from drivelab.lab import sweep_file
-    from drivelab.lab.points import points
+    from drivelab.lab.axes import varied
 
     wanted = sweep_file.read(EXAMPLE)
-    assert len(points(wanted.drive, wanted.grid, wanted.job, wanted.state, wanted.repeats)) == 4
+    assert len(varied(wanted.grid, wanted.points).combinations) == 4
+
+
+def test_samples_and_values_that_go_together(tmp_path: Path) -> None:
+    import drivelab as dl
+    from drivelab.lab import sweep_file
+    from drivelab.lab.axes import varied
+
+    file = tmp_path / "s.toml"
+    drawn = "[samples]\ncount = 4\nseed = 9\n[samples.ranges]\nspare_ratio = [0.07, 0.5]\n"
+    together = '"job.bs, job.rw" = [["4k", "read"], ["8k", "write"]]\n'
+    file.write_text(SMALL + together + drawn, encoding="utf-8")
+    wanted = sweep_file.read(file)
+    assert wanted.points == dl.samples({"spare_ratio": (0.07, 0.5)}, 4, seed=9)
+    assert len(varied(wanted.grid, wanted.points).combinations) == 4 * 2 * 2
+    file.write_text(SMALL + "[[points]]\nspare_ratio = 0.1\n[[points]]\nspare_ratio = 0.2\n")
+    assert sweep_file.read(file).points == [{"spare_ratio": 0.1}, {"spare_ratio": 0.2}]
+
+
+def test_notes_are_said_whatever_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    for more in ([], ["--json"]):
+        assert cli.run(["sweep", str(file), *more]) == 0
+        out, err = capsys.readouterr()
+        assert "at this scale: spare area of a die" in err
+    assert json.loads(out)["notes"][0] in err
 
 
 @pytest.mark.parametrize(
@@ -55,6 +83,13 @@ def test_the_example_is_a_sweep() -> None:
     [
         ("drive =", "drvie =", 'key "drvie" is unknown; did you mean "drive"'),
         ("[job]", "[jobs]", 'did you mean "job"'),
+        ("[job]", "[trace]\n[job]", '"job" and "trace": one of them is allowed'),
+        (
+            '[job]\nrw = "randwrite"\nbs = "4k"\nio_size = "4m"\n',
+            "",
+            "give a drivelab.Job",
+        ),
+        ("[grid]", "[grid]\ntrace = ['x']", "there is a job beside it; one of them"),
         ("[grid]", "[set2]", 'key "set2" is unknown'),
         ("job.iodepth = [1, 32]", "job.iodepth = 1", "allowed: a list of values"),
         ("job.iodepth = [1, 32]", "job.deth = [1]", 'job option "deth" is not supported'),
@@ -65,6 +100,10 @@ def test_the_example_is_a_sweep() -> None:
         ('scale = "1/128"', "repeats = 0", "repeats = 0: allowed"),
         ("pages_per_block", "pages_per_blok", "did you mean flash.pages_per_block"),
         ("[set]", "[set", "no TOML"),
+        ("[grid]\njob.iodepth = [1, 32]", "", "nothing is varied; needed is one of grid"),
+        ("[grid]", "[samples]\ncount = 2\n[grid]", 'samples: key "ranges" is missing'),
+        ("[grid]", "[samples]\ncuont = 2\n[grid]", 'samples: key "cuont" is unknown; did you'),
+        ("[grid]", "[points]\nstate = 1\n[grid]", "allowed: tables, [[points]]"),
     ],
 )
 def test_a_wrong_file_is_refused_by_name(

@@ -1,26 +1,44 @@
 from __future__ import annotations
 
-import subprocess
-import sys
+import re
 from pathlib import Path
 
+import example_pictures
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+EXAMPLES = sorted(example_pictures.EXAMPLES.glob("*.py"))
+PAGES = ["python.md", "study.md", "cluster.md"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
-def test_an_example_runs_as_it_stands(name: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / name)], cwd=tmp_path, capture_output=True, text=True
-    )
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs_as_it_stands_and_draws_its_picture(example: Path, tmp_path: Path) -> None:
+    done = example_pictures.made(example, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "write_amplification" in done.stdout
+    picture = f"{example.stem}.png"
+    now = example_pictures.kept(tmp_path / picture)
+    assert example_pictures.kept(example_pictures.PICTURES / picture) == now, "`make pictures`"
 
 
-def test_the_page_shows_the_examples_as_they_are() -> None:
-    page = (EXAMPLES.parent / "docs" / "python.md").read_text(encoding="utf-8")
-    for path in EXAMPLES.glob("*.py"):
+def test_pictures_are_small_and_show_something() -> None:
+    pictures = sorted(example_pictures.PICTURES.iterdir())
+    assert [path.stem for path in pictures] == [path.stem for path in EXAMPLES]
+    for path in pictures:
+        assert path.stat().st_size < 200_000
+        assert any(axes["lines"] or axes["bars"] for axes in example_pictures.kept(path))
+
+
+def test_the_pages_show_the_examples_as_they_are() -> None:
+    docs = example_pictures.ROOT / "docs"
+    text = "".join((docs / name).read_text(encoding="utf-8") for name in PAGES)
+    for path in EXAMPLES:
         code = path.read_text(encoding="utf-8").split('"""\n\n', 1)[1]
-        assert code in page, path.name
+        assert f"```python\n{code}```" in text or f"(../examples/{path.name})" in text, path.name
+        assert re.search(rf"!\[[^]]+\]\(examples/{path.stem}\.png\)", text), path.name
+
+
+def test_the_persona_s_study_is_twelve_lines() -> None:
+    text = (example_pictures.EXAMPLES / "policies_over_spare_area.py").read_text(encoding="utf-8")
+    code = text.split('"""\n', 1)[1]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 12
+    assert "._" not in code

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 
 import drivelab as dl
-from drivelab.lab.points import groups, points
 
 DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
 JOB = dl.Job(rw="randwrite", bs="4k", iodepth=4, io_size="256m")
@@ -73,6 +72,35 @@ def _written(place: Path) -> list[Any]:
         return file.execute("SELECT rowid, key FROM points ORDER BY rowid").fetchall()
 
 
+def test_values_that_go_together_and_points_one_by_one() -> None:
+    study = dl.sweep(
+        DRIVE,
+        {"job.bs, job.iodepth": [("4k", 32), ("64k", 1)]},
+        points=[{"spare_ratio": 0.07}, {"spare_ratio": 0.28}],
+        job=JOB.with_options(io_size="1m"),
+        progress=False,
+        workers=1,
+    )
+    assert study.keys == ("spare_ratio", "job.bs", "job.iodepth")
+    assert study.frame().select(study.keys).rows() == [
+        (0.07, "4k", 32),
+        (0.07, "64k", 1),
+        (0.28, "4k", 32),
+        (0.28, "64k", 1),
+    ]
+    assert len(study.where({"job.bs": 65536})) == 2
+
+
+def test_seeds_are_repeats_that_somebody_chose() -> None:
+    job = JOB.with_options(io_size="8m")
+    chosen = dl.sweep(DRIVE, {"seed": [1, 7]}, job=job, progress=False, workers=1)
+    alone = dl.sweep(DRIVE.with_seed(7), {"seed": [7]}, job=job, progress=False, workers=1)
+    assert chosen.keys == ()
+    assert chosen.frame()["seed"].to_list() == [1, 7]
+    assert chosen[1].report == alone[0].report
+    assert chosen.means("iops")["repeats"].to_list() == [2]
+
+
 def test_repeats_have_their_own_seeds_and_an_interval() -> None:
     study = dl.sweep(
         DRIVE, {"job.iodepth": [1, 8]}, job=JOB, state="filled", repeats=3, progress=False
@@ -83,15 +111,6 @@ def test_repeats_have_their_own_seeds_and_an_interval() -> None:
     assert (means["low"] < means["iops"]).all()
     assert (means["iops"] < means["high"]).all()
     assert study.means("erases").height == 2
-
-
-def test_groups_share_a_prepared_drive_and_feed_all_workers() -> None:
-    found = points(DRIVE, {"spare_ratio": [0.07, 0.28], "job.iodepth": [1, 2, 4]}, JOB, "new", 1)
-    assert [len(part) for part in groups(found, 1)] == [3, 3]
-    assert [len(part) for part in groups(found, 4)] == [2, 1, 2, 1]
-    for part in groups(found, 4):
-        assert len({point.drive.key for point in part}) == 1
-    assert [len(part) for part in groups(found, 50)] == [1] * 6
 
 
 SCRIPT = """
@@ -139,18 +158,17 @@ def test_a_worker_that_dies_costs_its_point_only(
     from drivelab.lab import workers
 
     killed: list[int] = []
-    measure = workers.Worker._try
+    send = workers.Worker._send
 
-    def once(self: workers.Worker, left: Any, take: Any, progress: Any) -> int:
+    def once(self: workers.Worker, point: Any) -> None:
+        send(self, point)
         if not killed:
-            self._started()
             assert self._process is not None
             killed.append(self._process.pid)
             os.kill(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        return measure(self, left, take, progress)
 
-    monkeypatch.setattr(workers.Worker, "_try", once)
+    monkeypatch.setattr(workers.Worker, "_send", once)
     assert swept(workers=2).frame().equals(alone.frame())
     assert killed
 
@@ -158,7 +176,7 @@ def test_a_worker_that_dies_costs_its_point_only(
 def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from drivelab.lab import workers
 
-    monkeypatch.setattr(workers.Worker, "_try", lambda *_: 0)
+    monkeypatch.setattr(workers.Worker, "_heard", lambda *_: None)
     with pytest.raises(dl.WorkError, match=r"3 workers died of this point.*workers=1"):
         swept(workers=1)
 
@@ -176,7 +194,20 @@ def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch
         ({"grid": {"state": ["new"]}}, "once is allowed"),
         ({"grid": {"spare_ratio": [0.1, 0.1]}}, "0.1 is there twice"),
         ({"grid": {"iodepth": [1]}}, 'its key is "job.iodepth"'),
-        ({"grid": {"seed": [1]}}, "repeats=N"),
+        (
+            {"grid": {"seed": [1, 2]}, "repeats": 2},
+            "seed: it is in the grid",
+        ),
+        ({"grid": {"seed": [-1]}}, "seed = -1: allowed: whole numbers from 0"),
+        ({"grid": {"job.bs, seed": [("4k", 1)]}}, 'give "seed" a list of its own'),
+        ({"grid": {"job.bs": [4096, "4k"]}}, "job.bs: 4096 and '4k' are one value"),
+        ({"grid": {"spare_ratio": [0.1, "0.10"]}}, "0.1 and '0.10' are one value"),
+        ({"grid": {"job.bs, job.iodepth": [("4k",)]}}, "allowed: 2 values, one of each key"),
+        ({"grid": None}, "give a grid"),
+        ({"points": [{"spare_ratio": 0.1}]}, '"spare_ratio" is varied in two places'),
+        ({"points": [{"job.bs": "4k"}, {"bs": 1}]}, "point 2: bs, job.bs: every point needs"),
+        ({"points": [{"job.bs": "4k"}, {"job.bs": "4k"}]}, "point 2: it is there twice"),
+        ({"points": []}, "points: the list is empty"),
         ({"repeats": 0}, "repeats = 0: allowed: whole numbers from 1 to 1000"),
         ({"workers": 0}, "workers = 0: allowed: whole numbers from 1 to 64"),
         ({"store": "/proc/none/study"}, "can't be opened"),
@@ -189,7 +220,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(
 ) -> None:
     from drivelab.lab import workers
 
-    monkeypatch.setattr(workers.Worker, "_try", lambda *_: pytest.fail("something ran"))
+    monkeypatch.setattr(workers.Worker, "start", lambda *_: pytest.fail("something ran"))
     given = {"drive": DRIVE, "grid": GRID, "job": JOB, "state": "filled", "progress": False}
     with pytest.raises(dl.RequestError) as caught:
         dl.sweep(**(given | options))
@@ -210,8 +241,12 @@ def test_plots_show_what_was_varied(alone: dl.Study, tmp_path: Path) -> None:
     assert axes.get_xlabel() == "spare_ratio"
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["1", "32"]
     figure.savefig(tmp_path / "plot.png")
-    with pytest.raises(dl.RequestError, match=r"job\.iodepth has several values"):
-        alone.plot("spare_ratio", "iops")
+    panels = alone.plot("spare_ratio", "iops").axes
+    assert [one.get_title(loc="left") for one in panels] == ["job.iodepth 1", "job.iodepth 32"]
+    assert [one.get_ylabel() for one in panels] == ["iops", ""]
+    assert [list(one.lines[0].get_ydata()) for one in panels] == [
+        alone.where({"job.iodepth": depth}).frame()["iops"].to_list() for depth in (1, 32)
+    ]
     assert len(alone.where({"job.iodepth": 32}).plot("spare_ratio", "iops").axes) == 1
     with pytest.raises(dl.RequestError, match=r"job\.iodepth = 3 was not measured.*1, 32"):
         alone.where({"job.iodepth": 3})
@@ -236,3 +271,15 @@ def test_reads_and_writes_are_two_lines() -> None:
     assert axes.get_title(loc="left") == "Intel X25-M G1 80 GB (1/64), new"
     # Only writes have one.
     assert len(study.plot("spare_ratio", "write_amplification").axes[0].lines) == 1
+
+
+def test_models_are_an_axis_and_keep_what_was_changed() -> None:
+    grid = {"model": ["intel-x25-m-g2-80gb", "ocz-vertex-120gb"], "spare_ratio": [0.1, 0.2]}
+    job = JOB.with_options(io_size="1m")
+    study = dl.sweep(DRIVE, grid, job=job, state="filled", workers=1, progress=False)
+    other = dl.Drive("ocz-vertex-120gb", {"spare_ratio": 0.2}, scale="1/64")
+    found = other.prepare("filled", progress=False).run(job, progress=False)
+    assert study[3].report == found.report
+    assert study.frame()["model"].unique(maintain_order=True).to_list() == grid["model"]
+    with pytest.raises(dl.RequestError, match='model "ocz-vertx-120gb" is unknown'):
+        dl.sweep(DRIVE, {"model": ["ocz-vertx-120gb"]}, job=job, progress=False)

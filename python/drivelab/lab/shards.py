@@ -1,0 +1,32 @@
+"""Parts of a sweep, for clusters that have only a queue of batch jobs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from drivelab.errors import RequestError
+from drivelab.lab import checks
+from drivelab.lab.points import Point
+
+
+def part(points: Sequence[Point], shard: str) -> list[Point]:
+    """The points of part 3 of 16, "3/16": each is in one part, and parts differ by one point at
+    most. Points that start from one drive stay together as far as that allows.
+
+    Raises RequestError for what is no part of these points.
+    """
+    found = re.fullmatch(r"([1-9][0-9]*)/([1-9][0-9]*)", checks.text("shard", shard).strip())
+    if found is None or int(found[1]) > int(found[2]):
+        raise RequestError(f'shard = "{shard}": allowed: part/parts, e.g. 3/16')
+    number, count = int(found[1]), int(found[2])
+    by_drive: dict[str, dict[str, None]] = {}
+    for point in points:
+        by_drive.setdefault(point.drive.key, {})[point.key] = None
+    keys = [key for own in by_drive.values() for key in own]
+    if count > len(keys):
+        raise RequestError(
+            f'shard = "{shard}": the sweep has {len(keys)} points; allowed: as many parts at most'
+        )
+    own = set(keys[(number - 1) * len(keys) // count : number * len(keys) // count])
+    return [point for point in points if point.key in own]

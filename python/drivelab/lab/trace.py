@@ -1,0 +1,176 @@
+"""A recorded trace as scripts replay it: the options of `drivelab replay` as keywords."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from drivelab import traces
+from drivelab.data_patterns import parse_data_pattern
+from drivelab.errors import RequestError, nearest
+from drivelab.fio import units
+from drivelab.lab import checks
+from drivelab.progress import TaskProgress
+from drivelab.quantities import derive_seed
+from drivelab.targets import EngineTarget, Report
+
+Pacing = Literal["arrival", "closed", "capped"]
+Beyond = Literal["reject", "modulo", "compact"]
+QUEUE_DEPTH_MAX = 65536
+IDLE_CAP = "25ms"
+
+
+class Trace:
+    """A recorded trace, to be run on drives: `drive.run(Trace("x.blkparse"))`.
+
+    `pacing` is "arrival" (at recorded times), "closed" (`queue_depth` requests at once, as fast as
+    possible) or "capped" (gaps longer than `idle_cap` are cut, 25ms by default). `out_of_range`
+    says what becomes of requests beyond a drive: "reject", "modulo" (wrap) or "compact" (renumber).
+    The rest is what `drivelab replay` takes, and so are the results, to the bit. Raises
+    RequestError for a file or an option that can't be.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        pacing: Pacing = "arrival",
+        queue_depth: int | None = None,
+        idle_cap: str | None = None,
+        out_of_range: Beyond = "reject",
+        format: str | None = None,  # noqa: A002 - the word of the command's option
+        time_unit: str | None = None,
+        arrival_event: str | None = None,
+        device: str | None = None,
+        data: str = "random",
+    ) -> None:
+        self.path = Path(path).expanduser().resolve()
+        options: dict[str, Any] = {
+            "pacing": pacing,
+            "queue_depth": queue_depth,
+            "idle_cap": idle_cap,
+            "out_of_range": out_of_range,
+            "format": format,
+            "time_unit": time_unit,
+            "arrival_event": arrival_event,
+            "device": device,
+            "data": data,
+        }
+        self._options = {
+            key: value
+            for key, value in options.items()
+            if value is not None and (key, value) not in _DEFAULTS
+        }
+        _one_of("pacing", pacing, get_args(Pacing))
+        _one_of("out_of_range", out_of_range, traces.BEYOND)
+        _one_of("format", format, traces.FORMATS)
+        _one_of("time_unit", time_unit, traces.TIME_UNITS)
+        _one_of("arrival_event", arrival_event, traces.ARRIVAL_EVENTS)
+        for key, needs in (("queue_depth", "closed"), ("idle_cap", "capped")):
+            if options[key] is not None and pacing != needs:
+                raise RequestError(f'{key} = {options[key]!r}: counts with pacing="{needs}" only')
+        self._queue_depth = checks.whole("queue_depth", queue_depth or 1, 1, QUEUE_DEPTH_MAX)
+        try:
+            self._idle_cap_ns = units.time_ns(str(idle_cap or IDLE_CAP))
+        except ValueError as error:
+            raise RequestError(f"idle_cap = {idle_cap!r}: expected {error}") from None
+        self._pacing, self._beyond = pacing, out_of_range
+        self._pattern = parse_data_pattern(data, "data")
+        self._file = traces.TraceFile(self.path, format, time_unit, arrival_event, device)
+        try:
+            with self.path.open("rb") as file:
+                self._digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise RequestError(f'trace "{path}": can\'t be read: {error.strerror}') from None
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.name
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was given that isn't the default."""
+        return dict(self._options)
+
+    def with_options(self, **options: Any) -> Trace:
+        """The same trace with other options; None takes one away."""
+        for key in options:
+            if key not in OPTIONS:
+                raise RequestError(f'option "{key}" of a trace is unknown{nearest(key, OPTIONS)}')
+        given = self._options | options
+        return Trace(self.path, **{k: v for k, v in given.items() if v is not None})
+
+    def record(self) -> dict[str, Any]:
+        """As JSON has it: what makes one replay another. The file counts by what is in it."""
+        return {"trace": self._digest, "options": self.options}
+
+    def check(self, capacity_bytes: int) -> None:
+        """Raises RequestError for a file that is no trace, or requests beyond such a drive."""
+        self._read(capacity_bytes, TaskProgress("read"))
+
+    def replayed(
+        self, target: EngineTarget, seed: int, state: str, progress: TaskProgress
+    ) -> Report:
+        """Replays it on a drive in a state; seeds are those of `drivelab replay`."""
+        # Results take a while to load, which processes that replay nothing don't need.
+        from drivelab import replay
+
+        reading = TaskProgress("read")
+        progress.follow(reading, 0.1)
+        trace = self._read(target.capacity_bytes, reading)
+        seed = derive_seed(seed, target.model.name, state, "replay")
+        cap_ns = self._idle_cap_ns
+        job = replay.replay_job(
+            self.name, self._pacing, self._queue_depth, cap_ns, seed, self._pattern
+        )
+        report = target.run_requests(job, trace.requests, progress, 0.9)
+        replay.check_conservation(trace.requests, report)
+        report["jobs"][0]["name"] = self.name
+        return report
+
+    def _read(self, capacity_bytes: int, progress: TaskProgress) -> traces.Trace:
+        return traces.read_trace(self._file, progress, capacity_bytes, self._beyond)
+
+    def __repr__(self) -> str:
+        words = [repr(str(self.path)), *(f"{k}={v!r}" for k, v in self._options.items())]
+        return f"Trace({', '.join(words)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace) and self.record() == other.record()
+
+    def __hash__(self) -> int:
+        return hash((self._digest, tuple(sorted(self._options.items(), key=str))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (str(self.path), self._options, self._digest)
+
+
+OPTIONS = (
+    "pacing",
+    "queue_depth",
+    "idle_cap",
+    "out_of_range",
+    "format",
+    "time_unit",
+    "arrival_event",
+    "device",
+    "data",
+)
+_DEFAULTS = (("pacing", "arrival"), ("out_of_range", "reject"), ("data", "random"))
+
+
+def _again(path: str, options: Mapping[str, Any], digest: str) -> Trace:
+    """The trace in another process, perhaps on another machine."""
+    found = Trace(path, **options)
+    if found._digest != digest:
+        raise RequestError(f'trace "{path}": another file than the one that was checked')
+    return found
+
+
+def _one_of(key: str, value: object, allowed: Sequence[str]) -> None:
+    if value is not None and value not in allowed:
+        hint = nearest(str(value), allowed)
+        raise RequestError(f'{key} = "{value}" is unknown{hint} Allowed: {", ".join(allowed)}')

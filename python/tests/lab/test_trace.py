@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import drivelab as dl
+from drivelab import cli
+from drivelab.lab import workers
+from drivelab.lab.drive import measured
+
+TRACES = Path(__file__).parents[1] / "traces"
+ONE, TWO = TRACES / "wsrch-excerpt.trace", TRACES / "tpcc-excerpt.trace"
+DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
+OPTIONS: dict[str, Any] = {"format": "mqsim", "out_of_range": "modulo"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, []),
+        (
+            {"pacing": "closed", "queue_depth": 4},
+            ["--pacing", "closed", "--queue-depth", "4"],
+        ),
+        ({"pacing": "capped", "idle_cap": "1ms"}, ["--pacing", "capped", "--idle-cap", "1ms"]),
+    ],
+)
+def test_a_trace_is_replayed_as_by_the_command(
+    options: dict[str, Any], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = DRIVE.prepare("filled", progress=False).run(
+        dl.Trace(TWO, **OPTIONS, **options), progress=False
+    )
+    command = ["replay", str(TWO), "--format", "mqsim", "--out-of-range", "modulo", *words]
+    drive = ["--drive", "intel-x25-m-g1-80gb", "--scale", "1/64", "--state", "filled", "--json"]
+    assert cli.run([*command, *drive]) == 0
+    told = json.loads(capsys.readouterr().out)["replay"]
+    assert result.totals["energy_j"] == told["energy_j"]
+    assert result.totals["write_amplification"] == told["write_amplification"]
+    for row in result.summary.rows(named=True):
+        assert row["latency_mean_us"] == told[row["direction"]]["latency_us"]["mean"]
+        assert row["latency_p99_us"] == told[row["direction"]]["latency_us"]["p99"]
+
+
+def test_traces_are_an_axis_of_a_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = dl.Trace(ONE, **OPTIONS)
+    grid = {"trace": [str(ONE), str(TWO)], "job.pacing": ["arrival", "closed"]}
+    study = dl.sweep(DRIVE, grid, job=base, state="filled", progress=False, workers=2)
+    assert study.frame().select("trace", "job.pacing").n_unique() == 4
+    alone = measured(DRIVE.in_state("filled"), [dl.Trace(TWO, **OPTIONS, pacing="closed")])
+    assert study[3].report == alone
+    # A copy of the file elsewhere is the same trace: nothing is measured again.
+    store = tmp_path / "study"
+    dl.sweep(DRIVE, {"trace": [str(ONE)]}, job=base, store=store, workers=1, progress=False)
+    other = tmp_path / ONE.name
+    other.write_bytes(ONE.read_bytes())
+    monkeypatch.setattr(workers.Worker, "start", lambda *_: pytest.fail("measured again"))
+    again = dl.sweep(DRIVE, {"trace": [str(other)]}, job=base, store=store, progress=False)
+    assert len(again) == 1
+
+
+def test_a_trace_travels_and_is_known_again(tmp_path: Path) -> None:
+    file = tmp_path / "x.trace"
+    file.write_bytes(ONE.read_bytes())
+    kept = pickle.dumps(dl.Trace(file, **OPTIONS))
+    assert pickle.loads(kept) == dl.Trace(ONE, **OPTIONS) != dl.Trace(TWO, **OPTIONS)
+    file.write_bytes(TWO.read_bytes())
+    with pytest.raises(dl.RequestError, match="another file than the one"):
+        pickle.loads(kept)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"pacing": "arival"}, 'did you mean "arrival"'),
+        ({"queue_depth": 3}, 'counts with pacing="closed" only'),
+        ({"pacing": "capped", "idle_cap": "1q"}, "idle_cap = '1q': expected"),
+        ({"format": "mqsin"}, 'did you mean "mqsim"'),
+        ({"data": "zero"}, "zero"),
+    ],
+)
+def test_wrong_options_are_refused_at_once(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(dl.RequestError) as caught:
+        dl.Trace(ONE, **options)
+    assert told in str(caught.value)
+
+
+def test_what_a_trace_can_not_be_is_refused_before_anything_runs() -> None:
+    with pytest.raises(dl.RequestError, match="can't be read"):
+        dl.Trace("none.trace")
+    trace = dl.Trace(ONE, format="mqsim")
+    with pytest.raises(dl.RequestError, match="runs alone"):
+        DRIVE.run(trace, dl.Job(rw="read"), progress=False)
+    with pytest.raises(dl.RequestError, match="drive"):
+        dl.sweep(DRIVE, {"spare_ratio": [0.1]}, job=trace, progress=False)
+    with pytest.raises(dl.RequestError, match="did you mean"):
+        dl.sweep(DRIVE, {"job.pacin": ["closed"]}, job=trace, progress=False)
