@@ -48,7 +48,7 @@ class Texts:
         try:
             return _engine.Model.parse(list(self.layers), list(self.overrides), members)
         except _engine.ModelError as error:
-            raise RequestError(str(error)) from None
+            raise RequestError(_one_line(str(error))) from None
 
     def record(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -330,6 +330,12 @@ def _stated(text: str, key: str) -> Any:
     return value.get("value") if isinstance(value, dict) else value
 
 
+def _one_line(message: str) -> str:
+    """A message without the picture that shows the place of a mistake in TOML."""
+    first, *picture = message.splitlines()
+    return f"{first}: {picture[-1]}" if picture else first
+
+
 def load_all() -> list[Model]:
     """All models that come with drivelab, by name."""
     return [load(name) for name in known_names()]
@@ -341,20 +347,20 @@ def _origin(path: Path) -> Path:
 
 
 def _find(request: str) -> Path:
-    if "/" in request or request.endswith(".toml"):
-        path = Path(request).expanduser()
-        if not path.is_file():
-            raise RequestError(f'model "{request}": there is no such file')
-        return path
     names = known_names()
     if request in names:
         return models_folder() / f"{request}.toml"
+    path = Path(request).expanduser()
+    if path.is_file():
+        return path
+    if "/" in request or request.endswith(".toml"):
+        raise RequestError(f'model "{request}": there is no such file')
     base, at, firmware = request.partition("@")
     if at and base in names:
         raise RequestError(_unknown_firmware(base, firmware, names))
     raise RequestError(
-        f'model "{request}" is unknown{nearest(request, names)} '
-        f"Known: {', '.join(names) or 'none'}; or give the path of a TOML file."
+        f'model "{request}" is unknown, and no file{nearest(request, names)} '
+        "`drivelab list` names all models."
     )
 
 

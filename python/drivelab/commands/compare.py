@@ -9,7 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, compare, database, output, procedures, repeats, states, stored
+from drivelab import (
+    arguments,
+    compare,
+    completion,
+    database,
+    output,
+    procedures,
+    repeats,
+    states,
+    stored,
+)
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, recording
@@ -45,6 +55,7 @@ def compare_command(
             metavar="SIDE...",
             help="Models, which are reviewed now; results.json or folders of reviews; "
             "FILE.duckdb:RUN. Of results of several models each is a side.",
+            autocompletion=completion.model_names,
         ),
     ],
     out: Annotated[
@@ -53,7 +64,12 @@ def compare_command(
     tests: arguments.Tests = None,
     state_names: Annotated[
         list[str] | None,
-        typer.Option("--states", metavar="NAMES", help="Only these states; as --tests."),
+        typer.Option(
+            "--states",
+            metavar="NAMES",
+            help="Only these states; as --tests.",
+            autocompletion=completion.state_names,
+        ),
     ] = None,
     quick: arguments.Quick = False,
     seed: Annotated[
@@ -64,7 +80,7 @@ def compare_command(
     ] = None,
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
-    workers: arguments.Workers = 2,
+    workers: arguments.Workers = None,
     memory: arguments.Memory = None,
     repeat: Annotated[
         int | None,
@@ -92,7 +108,8 @@ def compare_command(
     states.select(wanted_states)
     room = arguments.memory_bytes(memory)
     given = arguments.settings(sets, scale)
-    wanted = Wanted(chosen, wanted_states, quick, seed, given, workers, repeat, room)
+    crew = arguments.worker_count(workers)
+    wanted = Wanted(chosen, wanted_states, quick, seed, given, crew, repeat, room)
     kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
     asked = [text for text in sides if text not in kept]
     check_count([name for text in sides for name in _names(text, kept.get(text))])

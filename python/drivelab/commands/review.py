@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, database, output, repeats, subject
+from drivelab import arguments, completion, database, output, repeats, subject
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, real_drives, recording
@@ -27,6 +27,7 @@ def review(
             "--states",
             metavar="NAMES",
             help="Run the tests in these states instead of their own; as --tests.",
+            autocompletion=completion.state_names,
         ),
     ] = None,
     every: Annotated[
@@ -44,7 +45,7 @@ def review(
     repeat: arguments.Repeat = 1,
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
-    workers: arguments.Workers = 2,
+    workers: arguments.Workers = None,
     memory: arguments.Memory = None,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
@@ -79,7 +80,7 @@ def review(
         command_line=printing.command_line(words, seed),
         seed=seed,
         quick=quick,
-        workers=workers,
+        workers=arguments.worker_count(workers),
         memory_bytes=arguments.memory_bytes(memory),
     )
     laboratory.check(plan)

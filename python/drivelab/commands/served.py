@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, counters, output, progress
+from drivelab import arguments, completion, counters, output, progress
 from drivelab import model as models
 from drivelab.commands import printing
 from drivelab.errors import RequestError
@@ -25,7 +25,10 @@ def create(
     model_name: Annotated[
         str,
         typer.Option(
-            "--model", metavar="MODEL", help="Name, NAME@FIRMWARE, or path of a TOML file."
+            "--model",
+            metavar="MODEL",
+            help="Name, NAME@FIRMWARE, or path of a TOML file.",
+            autocompletion=completion.model_names,
         ),
     ],
     sets: arguments.Settings = None,
