@@ -70,7 +70,7 @@ def replay(
     recording.check(database_file)
     file = trace_arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
     arguments.one_of("--out-of-range", beyond, traces.BEYOND)
-    wish = Wish(size, tuple(destroy or ()), buffered)
+    wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
     subject.check_wish([drive], wish, plan_only)
     settings = arguments.settings(sets, scale)
     found = subject.find(drive, [models.split_override(text) for text in settings], wish)

@@ -60,7 +60,7 @@ def review(
     overrides = [models.split_override(text) for text in settings]
     chosen, wanted = arguments.split_names(tests), arguments.split_names(state_names)
     requested = _requested(names or [], every)
-    wish = Wish(size, tuple(destroy or ()), buffered)
+    wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
     subject.check_wish(requested, wish, plan_only)
     loaded = [subject.find(name, overrides, wish) for name in requested]
     printing.scale_remarks(loaded)

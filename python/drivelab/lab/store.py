@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,18 +87,30 @@ def opened(place: str | Path | None) -> Iterator[Store]:
     path = Path(place)
     file = path if path.suffix == ".duckdb" else path / FILE
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        connection = duckdb.connect(str(file))
+        # What is there may lie where nothing can be written, and is read all the same.
+        fixed = file.exists() and not _writable(file)
+        if not fixed:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        connection = duckdb.connect(str(file), read_only=fixed)
     except (OSError, duckdb.Error) as error:
         reason = str(error).splitlines()[0]
         raise RequestError(f'store "{place}": can\'t be opened: {reason}') from None
     try:
         _check(connection, file)
         yield Store(connection)
+    except duckdb.InvalidInputException:
+        raise RequestError(
+            f'store "{place}": can\'t be written, and not every point is in it; copy it elsewhere'
+        ) from None
     except duckdb.IOException as error:
         raise WorkError(f'store "{place}": {str(error).splitlines()[0]}') from None
     finally:
         connection.close()
+
+
+def _writable(file: Path) -> bool:
+    """Whether the file can be changed, and files made beside it: DuckDB keeps its log there."""
+    return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
 
 
 def _check(connection: duckdb.DuckDBPyConnection, file: Path) -> None:

@@ -15,7 +15,9 @@ def test_an_example_runs_as_it_stands(name: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name)], cwd=tmp_path, capture_output=True, text=True
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    # A slow machine is told how far a sweep is.
+    said = [line for line in done.stderr.splitlines() if "% done" not in line]
+    assert (done.returncode, said) == (0, [])
     assert "write_amplification" in done.stdout
 
 

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import drivelab as dl
+from drivelab.lab import store
 from drivelab.lab.points import groups, points
 
 DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
@@ -236,3 +237,19 @@ def test_reads_and_writes_are_two_lines() -> None:
     assert axes.get_title(loc="left") == "Intel X25-M G1 80 GB (1/64), new"
     # Only writes have one.
     assert len(study.plot("spare_ratio", "write_amplification").axes[0].lines) == 1
+
+
+def test_a_finished_store_is_read_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A study on a read-only mount: who runs it again gets its table."""
+    place = tmp_path / "study"
+    options: Any = {"job": JOB, "state": "new", "store": place, "progress": False, "workers": 1}
+    first = dl.sweep(DRIVE, {"job.iodepth": [32]}, **options)
+    # The tests may run as root, whom permissions don't stop.
+    monkeypatch.setattr(store, "_writable", lambda _: False)
+    before = (place / "study.duckdb").read_bytes()
+    assert dl.sweep(DRIVE, {"job.iodepth": [32]}, **options).frame().equals(first.frame())
+    with pytest.raises(dl.RequestError, match="not every point is in it"):
+        dl.sweep(DRIVE, {"job.iodepth": [1]}, **options)
+    assert (place / "study.duckdb").read_bytes() == before
