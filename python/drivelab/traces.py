@@ -23,6 +23,8 @@ ARRIVAL_EVENTS = ("Q", "D")
 BEYOND = ("reject", "modulo", "compact")
 DIRECTIONS = {"read": READ, "write": WRITE, "trim": TRIM}
 _UNKNOWN_NS = np.uint64(2**64 - 1)
+_HEAD_AS = {"timestamp": "fio", "action": "version"}
+"""What the first line of an iolog looks like in the middle of one, by version."""
 _COLUMN = re.compile(r"(lba|sector_count)\[(\d+)\]")
 """How the engine names a request that doesn't fit a drive."""
 _OPTIONS = {"time_unit": "--time-unit", "arrival_event": "--arrival-event", "device": "--device"}
@@ -147,6 +149,12 @@ def _in_words_of_options(message: str, path: Path) -> str:
     key, equals, rest = message.partition(" = ")
     if equals and key in _OPTIONS:
         return f"{_OPTIONS[key]} {rest}"
+    line, _, field = key.rpartition(": ")
+    if field in _HEAD_AS and rest.startswith(f"'{_HEAD_AS[field]}'"):
+        return (
+            f"{line}: another iolog begins here, as where several jobs of fio had one write_iolog; "
+            "give each job its own"
+        )
     column = _COLUMN.fullmatch(key)
     if column is not None:
         name, index = column.groups()
