@@ -10,9 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine, sources
+from drivelab import _engine, parameters, sources
 from drivelab.errors import RequestError, nearest
-from drivelab.fio import units
 from drivelab.quantities import GIB
 
 MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 4.125
@@ -198,10 +197,6 @@ class Model:
         return self.description | self.summary()
 
 
-SPARE_RATIO_MAX = 3
-"""The engine would take any; nobody builds a drive of less than a quarter of its flash, and who
-writes 7 or 28 means percent."""
-
 QUOTES = "\"'"
 PARTS = "flash"
 """Folder of the flash parts, beside the models."""
@@ -243,38 +238,14 @@ def load(request: str, overrides: Overrides = ()) -> Model:
     Raises RequestError for an unknown name (with the nearest), an unreadable file, a model or an
     override that the engine refuses.
     """
-    overrides = [(key, _plain(key, value)) for key, value in overrides]
+    overrides = [(key, parameters.plain(key, value)) for key, value in overrides]
     texts = _texts(request, tuple(overrides), ())
     engine = texts.parse()
     description = json.loads(engine.to_json())
     for parameter in description["parameters"]:
         parameter["role"] = sources.role_of(parameter["source"])
-        _check_ratio(request, parameter)
+        parameters.check_ratio(request, parameter)
     return Model(engine, texts, description, request, tuple(overrides))
-
-
-def _plain(key: str, value: str) -> str:
-    """The number of a time or size that is given with its unit: 50us of a key in ns; raises
-    RequestError."""
-    unit = key.rpartition("_")[2]
-    if unit not in ("ns", "bytes") or not value[:1].isdigit() or value.isdecimal():
-        return value
-    try:
-        return str(units.time_ns(value) if unit == "ns" else units.size_bytes(value))
-    except ValueError as error:
-        raise RequestError(f'--set {key}="{value}": allowed: {error}') from None
-
-
-def _check_ratio(request: str, parameter: dict[str, Any]) -> None:
-    """Raises RequestError for a spare area that is most likely a percentage."""
-    if parameter["key"].rpartition(".")[2] != "spare_ratio":
-        return
-    if parameter["value"] > SPARE_RATIO_MAX:
-        raise RequestError(
-            f"{request}: {parameter['key']} = {parameter['value']:g}: must be a number from 0 to "
-            f"{SPARE_RATIO_MAX}: spare area over user capacity, 0.28 for 28 %"
-        )
-    parameter["allowed"] = f"a number from 0 to {SPARE_RATIO_MAX}"
 
 
 def _texts(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> Texts:

@@ -95,6 +95,8 @@ def test_a_hard_disk_has_no_small_version(capsys: pytest.CaptureFixture[str]) ->
         ("flash.read_ns=50us", "flash.read_ns", 50_000),
         ("flash.erase_ns=1.5ms", "flash.erase_ns", 1_500_000),
         ("write_buffer.size_bytes=1m", "write_buffer.size_bytes", 2**20),
+        ("flash.read_ns=50_000", "flash.read_ns", 50_000),
+        ("flash.read_ns=0xff", "flash.read_ns", 255),
     ],
 )
 def test_times_and_sizes_may_have_units(
