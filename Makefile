@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 MODEL ?= intel-x25-m-g1-80gb
 OUT ?= review
-WORKERS ?= 2
+WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 ROUNDS ?= 50
 SEEDS ?= 7500
 SEED ?= 1

@@ -8,19 +8,33 @@ from typing import Annotated
 
 import typer
 
+from drivelab import completion
 from drivelab.errors import RequestError, nearest
 
 ModelName = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="Name, NAME@FIRMWARE, or the path of a TOML file."),
+    typer.Argument(
+        metavar="MODEL",
+        help="Name, NAME@FIRMWARE, or the path of a TOML file.",
+        autocompletion=completion.model_names,
+    ),
 ]
 OptionalModelNames = Annotated[
     list[str] | None,
-    typer.Argument(metavar="MODEL", help="Names, NAME@FIRMWARE, or paths of TOML files."),
+    typer.Argument(
+        metavar="MODEL",
+        help="Names, NAME@FIRMWARE, or paths of TOML files.",
+        autocompletion=completion.model_names,
+    ),
 ]
 DriveName = Annotated[
     str,
-    typer.Option("--drive", metavar="MODEL", help="Name, NAME@FIRMWARE, or path of a TOML file."),
+    typer.Option(
+        "--drive",
+        metavar="MODEL",
+        help="Name, NAME@FIRMWARE, or path of a TOML file.",
+        autocompletion=completion.model_names,
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -55,7 +69,12 @@ Repeat = Annotated[
 ]
 StateName = Annotated[
     str,
-    typer.Option("--state", metavar="STATE", help="State of the drive: new, used, tortured, ..."),
+    typer.Option(
+        "--state",
+        metavar="STATE",
+        help="State of the drive: new, used, tortured, ...",
+        autocompletion=completion.state_names,
+    ),
 ]
 DataText = Annotated[
     str,
@@ -88,7 +107,10 @@ PlanOnly = Annotated[
 Tests = Annotated[
     list[str] | None,
     typer.Option(
-        "--tests", metavar="NAMES", help="Only these tests, separated by commas; repeatable."
+        "--tests",
+        metavar="NAMES",
+        help="Only these tests, separated by commas; repeatable.",
+        autocompletion=completion.test_names,
     ),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="At most 10 s per test.")]
@@ -96,7 +118,14 @@ OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for report and results.")
 ]
 Workers = Annotated[
-    int, typer.Option("--workers", min=1, max=64, help="Tests measured at the same time.")
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        max=64,
+        help="Tests measured at the same time; default: as many as processors, as far as --memory "
+        "goes.",
+    ),
 ]
 Memory = Annotated[
     str | None,
@@ -158,6 +187,13 @@ def memory_bytes(text: str | None) -> int:
 def plugin_words(files: Sequence[Path] | None) -> list[str]:
     """`--plugin` options as words of a command line."""
     return [word for file in files or () for word in ("--plugin", str(file))]
+
+
+def worker_count(wanted: int | None) -> int:
+    """What `--workers` says."""
+    from drivelab import schedule
+
+    return schedule.usual_workers() if wanted is None else wanted
 
 
 def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:

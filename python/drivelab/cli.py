@@ -10,69 +10,198 @@ import importlib
 import os
 import signal
 import sys
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
 from drivelab.errors import RequestError, WorkError
 
 
 class Command(NamedTuple):
-    """Where a command's function is, and an example of its use."""
+    """Where a command's function is, what help says of it, and an example of its use."""
 
     place: str
+    summary: str
     example: str
 
 
-COMMANDS = {
-    "list": Command("catalogue:list_models", "list --json"),
-    "show": Command("catalogue:show", "show intel-x25-m-g1-80gb --set spare_ratio=0.28"),
-    "review": Command("review:review", "review intel-x25-m-g1-80gb --out review"),
-    "run": Command("fio:run", "run job.fio --drive intel-x25-m-g1-80gb --state used"),
-    "sweep": Command("sweep:sweep", "sweep policies.toml --store study"),
-    "merge": Command("merge:merge", "merge study-1 study-2 --into study"),
-    "replay": Command(
-        "replay:replay", "replay trace.csv --drive intel-x25-m-g1-80gb --pacing capped"
-    ),
-    "convert": Command("convert:convert", "convert trace.csv.gz --out trace.iolog"),
-    "synthesize": Command("synthesis:synthesize", "synthesize 2010-light --out light.iolog"),
-    "figures": Command("comparison:figures_command", "figures --results review/results.json"),
-    "compare": Command("compare:compare_command", "compare intel-x25-m-g1-80gb ocz-vertex-120gb"),
-    "runs": Command("export:runs", "runs lab.duckdb"),
-    "export": Command("export:export_command", "export review --csv tables --json all.json"),
-    "create": Command("served:create", "create my.drive --model intel-x25-m-g1-80gb"),
-    "serve": Command("served:serve", "serve my.drive --listen unix:/tmp/my.sock --clock instant"),
-    "smart": Command("images:smart", "smart my.drive --json"),
-    "check": Command("images:check", "check my.drive"),
-    "erase": Command("images:erase", "erase my.drive"),
-    "trim": Command("images:trim", "trim my.drive --offset 1g --length 64m"),
-    "fault": Command("fault:fault", "fault my.drive power-cut at_operation=1000"),
-    "example": Command("example:example", "example --json"),
+GROUPS = {
+    "Drives": {
+        "list": Command(
+            "catalogue:list_models", "List models, tests, states or prices.", "list --json"
+        ),
+        "show": Command(
+            "catalogue:show",
+            "Show a model: each parameter with unit, range and source.",
+            "show intel-x25-m-g1-80gb --set spare_ratio=0.28",
+        ),
+        "example": Command(
+            "example:example",
+            "Play the worked example: why a full drive writes slowly.",
+            "example --json",
+        ),
+    },
+    "Measurements": {
+        "review": Command(
+            "review:review",
+            "Measure models in their states; write report and results.",
+            "review intel-x25-m-g1-80gb --out review",
+        ),
+        "compare": Command(
+            "compare:compare_command",
+            "Compare models or stored results side by side.",
+            "compare intel-x25-m-g1-80gb ocz-vertex-120gb",
+        ),
+        "run": Command(
+            "fio:run",
+            "Run a fio job file on a drive.",
+            "run job.fio --drive intel-x25-m-g1-80gb --state used",
+        ),
+        "sweep": Command(
+            "sweep:sweep",
+            "Run a job for every combination of parameters.",
+            "sweep policies.toml --store study",
+        ),
+        "merge": Command(
+            "merge:merge",
+            "Put stores of sweeps that were split into one.",
+            "merge study-1 study-2 --into study",
+        ),
+        "figures": Command(
+            "comparison:figures_command",
+            "Compare models with what hardware reviews published.",
+            "figures --results review/results.json",
+        ),
+    },
+    "Traces": {
+        "replay": Command(
+            "replay:replay",
+            "Replay a recorded block trace on a drive.",
+            "replay trace.csv --drive intel-x25-m-g1-80gb --pacing capped",
+        ),
+        "convert": Command(
+            "convert:convert",
+            "Write a recorded block trace as an iolog of fio.",
+            "convert trace.csv.gz --out trace.iolog",
+        ),
+        "synthesize": Command(
+            "synthesis:synthesize",
+            "Write a trace of the Storage Bench from its statistics.",
+            "synthesize 2010-light --out light.iolog",
+        ),
+    },
+    "Results": {
+        "runs": Command("export:runs", "List the runs that a database holds.", "runs lab.duckdb"),
+        "export": Command(
+            "export:export_command",
+            "Write stored results as CSV or JSON.",
+            "export review --csv tables --json all.json",
+        ),
+    },
+    "Served drives": {
+        "create": Command(
+            "served:create",
+            "Create a new drive in an image file.",
+            "create my.drive --model intel-x25-m-g1-80gb",
+        ),
+        "serve": Command(
+            "served:serve",
+            "Serve a drive as a block device over NBD.",
+            "serve my.drive --listen unix:/tmp/my.sock --clock instant",
+        ),
+        "smart": Command(
+            "images:smart", "Show what a drive says about itself.", "smart my.drive --json"
+        ),
+        "check": Command(
+            "images:check", "Look for damage in an image; change nothing.", "check my.drive"
+        ),
+        "erase": Command("images:erase", "Erase a drive securely.", "erase my.drive"),
+        "trim": Command(
+            "images:trim",
+            "Tell a drive that blocks are free.",
+            "trim my.drive --offset 1g --length 64m",
+        ),
+        "fault": Command(
+            "fault:fault",
+            "Inject faults into a drive that is served, or list them.",
+            "fault my.drive power-cut at_operation=1000",
+        ),
+    },
 }
-"""By name, in the order in which help lists them."""
+"""By group and name, in the order in which help lists them."""
+
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
-def _app(first: str) -> typer.Typer:
-    """The commands, or only the one that the first argument names: its own modules load faster."""
+class _Group(TyperGroup):
+    """All commands by name; the modules of one are loaded when it is asked for."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] in COMMANDS:
+            self.commands[args[0]] = _loaded(args[0])
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        del ctx
+        width = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(width), command.summary) for name, command in commands.items()]
+                )
+
+
+def _loaded(name: str) -> Any:
+    """A command with its options."""
+    module, _, function = COMMANDS[name].place.partition(":")
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    loaded = importlib.import_module(f"drivelab.commands.{module}")
+    epilog = f"Example: drivelab {COMMANDS[name].example}"
+    alone.command(name, epilog=epilog)(getattr(loaded, function))
+    return typer.main.get_command(alone)
+
+
+def _app() -> typer.Typer:
+    """The command line, with nothing but a line of help on each command."""
     app = typer.Typer(
         name="drivelab",
+        cls=_Group,
         help="A solid-state drive in software, and the laboratory that tests it.",
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
-    app.callback()(_commands)  # a single command stays a command by name
-    for name in [first] if first in COMMANDS else COMMANDS:
-        module, _, function = COMMANDS[name].place.partition(":")
-        loaded = importlib.import_module(f"drivelab.commands.{module}")
-        epilog = f"Example: drivelab {COMMANDS[name].example}"
-        app.command(name, epilog=epilog)(getattr(loaded, function))
+    app.callback()(_options)
+    for name, command in COMMANDS.items():
+        app.command(name, help=command.summary)(_not_loaded)
     return app
 
 
-def _commands() -> None:
-    pass
+def _not_loaded() -> None:
+    """What stands for a command until it is asked for."""
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from drivelab import installation
+
+        print(installation.version_text())
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the versions of drivelab and its engine, and exit.",
+        ),
+    ] = False,
+) -> None:
+    del version
 
 
 _USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
@@ -99,17 +228,22 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Runs one command; returns the exit status. Messages go to standard error."""
     try:
-        status = _app(arguments[0] if arguments else "")(
-            arguments, prog_name="drivelab", standalone_mode=False
-        )
+        status = _app()(arguments, prog_name="drivelab", standalone_mode=False)
         sys.stdout.flush()
     except RequestError as error:
-        return _failed(error, 2)
+        return _failed(_of_a_stale_engine(error) or error, 2)
     except WorkError as error:
-        return _failed(error, 1)
+        return _failed(_of_a_stale_engine(error) or error, 1)
+    except (AttributeError, ImportError, TypeError) as error:
+        # A defect, unless the engine lacks what the package asks it for.
+        if stale := _of_a_stale_engine(error):
+            return _failed(stale, 1)
+        raise
     except _USAGE_ERROR as error:
-        error.show()
-        return 2
+        if not arguments:
+            error.show()  # The help.
+            return 2
+        return _failed(_usage_text(error), 2)
     except _Terminated:
         return _failed("terminated", TERMINATED)
     except (KeyboardInterrupt, typer.Abort):
@@ -126,6 +260,30 @@ def run(arguments: list[str]) -> int:
         # Some versions of typer turn Ctrl-C into this status without a word.
         return _failed("interrupted", INTERRUPTED)
     return status if isinstance(status, int) else 0
+
+
+def _usage_text(error: Any) -> str:
+    """What is wrong with the arguments, and where to look, in one line."""
+    text = str(error.format_message()).strip().rstrip(".")
+    command = error.ctx.command_path if error.ctx is not None else "drivelab"
+    return f"{text[:1].lower()}{text[1:]}; see {command} --help"
+
+
+_MISUNDERSTOOD = ("unknown field", "missing field", "unknown variant", "invalid type")
+"""Words of an engine that was told in a way it doesn't know."""
+
+
+def _of_a_stale_engine(error: Exception) -> str | None:
+    """What to say instead, if the engine is older than the package and that is likely why."""
+    told = isinstance(error, (RequestError, WorkError))
+    if told and not any(words in str(error) for words in _MISUNDERSTOOD):
+        return None
+    from drivelab import installation
+
+    try:
+        return installation.stale_engine()
+    except ImportError:
+        return "the engine can't be loaded; `make setup` builds it"
 
 
 def _failed(message: object, status: int) -> int:

@@ -41,10 +41,24 @@ class Scenario:
 
 
 SCENARIOS = (
-    Scenario("full", "Five pages, all of them the user's"),
-    Scenario("spare", "Six pages, one of them spare area", (("flash.pages_per_block", "6"),)),
-    Scenario("trim", "Five pages, and the operating system trims what it deletes", trims=True),
+    Scenario("full", "{pages}, {share}"),
+    Scenario("spare", "{pages}, {share}", (("flash.pages_per_block", "6"),)),
+    Scenario("trim", "{pages}, and the operating system trims what it deletes", trims=True),
 )
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def _word(count: int) -> str:
+    return _WORDS[count] if count < len(_WORDS) else str(count)
+
+
+def _title(scenario: Scenario, model: models.Model) -> str:
+    """The scenario's title for a drive, which somebody may have changed."""
+    page_bytes = int(model.value("flash.page_bytes"))
+    pages = model.raw_capacity_bytes // page_bytes
+    spare = pages - model.user_capacity_bytes // page_bytes
+    share = f"{_word(spare)} of them spare area" if spare else "all of them the user's"
+    return scenario.title.format(pages=f"{_word(pages).capitalize()} pages", share=share)
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,7 @@ class Outcome:
     """A scenario that has been played."""
 
     scenario: Scenario
+    title: str
     steps: tuple[Step, ...]
     file_kb: int
 
@@ -73,7 +88,7 @@ class Outcome:
         delete = next(step for step in self.steps if step.title.startswith("Delete"))
         write = next(step for step in self.steps if step.title.startswith(LAST_FILE))
         return {
-            "title": self.scenario.title,
+            "title": self.title,
             "seconds": write.seconds,
             "kb_per_s": round(self.file_kb / write.seconds, 4) if write.seconds else None,
             "full_percent_after_delete": delete.full_percent,
@@ -98,7 +113,7 @@ def play(scenario: Scenario, overrides: Overrides = (), seed: int = 1) -> Outcom
     for title, commands in host:
         steps.append(stage.step(title, commands))
         steps.extend(stage.pause())
-    return Outcome(scenario, tuple(steps), 12)
+    return Outcome(scenario, _title(scenario, model), tuple(steps), 12)
 
 
 class _Stage:

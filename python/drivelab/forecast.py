@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
-from drivelab.quantities import NS_PER_MS, NS_PER_S, bytes_text
+from drivelab.quantities import NS_PER_MS, NS_PER_S, bytes_text, time_text
 from drivelab.states import State
 from drivelab.targets import Target
 from drivelab.targets.fio import RealDrive
@@ -115,16 +115,3 @@ def plan_text(drive: RealDrive, parts: Sequence[Part], quick: bool = False) -> s
 
 def _row(part: Part) -> str:
     return f"{part.label}: {bytes_text(part.written_bytes)} written, {time_text(part.seconds)}"
-
-
-def time_text(seconds: float) -> str:
-    """A duration as people read it: about 5 s, about 12 min, about 3.5 h.
-
-    >>> time_text(90.0), time_text(12600.0)
-    ('about 2 min', 'about 3.5 h')
-    """
-    if seconds < 60:
-        return f"about {seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"about {seconds / 60:.0f} min"
-    return f"about {seconds / 3600:.1f} h"

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine, sources
+from drivelab import _engine, parameters, sources
 from drivelab.errors import RequestError, nearest
 from drivelab.quantities import GIB
 
@@ -49,7 +49,7 @@ class Texts:
         try:
             return _engine.Model.parse(list(self.layers), list(self.overrides), members)
         except _engine.ModelError as error:
-            raise RequestError(str(error)) from None
+            raise RequestError(_one_line(str(error))) from None
 
     def record(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -239,11 +239,13 @@ def load(request: str, overrides: Overrides = ()) -> Model:
     Raises RequestError for an unknown name (with the nearest), an unreadable file, a model or an
     override that the engine refuses.
     """
+    overrides = [(key, parameters.plain(key, value)) for key, value in overrides]
     texts = _texts(request, tuple(overrides), ())
     engine = texts.parse()
     description = json.loads(engine.to_json())
     for parameter in description["parameters"]:
         parameter["role"] = sources.role_of(parameter["source"])
+        parameters.check_ratio(request, parameter)
     return Model(engine, texts, description, request, tuple(overrides))
 
 
@@ -337,6 +339,12 @@ def _tables(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
+def _one_line(message: str) -> str:
+    """A message without the picture that shows the place of a mistake in TOML."""
+    first, *picture = message.splitlines()
+    return f"{first}: {picture[-1]}" if picture else first
+
+
 def load_all() -> list[Model]:
     """All models that come with drivelab, by name."""
     return [load(name) for name in known_names()]
@@ -348,20 +356,20 @@ def _origin(path: Path) -> Path:
 
 
 def _find(request: str) -> Path:
-    if "/" in request or request.endswith(".toml"):
-        path = Path(request).expanduser()
-        if not path.is_file():
-            raise RequestError(f'model "{request}": there is no such file')
-        return path
     names = known_names()
     if request in names:
         return models_folder() / f"{request}.toml"
+    path = Path(request).expanduser()
+    if path.is_file():
+        return path
+    if "/" in request or request.endswith(".toml"):
+        raise RequestError(f'model "{request}": there is no such file')
     base, at, firmware = request.partition("@")
     if at and base in names:
         raise RequestError(_unknown_firmware(base, firmware, names))
     raise RequestError(
-        f'model "{request}" is unknown{nearest(request, names)} '
-        f"Known: {', '.join(names) or 'none'}; or give the path of a TOML file."
+        f'model "{request}" is unknown, and no file{nearest(request, names)} '
+        "`drivelab list` names all models."
     )
 
 

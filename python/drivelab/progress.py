@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     FIRST_EXCEPTION,
@@ -25,6 +25,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from drivelab.quantities import time_text
+
 T = TypeVar("T")
 
 
@@ -42,9 +44,11 @@ class StageProgress(Protocol):
 class TaskProgress:
     """Progress of a task made of several engine calls, each a share of the whole."""
 
-    def __init__(self, label: str, weight: float = 1.0) -> None:
+    def __init__(self, label: str, weight: float = 1.0, *, is_test: bool = False) -> None:
         self.label = label
         self.weight = weight
+        self.is_test = is_test
+        """Whether it is counted where tests are; what prepares them isn't."""
         self.started = False
         self._done = 0.0
         self._share = 0.0
@@ -109,12 +113,21 @@ class TaskProgress:
                 self._stage.cancel()
 
 
+FIRST_LINE_S, LINE_S = 20.0, 60.0
+"""When a log hears of work for the first time, and how often from then on."""
+
+
 class Bar:
-    """One bar with the remaining time on standard error, for all tasks together."""
+    """One bar with the remaining time on standard error, for all tasks together.
+
+    What isn't a terminal gets a line now and then, of work that takes longer.
+    """
 
     def __init__(self, total_weight: float, shown: bool = True) -> None:
         console = Console(file=sys.stderr)
         self._total = max(total_weight, 1e-9)
+        self._watch = Stopwatch()
+        self._line_s = FIRST_LINE_S if shown and not console.is_terminal else float("inf")
         self._progress = Progress(
             BarColumn(bar_width=30),
             TextColumn("{task.percentage:>3.0f} %"),
@@ -140,7 +153,30 @@ class Bar:
         """Redraws from the state of all tasks."""
         done = sum(task.fraction * task.weight for task in tasks) / self._total
         running = [task.label for task in tasks if task.started and task.fraction < 1]
-        self._progress.update(self._bar, completed=done, description=" | ".join(running[:2]))
+        counted = _tests_text(tasks)
+        words = [*([counted] if counted else []), *running[:2]]
+        self._progress.update(self._bar, completed=done, description=" | ".join(words))
+        seconds = self._watch.seconds()
+        if seconds >= self._line_s:
+            self._line_s = seconds + LINE_S
+            print(_line(done, seconds, counted), file=sys.stderr, flush=True)
+
+
+def _tests_text(tasks: Sequence[TaskProgress]) -> str:
+    """How many tests are done; nothing where there are none."""
+    tests = [task for task in tasks if task.is_test]
+    done = sum(task.fraction >= 1 for task in tests)
+    return f"{done} of {len(tests)} tests" if tests else ""
+
+
+def _line(done: float, seconds: float, counted: str) -> str:
+    """How far the work is, for a log.
+
+    >>> _line(0.25, 60.0, "3 of 12 tests")
+    'drivelab: 25 % done, 3 of 12 tests; about 3 min left'
+    """
+    left = f"; {time_text(seconds * (1 - done) / done)} left" if done > 0.01 else ""
+    return f"drivelab: {100 * done:.0f} % done{counted and ', ' + counted}{left}"
 
 
 @contextmanager

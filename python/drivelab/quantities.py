@@ -46,3 +46,16 @@ def number(value: float | None, digits: int = 4) -> str:
     if value == 0 or abs(value) >= 10 ** (digits - 1):
         return f"{value:.0f}"
     return f"{value:.{digits}g}" if abs(value) >= 1e-4 else f"{value:.2e}"
+
+
+def time_text(seconds: float) -> str:
+    """A duration as people read it: about 5 s, about 12 min, about 3.5 h.
+
+    >>> time_text(90.0), time_text(12600.0)
+    ('about 2 min', 'about 3.5 h')
+    """
+    if seconds < 60:
+        return f"about {seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"about {seconds / 60:.0f} min"
+    return f"about {seconds / 3600:.1f} h"

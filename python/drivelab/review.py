@@ -265,6 +265,7 @@ class _Bench:
                 work=partial(self._prepare, state),
                 before=before,
                 result=Snapshot(users) if users else None,
+                is_test=False,
             )
         tests = [
             self._piece(
@@ -303,9 +304,10 @@ class _Bench:
         before: Piece | None,
         result: Snapshot | None = None,
         extra_drives: int = 0,
+        is_test: bool = True,
     ) -> Piece:
         return Piece(
-            TaskProgress(f"{self._model.name}, {label}", weight),
+            TaskProgress(f"{self._model.name}, {label}", weight, is_test=is_test),
             order=self._index * 4 + rank,
             drive_bytes=self._model.memory_bytes,
             extra_bytes=extra_drives * self._model.memory_bytes,

@@ -29,6 +29,14 @@ def usual_memory_bytes() -> int:
     return max(MEMORY_BYTES, pages * page_bytes // 4)
 
 
+WORKERS_MAX = 64
+
+
+def usual_workers() -> int:
+    """Work done at the same time unless somebody says otherwise: as processors for this process."""
+    return min(WORKERS_MAX, len(os.sched_getaffinity(0)))
+
+
 class Snapshot:
     """A prepared drive that several users start from."""
 

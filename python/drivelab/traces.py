@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ ARRIVAL_EVENTS = ("Q", "D")
 BEYOND = ("reject", "modulo", "compact")
 DIRECTIONS = {"read": READ, "write": WRITE, "trim": TRIM}
 _UNKNOWN_NS = np.uint64(2**64 - 1)
+_HEAD_AS = {"timestamp": "fio", "action": "version"}
+"""What the first line of an iolog looks like in the middle of one, by version."""
+_COLUMN = re.compile(r"(lba|sector_count)\[(\d+)\]")
+"""How the engine names a request that doesn't fit a drive."""
 _OPTIONS = {"time_unit": "--time-unit", "arrival_event": "--arrival-event", "device": "--device"}
 
 
@@ -123,10 +128,11 @@ def read_trace(
                 file.device,
                 engine_progress,
             )
-            if capacity_bytes is not None:
-                found = found.fit(capacity_bytes, beyond)
+        with engine_errors():
+            fitting = found if capacity_bytes is None else found.fit(capacity_bytes, beyond)
     except RequestError as error:
-        raise RequestError(_in_words_of_options(str(error))) from None
+        raise RequestError(_in_words_of_options(str(error), file.path)) from None
+    found = fitting
     response_ns = found.response_ns
     return Trace(
         name=file.path.name,
@@ -139,8 +145,18 @@ def read_trace(
     )
 
 
-def _in_words_of_options(message: str) -> str:
+def _in_words_of_options(message: str, path: Path) -> str:
     key, equals, rest = message.partition(" = ")
     if equals and key in _OPTIONS:
         return f"{_OPTIONS[key]} {rest}"
+    line, _, field = key.rpartition(": ")
+    if field in _HEAD_AS and rest.startswith(f"'{_HEAD_AS[field]}'"):
+        return (
+            f"{line}: another iolog begins here, as where several jobs of fio had one write_iolog; "
+            "give each job its own"
+        )
+    column = _COLUMN.fullmatch(key)
+    if column is not None:
+        name, index = column.groups()
+        message = f"{path}, request {int(index) + 1} in order of arrival: {name} = {rest}"
     return f"{message} (--out-of-range)" if "modulo" in message else message

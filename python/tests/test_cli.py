@@ -12,34 +12,67 @@ from small import MODEL_NAME
 
 from drivelab import cli
 
-COMMANDS = (
-    "list",
-    "show",
-    "review",
-    "run",
-    "replay",
-    "figures",
-    "compare",
-    "runs",
-    "export",
-    "create",
-    "serve",
-    "smart",
-    "check",
-    "erase",
-    "trim",
-    "fault",
-    "example",
-)
 PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()"]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", cli.COMMANDS)
 def test_every_command_explains_itself_with_an_example(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.run([command, "--help"]) == 0
     assert f"Example: drivelab {command}" in capsys.readouterr().out
+
+
+def test_help_has_every_command_whole_in_its_group(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.run(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    at = 0
+    for title, commands in cli.GROUPS.items():
+        at = lines.index(f"{title}:", at)
+        for name, command in commands.items():
+            at += 1
+            assert lines[at].split(maxsplit=1) == [name, command.summary]
+            assert command.summary.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["review", "--wrkers", "3"],
+        ["shw"],
+        ["--bla"],
+        ["show"],
+        ["review", MODEL_NAME, "--workers", "0"],
+        ["review", MODEL_NAME, "--workers", "x"],
+        ["show", MODEL_NAME, "b"],
+    ],
+)
+def test_wrong_options_are_one_line_that_says_where_to_look(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(words) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert said.err.startswith("drivelab: ")
+    assert "--help" in said.err
+
+
+def test_a_file_that_is_no_model_says_what_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bin.dat").write_bytes(bytes(range(128, 256)))
+    Path("x.txt").write_text("a =\n")
+    for file, reason in (("bin.dat", "not UTF-8 text"), ("x.txt", "TOML parse error at line 1")):
+        assert cli.run(["show", file]) == 2
+        said = capsys.readouterr().err
+        assert reason in said
+        assert said.count("\n") == 1
+        assert MODEL_NAME not in said
 
 
 def test_commands_of_served_drives_load_nothing_of_the_laboratory() -> None:
@@ -72,6 +105,7 @@ def test_settings_change_the_model_and_its_hash(capsys: pytest.CaptureFixture[st
     ("words", "message"),
     [
         (["show", "intel-x25m-g1-80gb"], f'did you mean "{MODEL_NAME}"'),
+        (["show", "intel-x25m"], f'did you mean "{MODEL_NAME}", "intel-x25-m-g2-80gb" or'),
         (["show", f"{MODEL_NAME}@8610"], "no firmware variants"),
         (["show", "nowhere/model.toml"], "there is no such file"),
         (["show", MODEL_NAME, "--set", "spare"], "expected KEY=VALUE"),

@@ -52,3 +52,25 @@ def test_parameters_can_be_changed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["example", "--json", "--set", "flash.program_ns=1000000000"]) == 0
     found = json.loads(capsys.readouterr().out)["scenarios"]
     assert found["spare"]["seconds"] == 3.0
+
+
+@pytest.mark.parametrize(
+    ("pages", "titles"),
+    [
+        (5, ["Five pages, all of them the user's", "Five pages, and the operating system trims"]),
+        (
+            8,
+            [
+                "Eight pages, three of them spare area",
+                "Eight pages, and the operating system trims",
+            ],
+        ),
+    ],
+)
+def test_titles_count_the_pages_of_the_drive_as_it_was_set(
+    pages: int, titles: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["example", "--set", f"flash.pages_per_block={pages}"]) == 0
+    said = capsys.readouterr().out
+    assert all(title in said for title in titles)
+    assert "Six pages" not in said

@@ -86,3 +86,22 @@ def test_reading_can_be_stopped() -> None:
     progress.cancel()
     with pytest.raises(WorkError, match="stopped"):
         traces.read_trace(TraceFile(EXCERPTS / "tpcc-excerpt.trace"), progress)
+
+
+def test_a_request_beyond_the_drive_names_file_and_request(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    path.write_text("0,h,0,Write,4096,4096,0\n10,h,0,Write,512000,4096,0\n")
+    with pytest.raises(RequestError) as refused:
+        read(TraceFile(path), 8192)
+    assert f"{path}, request 2 in order of arrival: lba = 1000" in str(refused.value)
+    assert "--out-of-range" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("version", "line"), [(2, "drive write 0 4096\n"), (3, "20 drive write 0 4096\n")]
+)
+def test_logs_of_several_jobs_in_one_file_are_told(version: int, line: str, tmp_path: Path) -> None:
+    path = tmp_path / "two.log"
+    path.write_text(f"fio version {version} iolog\n{line}" * 2)
+    with pytest.raises(RequestError, match=r"two\.log, line 3: another iolog begins .* its own"):
+        read(TraceFile(path))

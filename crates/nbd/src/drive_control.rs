@@ -41,11 +41,19 @@ impl Control for DriveExport {
             ("flash_operations".to_owned(), self.drive.drive().flash_operations().into()),
             ("latency_ns".to_owned(), self.latencies.to_json()),
             ("fua_requests".to_owned(), self.fua_requests.into()),
+            ("late_ns".to_owned(), self.lateness()),
         ])
     }
 }
 
 impl DriveExport {
+    /// How much later than in the model answers left, as JSON; null where there were none.
+    #[must_use]
+    pub fn lateness(&self) -> Value {
+        let late = &self.lateness;
+        json!({ "mean": late.mean_ns(), "p99": late.percentile_ns(99.0), "max": late.max_ns() })
+    }
+
     /// More faults; the answer to whom gave them.
     fn add_faults(&mut self, plan: Result<FaultPlan, String>, is_alone: bool) -> Value {
         match plan.and_then(|plan| self.drive.add_faults(&plan)) {

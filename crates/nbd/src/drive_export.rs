@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::commands::{Commands, Job};
 use crate::export::{Errno, Export, ExportInfo, Extent, Reply, Request, RequestKind, Ticket};
+use crate::recording::Recorder;
 use crate::stop::StopHandle;
 
 /// Most sectors of one trim, as many as a command of ATA holds in its first block of ranges.
@@ -85,6 +86,10 @@ pub struct DriveExport {
     /// Completions whose time has not come.
     later: VecDeque<Completion>,
     pub(crate) latencies: Latencies,
+    /// How much later than in the model answers left, because the machine was busy; in the drive's time.
+    pub(crate) lateness: LatencyHistogram,
+    /// Where requests that the drive takes are written to.
+    pub recorder: Option<Recorder>,
     pub(crate) fua_requests: u64,
     /// What the drive failed of before its export was told to advance.
     error: Option<ImageError>,
@@ -125,6 +130,8 @@ impl DriveExport {
             done: Vec::new(),
             later: VecDeque::new(),
             latencies: Latencies::default(),
+            lateness: LatencyHistogram::default(),
+            recorder: None,
             fua_requests: 0,
             error: None,
             failure: None,
@@ -301,6 +308,9 @@ impl Export for DriveExport {
             None if request.kind == RequestKind::Cache => self.answers.push((request.ticket, Ok(()))),
             None => {
                 self.fua_requests += u64::from(request.fua);
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.add(now_ns, &request);
+                }
                 self.cut(&request, data);
                 self.feed(now_ns + self.origin_ns);
             }
@@ -359,6 +369,7 @@ impl Export for DriveExport {
             {
                 self.later.pop_front();
                 self.latencies.record(&completion);
+                self.lateness.record(until_ns - completion.completed_ns);
                 self.finish(completion.tag, completion.outcome, reply);
                 was_answered = true;
             }

@@ -22,6 +22,7 @@ pub mod memory;
 mod pending;
 mod poller;
 pub mod protocol;
+mod recording;
 mod reply;
 mod server;
 mod service;
@@ -40,6 +41,7 @@ pub use export::{Errno, Export, ExportInfo, Extent, Reply, Request, RequestKind,
 pub use limits::Limits;
 pub use listener::{Listen, PORT};
 pub use memory::MemoryExport;
+pub use recording::Recorder;
 pub use server::{Options, Server};
 pub use stdio::StdioServer;
 pub use stop::StopHandle;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use drivelab_controller::{FaultPlan, SECTOR_BYTES};
 use drivelab_drive::faults;
 use drivelab_image::{FORMAT_VERSION, Image, ModelTexts, upkeep};
-use drivelab_nbd::{DriveExport, ServeOptions};
+use drivelab_nbd::{DriveExport, Recorder, ServeOptions};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -65,6 +65,8 @@ struct Options {
     control: Option<PathBuf>,
     read_only: bool,
     sync: bool,
+    /// Where requests are written to, as a trace.
+    record: Option<PathBuf>,
     /// A plan of faults.
     #[serde(default)]
     faults: Value,
@@ -96,7 +98,12 @@ pub fn serve_image(
     };
     let told = python.detach(|| {
         place.check()?;
-        let export = DriveExport::power_on(&path, &serve).map_err(errors::image)?;
+        let mut export = DriveExport::power_on(&path, &serve).map_err(errors::image)?;
+        if let Some(place) = &options.record {
+            let recorder = Recorder::create(place)
+                .map_err(|error| errors::failed(&format!("{}: {error}", place.display())))?;
+            export.recorder = Some(recorder);
+        }
         let (before, cut) = (export.facts(), export.stop_when_cut());
         let mut facts = before.clone();
         facts["mount_ns"] = export.report().duration_ns.into();
@@ -117,8 +124,14 @@ pub fn serve_image(
 
 /// The power goes off in the way that it was asked for.
 fn finish(served: (DriveExport, Value), before: &Value, path: &Path) -> PyResult<Value> {
-    let (export, statistics) = served;
+    let (mut export, statistics) = served;
     let cut = export.facts();
+    let recorded = match export.recorder.take().map(Recorder::finish) {
+        None => Value::Null,
+        Some(Ok(requests)) => json!({ "requests": requests }),
+        Some(Err(error)) => json!({ "error": error.to_string() }),
+    };
+    let late = export.lateness();
     if let Some(failure) = export.failure() {
         return Err(errors::failed(&failure));
     }
@@ -126,5 +139,12 @@ fn finish(served: (DriveExport, Value), before: &Value, path: &Path) -> PyResult
     let reason = if is_at_rest { "stopped" } else { "power-cut" };
     // With what going to rest took.
     let after = if is_at_rest { upkeep::smart(path).map_err(errors::image)? } else { cut };
-    Ok(json!({ "reason": reason, "statistics": statistics, "before": before, "after": after }))
+    Ok(json!({
+        "reason": reason,
+        "statistics": statistics,
+        "late_ns": late,
+        "recorded": recorded,
+        "before": before,
+        "after": after,
+    }))
 }

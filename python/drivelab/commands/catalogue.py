@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, figures, model, plugins, procedures, sources
+from drivelab import arguments, figures, model, model_file, plugins, procedures, sources
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.procedures import document
@@ -175,10 +175,20 @@ def show(
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
     json: arguments.Json = False,
+    toml: Annotated[
+        bool,
+        typer.Option("--toml", help="As a model file to change: drivelab show MODEL --toml >FILE."),
+    ] = False,
 ) -> None:
     """Show a model: every parameter with its value, unit and source."""
     settings = arguments.settings(sets, scale)
-    found = model.load(name, [model.split_override(text) for text in settings])
+    overrides = [model.split_override(text) for text in settings]
+    if toml:
+        if json:
+            raise RequestError("--json and --toml: give one of them")
+        printing.plain(model_file.text(name, overrides))
+        return
+    found = model.load(name, overrides)
     printing.scale_remarks([found])
     if json:
         printing.document(found.details() | _standing(found))

@@ -12,6 +12,7 @@ import typer
 from drivelab import (
     arguments,
     compare,
+    completion,
     database,
     output,
     plugins,
@@ -57,6 +58,7 @@ def compare_command(
             metavar="SIDE...",
             help="Models, which are reviewed now; results.json or folders of reviews; "
             "FILE.duckdb:RUN. Of results of several models each is a side.",
+            autocompletion=completion.model_names,
         ),
     ],
     out: Annotated[
@@ -66,7 +68,12 @@ def compare_command(
     plugin: arguments.Plugins = None,
     state_names: Annotated[
         list[str] | None,
-        typer.Option("--states", metavar="NAMES", help="Only these states; as --tests."),
+        typer.Option(
+            "--states",
+            metavar="NAMES",
+            help="Only these states; as --tests.",
+            autocompletion=completion.state_names,
+        ),
     ] = None,
     quick: arguments.Quick = False,
     seed: Annotated[
@@ -77,7 +84,7 @@ def compare_command(
     ] = None,
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
-    workers: arguments.Workers = 2,
+    workers: arguments.Workers = None,
     memory: arguments.Memory = None,
     repeat: Annotated[
         int | None,
@@ -106,8 +113,9 @@ def compare_command(
     states.select(wanted_states, known.states)
     room = arguments.memory_bytes(memory)
     given = arguments.settings(sets, scale)
+    crew = arguments.worker_count(workers)
     wanted = Wanted(
-        chosen, wanted_states, quick, seed, given, workers, repeat, room, plugin or (), known
+        chosen, wanted_states, quick, seed, given, crew, repeat, room, plugin or (), known
     )
     kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
     asked = [text for text in sides if text not in kept]

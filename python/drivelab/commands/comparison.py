@@ -79,7 +79,7 @@ def figures_command(
     ] = False,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
-    workers: arguments.Workers = 2,
+    workers: arguments.Workers = None,
     memory: arguments.Memory = None,
     json: arguments.Json = False,
 ) -> None:
@@ -87,7 +87,7 @@ def figures_command(
     if bindings:
         if write or check or only or results_file or sets or markdown or memory or json:
             raise RequestError("--bindings: only --drive, --seed and --workers go with it")
-        _find_bindings(drive, seed, workers)
+        _find_bindings(drive, seed, arguments.worker_count(workers))
         return
     room = arguments.memory_bytes(memory)
     chosen = _chosen_ids(only, drive)
@@ -100,7 +100,8 @@ def figures_command(
         output.writable_folder(write.parent, "--write")
     page = None if check is None else _page(check, drive)
     if results_file is None:
-        document = _measured(drive, chosen, sets or [], seed, workers, room)
+        crew = arguments.worker_count(workers)
+        document = _measured(drive, chosen, sets or [], seed, crew, room)
     else:
         document = _read(results_file, drive, sets or [])
     found = _comparison(document, drive, chosen)

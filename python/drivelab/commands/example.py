@@ -31,7 +31,7 @@ def example(
 
 def _print(outcome: worked.Outcome) -> None:
     out = printing.console()
-    out.print(f"\n{outcome.scenario.name}: {outcome.scenario.title}", style="bold", markup=False)
+    out.print(f"\n{outcome.scenario.name}: {outcome.title}", style="bold", markup=False)
     for step in outcome.steps:
         out.print(
             f"  {step.title}: {step.seconds:g} s; the drive is {step.full_percent:g} % full",

@@ -51,7 +51,7 @@ def run(
 ) -> None:
     """Run a fio job file on a drive; --json prints fio's JSON with an object `drivelab`."""
     watch = Stopwatch()
-    wish = Wish(size, tuple(destroy or ()), buffered)
+    wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
     subject.check_wish([drive], wish, plan_only)
     recording.check(database_file)
     settings = arguments.settings(sets, scale)

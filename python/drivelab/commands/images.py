@@ -13,21 +13,40 @@ from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.fio.units import size_bytes
 from drivelab.quantities import SECTOR_BYTES, bytes_text
-from drivelab.served import control, image
+from drivelab.served import control, image, since
 from drivelab.served import smart as smart_data
 
 COUNTS = ("blocks", "cells_in_use", "log_records", "held_units")
 """What a check counts, as far as it is shown."""
 
 
-def smart(target: arguments.ImageOrSocket, json: arguments.Json = False) -> None:
+def smart(
+    target: arguments.ImageOrSocket,
+    mark: Annotated[
+        Path | None,
+        typer.Option(
+            "--since",
+            metavar="MARK",
+            help="What it did since then: a file with what `smart IMAGE --json` printed before.",
+        ),
+    ] = None,
+    json: arguments.Json = False,
+) -> None:
     """Show what a drive says about itself: live if it is being served, from its image otherwise."""
+    before = None if mark is None else since.read_mark(mark)
     facts = _facts(target)
+    used = None
+    if before is not None and mark is not None:
+        used = since.spent(before, smart_data.own(facts), mark)
     if json:
         words = ["drivelab", "smart", str(target), "--json"]
-        printing.document(smart_data.document(facts, str(target), words))
+        words += [] if mark is None else ["--since", str(mark)]
+        document = smart_data.document(facts, str(target), words)
+        if used is not None:
+            document["drivelab"]["since"] = used
+        printing.document(document)
         return
-    for name, value in smart_data.lines(facts):
+    for name, value in smart_data.lines(facts) if used is None else since.lines(used):
         printing.plain(f"{name:<20} {value}\n")
 
 

@@ -65,6 +65,8 @@ def _show(
 ) -> None:
     """To standard output if that is all that was asked for."""
     text = forecast.plan_text(drive, parts, quick)
+    if plan_only and (loss := drive.place.loss):
+        text += f"\n  {loss}, which would be lost: it takes --destroy {drive.place.name}"
     if plan_only:
         printing.plain(text + "\n")
     else:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, plugins, states, subject, traces, workload
+from drivelab import _engine, arguments, plugins, rounds, states, subject, traces, workload
 from drivelab import model as models
 from drivelab import replay as laboratory
 from drivelab.commands import printing, real_drives, recording, trace_arguments
@@ -16,12 +16,13 @@ from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
 from drivelab.errors import RequestError
 from drivelab.fio.units import time_ns
+from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
-from drivelab.quantities import derive_seed
+from drivelab.quantities import bytes_text, derive_seed
 from drivelab.results import model_result, state_origin, unmapped_note
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
-from drivelab.targets.fio import Wish
+from drivelab.targets.fio import RealDrive, Wish
 from drivelab.workload import Job
 
 Pacing = Annotated[
@@ -40,6 +41,24 @@ QueueDepth = Annotated[
     int | None,
     typer.Option("--queue-depth", min=1, help="Outstanding requests with closed; default: 1."),
 ]
+Rounds = Annotated[
+    int | None,
+    typer.Option(
+        "--repeat",
+        min=1,
+        max=100_000,
+        metavar="N",
+        help="Rounds of the trace, one after the other; with --until-steady at most so many.",
+    ),
+]
+UntilSteady = Annotated[
+    bool,
+    typer.Option(
+        "--until-steady",
+        help="Rounds until write amplification is steady: "
+        f"{rounds.STEADY_TEXT}; at most {rounds.ROUNDS_MAX}.",
+    ),
+]
 
 
 def replay(
@@ -52,6 +71,8 @@ def replay(
     pacing: Pacing = "arrival",
     idle_cap: IdleCap = None,
     queue_depth: QueueDepth = None,
+    repeat: Rounds = None,
+    until_steady: UntilSteady = False,
     beyond: trace_arguments.OutOfRange = "reject",
     state: arguments.StateName = "new",
     plugin: arguments.Plugins = None,
@@ -71,7 +92,7 @@ def replay(
     recording.check(database_file)
     file = trace_arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
     arguments.one_of("--out-of-range", beyond, traces.BEYOND)
-    wish = Wish(size, tuple(destroy or ()), buffered)
+    wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
     subject.check_wish([drive], wish, plan_only)
     settings = arguments.settings(sets, scale)
     found = subject.find(drive, [models.split_override(text) for text in settings], wish)
@@ -87,12 +108,16 @@ def replay(
     wanted = states.find(state, known=plugins.known(plugin or ()).states)
     remark_trim(found, wanted)
     trace = _read(file, found, beyond)
-    real_drives.show_plan(found, wanted, trace_file.name, partial(_replayed, job, trace), plan_only)
+    goal = _goal(repeat, until_steady, found, trace)
+    real_drives.show_plan(
+        found, wanted, trace_file.name, partial(_replayed, job, trace, goal), plan_only
+    )
     if plan_only:
         return
     with subject.claimed([found]):
-        report = _measure(found, wanted, job, trace, seed)
-    laboratory.check_conservation(trace.requests, report)
+        reports = _measure(found, wanted, job, trace, goal, seed)
+    for report in reports:
+        laboratory.check_conservation(trace.requests, report)
     options = {
         "--drive": drive,
         "--state": state,
@@ -100,16 +125,19 @@ def replay(
         "--pacing": pacing,
         "--idle-cap": idle_cap,
         "--queue-depth": queue_depth,
+        "--repeat": repeat,
         "--out-of-range": beyond,
         "--data": data,
     }
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
+    words += ["--until-steady"] if until_steady else []
     words += [*arguments.plugin_words(plugin), *real_drives.wish_words(size, buffered)]
     command_line = printing.command_line([*words, *set_words(settings)], seed)
     document = {
         "drivelab": _provenance(found, wanted, pacing, job, seed, command_line),
         "trace": trace.record(),
-        "replay": laboratory.replay_result(report),
+        "replay": laboratory.replay_result(reports[-1]),
+        **_of_rounds(reports, trace, found, goal),
         "wall_s": watch.seconds(),
     }
     with recording.recorded(database_file, Recorded(REPLAY, document, [model_result(found)])):
@@ -147,20 +175,53 @@ def _read(file: traces.TraceFile, drive: Subject, beyond: str) -> traces.Trace:
     )
 
 
+Goal = tuple[int, bool]
+"""Rounds, and whether they end when they are steady."""
+
+
+def _goal(repeat: int | None, until_steady: bool, drive: Subject, trace: traces.Trace) -> Goal:
+    """What the options say; raises RequestError for what never gets steady."""
+    if until_steady:
+        reason = "a real drive doesn't tell" if isinstance(drive, RealDrive) else None
+        if drive.is_disk:
+            reason = "a hard disk has none"
+        elif not (trace.requests.op == workload.WRITE).any():
+            reason = f"{trace.name} has no writes"
+        if reason is not None:
+            raise RequestError(f"--until-steady: goes by write amplification, and {reason}")
+    return repeat or (rounds.ROUNDS_MAX if until_steady else 1), until_steady
+
+
+def _of_rounds(
+    reports: list[Report], trace: traces.Trace, drive: Subject, goal: Goal
+) -> dict[str, Any]:
+    """What is said of rounds, if there were to be several."""
+    if goal[0] == 1:
+        return {}
+    recorded_s = float(trace.record()["duration_s"])
+    worn = rounds.year(reports, recorded_s, drive) if isinstance(drive, Model) else None
+    return {"rounds": rounds.record(reports) | {"year": worn}}
+
+
 def _measure(
-    drive: Subject, state: states.State, job: Job, trace: traces.Trace, seed: int
-) -> Report:
-    def work(progress: TaskProgress) -> Report:
+    drive: Subject, state: states.State, job: Job, trace: traces.Trace, goal: Goal, seed: int
+) -> list[Report]:
+    def work(progress: TaskProgress) -> list[Report]:
         target, share = prepared_drive(drive, state, seed, progress)
-        return _replayed(job, trace, target, progress, share)
+        return _replayed(job, trace, goal, target, progress, share)
 
     return run_alone(f"{drive.name}: {trace.name}", work)
 
 
 def _replayed(
-    job: Job, trace: traces.Trace, target: Target, progress: TaskProgress, share: float = 1.0
-) -> Report:
-    return target.run_requests(job, trace.requests, progress, share)
+    job: Job,
+    trace: traces.Trace,
+    goal: Goal,
+    target: Target,
+    progress: TaskProgress,
+    share: float = 1.0,
+) -> list[Report]:
+    return rounds.run(target, job, trace.requests, progress, share, *goal)
 
 
 def _pacing(name: str, queue_depth: int | None) -> laboratory.Pacing:
@@ -203,6 +264,8 @@ def _print(document: dict[str, Any]) -> None:
     if trace["dropped"]:
         lines.append(f"{trace['dropped']} requests without a response or data were left out")
     out = printing.console()
+    if "rounds" in document:
+        _print_rounds(document["rounds"], trace["duration_s"])
     for line in lines:
         out.print(line, markup=False)
     _print_directions(document)
@@ -210,6 +273,43 @@ def _print(document: dict[str, Any]) -> None:
         out.print(inside, markup=False)
     if note := unmapped_note(measured["unmapped_read_share"]):
         out.print(note, markup=False)
+
+
+SHOWN_ROUNDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+"""Rounds of the table, and the last ones."""
+
+
+def _print_rounds(found: dict[str, Any], recorded_s: float) -> None:
+    """A row for some of the rounds, what they came to, and what a year of it does."""
+    number = printing.number
+    columns = ("round", "s", "MiB/s", "WA", "erases", "longest write ms")
+    rows = []
+    for index, item in enumerate(found["each"], start=1):
+        if index not in SHOWN_ROUNDS and index <= found["count"] - rounds.WINDOW:
+            continue
+        longest = item["write_latency_max_us"]
+        cells = [item["duration_s"], item["mib_per_s"], item["write_amplification"]]
+        cells += [item["erases"], None if longest is None else longest / 1000]
+        rows.append((str(index), *(number(value) for value in cells)))
+    printing.table(columns, rows, columns)
+    out = printing.console()
+    word = "steady" if found["steady"] else "not steady"
+    out.print(f"{found['count']} rounds, {word} ({rounds.STEADY_TEXT})", markup=False)
+    if worn := found["year"]:
+        life = ""
+        if worn["endurance_cycles"]:
+            life = (
+                f", which stands {worn['endurance_cycles']}: worn out after "
+                f"{number(worn['worn_out_after_years'], 3)} years"
+            )
+        out.print(
+            f"a year of it, {number(recorded_s)} s a round: the host writes "
+            f"{bytes_text(worn['host_write_bytes'])}, the flash "
+            f"{bytes_text(worn['flash_write_bytes'])}: {number(worn['cycles'], 3)} cycles of "
+            f"each block{life}",
+            markup=False,
+        )
+    out.print("\nThe last round:", markup=False)
 
 
 def _print_directions(document: dict[str, Any]) -> None:

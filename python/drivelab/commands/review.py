@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, database, output, plugins, repeats, subject
+from drivelab import arguments, completion, database, output, plugins, repeats, subject
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, real_drives, recording
@@ -27,6 +27,7 @@ def review(
             "--states",
             metavar="NAMES",
             help="Run the tests in these states instead of their own; as --tests.",
+            autocompletion=completion.state_names,
         ),
     ] = None,
     every: Annotated[
@@ -45,7 +46,7 @@ def review(
     repeat: arguments.Repeat = 1,
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
-    workers: arguments.Workers = 2,
+    workers: arguments.Workers = None,
     memory: arguments.Memory = None,
     database_file: arguments.DatabaseFile = None,
     json: arguments.Json = False,
@@ -61,7 +62,7 @@ def review(
     chosen, wanted = arguments.split_names(tests), arguments.split_names(state_names)
     known = plugins.known(plugin or ())
     requested = _requested(names or [], every)
-    wish = Wish(size, tuple(destroy or ()), buffered)
+    wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
     subject.check_wish(requested, wish, plan_only)
     loaded = [subject.find(name, overrides, wish) for name in requested]
     printing.scale_remarks(loaded)
@@ -81,7 +82,7 @@ def review(
         command_line=printing.command_line(words, seed),
         seed=seed,
         quick=quick,
-        workers=workers,
+        workers=arguments.worker_count(workers),
         memory_bytes=arguments.memory_bytes(memory),
     )
     laboratory.check(plan)

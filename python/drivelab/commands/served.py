@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, counters, output, progress
+from drivelab import arguments, completion, counters, output, progress
 from drivelab import model as models
 from drivelab.commands import printing
 from drivelab.errors import RequestError
@@ -25,7 +25,10 @@ def create(
     model_name: Annotated[
         str,
         typer.Option(
-            "--model", metavar="MODEL", help="Name, NAME@FIRMWARE, or path of a TOML file."
+            "--model",
+            metavar="MODEL",
+            help="Name, NAME@FIRMWARE, or path of a TOML file.",
+            autocompletion=completion.model_names,
         ),
     ],
     sets: arguments.Settings = None,
@@ -117,6 +120,14 @@ def serve(
             "machine loses power, too.",
         ),
     ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            "--record",
+            metavar="TRACE",
+            help="New file for what clients ask for, as an iolog that `replay` reads.",
+        ),
+    ] = None,
     stdio: Annotated[
         bool, typer.Option("--stdio", help="One session over standard input and output.")
     ] = False,
@@ -127,6 +138,8 @@ def serve(
         raise RequestError("--stdio and --listen: give one of them")
     if stdio and control is not None:
         raise RequestError("--stdio and --control: a session of its own has no control socket")
+    if record is not None:
+        _check_record(record)
     place = control or address.control_socket(path)
     request = server.Request(
         image=path,
@@ -137,6 +150,7 @@ def serve(
         read_only=read_only,
         sync=sync,
         faults=None if plan_file is None else faults.read_plan(plan_file),
+        record=record,
     )
     was_clean = image.smart(path).get("clean") is not False
     with contextlib.ExitStack() as until_ready:
@@ -149,8 +163,42 @@ def serve(
             _ready(request, facts, was_clean)
 
         found = server.serve(request, ready)
-    for line in _summary(found):
+    for line in [*_summary(found), *_lateness(found, request), *_recorded(found, request)]:
         printing.message(line)
+
+
+LATE_NS = 1_000_000
+"""One answer in a hundred later than this: longer than a busy system lets a server wait."""
+
+
+def _lateness(found: Mapping[str, Any], request: server.Request) -> list[str]:
+    """That the machine couldn't keep up with the drive, if it couldn't."""
+    late = found.get("late_ns") or {}
+    if (late.get("p99") or 0) < LATE_NS:
+        return []
+    mean, worst, most = (number(late[key] / NS_PER_MS, 3) for key in ("mean", "p99", "max"))
+    return [
+        f"the clock fell behind: answers were {mean} ms late on the mean, one in a hundred "
+        f"{worst} ms or more, {most} ms at most (of the drive's time): this machine couldn't keep "
+        f"up with --clock {request.clock}, and clients saw a slower drive than the model"
+    ]
+
+
+def _check_record(path: Path) -> None:
+    """Raises RequestError for a place that can't take a trace: what is there is never replaced."""
+    if path.exists():
+        raise RequestError(f'--record "{path}": is there already; give the name of a new file')
+    output.writable_file(path, "--record")
+
+
+def _recorded(found: Mapping[str, Any], request: server.Request) -> list[str]:
+    """What became of the trace."""
+    told = found.get("recorded")
+    if told is None or request.record is None:
+        return []
+    if "error" in told:
+        return [f"{request.record}: the trace is cut off: {told['error']}"]
+    return [f"{request.record}: {told['requests']} requests"]
 
 
 def _address(path: Path, listen: str | None) -> Address:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,8 +96,19 @@ def opened(place: str | Path | None) -> Iterator[Store]:
     if place is None:
         yield Store(None)
         return
-    with _connected(place) as connection:
-        yield Store(connection)
+    file = file_of(place)
+    # What is there may lie where nothing can be written, and is read all the same.
+    fixed = file.exists() and not _writable(file)
+    with _connected(place, read_only=fixed) as connection:
+        try:
+            yield Store(connection)
+        except duckdb.InvalidInputException:
+            if not fixed:
+                raise
+            raise RequestError(
+                f'store "{place}": can\'t be written, and not every point is in it; copy it '
+                "elsewhere"
+            ) from None
 
 
 def merge(places: Sequence[str | Path], into: str | Path) -> tuple[int, int]:
@@ -164,6 +176,11 @@ def _connected(place: str | Path, read_only: bool = False) -> Iterator[duckdb.Du
         raise WorkError(f'store "{place}": {database_reason(error)}') from None
     finally:
         connection.close()
+
+
+def _writable(file: Path) -> bool:
+    """Whether the file can be changed, and files made beside it: DuckDB keeps its log there."""
+    return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
 
 
 def _check(connection: duckdb.DuckDBPyConnection, file: Path, *, making: bool) -> None:

@@ -114,22 +114,23 @@ def steady_writes(
     rounds: list[Report] = []
     round_bytes = int(min(span_bytes * ROUND_SHARE, free_bytes * ROUND_FREE_SHARE))
     wanted = QUICK_ROUNDS if quick else ROUNDS_MAX
-    settled = False
-    while len(rounds) < wanted and not settled:
+    done = False
+    while len(rounds) < wanted and not done:
         part = 0.6 / (WINDOW + 2) if len(rounds) < WINDOW + 2 else 0.0
         rounds.append(write(f"round-{len(rounds)}", round_bytes, ROUND_S, part))
-        settled = _settled([write_amplification_of([report]) for report in rounds[-WINDOW:]])
-    return _summary(rounds[-WINDOW:], len(rounds), settled)
+        done = settled([write_amplification_of([report]) for report in rounds[-WINDOW:]])
+    return _summary(rounds[-WINDOW:], len(rounds), done)
 
 
-def _settled(found: list[float | None]) -> bool:
+def settled(found: Sequence[float | None]) -> bool:
+    """Whether the write amplification of the last rounds agrees; None: a round wrote nothing."""
     known = [value for value in found if value is not None]
     if len(known) < WINDOW:
         return False
     return max(known) - min(known) <= EXCURSION * sum(known) / WINDOW
 
 
-def _summary(window: list[Report], round_count: int, settled: bool) -> Steady:
+def _summary(window: list[Report], round_count: int, steady: bool) -> Steady:
     numbers = [flow(report, "write") for report in window]
     seconds = sum(float(item["duration_s"] or 0.0) for item in numbers)
 
@@ -138,7 +139,7 @@ def _summary(window: list[Report], round_count: int, settled: bool) -> Steady:
         return moved / seconds if seconds else 0.0
 
     return Steady(
-        write_amplification_of(window), rate("mib_per_s"), rate("iops"), round_count, settled
+        write_amplification_of(window), rate("mib_per_s"), rate("iops"), round_count, steady
     )
 
 

@@ -43,6 +43,8 @@ class Request:
     read_only: bool = False
     sync: bool = False
     faults: Plan | None = None
+    record: Path | None = None
+    """A new file for what clients ask for, as a trace."""
 
     def options(self) -> str:
         """What the engine is told, as JSON."""
@@ -52,6 +54,7 @@ class Request:
                 "control": None if self.control is None else str(self.control),
                 "read_only": self.read_only,
                 "sync": self.sync,
+                "record": None if self.record is None else str(self.record),
                 "faults": None if self.faults is None else self.faults.record(),
             }
         )

@@ -87,3 +87,40 @@ def test_a_scale_is_one_in_so_many(scale: str, capsys: pytest.CaptureFixture[str
 def test_a_hard_disk_has_no_small_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["show", "wd-velociraptor-300gb", "--scale", "1/2"]) == 2
     assert "does not apply to hard disks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("setting", "key", "value"),
+    [
+        ("flash.read_ns=50us", "flash.read_ns", 50_000),
+        ("flash.erase_ns=1.5ms", "flash.erase_ns", 1_500_000),
+        ("write_buffer.size_bytes=1m", "write_buffer.size_bytes", 2**20),
+        ("flash.read_ns=50_000", "flash.read_ns", 50_000),
+        ("flash.read_ns=0xff", "flash.read_ns", 255),
+    ],
+)
+def test_times_and_sizes_may_have_units(
+    setting: str, key: str, value: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["show", "intel-x25-m-g1-80gb", "--json", "--set", setting]) == 0
+    found = json.loads(capsys.readouterr().out)["parameters"]
+    assert [item["value"] for item in found if item["key"] == key] == [value]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("flash.read_ns=5xs", ("flash.read_ns", "5xs", "a number with d, h, m, s, ms, us or ns")),
+        ("flash.read_ns=0.5ns", ("flash.read_ns", "0.5ns", "whole in ns")),
+        ("write_buffer.size_bytes=1q", ("write_buffer.size_bytes", "1q", "k, m, g, t or p")),
+        ("spare_ratio=7", ("spare_ratio", "7", "from 0 to 3", "0.28 for 28 %")),
+        ("spare_ratio=28", ("spare_ratio", "28", "from 0 to 3", "0.28 for 28 %")),
+    ],
+)
+def test_units_and_ratios_that_make_no_sense_are_refused(
+    setting: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["show", "intel-x25-m-g1-80gb", "--set", setting]) == 2
+    said = capsys.readouterr().err
+    assert all(word in said for word in words)
+    assert said.count("\n") == 1

@@ -218,3 +218,51 @@ def test_wrong_faults_are_refused_before_the_drive_hears_of_them(
         (["--plan", "none.toml"], "can't read it"),
     ):
         assert message in refused(["fault", drive, *words], capsys)
+
+
+@pytest.fixture
+def mark(engine: Engine, drive: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """What the drive said before it wrote 4 MB, of which cleaning made 10 MB."""
+    assert cli.run(["smart", str(drive), "--json"]) == 0
+    path = drive.with_name("mark.json")
+    path.write_text(capsys.readouterr().out, encoding="utf-8")
+    grown = {"host_write_bytes": 4, "program_bytes_host": 4, "program_bytes_cleaning": 6}
+    for key, megabytes in grown.items():
+        engine.facts[key] += megabytes * 10**6
+    engine.facts["erases_cleaning"] += 12
+    engine.facts["power_on_ns"] += 3 * 10**9
+    return path
+
+
+def test_smart_since_a_mark_says_what_came_since(
+    mark: Path, drive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["smart", str(drive), "--since", str(mark), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["drivelab"]
+    assert found["since"]["host_write_bytes"] == 4 * 10**6
+    assert found["since"]["write_amplification"] == 2.5
+    assert found["since"]["erases"] == 12
+    assert found["since"]["power_on_s"] == 3
+    assert found["write_amplification"] < 1.3
+    assert cli.run(["smart", str(drive), "--since", str(mark)]) == 0
+    said = capsys.readouterr().out
+    assert "flash programmed     10.0 MB (host 4.0 MB, cleaning 6.0 MB)" in said
+    assert "write amplification  2.5\n" in said
+
+
+def test_marks_that_are_none_are_refused(
+    mark: Path, drive: Path, engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    absent = drive.with_name("absent.json")
+    assert "can't be read (No such file" in refused(["smart", drive, "--since", absent], capsys)
+    for text, reason in (
+        ("x", "not JSON"),
+        ("{}", "expected what `drivelab smart"),
+        ("[1]", "exp"),
+    ):
+        absent.write_text(text, encoding="utf-8")
+        assert reason in refused(["smart", drive, "--since", absent], capsys)
+    engine.facts["host_write_bytes"] = 5
+    assert "is of a later moment" in refused(["smart", drive, "--since", mark], capsys)
+    engine.facts["model"] = "other"
+    assert "is of another drive: model" in refused(["smart", drive, "--since", mark], capsys)

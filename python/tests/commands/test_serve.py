@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,15 @@ sys.exit(cli.run(sys.argv[1:]))
 """
 
 
-def interrupted_soon(number: int = signal.SIGINT) -> None:
-    threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
+def interrupted_soon(engine: Engine, number: int = signal.SIGINT) -> None:
+    """A signal once the drive is served; before, it would end the test."""
+
+    def wait() -> None:
+        while not engine.served:
+            time.sleep(0.01)
+        os.kill(os.getpid(), number)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -41,7 +49,7 @@ def test_serve_says_where_and_how_and_what_was_done(
 ) -> None:
     engine.facts["clean"] = False
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
-    interrupted_soon(number)
+    interrupted_soon(engine, number)
     words = ["serve", str(drive), "--clock", "2", "--name", "x", "--read-only", "--sync"]
     assert cli.run(words) == 0
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
@@ -68,6 +76,7 @@ def test_serve_says_where_and_how_and_what_was_done(
         "control": f"{drive}.control",
         "read_only": True,
         "sync": True,
+        "record": None,
         "faults": None,
     }
 
@@ -77,7 +86,7 @@ def test_an_address_that_others_reach_is_warned_of(
 ) -> None:
     plan = drive.with_name("plan.toml")
     plan.write_text('seed = 3\n[[fault]]\nkind = "read-only"\n', encoding="utf-8")
-    interrupted_soon()
+    interrupted_soon(engine)
     assert cli.run(["serve", str(drive), "--listen", "0.0.0.0:0", "--faults", str(plan)]) == 0
     printed = capsys.readouterr()
     assert "NBD asks for no password here" in printed.err
@@ -88,7 +97,7 @@ def test_an_address_that_others_reach_is_warned_of(
 def test_standard_output_belongs_to_the_session_with_stdio(
     engine: Engine, drive: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    interrupted_soon()
+    interrupted_soon(engine)
     assert cli.run(["serve", str(drive), "--stdio"]) == 0
     assert capsys.readouterr().out == ""
     assert engine.served[0][1] == "stdio"
@@ -138,3 +147,15 @@ def test_a_second_interrupt_ends_a_server_at_once(
     _, errors = process.communicate(timeout=15)
     assert process.returncode == status
     assert ("stopped as by a power cut" in errors) == (second is not None)
+
+
+@pytest.mark.parametrize(("p99_ns", "said"), [(50_000, False), (7_250_000, True)])
+def test_a_clock_that_fell_behind_is_told(
+    engine: Engine, drive: Path, capsys: pytest.CaptureFixture[str], p99_ns: int, said: bool
+) -> None:
+    engine.late_ns = {"mean": 300_000, "p99": p99_ns, "max": 90_000_000}
+    interrupted_soon(engine)
+    assert cli.run(["serve", str(drive)]) == 0
+    told = capsys.readouterr().err
+    assert ("the clock fell behind" in told) is said
+    assert ("one in a hundred 7.25 ms or more, 90 ms at most" in told) is said

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import drivelab as dl
+from drivelab.lab import store
 
 DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
 JOB = dl.Job(rw="randwrite", bs="4k", iodepth=4, io_size="256m")
@@ -283,3 +284,19 @@ def test_models_are_an_axis_and_keep_what_was_changed() -> None:
     assert study.frame()["model"].unique(maintain_order=True).to_list() == grid["model"]
     with pytest.raises(dl.RequestError, match='model "ocz-vertx-120gb" is unknown'):
         dl.sweep(DRIVE, {"model": ["ocz-vertx-120gb"]}, job=job, progress=False)
+
+
+def test_a_finished_store_is_read_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A study on a read-only mount: who runs it again gets its table."""
+    place = tmp_path / "study"
+    options: Any = {"job": JOB, "state": "new", "store": place, "progress": False, "workers": 1}
+    first = dl.sweep(DRIVE, {"job.iodepth": [32]}, **options)
+    # The tests may run as root, whom permissions don't stop.
+    monkeypatch.setattr(store, "_writable", lambda _: False)
+    before = (place / "study.duckdb").read_bytes()
+    assert dl.sweep(DRIVE, {"job.iodepth": [32]}, **options).frame().equals(first.frame())
+    with pytest.raises(dl.RequestError, match="not every point is in it"):
+        dl.sweep(DRIVE, {"job.iodepth": [1]}, **options)
+    assert (place / "study.duckdb").read_bytes() == before

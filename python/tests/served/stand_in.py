@@ -82,6 +82,7 @@ class Engine:
         self.served: list[tuple[str, str, str, dict[str, Any]]] = []
         self.facts = dict(FACTS)
         self.problems: list[str] = []
+        self.late_ns: dict[str, int | None] = dict.fromkeys(("mean", "p99", "max"))
         self.failure: Exception | None = None
         self.done: list[tuple[str, Any]] = []
 
@@ -133,6 +134,8 @@ class Engine:
             {
                 "reason": "stopped",
                 "statistics": {"requests": REQUESTS},
+                "late_ns": self.late_ns,
+                "recorded": None,
                 "before": self.facts,
                 "after": after,
             }

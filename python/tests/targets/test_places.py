@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from drivelab import cli
 from drivelab.errors import RequestError
 from drivelab.quantities import MIB
 from drivelab.targets.fio import mounts
@@ -100,3 +101,18 @@ def test_mounts_and_swaps_are_read_with_their_escapes() -> None:
     [mount] = mounts.mounts("36 35 98:0 /mnt1 /mnt\\0402 rw shared:1 - ext3 /dev/root rw\n")
     assert mount == mounts.Mount("98:0", "/mnt 2", "ext3", "/dev/root")
     assert mounts.swaps("Filename Type\n/swap\\040file file 1 0 -2\n") == {"/swap file"}
+
+
+def test_a_plan_needs_no_consent_and_says_what_would_be_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "precious"
+    path.write_bytes(b"x" * 2**25)
+    words = ["review", f"fio:{path}", "--buffered", "--tests", "as-ssd-write", "--states", "new"]
+    assert cli.run([*words, "--plan"]) == 0
+    said = capsys.readouterr().out
+    assert "as-ssd-write, new: 33.6 MB written" in said
+    assert f"the file holds 33.6 MB, which would be lost: it takes --destroy {path}" in said
+    assert path.read_bytes() == b"x" * 2**25
+    assert cli.run(words) == 2
+    assert path.read_bytes() == b"x" * 2**25

@@ -28,11 +28,13 @@ class BlockDevice(Place):
         self._number = f"{os.major(number)}:{os.minor(number)}"
         mounts.check_device_unused(name, self._number)
         size = _size_bytes(name, self._path)
-        check_destroy(name, wish, f"it is a block device of {bytes_text(size)}")
+        loss = f"it is a block device of {bytes_text(size)}"
+        check_destroy(name, wish, loss)
         wanted = wish.size_bytes or size
         if not size or wanted > size:
             raise RequestError(f"fio:{name}: --size {wanted}: the device has {size} bytes")
         super().__init__(name, wanted)
+        self.loss = loss
         self._descriptor: int | None = None
         self._buffered = wish.buffered
         self.sector_bytes = int(self._queue("logical_block_size") or 512)

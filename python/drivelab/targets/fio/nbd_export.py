@@ -26,12 +26,14 @@ class NbdExport(Place):
         size = int(self._export["export-size"])
         if self._export.get("is_read_only"):
             raise RequestError(f"fio:{name}: the server allows no writing")
-        check_destroy(name, wish, f"it is a served drive of {bytes_text(size)}")
+        loss = f"it is a served drive of {bytes_text(size)}"
+        check_destroy(name, wish, loss)
         wanted = wish.size_bytes or size // 512 * 512
         if not wanted or wanted > size:
             raise RequestError(f"fio:{name}: --size {wanted}: the server offers {size} bytes")
         least = int(self._export.get("block_size_minimum") or 1)
         super().__init__(name, wanted, max(512, least))
+        self.loss = loss
         self.rotating = bool(self._export.get("is_rotational"))
 
     @property

@@ -27,6 +27,8 @@ class Wish:
     """Names of places once more, for those that hold data."""
     buffered: bool = False
     """Through the page cache."""
+    plan_only: bool = False
+    """Nothing will be written: nobody has to agree to lose anything."""
 
     @property
     def size_bytes(self) -> int | None:
@@ -51,6 +53,8 @@ class Place(ABC):
         self.capacity_bytes = capacity_bytes
         self.sector_bytes = sector_bytes
         """Requests are multiples of it."""
+        self.loss: str | None = None
+        """What is there now and would be overwritten, in words."""
         self.rotating = False
         """Whether it says of itself that it is a hard disk."""
 
@@ -104,7 +108,7 @@ class Place(ABC):
 
 def check_destroy(name: str, wish: Wish, what: str) -> None:
     """Raises RequestError unless the name of a place that holds data was repeated literally."""
-    if name in wish.destroy:
+    if wish.plan_only or name in wish.destroy:
         return
     given = "".join(f" --destroy {other} is not that name." for other in wish.destroy)
     raise RequestError(

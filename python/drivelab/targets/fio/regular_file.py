@@ -26,13 +26,15 @@ class RegularFile(Place):
         """Whether drivelab makes the file, and so removes it."""
         size = 0 if self._made else self._path.stat().st_size
         _check_folder(name, self._path)
-        if size:
-            check_destroy(name, wish, f"the file holds {bytes_text(size)}")
+        loss = f"the file holds {bytes_text(size)}" if size else None
+        if loss:
+            check_destroy(name, wish, loss)
         wanted = wish.size_bytes
         if wanted is None and not size:
             raise RequestError(f"fio:{name}: how large shall the file be? e.g. --size 1g")
         mounts.check_file_unused(name, self._path)
         super().__init__(name, wanted or size // SECTOR_BYTES * SECTOR_BYTES)
+        self.loss = loss
         self._check_room(size)
         self._buffered = wish.buffered
         self._mount = mounts.mount_of(self._path.parent)

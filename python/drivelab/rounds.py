@@ -1,0 +1,108 @@
+"""A trace that goes round: write amplification of every round, and what a year of it does.
+
+A trace of 300 MB doesn't fill a drive of 80 GB, so one round says what a drive does that has room.
+Rounds follow each other without a pause. They are steady as random writes of a study are: four in
+a row within 2 % of each other, in each of which the drive erased blocks. A drive that doesn't erase
+lives on the room that it had, and agrees with itself without being steady.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from drivelab import counters
+from drivelab.model import Model
+from drivelab.procedures.steady_writes import EXCURSION, settled
+from drivelab.procedures.steady_writes import WINDOW as WINDOW
+from drivelab.progress import TaskProgress
+from drivelab.quantities import NS_PER_S
+from drivelab.replay import DIRECTIONS
+from drivelab.targets import Report, Target
+from drivelab.workload import Job, Requests
+
+ROUNDS_MAX = 1000
+"""Rounds after which a drive that isn't steady is left as it is."""
+YEAR_S = 365 * 86_400
+STEADY_TEXT = f"{WINDOW} rounds in a row within {EXCURSION * 100:.0f} %, erasing blocks in each"
+
+
+def run(
+    target: Target,
+    job: Job,
+    requests: Requests,
+    progress: TaskProgress,
+    share: float,
+    count: int,
+    until_steady: bool,
+) -> list[Report]:
+    """Reports of the rounds: `count` of them, or fewer if they are to end when they are steady."""
+    reports: list[Report] = []
+    while len(reports) < count and not (until_steady and is_steady(reports)):
+        reports.append(target.run_requests(job, requests, progress, share / count))
+    return reports
+
+
+def is_steady(reports: Sequence[Report]) -> bool:
+    """Whether the last rounds agree, of a drive that lives on what it cleans."""
+    used = [counters.spent_in(report) for report in reports[-WINDOW:]]
+    return all(counters.erase_count(part) for part in used) and settled(
+        [counters.write_amplification(part) for part in used]
+    )
+
+
+def record(reports: Sequence[Report]) -> dict[str, Any]:
+    """The rounds in the document of a replay: times in s and us, sizes in bytes."""
+    return {
+        "count": len(reports),
+        "steady": is_steady(reports),
+        "each": [_round(report) for report in reports],
+    }
+
+
+def _round(report: Report) -> dict[str, Any]:
+    [job] = report["jobs"]
+    used = counters.spent_in(report)
+    moved = sum(job[direction]["bytes"] for direction in DIRECTIONS[:2])
+    seconds = (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S
+    return {
+        "duration_s": seconds,
+        "mib_per_s": moved / 2**20 / seconds if seconds else None,
+        "host_write_bytes": used["host_write_bytes"],
+        "flash_write_bytes": counters.program_bytes(used),
+        "write_amplification": counters.write_amplification(used),
+        "erases": counters.erase_count(used),
+        "write_latency_max_us": _latest_us(job["write"]),
+    }
+
+
+def _latest_us(direction: dict[str, Any]) -> float | None:
+    latency = direction["latency_ns"]
+    return latency["max"] / 1000 if latency and direction["ios"] else None
+
+
+def year(reports: Sequence[Report], recorded_s: float, model: Model) -> dict[str, Any] | None:
+    """What a year of the last rounds does to a drive: bytes, and cycles of an average block.
+
+    The trace took `recorded_s` when it was recorded, and goes on so all the time. None where no
+    time was recorded, nothing was written, or there is no flash.
+    """
+    window = reports[-WINDOW:]
+    used = [counters.spent_in(report) for report in window]
+    host = sum(part["host_write_bytes"] for part in used) / len(window)
+    programmed = [counters.program_bytes(part) for part in used]
+    if model.is_disk or not recorded_s or not host or None in programmed:
+        return None
+    flash = sum(size or 0 for size in programmed) / len(window)
+    per_year = YEAR_S / recorded_s
+    cycles = flash * per_year / model.raw_capacity_bytes
+    endurance = model.value("flash.endurance_cycles") or model.value(
+        "member.flash.endurance_cycles"
+    )
+    return {
+        "host_write_bytes": round(host * per_year),
+        "flash_write_bytes": round(flash * per_year),
+        "cycles": cycles,
+        "endurance_cycles": endurance,
+        "worn_out_after_years": endurance / cycles if endurance else None,
+    }

@@ -1,0 +1,73 @@
+"""Commands that documents show are run, and print what stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ("README.md", "docs/your-own.md")
+JOB_IN_WORDS = r"\(`(\w+\.fio)`: ([^)]*)\):"
+"""A job whose options stand in a sentence."""
+
+
+def blocks(text: str) -> list[list[str]]:
+    """Indented blocks of code, without their indentation."""
+    found = re.findall(r"(?:^(?: {4}.*|)\n)+", text, re.MULTILINE)
+    return [
+        [line[4:] for line in block.strip("\n").split("\n")] for block in found if block.strip()
+    ]
+
+
+def files(text: str) -> dict[str, str]:
+    """Files that a document shows: blocks that begin with their name, and jobs in a sentence."""
+    found = {}
+    for block in blocks(text):
+        name = re.fullmatch(r" *# (\S+\.(?:fio|toml))", block[0])
+        shown = "\n".join(block).partition("\n$ ")[0]
+        if name is not None:
+            found[name[1]] = shown + "\n"
+    for name_in_words, options in re.findall(JOB_IN_WORDS, text):
+        section = f"[{Path(name_in_words).stem}]"
+        found[name_in_words] = "\n".join([section, *re.findall(r"`([^`]+)`", options), ""])
+    return found
+
+
+def commands(text: str) -> list[tuple[str, list[str]]]:
+    """Commands after a prompt, and the lines that they print."""
+    found: list[tuple[str, list[str]]] = []
+    for block in blocks(text):
+        said: list[str] | None = None
+        for line in block:
+            if line.startswith("$ "):
+                said = []
+                found.append((line[2:], said))
+            elif said is not None and line:
+                said.append(line.rstrip())
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_commands_print_what_the_document_says(name: str, tmp_path: Path) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for file, content in files(text).items():
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    shown = commands(text)
+    assert len(shown) > 2
+    for command, expected in shown:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+        )
+        printed = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+        assert [line for line in printed if line in expected] == expected, (command, printed)
