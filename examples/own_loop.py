@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
 
 import drivelab as dl
 
@@ -26,3 +27,9 @@ programmed = used["program_bytes_host"] + used["program_bytes_cleaning"]
 print(f"write_amplification: {programmed / used['host_write_bytes']:.2f}")
 table = session.inside().blocks.group_by("role").agg(pl.len(), pl.col("valid_share").mean())
 print(table.sort("role"))
+figure = Figure(figsize=(7, 4), layout="constrained")
+axes = figure.subplots()
+axes.semilogy(slowest_ms, ".")
+axes.set_xlabel("batch")
+axes.set_ylabel("slowest write of the batch, ms")
+figure.savefig("own_loop.png")
