@@ -48,14 +48,15 @@ class Problem:
     """What it is about; () for all."""
 
 
-def result_class(record: Record, own: Record) -> str:
+def result_class(record: Record, side: Side) -> str:
     """The class of a result in PTS's words."""
     steady = record.get("steady_state")
-    if own.get("quick") is True:
+    if side.own.get("quick") is True:
         return "exploratory"
     if isinstance(steady, dict):
         return "steady state" if steady.get("reached") is True else "exploratory"
-    return "fresh out of the box" if record.get("state") == "new" else "preconditioned"
+    is_new = side.review.state(text(record.get("state"))).role == "new"
+    return "fresh out of the box" if is_new else "preconditioned"
 
 
 def refusals(
@@ -201,7 +202,7 @@ def _states(sides: Sequence[Side], pair: Pair) -> str:
 
 def _classes(sides: Sequence[Side], pair: Pair) -> str:
     return _lettered([
-        None if record is None else result_class(record, side.own)
+        None if record is None else result_class(record, side)
         for side, record in zip(sides, pair.records, strict=True)
     ])  # fmt: skip
 

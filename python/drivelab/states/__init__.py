@@ -17,6 +17,7 @@ from drivelab.states import steps
 from drivelab.states.image import ImageCopy, image_requests, mix_text
 from drivelab.states.steps import RANDOM, REPEATING, REST_NS, Fill, Torture
 from drivelab.targets import Target
+from drivelab.traits import NO_STATE_TRAITS, StateTraits
 
 __all__ = ["STATES", "ImageCopy", "State", "find", "image_requests", "select"]
 
@@ -38,6 +39,10 @@ class State:
     """How long the step takes, roughly in units of one test; for the progress bar."""
     parent: State | None = None
     """The state that the step starts from; None starts from secure erase."""
+    traits: StateTraits = NO_STATE_TRAITS
+    """What reports know of it."""
+    trims: bool = False
+    """Whether the step is a TRIM: without effect, it is another state by name only."""
 
     @property
     def costly(self) -> bool:
@@ -46,8 +51,8 @@ class State:
 
     @property
     def needs_trim(self) -> bool:
-        """Whether TRIM is part of its history: without effect, it is another state by name only."""
-        return any(state.step is _trimmed for state in self.lineage)
+        """Whether TRIM is part of its history."""
+        return any(state.trims for state in self.lineage)
 
     @property
     def lineage(self) -> tuple[State, ...]:
@@ -143,7 +148,25 @@ def _used_text() -> str:
     )
 
 
-def _family(name: str, minutes: int, data: str, written: State) -> tuple[State, ...]:
+def _trimmed_state(name: str, before: State, order: int, words: str = "") -> State:
+    """What TRIM makes of a state."""
+    return State(
+        name,
+        f"{before.name}, then TRIM of all logical blocks{words}, {_REST_TEXT}",
+        _trimmed,
+        1.0,
+        before,
+        # A second TRIM is told by its tests alone.
+        StateTraits(order=order, colour="trimmed")
+        if before.trims
+        else StateTraits(
+            order=order, colour="trimmed", restores=before.name, by="TRIM of everything"
+        ),
+        trims=True,
+    )
+
+
+def _family(name: str, minutes: int, data: str, written: State, order: int) -> tuple[State, ...]:
     """A tortured state, and what TRIM and a sequential pass make of it."""
     torture = Torture(data, minutes)
     tortured = State(
@@ -154,63 +177,56 @@ def _family(name: str, minutes: int, data: str, written: State) -> tuple[State, 
         _tortured(minutes, data),
         minutes / 5,
         written,
+        StateTraits(order=order, colour="tortured"),
     )
-    trimmed = State(
-        f"{name}-trimmed",
-        f"{name}, then TRIM of all logical blocks, {_REST_TEXT}",
-        _trimmed,
-        1.0,
-        tortured,
-    )
-    twice = State(
-        f"{name}-trimmed-twice",
-        f"{name}-trimmed, then TRIM of all logical blocks again, {_REST_TEXT}",
-        _trimmed,
-        1.0,
-        trimmed,
-    )
+    trimmed = _trimmed_state(f"{name}-trimmed", tortured, order + 10)
+    twice = _trimmed_state(f"{name}-trimmed-twice", trimmed, order + 20, " again")
     passed = State(
         f"{name}-pass",
         f"{name}, then {_pass_text(data)}, {_REST_TEXT}",
         _passed(data),
         2.0,
         tortured,
+        StateTraits(order=order + 30, colour="passed", restores=name, by="One sequential pass"),
     )
     return (tortured, trimmed, twice, passed)
 
 
 _WRITTEN, _WRITTEN_RANDOM = _written(REPEATING), _written(RANDOM)
-_USED = State("used", _used_text(), _copied, 2.0, _WRITTEN)
+_NEW = State(
+    "new",
+    f"{SECURE_ERASE}: no logical block written",
+    _erased,
+    0.05,
+    traits=StateTraits(order=0, colour="new", role="new"),
+)
+_USED = State(
+    "used",
+    _used_text(),
+    _copied,
+    2.0,
+    _WRITTEN,
+    StateTraits(order=300, colour="used", role="used"),
+)
+
+
+def _filled(name: str, data: str, written: State, order: int) -> State:
+    """A drive that was written once, in order: as good as new, and with something to read."""
+    text = f"{SECURE_ERASE}, {_pass_text(data)}, {_REST_TEXT}"
+    return State(name, text, _settled, 1.0, written, StateTraits(order=order, role="filled"))
+
 
 STATES = {
     state.name: state
     for state in (
-        State("new", f"{SECURE_ERASE}: no logical block written", _erased, 0.05),
-        State(
-            "filled",
-            f"{SECURE_ERASE}, {_pass_text(REPEATING)}, {_REST_TEXT}",
-            _settled,
-            1.0,
-            _WRITTEN,
-        ),
-        State(
-            "filled-random",
-            f"{SECURE_ERASE}, {_pass_text(RANDOM)}, {_REST_TEXT}",
-            _settled,
-            1.0,
-            _WRITTEN_RANDOM,
-        ),
+        _NEW,
+        _filled("filled", REPEATING, _WRITTEN, 100),
+        _filled("filled-random", RANDOM, _WRITTEN_RANDOM, 200),
         _USED,
-        State(
-            "used-trimmed",
-            f"used, then TRIM of all logical blocks, {_REST_TEXT}",
-            _trimmed,
-            1.0,
-            _USED,
-        ),
-        *_family("tortured", 20, REPEATING, _WRITTEN),
-        *_family("tortured-random-20min", 20, RANDOM, _WRITTEN_RANDOM),
-        *_family("tortured-random", 60, RANDOM, _WRITTEN_RANDOM),
+        _trimmed_state("used-trimmed", _USED, 310),
+        *_family("tortured", 20, REPEATING, _WRITTEN, 400),
+        *_family("tortured-random-20min", 20, RANDOM, _WRITTEN_RANDOM, 500),
+        *_family("tortured-random", 60, RANDOM, _WRITTEN_RANDOM, 600),
     )
 }
 """Every state that tests run in, in the order of reports."""
