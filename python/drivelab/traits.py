@@ -52,6 +52,27 @@ class StateTraits:
     """What does that, as a sentence begins: "TRIM of everything"."""
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a test or state comes from that doesn't come with drivelab."""
+
+    place: str
+    """The distribution with its version, or the name of the file."""
+    sha256: str
+    """Of that file, 64 hexadecimal digits: another version of it is another test."""
+    file: str
+    """Its path here; no part of results."""
+
+    @property
+    def text(self) -> str:
+        """In words: "own_test.py, sha256 0123456789ab"."""
+        return f"{self.place}, sha256 {self.sha256[:12]}"
+
+    def record(self) -> dict[str, str]:
+        """As results.json has it."""
+        return {"place": self.place, "sha256": self.sha256}
+
+
 NO_TEST_TRAITS, NO_STATE_TRAITS = TestTraits(), StateTraits()
 """Of what nobody declared: a test or state of another version, perhaps."""
 Traits = TypeVar("Traits", TestTraits, StateTraits)

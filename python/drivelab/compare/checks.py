@@ -207,6 +207,29 @@ def _classes(sides: Sequence[Side], pair: Pair) -> str:
     ])  # fmt: skip
 
 
+def _origins(sides: Sequence[Side], pair: Pair) -> str:
+    """Where a test, or a state, comes from that goes by one name and is another on each side."""
+    tests = [None if record is None else record.get("origin") or {} for record in pair.records]
+    states = [
+        None if record is None else side.state_origins.get(text(record.get("state")), {})
+        for side, record in zip(sides, pair.records, strict=True)
+    ]
+    said = (("the test", _places(tests)), ("the state", _places(states)))
+    return "; ".join(f"{word}: {values}" for word, values in said if values)
+
+
+def _places(origins: Sequence[Record | None]) -> str:
+    """The places, if the files there differ; a file may lie in a package, too."""
+    if len({text(origin.get("sha256")) for origin in origins if origin is not None}) < 2:
+        return ""
+    return _lettered([
+        None
+        if origin is None
+        else f"{text(origin.get('place'), 'drivelab')} {text(origin.get('sha256'))[:12]}".strip()
+        for origin in origins
+    ])  # fmt: skip
+
+
 def _data(sides: Sequence[Side], pair: Pair) -> str:
     return _values(pair, "data")
 
@@ -288,6 +311,7 @@ Check = tuple[str, str, Callable[[Sequence[Side], Pair], str]]
 
 REFUSED: tuple[Check, ...] = (
     ("states", "States differ", _states),
+    ("origins", "Tests or states of one name come from different files", _origins),
     ("classes", "Classes of results differ, which are never compared", _classes),
     ("requests", "Tests of one name send different requests", _requests),
     ("data", "Data patterns differ", _data),

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine, states
+from drivelab import _engine, plugins
 from drivelab import model as models
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
@@ -22,14 +22,18 @@ from drivelab.lab.running import DoneJobs, begin_jobs, done_jobs, run_jobs
 from drivelab.lab.session import Session
 from drivelab.lab.steady import Steady, duration_ns
 from drivelab.lab.steps import Steps
+from drivelab.procedures.measured import Measured
+from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
+from drivelab.states import State
 from drivelab.targets import EngineTarget
 from drivelab.targets.going import EngineRun, EngineSession
 
 Step = dict[str, Any]
-"""Something that was done to a drive: {"state": NAME}, {"idle_ns": TIME} or
-{"jobs": [record of a job, ...]}, with "until" where they ended once steady."""
+"""Something that was done to a drive: {"state": NAME}, of a state from elsewhere an object with
+`name`, `place` and `sha256`; {"idle_ns": TIME} or {"jobs": [record of a job, ...]}, with "until"
+where they ended once steady."""
 
 
 class Drive:
@@ -65,7 +69,8 @@ class Drive:
         self._seed = checks.whole("seed", seed, 0, 2**63 - 1)
         self._history: tuple[Step, ...] = ()
         self._target: EngineTarget | None = None
-        self._prepared: dict[str, Drive] = {}
+        self._prepared: dict[State, Drive] = {}
+        self._states: tuple[State, ...] = ()
 
     @property
     def model(self) -> models.Model:
@@ -121,24 +126,29 @@ class Drive:
         found._seed = checks.whole("seed", seed, 0, 2**63 - 1)
         return found
 
-    def prepare(self, state: str, *, progress: bool = True) -> Drive:
-        """The drive after secure erase and the steps of a state: "new", "filled", "used", ...
+    def prepare(self, state: str | State, *, progress: bool = True) -> Drive:
+        """The drive after secure erase and the steps of a state: "new", "filled", "used", ...,
+        or a state of one's own.
 
         A state is prepared once for a drive and kept as long as the drive. `progress`: a bar on a
         terminal. Raises RequestError for an unknown state.
         """
         found = self.in_state(state)
-        if state not in self._prepared:
+        (own,) = found._states
+        if own not in self._prepared:
             found._target = run_alone(
-                f"{self.name}: preparing {state}", found._replayed, shown=progress
+                f"{self.name}: preparing {own.name}", found._replayed, shown=progress
             )
-            self._prepared[state] = found
-        return self._prepared[state]
+            self._prepared[own] = found
+        return self._prepared[own]
 
-    def in_state(self, state: str) -> Drive:
+    def in_state(self, state: str | State) -> Drive:
         """As `prepare`, but only a plan: the work is done when somebody needs the drive."""
-        name = checks.text("state", state)
-        return self._like(({"state": states.find(name, "state").name},))
+        if not isinstance(state, State):
+            state = plugins.find_state(checks.text("state", state), "state")
+        found = self._like(({"state": state.label},))
+        found._states = (state,)
+        return found
 
     def run(
         self,
@@ -195,6 +205,27 @@ class Drive:
         """Every block and every die, as they are now: tables."""
         return Inside.of(self._made().inside())
 
+    def measure(
+        self, test: str | Procedure, *, quick: bool = False, progress: bool = True
+    ) -> Measured:
+        """Runs a test on a copy: one of `drivelab list --tests` by name, or one of one's own.
+
+        What it found is in `.values`, `.tables` and `.notes`; of a drive that was only prepared it
+        is, to the bit, what a review finds in that state. Raises RequestError for an unknown test.
+        """
+        if not isinstance(test, Procedure):
+            test = plugins.find_test(checks.text("test", test), "test")
+        kind = "disk" if self._model.is_disk else "flash"
+        if kind not in test.kinds or not test.fits(self.capacity_bytes):
+            raise RequestError(f'test "{test.id}": means nothing on {self.name}, or is too large')
+        target = self._made().clone()
+        # As a review derives it, of a drive that was only prepared.
+        prepared = self._states and len(self._history) == 1
+        before = self._states[0].name if prepared else json.dumps(self._history)
+        seed = derive_seed(self._seed, self.name, before, test.id)
+        work = partial(test.measure, target, seed, quick)
+        return run_alone(f"{self.name}: {test.title}", work, shown=progress)
+
     def idle(self, time: str | float) -> Drive:
         """The drive after a time without commands: "60s", "5m", or seconds.
 
@@ -221,6 +252,8 @@ class Drive:
     def _like(self, history: tuple[Step, ...]) -> Drive:
         found = object.__new__(Drive)
         found._model, found._seed, found._history = self._model, self._seed, history
+        # A drive with a history keeps it, and so the state that begins it.
+        found._states = self._states if history else ()
         found._target, found._prepared = None, {}
         return found
 
@@ -238,7 +271,7 @@ class Drive:
             part = TaskProgress("step")
             progress.follow(part, 1 / len(self._history))
             if "state" in step:
-                states.find(step["state"]).prepare(target, seeds, part)
+                self._states[0].prepare(target, seeds, part)
             elif "idle_ns" in step:
                 target.idle(step["idle_ns"])
             else:
@@ -248,8 +281,10 @@ class Drive:
         return target
 
     def __getstate__(self) -> dict[str, Any]:
-        known = {"request": self._model.request, "overrides": list(self._model.overrides)}
-        return known | {"seed": self._seed, "history": self._history, "hash": self._model.hash}
+        known: dict[str, Any] = {"request": self._model.request}
+        known["overrides"] = list(self._model.overrides)
+        known |= {"seed": self._seed, "history": self._history, "hash": self._model.hash}
+        return known | {"states": [plugins.reference(state) for state in self._states]}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self._model = models.load(state["request"], state["overrides"])
@@ -258,6 +293,7 @@ class Drive:
                 f'model "{state["request"]}": it has changed since this drive was stored'
             )
         self._seed, self._history = state["seed"], state["history"]
+        self._states = tuple(plugins.referred(item) for item in state["states"])
         self._target, self._prepared = None, {}
 
     def __repr__(self) -> str:
@@ -265,7 +301,8 @@ class Drive:
         if self._model.overrides:
             words.append(repr(dict(self._model.overrides)))
         words.append(f"seed={self._seed}")
-        done = [step.get("state", next(iter(step)).removesuffix("_ns")) for step in self._history]
+        steps = [next(iter(step)).removesuffix("_ns") for step in self._history]
+        done = [*(state.name for state in self._states), *steps[len(self._states) :]]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
 

@@ -16,6 +16,7 @@ from drivelab.lab import checks
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.repeats import seeds
+from drivelab.states import State
 
 JOB = "job."
 """Keys of a grid that begin like this are options of the job."""
@@ -42,7 +43,11 @@ class Point:
 
 
 def points(
-    drive: Drive, grid: Mapping[str, Iterable[Any]], job: Job, state: str | None, repeats: int
+    drive: Drive,
+    grid: Mapping[str, Iterable[Any]],
+    job: Job,
+    state: str | State | None,
+    repeats: int,
 ) -> list[Point]:
     """All combinations, the last key of the grid fastest, each with every seed.
 
@@ -111,7 +116,7 @@ def _values(key: str, values: Iterable[Any]) -> list[Any]:
 
 
 def _variants(
-    drive: Drive, parameters: Mapping[str, Any], state: str | None, repeats: int
+    drive: Drive, parameters: Mapping[str, Any], state: str | State | None, repeats: int
 ) -> list[Drive]:
     """The drive with other parameters, once for each seed, with the state before it."""
     if drive.history:

@@ -19,6 +19,7 @@ from drivelab.lab.points import Point, groups, points
 from drivelab.lab.study import Study
 from drivelab.lab.workers import Worker
 from drivelab.progress import Bar, Crew, TaskProgress
+from drivelab.states import State
 from drivelab.targets import Report
 
 WORKERS_MAX = 64
@@ -29,7 +30,7 @@ def sweep(
     grid: Mapping[str, Iterable[Any]],
     *,
     job: Job,
-    state: str | None = None,
+    state: str | State | None = None,
     repeats: int = 1,
     workers: int | None = None,
     store: str | Path | None = None,

@@ -14,7 +14,7 @@ from typing import Literal
 from drivelab.procedures.measured import Measured
 from drivelab.progress import TaskProgress
 from drivelab.targets import Target
-from drivelab.traits import NO_TEST_TRAITS, TestTraits
+from drivelab.traits import NO_TEST_TRAITS, Origin, TestTraits
 
 GROUPS = (
     "four corners",
@@ -55,6 +55,8 @@ class Procedure(ABC):
     `new` is the state that it is measured in, and no other."""
     traits: TestTraits = NO_TEST_TRAITS
     """What reports know of it beside its numbers."""
+    origin: Origin | None = None
+    """Where it comes from; None: with drivelab."""
     extra_drives: int = 0
     """Drives that it holds beside the one it is given, at the same time; for the memory bound."""
 

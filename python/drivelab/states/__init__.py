@@ -6,8 +6,9 @@ work. Steps and their constants are in `steps.py`, the image of the used state i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from drivelab.errors import RequestError, nearest
 from drivelab.progress import TaskProgress
@@ -17,7 +18,7 @@ from drivelab.states import steps
 from drivelab.states.image import ImageCopy, image_requests, mix_text
 from drivelab.states.steps import RANDOM, REPEATING, REST_NS, Fill, Torture
 from drivelab.targets import Target
-from drivelab.traits import NO_STATE_TRAITS, StateTraits
+from drivelab.traits import NO_STATE_TRAITS, Origin, StateTraits
 
 __all__ = ["STATES", "ImageCopy", "State", "find", "image_requests", "select"]
 
@@ -41,6 +42,8 @@ class State:
     """The state that the step starts from; None starts from secure erase."""
     traits: StateTraits = NO_STATE_TRAITS
     """What reports know of it."""
+    origin: Origin | None = None
+    """Where it comes from; None: with drivelab."""
     trims: bool = False
     """Whether the step is a TRIM: without effect, it is another state by name only."""
 
@@ -66,6 +69,13 @@ class State:
         if self.step is _erased:
             return erase_method
         return self.description.replace(SECURE_ERASE, f"new state ({erase_method})", 1)
+
+    @property
+    def label(self) -> str | dict[str, str]:
+        """Its name; of a state from elsewhere also what makes it another than one of that name."""
+        if self.origin is None:
+            return self.name
+        return {"name": self.name, **self.origin.record()}
 
     def prepare(self, target: Target, seeds: Seeds, progress: TaskProgress) -> None:
         """Brings a drive in any condition into this state."""
@@ -134,7 +144,8 @@ def _pass_text(data: str) -> str:
     )
 
 
-_REST_TEXT = f"flush and {REST_NS // NS_PER_S} s of idle time"
+REST_TEXT = f"flush and {REST_NS // NS_PER_S} s of idle time"
+"""What every state ends with, in descriptions."""
 
 
 def _used_text() -> str:
@@ -144,7 +155,7 @@ def _used_text() -> str:
         f"image of {bytes_text(image.image_bytes)} (synthetic; ascending extents, by bytes: "
         f"{mix_text(image)}; packed from the start of the drive, {image.density * 100:.0f} % used "
         f"there, with free gaps between extents; writes of at most "
-        f"{image.write_bytes // KIB} KiB; {image.data} data), {_REST_TEXT}"
+        f"{image.write_bytes // KIB} KiB; {image.data} data), {REST_TEXT}"
     )
 
 
@@ -152,7 +163,7 @@ def _trimmed_state(name: str, before: State, order: int, words: str = "") -> Sta
     """What TRIM makes of a state."""
     return State(
         name,
-        f"{before.name}, then TRIM of all logical blocks{words}, {_REST_TEXT}",
+        f"{before.name}, then TRIM of all logical blocks{words}, {REST_TEXT}",
         _trimmed,
         1.0,
         before,
@@ -173,7 +184,7 @@ def _family(name: str, minutes: int, data: str, written: State, order: int) -> t
         name,
         f"{SECURE_ERASE}, {_pass_text(data)}, then {torture.write_bytes // KIB} KiB random writes "
         f"of {data} data over all of them at queue depth {torture.queue_depth} for {minutes} "
-        f"minutes, {_REST_TEXT}",
+        f"minutes, {REST_TEXT}",
         _tortured(minutes, data),
         minutes / 5,
         written,
@@ -183,7 +194,7 @@ def _family(name: str, minutes: int, data: str, written: State, order: int) -> t
     twice = _trimmed_state(f"{name}-trimmed-twice", trimmed, order + 20, " again")
     passed = State(
         f"{name}-pass",
-        f"{name}, then {_pass_text(data)}, {_REST_TEXT}",
+        f"{name}, then {_pass_text(data)}, {REST_TEXT}",
         _passed(data),
         2.0,
         tortured,
@@ -212,7 +223,7 @@ _USED = State(
 
 def _filled(name: str, data: str, written: State, order: int) -> State:
     """A drive that was written once, in order: as good as new, and with something to read."""
-    text = f"{SECURE_ERASE}, {_pass_text(data)}, {_REST_TEXT}"
+    text = f"{SECURE_ERASE}, {_pass_text(data)}, {REST_TEXT}"
     return State(name, text, _settled, 1.0, written, StateTraits(order=order, role="filled"))
 
 
@@ -232,19 +243,23 @@ STATES = {
 """Every state that tests run in, in the order of reports."""
 
 
-def find(name: str, option: str = "--state") -> State:
-    """The state of this name; raises RequestError."""
-    if name not in STATES:
+def find(
+    name: str, option: str = "--state", known: Mapping[str, State] = MappingProxyType(STATES)
+) -> State:
+    """The state of this name among those that are known; raises RequestError."""
+    if name not in known:
         raise RequestError(
-            f'{option} "{name}" is unknown{nearest(name, STATES)} Allowed: {", ".join(STATES)}.'
+            f'{option} "{name}" is unknown{nearest(name, known)} Allowed: {", ".join(known)}.'
         )
-    return STATES[name]
+    return known[name]
 
 
-def select(names: Sequence[str]) -> list[State]:
+def select(
+    names: Sequence[str], known: Mapping[str, State] = MappingProxyType(STATES)
+) -> list[State]:
     """The states of these names, in the order of reports; raises RequestError."""
-    wanted = {find(name, "--states").name for name in names}
-    return [state for state in STATES.values() if state.name in wanted]
+    wanted = {find(name, "--states", known).name for name in names}
+    return [state for state in known.values() if state.name in wanted]
 
 
 def parts(states: Sequence[State]) -> list[State]:
