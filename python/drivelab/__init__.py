@@ -19,18 +19,28 @@ if TYPE_CHECKING:
     from drivelab.errors import WorkError as WorkError
     from drivelab.lab.catalogue import models as models
     from drivelab.lab.drive import Drive as Drive
+    from drivelab.lab.inside import Inside as Inside
     from drivelab.lab.job import Job as Job
     from drivelab.lab.result import Result as Result
     from drivelab.lab.samples import samples as samples
+    from drivelab.lab.session import Session as Session
+    from drivelab.lab.steady import Steady as Steady
+    from drivelab.lab.steps import Step as Step
+    from drivelab.lab.steps import Steps as Steps
     from drivelab.lab.study import Study as Study
     from drivelab.lab.sweep import sweep as sweep
     from drivelab.lab.trace import Trace as Trace
 
 _HOMES = {
     "Drive": "drivelab.lab.drive",
+    "Inside": "drivelab.lab.inside",
     "Job": "drivelab.lab.job",
     "RequestError": "drivelab.errors",
     "Result": "drivelab.lab.result",
+    "Session": "drivelab.lab.session",
+    "Steady": "drivelab.lab.steady",
+    "Step": "drivelab.lab.steps",
+    "Steps": "drivelab.lab.steps",
     "Study": "drivelab.lab.study",
     "Trace": "drivelab.lab.trace",
     "WorkError": "drivelab.errors",

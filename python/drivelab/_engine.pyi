@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,12 @@ __all__ = [
     "Model",
     "ModelError",
     "Progress",
+    "Run",
     "ServerStop",
+    "Session",
     "Trace",
     "WorkloadError",
+    "block_roles",
     "check_fault_plan",
     "check_image",
     "create_image",
@@ -32,6 +35,9 @@ __all__ = [
 
 def engine_version() -> str:
     """Version of the compiled engine, as in Cargo.toml."""
+
+def block_roles() -> list[str]:
+    """Words for the numbers of the roles of blocks."""
 
 class ModelError(ValueError):
     """A model or an override that can't be: the message names key, value and what is allowed."""
@@ -122,8 +128,81 @@ class Drive:
     def now_ns(self) -> int:
         """Virtual time that the drive has reached, in ns."""
 
+    def inside(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+        """Columns of every block, and of every die."""
+
     def page_states(self) -> str:
         """JSON of every page's state; for tiny drives."""
+
+@final
+class Run:
+    """Jobs on a copy of a drive, as far as they have come."""
+
+    def __new__(cls, drive: Drive, jobs_json: str, log: bool) -> Self: ...
+    def advance(self, until_ns: int, progress: Progress | None) -> bool:
+        """Goes on until this time of the drive's clock; whether the jobs have ended. Releases the
+        GIL."""
+
+    def stop(self) -> None:
+        """Issues nothing more."""
+
+    def so_far(self) -> list[list[tuple[int, int, int]]]:
+        """For each job and each of read, write, flush and trim: requests, bytes, sum of latencies
+        in ns."""
+
+    def report(self) -> str:
+        """The report of jobs that have ended, as JSON."""
+
+    def take_log(self) -> dict[str, NDArray[Any]]:
+        """Every request since the last call, as columns."""
+
+    def drive(self) -> Drive:
+        """The drive as it is now: a copy."""
+
+    def inside(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+        """Columns of every block, and of every die."""
+
+    def counters(self) -> str:
+        """Cumulative counters as a flat JSON object."""
+
+    @property
+    def now_ns(self) -> int:
+        """Virtual time that the drive has reached, in ns."""
+
+@final
+class Session:
+    """A copy of a drive as a part of somebody's program."""
+
+    def __new__(cls, drive: Drive, data_json: str, seed: int, fua: bool) -> Self: ...
+    def submit(
+        self,
+        op: NDArray[np.uint8],
+        lba: NDArray[np.uint64],
+        sector_count: NDArray[np.uint32],
+        arrival_ns: NDArray[np.uint64],
+    ) -> int:
+        """Takes requests over; the number of the first. Raises WorkloadError."""
+
+    def advance(self, until_ns: int) -> None:
+        """Lets the drive work until this time of its clock; of 2^64 - 1: until everything is done.
+        Releases the GIL."""
+
+    def take_done(self) -> tuple[NDArray[np.uint64], dict[str, NDArray[Any]]]:
+        """What is done since the last call: numbers of requests, and columns."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests that are not done."""
+
+    def inside(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+        """Columns of every block, and of every die."""
+
+    def counters(self) -> str:
+        """Cumulative counters as a flat JSON object."""
+
+    @property
+    def now_ns(self) -> int:
+        """Virtual time that the drive has reached, in ns."""
 
 @final
 class Trace:

@@ -33,7 +33,9 @@ pub use log::bad_blocks;
 pub use log::{BadBlocks, FailedProgram, FailureRule, FailureRules, FailureTrigger, Wear};
 pub use log::{CleaningMode, CleaningStep, FtlConfig, MetadataStep, Purpose, Urgency};
 pub use log_block_map::LogBlockMap;
-pub use mapping::{Books, Contents, FailingBlocks, KeptWords, Mapping, Recoverable, Scheme};
+pub use mapping::{
+    BlockRole, BlockUse, Books, Contents, FailingBlocks, KeptWords, Mapping, Recoverable, Scheme,
+};
 pub use mapping::{LogMapping, MapFetch, Stored, Superseded};
 pub use merge::{GroupPlan, GroupUnit, MergeConfig, MergeMap, MergeScheme, MergeStep, RowRead, Superblocks};
 pub use page_map::{DemandLoaded, MapCacheConfig, MapMemory, MapUses, PageMap, WholeMap};

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use drivelab_controller::Device;
+use drivelab_drive::Inside;
 use drivelab_workload::{Program, Requests, Task, parse_job, parse_jobs};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
+use crate::columns;
 use crate::errors;
 use crate::model::Model;
 use crate::progress::Progress;
@@ -20,7 +23,17 @@ pub struct Drive {
     inner: drivelab_drive::Drive,
 }
 
+impl From<drivelab_drive::Drive> for Drive {
+    fn from(inner: drivelab_drive::Drive) -> Self {
+        Self { inner }
+    }
+}
+
 impl Drive {
+    pub fn copy(&self, python: Python<'_>) -> drivelab_drive::Drive {
+        python.detach(|| self.inner.clone())
+    }
+
     fn run_tasks(
         &mut self,
         python: Python<'_>,
@@ -46,7 +59,7 @@ impl Drive {
 
     /// An independent copy of the whole state.
     fn clone(&self, python: Python<'_>) -> Self {
-        Self { inner: python.detach(|| Clone::clone(&self.inner)) }
+        Self { inner: self.copy(python) }
     }
 
     /// Runs jobs that start together; returns the report as JSON. Releases the GIL.
@@ -114,6 +127,11 @@ impl Drive {
     #[getter]
     fn now_ns(&self) -> u64 {
         self.inner.now_ns()
+    }
+
+    /// Columns of every block, and of every die.
+    fn inside<'py>(&self, python: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        columns::inside(python, python.detach(|| Inside::of(self.inner.engine())))
     }
 
     /// JSON of every page's state; for tiny drives.

@@ -2,11 +2,13 @@
 //!
 //! Thin wrappers only; `errors` is the one place where Rust errors become Python's.
 
+mod columns;
 mod drive;
 mod errors;
 mod image;
 mod model;
 mod progress;
+mod run;
 mod serving;
 mod trace;
 
@@ -16,6 +18,12 @@ use pyo3::prelude::*;
 #[pyfunction]
 fn engine_version() -> &'static str {
     drivelab_drive::ENGINE_VERSION
+}
+
+/// Words for the numbers of the roles of blocks.
+#[pyfunction]
+fn block_roles() -> Vec<String> {
+    columns::block_roles()
 }
 
 #[pymodule]
@@ -35,5 +43,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<drive::Drive>()?;
     module.add_class::<progress::Progress>()?;
+    module.add_class::<run::Run>()?;
+    module.add_class::<run::Session>()?;
+    module.add_function(wrap_pyfunction!(block_roles, module)?)?;
     errors::register(module)
 }

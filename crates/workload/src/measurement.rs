@@ -46,6 +46,12 @@ impl SplitSums {
         self.flash_ns += u128::from(split.flash_ns);
         self.cleaning_ns += u128::from(split.cleaning_ns);
     }
+
+    /// The sum of all latencies.
+    #[must_use]
+    pub fn total_ns(&self) -> u128 {
+        self.queueing_ns + self.link_ns + self.firmware_ns + self.flash_ns + self.cleaning_ns
+    }
 }
 
 /// All kinds of commands of one job, from the end of its ramp on.

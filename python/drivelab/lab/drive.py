@@ -12,22 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import _engine, states
 from drivelab import model as models
+from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.fio import units
 from drivelab.lab import checks
 from drivelab.lab.job import Job
+from drivelab.lab.running import DoneJobs, begin_jobs, done_jobs, run_jobs
 from drivelab.lab.trace import Trace
-from drivelab.names import told_apart
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
 from drivelab.targets import EngineTarget, Report
+from drivelab.targets.going import EngineRun, EngineSession
 
 if TYPE_CHECKING:
+    from drivelab.lab.inside import Inside
     from drivelab.lab.result import Result
+    from drivelab.lab.session import Session
+    from drivelab.lab.steady import Steady
+    from drivelab.lab.steps import Steps
 
 Step = dict[str, Any]
-"""Something that was done to a drive: {"state": NAME}, {"jobs": [record of a job, ...]} or
-{"idle_ns": TIME}."""
+"""Something that was done to a drive: {"state": NAME}, {"idle_ns": TIME} or
+{"jobs": [record of a job, ...]}, with "until" where they ended once steady."""
 
 
 class Drive:
@@ -146,31 +152,83 @@ class Drive:
         name = checks.text("state", state)
         return self._like(({"state": states.find(name, "state").name},))
 
-    def run(self, *jobs: Job | Trace, keep: bool = False, progress: bool = True) -> Result:
+    def run(
+        self,
+        *jobs: Job | Trace,
+        keep: bool = False,
+        log: bool = False,
+        until: Steady | None = None,
+        progress: bool = True,
+    ) -> Result:
         """Runs jobs that start together, or a trace, on a copy: this drive stays as it is.
 
-        `keep`: the result holds the drive as the jobs left it (`result.drive`). Raises RequestError
-        for a job that can't be on this drive.
+        `keep`: the result holds the drive as the jobs left it (`result.drive`). `log`: it has every
+        request (`result.requests`), about 100 bytes of memory each. `until`: the jobs end once a
+        metric is steady (`result.steady`). Raises RequestError for a job that can't be on this
+        drive.
         """
         # Tables take a while to load, which processes that only measure don't need.
         from drivelab.lab.result import Result
+        from drivelab.lab.steady import Steady
 
-        if not jobs:
-            raise RequestError("run(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
-        traces = [job for job in jobs if isinstance(job, Trace)]
-        if traces and (len(jobs) > 1 or keep):
-            raise RequestError("run(): a trace runs alone, and the drive after it can't be kept")
-        for job in jobs:
-            if job not in traces:
-                checks.instance("job", job, Job, "; several as run(one, another)")
-        target = self.make().clone()
-        work = partial(_run, target, jobs, self)
-        report = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
-        after: Drive | None = None
-        if keep:
-            after = self._like((*self._history, {"jobs": [job.record() for job in jobs]}))
-            after._target = target
-        return Result(report, self, jobs, after)
+        if any(isinstance(job, Trace) for job in jobs):
+            return self._replay(jobs, keep or log or until is not None, progress)
+        own = _checked("run", jobs)
+        if until is not None:
+            checks.instance("until", until, Steady, "('iops')")
+            own = tuple(until.endless(job) for job in own)
+        work = partial(run_jobs, self.make(), own, self._seed, log, until)
+        done = run_alone(f"{self.name}: {own[0].name}", work, shown=progress)
+        after = self._after(done, own, until) if keep else None
+        return Result(done.report, self, own, after, done.requests, done.steady)
+
+    def steps(self, *jobs: Job, every: str | float = "1s", log: bool = False) -> Steps:
+        """Runs jobs on a copy, step by step: `for step in drive.steps(job, every="1s")`.
+
+        `every` is the length of a step in the drive's time. Raises RequestError as `run`.
+        """
+        from drivelab.lab.result import Result
+        from drivelab.lab.steady import duration_ns
+        from drivelab.lab.steps import Steps
+
+        own = _checked("steps", jobs)
+        every_ns = duration_ns("every", every)
+        run = begin_jobs(self.make(), own, self._seed, log)
+
+        def result(ended: EngineRun, stopped: bool) -> Result:
+            done = done_jobs(ended, own, log)
+            after = None if stopped else self._after(done, own, None)
+            return Result(done.report, self, own, after, done.requests)
+
+        return Steps(run, every_ns, result)
+
+    def open(self, *, data: str = "random", fua: bool = False) -> Session:
+        """A copy of the drive as a part of one's own program: requests go in as arrays, and what
+        is done comes out as a table.
+
+        `data`: what writes contain, as of a Job; `fua`: a write is done only when it is in flash.
+        """
+        from drivelab.lab.session import Session
+
+        pattern = parse_data_pattern(data, "data").model_dump()
+        seed = derive_seed(self._seed, self.name, "session")
+        session = EngineSession(self.make(), pattern, seed, fua)
+        return Session(session, self.name, self.capacity_bytes)
+
+    def inside(self) -> Inside:
+        """Every block and every die, as they are now: tables."""
+        from drivelab.lab.inside import Inside
+
+        return Inside.of(self.make().inside())
+
+    def _replay(self, jobs: Sequence[Job | Trace], more: bool, progress: bool) -> Result:
+        """The result of a trace, which runs alone."""
+        from drivelab.lab.result import Result
+
+        if len(jobs) > 1 or more:
+            raise RequestError("run(): a trace runs alone, without keep, log and until")
+        work = partial(_measured, self, jobs)
+        return Result(run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress), self, jobs)
 
     def idle(self, time: str | float) -> Drive:
         """The drive after a time without commands: "60s", "5m", or seconds.
@@ -185,6 +243,15 @@ class Drive:
         found._target = self.make().clone()
         found._target.idle(duration_ns)
         return found
+
+    def _after(self, done: DoneJobs, jobs: Sequence[Job], until: Steady | None) -> Drive:
+        """The drive as jobs left it."""
+        step: Step = {"jobs": [job.record() for job in jobs]}
+        if until is not None:
+            step["until"] = until.record()
+        after = self._like((*self._history, step))
+        after._target = done.target
+        return after
 
     def _like(self, history: tuple[Step, ...]) -> Drive:
         found = object.__new__(Drive)
@@ -212,7 +279,8 @@ class Drive:
                 target.idle(step["idle_ns"])
             else:
                 jobs = [Job.of_record(record) for record in step["jobs"]]
-                _run_jobs(target, jobs, self._seed, part)
+                until = _until(step)
+                target = run_jobs(target, jobs, self._seed, False, until, part).target
         return target
 
     def __sizeof__(self) -> int:
@@ -244,6 +312,15 @@ class Drive:
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
 
 
+def _until(step: Step) -> Steady | None:
+    """When jobs that were done to a drive ended."""
+    if "until" not in step:
+        return None
+    from drivelab.lab.steady import Steady
+
+    return Steady.of_record(step["until"])
+
+
 def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_version: str) -> str:
     """The key of a drive, from all that it follows from."""
     known = [model_hash, seed, history, engine_version]
@@ -252,28 +329,24 @@ def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_versio
 
 def measured(drive: Drive, jobs: Sequence[Job | Trace]) -> Report:
     """The report of jobs on a copy of a drive, as `Drive.run` has it, without more around it."""
-    return _run(drive.make().clone(), jobs, drive, TaskProgress("run"))
+    return _measured(drive, jobs, TaskProgress("run"))
 
 
-def _run(
-    target: EngineTarget, jobs: Sequence[Job | Trace], drive: Drive, progress: TaskProgress
-) -> Report:
+def _measured(drive: Drive, jobs: Sequence[Job | Trace], progress: TaskProgress) -> Report:
     if isinstance(jobs[0], Trace):
         state = drive.history[-1].get("state", "run") if drive.history else "new"
-        return jobs[0].replayed(target, drive.seed, state, progress)
-    own = [job for job in jobs if isinstance(job, Job)]
-    return _run_jobs(target, own, drive.seed, progress)
+        return jobs[0].replayed(drive.make().clone(), drive.seed, state, progress)
+    own = _checked("run", jobs)
+    return run_jobs(drive.make(), own, drive.seed, False, None, progress).report
 
 
-def _run_jobs(
-    target: EngineTarget, jobs: Sequence[Job], seed: int, progress: TaskProgress
-) -> Report:
-    found = [job.on_drive(target.capacity_bytes, seed, index) for index, job in enumerate(jobs)]
-    report = target.run([job.job for job in found], progress)
-    # Jobs of one name, as those without one are, are told apart in tables.
-    for name, record in zip(told_apart([job.name for job in jobs]), report["jobs"], strict=True):
-        record["name"] = name
-    return report
+def _checked(method: str, jobs: Sequence[Job | Trace]) -> tuple[Job, ...]:
+    """The jobs; raises RequestError where there are none, or something else."""
+    if not jobs:
+        raise RequestError(f"{method}(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
+    for job in jobs:
+        checks.instance("job", job, Job, f"; several as {method}(one, another)")
+    return tuple(job for job in jobs if isinstance(job, Job))
 
 
 def _text(key: str, value: object) -> str:

@@ -30,8 +30,16 @@ class Result:
     """
 
     def __init__(
-        self, report: Report, before: Drive, jobs: Sequence[Job | Trace], after: Drive | None = None
+        self,
+        report: Report,
+        before: Drive,
+        jobs: Sequence[Job | Trace],
+        after: Drive | None = None,
+        requests: pl.DataFrame | None = None,
+        steady: Mapping[str, Any] | None = None,
     ) -> None:
+        self._requests = requests
+        self._steady = steady
         self._report = report
         self._before = before
         self._jobs = tuple(jobs)
@@ -60,6 +68,20 @@ class Result:
         return self._before
 
     @property
+    def requests(self) -> pl.DataFrame:
+        """Every request that counts, in order of completion, times in ns after the start of the
+        run; `latency_ns` is the sum of `queueing_ns` to `cleaning_ns`. Raises RequestError unless
+        the run was to keep a `log`."""
+        if self._requests is None:
+            raise RequestError("requests: the run kept no log; ask for run(..., log=True)")
+        return self._requests
+
+    @property
+    def steady(self) -> dict[str, Any] | None:
+        """Whether and how the run got steady, if it was to run `until` it was."""
+        return None if self._steady is None else dict(self._steady)
+
+    @property
     def totals(self) -> dict[str, Any]:
         """What host and flash did in all, over the measured time."""
         return traffic_record(self._report)
@@ -68,6 +90,10 @@ class Result:
     def notes(self) -> list[str]:
         """What must be known to read the numbers."""
         found = [f"at this scale: {remark}" for remark in self._before.model.scale_remarks]
+        if self._steady is not None and not self._steady["reached"]:
+            found.append(
+                f"{self._steady['metric']} was not steady after {self._steady['rounds']} rounds"
+            )
         if note := counters.unmapped_note(self.totals["unmapped_read_share"]):
             found.append(note)
         return found

@@ -28,7 +28,7 @@ use crate::buffer::clusters::Clusters;
 use crate::buffer::{NONE, WriteBuffer};
 use crate::command::{Command, Completion, Op, SECTOR_BYTES};
 use crate::config::ControllerConfig;
-use crate::flash::Flash;
+use crate::flash::{DieWork, Flash};
 use crate::host::governor::Governor;
 use crate::host::link::Link;
 use crate::host::queue::{HostQueue, HostSide};
@@ -281,6 +281,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
             buffered_sectors: u64::from(self.buffer.live()) * u64::from(self.sectors_per_unit),
             ..self.mapping.backlog()
         }
+    }
+
+    /// Every die, to look at.
+    pub fn die_work(&self) -> impl Iterator<Item = DieWork> + '_ {
+        self.flash.die_work()
     }
 
     /// Recounts all books; for tests and `check`.

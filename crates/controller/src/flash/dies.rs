@@ -11,6 +11,8 @@ struct Die {
     /// The last stretch of them that belongs to cleaning: its beginning and its end.
     cleaning_from_ns: Nanos,
     cleaning_until_ns: Nanos,
+    /// All of them so far.
+    busy_ns: Nanos,
 }
 
 /// Busy time of all dies together, by what they were busy with.
@@ -42,6 +44,11 @@ impl Dies {
         self.dies[die.0 as usize].busy_until_ns.max(from)
     }
 
+    /// Until when each die is busy, and for how long it has been reserved in all.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Nanos, Nanos)> + '_ {
+        self.dies.iter().map(|die| (die.busy_until_ns, die.busy_ns))
+    }
+
     /// How long an operation that arrives now waits for a die because of cleaning.
     #[inline]
     pub(super) fn wait_for_cleaning(&self, die: DieIndex, now: Nanos) -> Nanos {
@@ -62,6 +69,7 @@ impl Dies {
         let die = &mut self.dies[die.0 as usize];
         let goes_on = die.cleaning_until_ns == die.busy_until_ns;
         die.busy_until_ns = end;
+        die.busy_ns += end - begin;
         if cleaning {
             if !goes_on {
                 die.cleaning_from_ns = begin;

@@ -30,6 +30,15 @@ pub(crate) struct WorkTime {
     pub bus_ns: Nanos,
 }
 
+/// What a die has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DieWork {
+    /// It is reserved up to here: a time that has passed for a die with nothing to do.
+    pub busy_until_ns: Nanos,
+    /// For how long it has been reserved since power came or it was erased securely, what has not begun included.
+    pub busy_ns: Nanos,
+}
+
 /// What a die is asked to read: so many pages one after another, and of them so many bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sensing {
@@ -101,6 +110,11 @@ impl Flash {
     #[inline]
     pub(crate) fn busy(&self) -> BusyTime {
         self.dies.busy
+    }
+
+    /// Every die, to look at.
+    pub(crate) fn die_work(&self) -> impl Iterator<Item = DieWork> + '_ {
+        self.dies.all().map(|(busy_until_ns, busy_ns)| DieWork { busy_until_ns, busy_ns })
     }
 
     /// For how long its parts have worked.

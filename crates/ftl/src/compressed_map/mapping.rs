@@ -12,7 +12,7 @@ use super::map_cache::MapCache;
 use super::source::Moving;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
-use crate::mapping::{Books, FailingBlocks, MapFetch, Mapping};
+use crate::mapping::{BlockUse, Books, FailingBlocks, MapFetch, Mapping};
 
 impl Mapping for CompressedMap {
     #[inline]
@@ -171,6 +171,10 @@ impl Books for CompressedMap {
         let mut backlog = self.logs.backlog();
         backlog.metadata_pages += u64::from(self.map_cache.due_pages());
         backlog
+    }
+
+    fn block_uses(&self) -> Vec<BlockUse> {
+        self.logs.block_uses(self.logs.layout.geometry.program_bytes() / self.shape.page_granules)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -18,6 +18,7 @@ pub(crate) mod parity;
 mod restore;
 pub mod steps;
 pub mod valid_bits;
+mod view;
 
 pub use bad_blocks::{BadBlocks, FailedProgram, FailureRule, FailureRules, FailureTrigger, Wear};
 pub use blocks::Blocks;

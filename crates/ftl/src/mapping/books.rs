@@ -1,5 +1,6 @@
 //! What a mapping scheme counts.
 
+use super::block_use::BlockUse;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 
@@ -20,6 +21,9 @@ pub trait Books {
 
     /// What the scheme has put off, to look at; the rest of a drive's is the controller's.
     fn backlog(&self) -> Backlog;
+
+    /// Every block of the drive, in order: what it is used for.
+    fn block_uses(&self) -> Vec<BlockUse>;
 
     /// Recounts all books.
     ///

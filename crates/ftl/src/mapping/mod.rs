@@ -7,6 +7,7 @@
 //! merge whole superblocks are driven through steps of their own. The controller is generic over the scheme, so a flash
 //! operation costs no virtual call.
 
+mod block_use;
 mod books;
 mod contents;
 mod failing_blocks;
@@ -16,6 +17,7 @@ mod places;
 mod recoverable;
 mod scheme;
 
+pub use block_use::{BlockRole, BlockUse};
 pub use books::Books;
 pub use contents::{Contents, Stored};
 pub use failing_blocks::FailingBlocks;

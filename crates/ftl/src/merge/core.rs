@@ -172,6 +172,11 @@ impl MergeCore {
         Some(Ppn(self.row_source(superblock, row)?.0 + offset))
     }
 
+    /// Whether a place holds current data.
+    pub(crate) fn holds_current(&self, ppn: Ppn) -> bool {
+        self.flash.peek(ppn).is_some_and(|lpn| self.lookup(lpn) == Some(ppn))
+    }
+
     /// Erased blocks of a bank that no superblock in the log will need, nor a merge that must be done again.
     pub(crate) fn unpromised_blocks(&self, bank: DieIndex) -> u32 {
         self.free.count(bank).saturating_sub(self.banks[bank.0 as usize].committed + self.spared_blocks)

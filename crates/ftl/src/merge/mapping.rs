@@ -5,7 +5,7 @@ use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
 use super::map::{MergeMap, MergeScheme};
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
-use crate::mapping::{Books, Contents, FailingBlocks, KeptWords, Mapping, Recoverable, Superseded};
+use crate::mapping::{BlockUse, Books, Contents, FailingBlocks, KeptWords, Mapping, Recoverable, Superseded};
 use crate::recovery::Recovered;
 use crate::stamps::Stamps;
 
@@ -52,7 +52,7 @@ impl<S: MergeScheme> Mapping for MergeMap<S> {
     }
 
     fn is_valid(&self, ppn: Ppn) -> bool {
-        self.core.flash.peek(ppn).is_some_and(|lpn| self.core.lookup(lpn) == Some(ppn))
+        self.core.holds_current(ppn)
     }
 }
 
@@ -82,6 +82,10 @@ impl<S: MergeScheme> Books for MergeMap<S> {
         let banks = (0..self.core.banks.len() as u32).map(DieIndex);
         let cleaning_dies = banks.filter(|&bank| self.is_busy(bank)).count() as u64;
         Backlog { cleaning_dies, ..Backlog::default() }
+    }
+
+    fn block_uses(&self) -> Vec<BlockUse> {
+        self.core.block_uses()
     }
 
     fn check(&self) -> Result<(), String> {

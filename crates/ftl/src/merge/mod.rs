@@ -21,6 +21,7 @@ mod plan;
 mod role;
 mod steps;
 mod superblocks;
+mod view;
 
 pub(crate) use self::bank::OPEN;
 pub use self::config::MergeConfig;

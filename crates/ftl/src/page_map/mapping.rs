@@ -10,7 +10,7 @@ use super::memory::MapMemory;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 use crate::log::ValidBits;
-use crate::mapping::{Books, Contents, MapFetch, Mapping};
+use crate::mapping::{BlockUse, Books, Contents, MapFetch, Mapping};
 
 impl<H: MapMemory> Mapping for PageMap<H> {
     const LOADS_MAP_ON_DEMAND: bool = H::LOADS_ON_DEMAND;
@@ -147,6 +147,10 @@ impl<H: MapMemory> Books for PageMap<H> {
         let mut backlog = self.logs.backlog();
         backlog.metadata_pages += u64::from(self.memory.due_pages());
         backlog
+    }
+
+    fn block_uses(&self) -> Vec<BlockUse> {
+        self.logs.block_uses(self.logs.layout.unit_bytes)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -41,7 +41,7 @@ pub(super) enum Turn {
 }
 
 pub(super) struct ActiveJob<'a> {
-    job: &'a Job,
+    job: Job,
     source: Source<'a>,
     /// Of the writes, in the order in which they are submitted.
     pub(super) contents: Contents,
@@ -77,7 +77,7 @@ pub(super) struct ActiveJob<'a> {
 impl<'a> ActiveJob<'a> {
     /// A job that takes its tags from `tags`. The task was validated.
     pub(super) fn new(
-        task: &'a Task<'_>,
+        task: &Task<'a>,
         index: u32,
         now_ns: Nanos,
         capacity_bytes: u64,
@@ -97,7 +97,7 @@ impl<'a> ActiveJob<'a> {
         let measure_start_ns = start_ns.saturating_add(job.ramp_ns);
         let pacing = Pacing::new(job, start_ns);
         Self {
-            job,
+            job: job.clone(),
             source,
             contents: Contents::new(&job.data, job.seed, index),
             write_hint: job.write_hint,
@@ -210,7 +210,7 @@ impl<'a> ActiveJob<'a> {
         self.outstanding -= 1;
         self.last_completion_ns = completion.completed_ns;
         self.measurement.end(completion.op, completion.completed_ns);
-        if completion.completed_ns >= self.counts_from_ns {
+        if self.counts(completion) {
             self.measurement.record(completion, counted_from_ns);
         }
         if !self.immediate {
@@ -220,6 +220,18 @@ impl<'a> ActiveJob<'a> {
             }
         }
         self.immediate
+    }
+
+    /// Whether a completion belongs to what is measured.
+    #[inline]
+    pub(super) fn counts(&self, completion: &Completion) -> bool {
+        completion.completed_ns >= self.counts_from_ns
+    }
+
+    /// Nothing more is issued.
+    pub(super) fn stop(&mut self) {
+        self.started = true;
+        self.stop_ns = 0;
     }
 
     /// Gives a tag back.
@@ -259,6 +271,6 @@ impl<'a> ActiveJob<'a> {
         let runtime_ns = end_ns.saturating_sub(self.measure_start_ns);
         let waited_ns = self.last_awaited_ns.max(self.idle_until_ns).saturating_sub(self.measure_start_ns);
         let waited_ns = self.job.thinks().then_some(waited_ns);
-        JobReport::new(self.job, runtime_ns, waited_ns, &self.measurement)
+        JobReport::new(&self.job, runtime_ns, waited_ns, &self.measurement)
     }
 }

@@ -5,22 +5,26 @@
 //! its tag issues the next. A closed loop touches nothing but the request, its slot and the histogram.
 
 mod active;
+mod issuing;
 mod waiting;
 
-use drivelab_controller::{Command, Completion, Device, Op, SECTOR_BYTES};
+use std::mem;
+
+use drivelab_controller::{Completion, Device, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 use serde_json::Value;
 
 use crate::busy::BusyTime;
 use crate::error::WorkloadError;
-use crate::generator::Request;
 use crate::job::Source;
+use crate::log::RequestLog;
+use crate::measurement::KindMeasurement;
 use crate::meter::Meters;
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::requests::{Task, op_code};
-use active::{ActiveJob, Turn};
+use crate::requests::Task;
+use active::ActiveJob;
 use waiting::Waiting;
 
 /// Looks at a clock that stands still before a run is given up. An ideal drive may answer many requests in no time.
@@ -43,16 +47,9 @@ pub fn run<D: Device + Meters>(
     tasks: &[Task<'_>],
     progress: &Progress,
 ) -> Result<Report, WorkloadError> {
-    validate(drive, tasks)?;
-    progress.set_fraction(0.0);
-    let mut host = Host::new(drive, tasks);
-    let outcome = host.run(progress);
-    if outcome.is_err() {
-        host.drain();
-    }
-    outcome?;
-    progress.set_fraction(1.0);
-    Ok(host.into_report())
+    let mut run = Run::begin(drive, tasks)?;
+    run.advance(drive, NEVER, progress)?;
+    Ok(run.report(drive))
 }
 
 fn validate(drive: &impl Device, tasks: &[Task<'_>]) -> Result<(), WorkloadError> {
@@ -102,13 +99,17 @@ fn validate(drive: &impl Device, tasks: &[Task<'_>]) -> Result<(), WorkloadError
 struct Slot {
     /// From when its latency counts; `IDLE` if there is none.
     issued_ns: Nanos,
+    lba: u64,
     job: u32,
     /// Nobody waits for it.
     background: bool,
 }
 
-struct Host<'d, 'a, D> {
-    device: &'d mut D,
+/// Jobs on a drive, as far as they have come: [`run`] in pieces, between which one may look at the drive.
+///
+/// It goes on with the same drive, to which nothing else is done meanwhile. Where it is stopped in between changes
+/// nothing of what comes.
+pub struct Run<'a> {
     jobs: Vec<ActiveJob<'a>>,
     /// By tag.
     slots: Vec<Slot>,
@@ -123,10 +124,21 @@ struct Host<'d, 'a, D> {
     start_ns: Nanos,
     measure_start_ns: Nanos,
     counters_before: Option<Value>,
+    log: Option<RequestLog>,
+    /// What the drive said last; kept, so that no turn allocates.
+    done: Vec<Completion>,
+    turns: u64,
+    looked_ns: Nanos,
+    timeless_looks: u32,
 }
 
-impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
-    fn new(device: &'d mut D, tasks: &'a [Task<'_>]) -> Self {
+impl<'a> Run<'a> {
+    /// Starts jobs on a drive that has no commands outstanding.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Invalid`] if a job or its requests are not allowed.
+    pub fn begin<D: Device + Meters>(device: &mut D, tasks: &[Task<'a>]) -> Result<Self, WorkloadError> {
+        validate(device, tasks)?;
         let (now_ns, queue_depth) = (device.now_ns(), device.queue_depth());
         let capacity_bytes = device.capacity_sectors() * SECTOR_BYTES;
         let mut slots = Vec::new();
@@ -136,14 +148,13 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
             let first = slots.len() as u32;
             slots.resize(
                 slots.len() + depth as usize,
-                Slot { issued_ns: IDLE, job: index, background: false },
+                Slot { issued_ns: IDLE, lba: 0, job: index, background: false },
             );
             jobs.push(ActiveJob::new(task, index, now_ns, capacity_bytes, first..first + depth));
         }
         let measure_start_ns = jobs.iter().map(|job| job.measure_start_ns).min().unwrap_or(now_ns);
         let waiting = Waiting::before(queue_depth, slots.len());
-        Self {
-            device,
+        let mut run = Self {
             jobs,
             slots,
             waiting,
@@ -154,186 +165,175 @@ impl<'d, 'a, D: Device + Meters> Host<'d, 'a, D> {
             start_ns: now_ns,
             measure_start_ns,
             counters_before: None,
-        }
+            log: None,
+            done: Vec::with_capacity(queue_depth as usize),
+            turns: 0,
+            looked_ns: now_ns,
+            timeless_looks: 0,
+        };
+        run.wake(device, now_ns);
+        Ok(run)
     }
 
-    fn run(&mut self, progress: &Progress) -> Result<(), WorkloadError> {
-        let mut done: Vec<Completion> = Vec::with_capacity(self.queue_depth as usize);
-        let mut now_ns = self.start_ns;
-        self.wake(now_ns);
-        let (mut looked_ns, mut timeless_looks) = (now_ns, 0);
-        for turn in 0u64.. {
-            if turn % TURNS_PER_LOOK == 0 {
-                timeless_looks = if now_ns == looked_ns { timeless_looks + 1 } else { 0 };
-                looked_ns = now_ns;
-                if timeless_looks > TIMELESS_LOOKS && self.jobs.iter().any(|job| job.fraction(now_ns) < 1.0) {
-                    let message = "the drive answers these requests in no time, so a time limit never comes";
-                    return Err(WorkloadError::Misbehaved(message.to_owned()));
-                }
-                if progress.is_cancelled() {
-                    return Err(WorkloadError::Cancelled);
-                }
-                let fractions = self.jobs.iter().map(|job| job.fraction(now_ns));
-                progress.set_fraction(fractions.fold(1.0, f64::min));
+    /// Goes on until `until_ns` of the drive's clock, or until every job has ended and its requests are done, which
+    /// is what it returns. Then the drive is left at the time of the last completion.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Cancelled`] if asked to stop, [`WorkloadError::Refused`] and [`WorkloadError::Misbehaved`] if
+    /// the drive breaks its interface. Requests in flight are completed first; the run can't go on.
+    pub fn advance<D: Device + Meters>(
+        &mut self,
+        device: &mut D,
+        until_ns: Nanos,
+        progress: &Progress,
+    ) -> Result<bool, WorkloadError> {
+        let ended = self.go_on(device, until_ns, progress);
+        match ended {
+            Ok(true) => progress.set_fraction(1.0),
+            Ok(false) => {}
+            Err(_) => self.drain(device),
+        }
+        ended
+    }
+
+    /// Issues nothing more: the run ends with the requests that are outstanding.
+    pub fn stop(&mut self) {
+        self.jobs.iter_mut().for_each(ActiveJob::stop);
+        self.next_event_ns = 0;
+    }
+
+    fn go_on<D: Device + Meters>(
+        &mut self,
+        device: &mut D,
+        until_ns: Nanos,
+        progress: &Progress,
+    ) -> Result<bool, WorkloadError> {
+        let mut done = mem::take(&mut self.done);
+        let mut now_ns = device.now_ns();
+        loop {
+            if self.turns.is_multiple_of(TURNS_PER_LOOK) {
+                self.look(now_ns, progress)?;
             }
+            self.turns += 1;
             if now_ns >= self.next_event_ns {
-                self.issue_due(now_ns)?;
+                self.issue_due(device, now_ns)?;
             }
+            let limit_ns = self.next_event_ns.min(until_ns);
             if self.outstanding > 0 {
-                self.device.advance_to_completion(self.next_event_ns, &mut done);
+                device.advance_to_completion(limit_ns, &mut done);
             } else if self.next_event_ns != NEVER {
-                self.device.advance(self.next_event_ns, &mut done);
+                device.advance(limit_ns, &mut done);
             } else {
                 break;
             }
-            now_ns = self.device.now_ns();
+            now_ns = device.now_ns();
             if now_ns >= self.next_event_ns {
-                self.wake(now_ns);
+                self.wake(device, now_ns);
             }
             for completion in &done {
-                self.complete(completion, now_ns)?;
+                self.complete(device, completion, now_ns)?;
             }
-            if done.is_empty() && now_ns < self.next_event_ns || now_ns == NEVER {
+            if done.is_empty() && now_ns < limit_ns || now_ns == NEVER {
                 let message = format!("{} commands never complete", self.outstanding);
                 return Err(WorkloadError::Misbehaved(message));
             }
             done.clear();
+            if now_ns >= until_ns {
+                self.done = done;
+                return Ok(false);
+            }
         }
         let idle_until_ns = self.jobs.iter().map(|job| job.idle_until_ns).max().unwrap_or(0);
         if idle_until_ns > now_ns {
-            self.device.advance(idle_until_ns, &mut done);
+            device.advance(idle_until_ns.min(until_ns), &mut done);
         }
+        self.done = done;
+        Ok(idle_until_ns <= until_ns)
+    }
+
+    /// Says how far the run is, and hears whether it shall go on.
+    fn look(&mut self, now_ns: Nanos, progress: &Progress) -> Result<(), WorkloadError> {
+        self.timeless_looks = if now_ns == self.looked_ns { self.timeless_looks + 1 } else { 0 };
+        self.looked_ns = now_ns;
+        if self.timeless_looks > TIMELESS_LOOKS && self.jobs.iter().any(|job| job.fraction(now_ns) < 1.0) {
+            let message = "the drive answers these requests in no time, so a time limit never comes";
+            return Err(WorkloadError::Misbehaved(message.to_owned()));
+        }
+        if progress.is_cancelled() {
+            return Err(WorkloadError::Cancelled);
+        }
+        let fractions = self.jobs.iter().map(|job| job.fraction(now_ns));
+        progress.set_fraction(fractions.fold(1.0, f64::min));
         Ok(())
     }
 
     /// Starts jobs and measurements. Comes before the completions of the same instant, so that what the host
     /// does about these counts as measured.
-    fn wake(&mut self, now_ns: Nanos) {
+    fn wake<D: Device + Meters>(&mut self, device: &D, now_ns: Nanos) {
         if self.counters_before.is_none() && now_ns >= self.measure_start_ns {
-            self.counters_before = Some(self.device.counters());
+            self.counters_before = Some(device.counters());
         }
         for job in &mut self.jobs {
-            job.wake(now_ns, self.device);
+            job.wake(now_ns, device);
         }
-    }
-
-    /// Issues what has become due, and finds the next such time.
-    fn issue_due(&mut self, now_ns: Nanos) -> Result<(), WorkloadError> {
-        for index in 0..self.jobs.len() {
-            self.issue_all(index as u32, now_ns)?;
-        }
-        let snapshot = self.counters_before.is_none().then_some(self.measure_start_ns);
-        let events = self.jobs.iter().filter_map(ActiveJob::next_event_ns);
-        self.next_event_ns = events.chain(snapshot).min().unwrap_or(NEVER);
-        Ok(())
-    }
-
-    #[inline]
-    fn complete(&mut self, completion: &Completion, now_ns: Nanos) -> Result<(), WorkloadError> {
-        let tag = completion.tag;
-        let Some(slot) = self.slots.get_mut(tag as usize).filter(|slot| slot.issued_ns != IDLE) else {
-            let message = format!("completed tag {tag}, which is not outstanding");
-            return Err(WorkloadError::Misbehaved(message));
-        };
-        let issued_ns = std::mem::replace(&mut slot.issued_ns, IDLE);
-        let (job, background) = (slot.job, slot.background);
-        self.outstanding -= 1;
-        self.busy.end(now_ns);
-        if let Some((tag, request)) = self.waiting.pop() {
-            self.submit(tag, &request, now_ns)?;
-        }
-        if self.jobs[job as usize].complete(completion, issued_ns, background) {
-            if let Turn::Issue(request, from_ns) = self.jobs[job as usize].turn(now_ns, self.device) {
-                return self.issue(tag, &request, from_ns, now_ns);
-            }
-            self.jobs[job as usize].release(tag);
-            return Ok(());
-        }
-        self.jobs[job as usize].release(tag);
-        self.issue_all(job, now_ns)
-    }
-
-    /// Issues requests of a job as long as it may and has free tags.
-    fn issue_all(&mut self, index: u32, now_ns: Nanos) -> Result<(), WorkloadError> {
-        while let Some(tag) = self.jobs[index as usize].take_free() {
-            match self.jobs[index as usize].turn(now_ns, self.device) {
-                Turn::Issue(request, from_ns) => self.issue(tag, &request, from_ns, now_ns)?,
-                Turn::Wait(until_ns) => {
-                    self.jobs[index as usize].release(tag);
-                    self.next_event_ns = self.next_event_ns.min(until_ns);
-                    break;
-                }
-                Turn::Rest => {
-                    self.jobs[index as usize].release(tag);
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn issue(
-        &mut self,
-        tag: u32,
-        request: &Request,
-        from_ns: Nanos,
-        now_ns: Nanos,
-    ) -> Result<(), WorkloadError> {
-        let slot = &mut self.slots[tag as usize];
-        (slot.issued_ns, slot.background) = (from_ns, request.background);
-        if self.outstanding < self.queue_depth {
-            return self.submit(tag, request, now_ns);
-        }
-        self.waiting.push(tag, *request);
-        Ok(())
-    }
-
-    #[inline]
-    fn submit(&mut self, tag: u32, request: &Request, now_ns: Nanos) -> Result<(), WorkloadError> {
-        let Request { op, fua, lba, sector_count, .. } = *request;
-        let mut command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
-        if op == Op::Write {
-            let job = self.slots[tag as usize].job;
-            let job = &mut self.jobs[job as usize];
-            command.content = job.contents.draw();
-            command.hint = job.write_hint;
-        }
-        self.device.submit(now_ns, command)?;
-        self.outstanding += 1;
-        self.busy.begin(now_ns);
-        let Slot { issued_ns, job, .. } = self.slots[tag as usize];
-        let job = &mut self.jobs[job as usize];
-        if let Some(lateness) = &mut job.measurement.kinds[usize::from(op_code(op))].lateness
-            && now_ns >= job.measure_start_ns
-        {
-            lateness.record(now_ns - issued_ns);
-        }
-        Ok(())
     }
 
     /// Lets the drive finish what it has, so that it can be used again after an error.
-    fn drain(&mut self) {
+    fn drain(&mut self, device: &mut impl Device) {
         let mut done = Vec::new();
         while self.outstanding > 0 {
-            let Some(time_ns) = self.device.next_event() else { return };
-            self.device.advance(time_ns, &mut done);
+            let Some(time_ns) = device.next_event() else { return };
+            device.advance(time_ns, &mut done);
             self.outstanding = self.outstanding.saturating_sub(done.len() as u32);
             done.clear();
         }
     }
 
-    fn into_report(self) -> Report {
-        let end_ns = self.device.now_ns();
-        let counters_after = self.device.counters();
+    /// What has been measured of a run that has ended.
+    #[must_use]
+    pub fn report<D: Device + Meters>(&self, device: &D) -> Report {
+        let end_ns = device.now_ns();
+        let counters_after = device.counters();
         Report {
             start_ns: self.start_ns,
             measure_start_ns: self.measure_start_ns.min(end_ns),
             end_ns,
             busy_ns: self.busy.sum_ns(),
             jobs: self.jobs.iter().map(ActiveJob::report).collect(),
-            counters_before: self.counters_before.unwrap_or_else(|| counters_after.clone()),
+            counters_before: self.counters_before.clone().unwrap_or_else(|| counters_after.clone()),
             counters_after,
         }
     }
+
+    /// Keeps a log from now on, 74 bytes for each request that is measured.
+    pub fn keep_log(&mut self) {
+        self.log.get_or_insert_default();
+    }
+
+    /// The log since the last call; empty if none is kept.
+    pub fn take_log(&mut self) -> RequestLog {
+        self.log.as_mut().map(mem::take).unwrap_or_default()
+    }
+
+    /// What has been measured so far, for each job and kind of command.
+    #[must_use]
+    pub fn so_far(&self) -> Vec<[SoFar; 4]> {
+        let counted = |kind: &KindMeasurement| SoFar {
+            count: kind.latency.count(),
+            bytes: kind.sectors * SECTOR_BYTES,
+            latency_sum_ns: kind.split.total_ns(),
+        };
+        self.jobs.iter().map(|job| job.measurement.kinds.each_ref().map(counted)).collect()
+    }
+}
+
+/// What has been measured so far of one kind of command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SoFar {
+    /// Commands done.
+    pub count: u64,
+    /// Bytes transferred or trimmed.
+    pub bytes: u64,
+    /// Sum of their latencies.
+    pub latency_sum_ns: u128,
 }

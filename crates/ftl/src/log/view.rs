@@ -1,0 +1,39 @@
+//! Blocks of all dies, to look at.
+
+use drivelab_nand::{BlockIndex, DieIndex};
+
+use super::die_logs::DieLogs;
+use crate::mapping::{BlockRole, BlockUse};
+use crate::placement::Stream;
+
+impl DieLogs {
+    /// Every block of the drive, in order; what is counted as valid has so many bytes.
+    pub(crate) fn block_uses(&self, unit_bytes: u32) -> Vec<BlockUse> {
+        (0..self.layout.block_count()).map(|block| self.block_use(BlockIndex(block), unit_bytes)).collect()
+    }
+
+    fn block_use(&self, block: BlockIndex, unit_bytes: u32) -> BlockUse {
+        let die = self.layout.die_of(block);
+        let stream = self.stream_of_open(die, block);
+        let is_victim = self.cleaning.jobs[die.0 as usize].is_some_and(|job| job.victim == block);
+        let role = if block.0 % self.layout.geometry.blocks_per_die() < self.reserved {
+            BlockRole::Metadata
+        } else if self.bad.as_ref().is_some_and(|bad| bad.is_bad(block)) {
+            BlockRole::Failed
+        } else if is_victim {
+            BlockRole::Emptied
+        } else if stream.is_some() {
+            BlockRole::Open
+        } else if self.blocks.is_closed(block) {
+            BlockRole::Closed
+        } else {
+            BlockRole::Free
+        };
+        BlockUse { role, stream, valid_bytes: self.blocks.valid_count(block) * unit_bytes }
+    }
+
+    fn stream_of_open(&self, die: DieIndex, block: BlockIndex) -> Option<u8> {
+        let takes = |stream: &Stream| self.blocks.open_block(die, *stream) == Some(block);
+        self.streams.all().find(takes).map(|stream| stream.0)
+    }
+}

@@ -1,0 +1,62 @@
+//! Columns as numpy arrays, which take the memory over.
+
+use drivelab_drive::Inside;
+use drivelab_ftl::BlockRole;
+use drivelab_workload::RequestLog;
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A dictionary of the fields of a value, each a column.
+macro_rules! columns {
+    ($python:expr, $of:expr, $($field:ident),+ $(,)?) => {{
+        let columns = PyDict::new($python);
+        $(columns.set_item(stringify!($field), $of.$field.into_pyarray($python))?;)+
+        columns
+    }};
+}
+
+pub fn requests(python: Python<'_>, log: RequestLog) -> PyResult<Bound<'_, PyDict>> {
+    Ok(columns!(
+        python,
+        log,
+        job,
+        op,
+        lba,
+        sector_count,
+        outcome,
+        issued_ns,
+        submitted_ns,
+        completed_ns,
+        queueing_ns,
+        link_ns,
+        firmware_ns,
+        flash_ns,
+        cleaning_ns
+    ))
+}
+
+pub fn inside(python: Python<'_>, inside: Inside) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
+    let blocks = columns!(
+        python,
+        inside.blocks,
+        member,
+        die,
+        block,
+        role,
+        stream,
+        valid_bytes,
+        valid_share,
+        written_pages,
+        erase_count,
+        age_programs
+    );
+    let dies =
+        columns!(python, inside.dies, member, die, channel, reserved_ns, worked_ns, free_blocks, valid_bytes);
+    Ok((blocks, dies))
+}
+
+/// Words for the numbers of the roles of blocks.
+pub fn block_roles() -> Vec<String> {
+    BlockRole::ALL.iter().map(BlockRole::to_string).collect()
+}

@@ -1,0 +1,95 @@
+"""Jobs of a script on a drive of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from drivelab.lab.job import Job
+from drivelab.names import told_apart
+from drivelab.progress import TaskProgress
+from drivelab.targets import EngineTarget, Report
+from drivelab.targets.going import FOR_EVER_NS, EngineRun
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from drivelab.lab.steady import Steady
+
+ROUND_SHARE = 0.1
+"""Share of the remaining progress that a round takes: nobody knows how many there will be."""
+
+
+@dataclass(frozen=True)
+class DoneJobs:
+    """Jobs that have ended."""
+
+    run: EngineRun
+    report: Report
+    requests: pl.DataFrame | None
+    steady: dict[str, Any] | None = None
+
+    @property
+    def target(self) -> EngineTarget:
+        """The drive as they left it: a copy."""
+        return self.run.target()
+
+
+def begin_jobs(target: EngineTarget, jobs: Sequence[Job], seed: int, log: bool) -> EngineRun:
+    """Starts jobs on a copy of a drive."""
+    capacity_bytes = target.capacity_bytes
+    found = [job.on_drive(capacity_bytes, seed, index) for index, job in enumerate(jobs)]
+    return EngineRun(target, [job.job for job in found], log)
+
+
+def done_jobs(
+    run: EngineRun, jobs: Sequence[Job], log: bool, steady: dict[str, Any] | None = None
+) -> DoneJobs:
+    """What jobs that have ended measured."""
+    report = run.report()
+    # Jobs of one name, as those without one are, are told apart in tables.
+    names = told_apart([job.name for job in jobs])
+    for name, record in zip(names, report["jobs"], strict=True):
+        record["name"] = name
+    if not log:
+        return DoneJobs(run, report, None, steady)
+    # Tables take a while to load, which processes that only measure don't need.
+    from drivelab.lab.requests import request_table
+
+    return DoneJobs(run, report, request_table(run.take_log(), report["start_ns"], names), steady)
+
+
+def run_jobs(
+    target: EngineTarget,
+    jobs: Sequence[Job],
+    seed: int,
+    log: bool,
+    until: Steady | None,
+    progress: TaskProgress,
+) -> DoneJobs:
+    """Runs jobs on a copy of a drive to their end, or until they are steady."""
+    run = begin_jobs(target, jobs, seed, log)
+    if until is None:
+        run.advance(FOR_EVER_NS, progress)
+        return done_jobs(run, jobs, log)
+    steady = _until_steady(run, until, progress)
+    return done_jobs(run, jobs, log, steady)
+
+
+def _until_steady(run: EngineRun, until: Steady, progress: TaskProgress) -> dict[str, Any]:
+    from drivelab.lab.steps import Steps
+
+    steps = Steps(run, until.every_ns)
+    rounds: list[float | None] = []
+    verdict = until.verdict(rounds)
+    left = 1.0
+    while not steps.ended and not verdict["reached"]:
+        step = steps.advance(progress, left * ROUND_SHARE)
+        left -= left * ROUND_SHARE
+        # Neither the ramp nor what is left of a round at the end of the jobs is one.
+        if step.ios and not steps.ended:
+            rounds.append(getattr(step, until.metric))
+        verdict = until.verdict(rounds)
+    steps.stop()
+    return verdict

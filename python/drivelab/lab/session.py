@@ -1,0 +1,185 @@
+"""A drive in the loop of one's own program: requests as arrays in, completions as a table out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from drivelab.errors import RequestError, nearest
+from drivelab.lab import checks
+from drivelab.lab.inside import Inside
+from drivelab.lab.requests import OPS, request_table
+from drivelab.lab.steady import duration_ns
+from drivelab.quantities import NS_PER_S, SECTOR_BYTES
+from drivelab.targets.going import FOR_EVER_NS, EngineSession
+
+_LATEST_NS = 2**62
+
+
+class Session:
+    """A copy of a drive that somebody else's clock drives, from `Drive.open()`.
+
+    >>> import drivelab as dl
+    >>> session = dl.Drive("intel-x25-m-g1-80gb", scale="1/128").open()
+    >>> session.submit("write", offset=[0, 4096, 8192], length=4096, at_ns=[0, 0, 50_000])
+    array([0, 1, 2], dtype=uint64)
+    >>> session.advance("10ms").select("request", "op", "latency_ns").height
+    3
+
+    Times are those of the drive's clock, in ns; it stands at `now_ns`. What the drive's queue has
+    no room for waits, in order, and its latency counts from when it came. One seed, one result.
+    """
+
+    def __init__(self, session: EngineSession, name: str, capacity_bytes: int) -> None:
+        self._session = session
+        self._name = name
+        self._capacity = capacity_bytes // SECTOR_BYTES
+        self._latest_ns = 0
+
+    @property
+    def now_ns(self) -> int:
+        """Time that the drive has reached."""
+        return self._session.now_ns
+
+    @property
+    def waiting(self) -> int:
+        """Requests that are not done."""
+        return self._session.waiting
+
+    def submit(
+        self,
+        op: str | Sequence[str] | NDArray[Any],
+        offset: ArrayLike = 0,
+        length: ArrayLike = 4096,
+        at_ns: ArrayLike | None = None,
+    ) -> NDArray[np.uint64]:
+        """Hands over requests; their numbers, by which completions name them.
+
+        `op` is "read", "write", "trim" or "flush", or one for each (numbers 0, 1, 3 and 2 do,
+        too); `offset` and `length` are bytes, whole sectors of 512; `at_ns` is when they come,
+        ascending, by default now. Single values count for all. Raises RequestError, naming the
+        first element that can't be; nothing has been handed over then.
+        """
+        at = self.now_ns if at_ns is None else at_ns
+        columns: list[NDArray[Any]] = [
+            _codes(op),
+            _whole("offset", offset, SECTOR_BYTES),
+            _whole("length", length, SECTOR_BYTES),
+            _whole("at_ns", at, 1),
+        ]
+        try:
+            codes, lba, sectors, times = np.broadcast_arrays(*columns)
+        except ValueError:
+            sizes = ", ".join(str(column.size) for column in columns)
+            raise RequestError(
+                f"op, offset, length, at_ns have {sizes} elements; allowed: as many each, or one"
+            ) from None
+        flush = codes == OPS.index("flush")
+        self._check_range(lba, sectors, flush)
+        self._check_times(times)
+        first = self._session.submit(
+            np.ascontiguousarray(codes, dtype=np.uint8),
+            np.where(flush, 0, lba).astype(np.uint64),
+            np.where(flush, 0, sectors).astype(np.uint32),
+            np.ascontiguousarray(times, dtype=np.uint64),
+        )
+        self._latest_ns = max(self._latest_ns, *times[-1:].tolist())
+        return np.arange(first, first + codes.size, dtype=np.uint64)
+
+    def advance(self, time: str | float) -> pl.DataFrame:
+        """Lets so much time pass ("10ms", or seconds); what was done in it, in order.
+
+        Columns as `Result.requests`, with the number of each in `request`.
+        """
+        return self.advance_to(self.now_ns + duration_ns("time", time))
+
+    def advance_to(self, time_ns: int) -> pl.DataFrame:
+        """The same up to a time of the drive's clock."""
+        until_ns = checks.whole("time_ns", time_ns, self.now_ns, _LATEST_NS)
+        self._session.advance(until_ns)
+        return self._done()
+
+    def finish(self) -> pl.DataFrame:
+        """Lets time pass until everything is done; the clock stands at the last completion."""
+        self._session.advance(FOR_EVER_NS)
+        return self._done()
+
+    def inside(self) -> Inside:
+        """Every block and every die, as they are now."""
+        return Inside.of(self._session.inside())
+
+    def counters(self) -> dict[str, float]:
+        """What the drive has done since it was made; see docs/results.md."""
+        return self._session.counters()
+
+    def _check_range(
+        self, lba: NDArray[Any], sectors: NDArray[Any], flush: NDArray[np.bool_]
+    ) -> None:
+        end = lba + sectors
+        beyond = ((end > self._capacity) | (sectors == 0) | (sectors >= 2**32)) & ~flush
+        if beyond.any():
+            place = int(np.flatnonzero(beyond)[0])
+            raise RequestError(
+                f"offset[{place}] = {int(lba[place]) * SECTOR_BYTES}, length[{place}] = "
+                f"{int(sectors[place]) * SECTOR_BYTES}: allowed: at least a sector, within the "
+                f"drive's {self._capacity * SECTOR_BYTES} bytes"
+            )
+
+    def _check_times(self, times: NDArray[Any]) -> None:
+        earliest_ns = np.uint64(max(self._latest_ns, self.now_ns))
+        before = np.concatenate([[earliest_ns], times[:-1]])
+        _check(
+            "at_ns",
+            times,
+            times < before,
+            f"{earliest_ns} or later, in order: times of the drive's clock, at {self.now_ns} now",
+        )
+
+    def _done(self) -> pl.DataFrame:
+        numbers, columns = self._session.take_done()
+        table = request_table(columns, 0, [self._name])
+        return table.drop("job").insert_column(0, pl.Series("request", numbers))
+
+    def __repr__(self) -> str:
+        at_s = self.now_ns / NS_PER_S
+        return f"<Session with {self._name!r} at {at_s:.6f} s, {self.waiting} requests waiting>"
+
+
+def _codes(op: str | Sequence[str] | NDArray[Any]) -> NDArray[np.uint8]:
+    words = np.atleast_1d(np.asarray(op))
+    if words.dtype.kind in "iu":
+        _check("op", words, (words < 0) | (words >= len(OPS)), f"0 to {len(OPS) - 1}")
+        return words.astype(np.uint8)
+    codes = np.full(words.shape, len(OPS), dtype=np.uint8)
+    for code, name in enumerate(OPS):
+        codes[words == name] = code
+    unknown = np.flatnonzero(codes == len(OPS))
+    if unknown.size:
+        place = unknown[0]
+        word = str(words[place])
+        raise RequestError(
+            f'op[{place}] = "{word}": unknown{nearest(word, OPS)} Allowed: {", ".join(OPS)}.'
+        )
+    return codes
+
+
+def _whole(key: str, values: ArrayLike, multiple: int) -> NDArray[np.uint64]:
+    """Whole numbers of something, in it."""
+    numbers = np.atleast_1d(np.asarray(values))
+    if numbers.dtype.kind not in "iu":
+        raise RequestError(f"{key}: has {numbers.dtype} elements; allowed: whole numbers")
+    wrong = (numbers < 0) | (numbers > _LATEST_NS) | (numbers % multiple != 0)
+    allowed = "0 or more" if multiple == 1 else f"multiples of {multiple}"
+    _check(key, numbers, wrong, allowed)
+    found: NDArray[np.uint64] = numbers.astype(np.uint64) // np.uint64(multiple)
+    return found
+
+
+def _check(key: str, values: NDArray[Any], wrong: NDArray[Any], allowed: str) -> None:
+    if wrong.any():
+        place = int(np.flatnonzero(wrong)[0])
+        raise RequestError(f"{key}[{place}] = {values[place]}: allowed: {allowed}")

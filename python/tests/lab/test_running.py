@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import drivelab as dl
+
+WRITES = dl.Job(rw="randwrite", bs="4k", iodepth=8, io_size="16m", name="w")
+READS = dl.Job(rw="randread", bs="4k", size="8m", name="r")
+ENDLESS = dl.Job(rw="randwrite", bs="4k", iodepth=32, norandommap=True)
+
+
+@pytest.fixture(scope="module")
+def filled() -> dl.Drive:
+    return dl.Drive("intel-x25-m-g1-80gb", scale="1/128").prepare("filled", progress=False)
+
+
+def test_steps_change_nothing_of_what_a_run_gives(filled: dl.Drive) -> None:
+    whole = filled.run(WRITES, READS, progress=False)
+    steps = filled.steps(WRITES, READS, every="70ms")
+    taken = list(steps)
+    assert steps.result.report == whole.report
+    assert sum(step.ios for step in taken) == whole.summary["ios"].sum()
+    assert [step.duration_s for step in taken[:-1]] == [0.07] * (len(taken) - 1)
+    assert 0 < taken[-1].duration_s <= 0.07
+    assert all(step.latency_mean_us is None for step in taken if not step.ios)
+    with pytest.raises(dl.RequestError, match="have ended"):
+        steps.advance()
+    # The drive that was handed over is as it was.
+    assert filled.run(WRITES, READS, progress=False).report == whole.report
+
+
+def test_steps_can_be_stopped_and_the_result_is_of_what_was_done(filled: dl.Drive) -> None:
+    steps = filled.steps(ENDLESS, every="0.5s", log=True)
+    with pytest.raises(dl.RequestError, match="go on"):
+        _ = steps.result
+    seen = 0
+    for step in steps:
+        seen += step.ios
+        if step.time_s >= 2:
+            steps.stop()
+    (row,) = steps.result.summary.rows(named=True)
+    assert seen <= row["ios"] <= seen + 32
+    assert steps.result.requests.height == row["ios"]
+    with pytest.raises(dl.RequestError, match="keep=True"):
+        _ = steps.result.drive
+
+
+def test_a_log_has_what_the_summary_counts(filled: dl.Drive) -> None:
+    result = filled.run(WRITES, READS, log=True, progress=False)
+    log = result.requests
+    assert result.report == filled.run(WRITES, READS, progress=False).report
+    parts = sum(pl.col(f"{part}_ns") for part in ("queueing", "link", "firmware", "flash"))
+    assert log.select((parts + pl.col("cleaning_ns") == pl.col("latency_ns")).all()).item()
+    for row in result.summary.rows(named=True):
+        own = log.filter(pl.col("job") == row["job"], pl.col("op") == row["direction"])
+        assert own.height == row["ios"]
+        assert own["length_bytes"].sum() == row["bytes"]
+        assert own["latency_ns"].max() == round(row["latency_max_us"] * 1000)
+        assert own["latency_ns"].mean() == pytest.approx(row["latency_mean_us"] * 1000)
+    assert log["completed_ns"].is_sorted()
+    assert set(log["outcome"].unique()) == {"done"}
+    with pytest.raises(dl.RequestError, match="log=True"):
+        _ = filled.run(READS, progress=False).requests
+
+
+def test_a_log_survives_parquet_with_its_words(filled: dl.Drive, tmp_path: Path) -> None:
+    log = filled.run(READS, log=True, progress=False).requests
+    log.write_parquet(tmp_path / "log.parquet")
+    assert pl.read_parquet(tmp_path / "log.parquet").equals(log)
+
+
+def test_a_run_until_steady_ends_with_a_level_window(filled: dl.Drive) -> None:
+    until = dl.Steady("write_amplification", every="10s", limit="2h")
+    result = filled.run(ENDLESS, until=until, keep=True, progress=False)
+    steady = result.steady
+    assert steady is not None
+    assert steady["reached"]
+    # The same windows, judged the plain way.
+    rounds = []
+    for step in filled.steps(until.endless(ENDLESS), every="10s"):
+        rounds.append(step.write_amplification or 0.0)
+        if len(rounds) == steady["rounds"]:
+            break
+    last = rounds[-5:]
+    assert steady["average"] == pytest.approx(sum(last) / 5)
+    assert max(last) - min(last) <= 0.2 * steady["average"]
+    before = rounds[-6:-1]
+    slope = sum(place * value for place, value in zip((-2, -1, 0, 1, 2), before, strict=True)) / 10
+    level = max(before) - min(before) <= 0.04 * sum(before) and 4 * abs(slope) <= sum(before) / 50
+    assert steady["rounds"] == 5 or not level
+    # The drive that it leaves is done again where it is needed.
+    again = pickle.loads(pickle.dumps(result.drive))
+    assert again.inside().blocks.equals(result.drive.inside().blocks)
+
+
+def test_a_run_that_never_gets_steady_says_so(filled: dl.Drive) -> None:
+    result = filled.run(WRITES, until=dl.Steady("iops", every="5s"), progress=False)
+    assert result.steady is not None
+    assert not result.steady["reached"]
+    assert "iops was not steady" in " ".join(result.notes)
+    assert result.report == filled.run(WRITES, progress=False).report
+
+
+def test_what_cannot_be_is_refused_at_once(filled: dl.Drive) -> None:
+    with pytest.raises(dl.RequestError, match='did you mean "iops"'):
+        dl.Steady("iop")  # type: ignore[arg-type]
+    with pytest.raises(dl.RequestError, match="at least 5 rounds"):
+        dl.Steady("iops", every="60s", limit="2m")
+    with pytest.raises(dl.RequestError, match="more than 0"):
+        filled.steps(WRITES, every=0)
+    with pytest.raises(dl.RequestError, match="needs at least one job"):
+        filled.steps()
+
+
+def test_the_inside_agrees_with_the_counters(filled: dl.Drive) -> None:
+    inside = filled.run(WRITES, keep=True, progress=False).drive.inside()
+    blocks, dies = inside.blocks, inside.dies
+    assert blocks.height == dies.height * blocks["block"].n_unique()
+    roles = dict(blocks["role"].value_counts().iter_rows())
+    assert roles["closed"] > roles["free"] > 0
+    assert roles["open"] > 0
+    assert dies["free_blocks"].sum() == roles["free"]
+    assert dies["valid_bytes"].sum() == blocks["valid_bytes"].sum()
+    erased = blocks.filter(pl.col("written_pages") == 0)
+    assert erased["age_programs"].null_count() == erased.height
+    assert blocks.filter(pl.col("role") == "open")["stream"].null_count() == 0
+    disk = dl.Drive("wd-velociraptor-300gb").inside()
+    assert (disk.blocks.height, disk.dies.height) == (0, 0)
