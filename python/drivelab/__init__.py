@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from drivelab.errors import RequestError as RequestError
     from drivelab.errors import WorkError as WorkError
+    from drivelab.lab.bench import Bench as Bench
     from drivelab.lab.catalogue import models as models
     from drivelab.lab.drive import Drive as Drive
     from drivelab.lab.inside import Inside as Inside
     from drivelab.lab.job import Job as Job
+    from drivelab.lab.own import state as state
+    from drivelab.lab.own import test as test
     from drivelab.lab.result import Result as Result
     from drivelab.lab.samples import samples as samples
     from drivelab.lab.session import Session as Session
@@ -30,8 +33,15 @@ if TYPE_CHECKING:
     from drivelab.lab.study import Study as Study
     from drivelab.lab.sweep import sweep as sweep
     from drivelab.lab.trace import Trace as Trace
+    from drivelab.procedures.measured import Chart as Chart
+    from drivelab.procedures.measured import Column as Column
+    from drivelab.procedures.measured import Table as Table
+    from drivelab.procedures.measured import Value as Value
 
 _HOMES = {
+    "Bench": "drivelab.lab.bench",
+    "Chart": "drivelab.procedures.measured",
+    "Column": "drivelab.procedures.measured",
     "Drive": "drivelab.lab.drive",
     "Inside": "drivelab.lab.inside",
     "Job": "drivelab.lab.job",
@@ -42,11 +52,15 @@ _HOMES = {
     "Step": "drivelab.lab.steps",
     "Steps": "drivelab.lab.steps",
     "Study": "drivelab.lab.study",
+    "Table": "drivelab.procedures.measured",
     "Trace": "drivelab.lab.trace",
+    "Value": "drivelab.procedures.measured",
     "WorkError": "drivelab.errors",
     "models": "drivelab.lab.catalogue",
     "samples": "drivelab.lab.samples",
+    "state": "drivelab.lab.own",
     "sweep": "drivelab.lab.sweep",
+    "test": "drivelab.lab.own",
 }
 """Public names, and where each is made."""
 

@@ -106,6 +106,14 @@ Memory = Annotated[
         help="Room for the drives in work, e.g. 6g; default: a quarter of the machine's memory.",
     ),
 ]
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE.py",
+        help="A file with tests and states of your own (@dl.test, @dl.state); may be repeated.",
+    ),
+]
 DatabaseFile = Annotated[
     Path | None,
     typer.Option(
@@ -145,6 +153,11 @@ def memory_bytes(text: str | None) -> int:
     if size == 0:
         raise RequestError('--memory "0": allowed: from 1 byte on; one test at a time always runs')
     return size
+
+
+def plugin_words(files: Sequence[Path] | None) -> list[str]:
+    """`--plugin` options as words of a command line."""
+    return [word for file in files or () for word in ("--plugin", str(file))]
 
 
 def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:

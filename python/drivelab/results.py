@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from drivelab.counters import energy_j as energy_j
@@ -22,6 +22,7 @@ from drivelab.procedures.stream import Stream
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 
 if TYPE_CHECKING:
+    from drivelab.states import State
     from drivelab.subject import Subject
 
 SCHEMA = 3
@@ -72,6 +73,9 @@ def measured_record(
         record |= {"kind": COMPOUND, "span_bytes": measured.span_bytes}
         record |= {"duration_s": spending.duration_ns / NS_PER_S} | spending.record()
     record |= measured.found() | measured.more
+    if procedure.origin is not None:
+        record |= {"origin": procedure.origin.record(), "declared": asdict(procedure.traits)}
+        record["notes"] = [*record["notes"], f"the test is from {procedure.origin.text}"]
     if note := unmapped_note(record["unmapped_read_share"]):
         record["notes"] = [*record["notes"], note]
     return record
@@ -141,14 +145,23 @@ def _data_matters(procedure: Stream) -> bool:
     return procedure.direction == "write" or procedure.written_first
 
 
+def state_origin(state: State) -> dict[str, Any]:
+    """What a record says of a state that doesn't come with drivelab; of others nothing."""
+    if state.origin is None:
+        return {}
+    return {"origin": state.origin.record(), "declared": asdict(state.traits)}
+
+
 def state_result(
-    model_name: str, state: str, description: str, used: Mapping[str, Any]
+    model_name: str, state: State, erase_method: str, used: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The record of a state's preparation, from the counters that it added."""
+    source = f" (from {state.origin.text})" if state.origin is not None else ""
     return {
         "model": model_name,
-        "state": state,
-        "description": description,
+        "state": state.name,
+        "description": state.described(erase_method) + source,
+        **state_origin(state),
         "host_write_bytes": used["host_write_bytes"],
         "program_bytes": program_bytes(used),
         "write_amplification": write_amplification(used),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from drivelab import _engine, figures, procedures, results, schedule, states
+from drivelab import _engine, figures, plugins, procedures, results, schedule, states
 from drivelab.errors import RequestError
 from drivelab.procedures import Procedure
 from drivelab.progress import Bar, Crew, Stopwatch, TaskProgress
@@ -75,10 +75,12 @@ def plan_measurements(
     log: Log,
     *,
     unabridged: bool = False,
+    known: plugins.Known = plugins.BUILT_IN,
 ) -> list[Measurement]:
     """What is measured of a model: the tests and states of these names, or by default.
 
-    `unabridged`: tests that are cut short by default at their full length.
+    `unabridged`: tests that are cut short by default at their full length. `known`: what there is
+    to choose from.
 
     A test too large for the drive is left out with a message, or refused if `chosen` by its name.
     States after TRIM are left out on a drive that ignores it, unless they are chosen. A hard disk
@@ -91,7 +93,7 @@ def plan_measurements(
             f'MODEL "{model.name}": {capacity} bytes are too small for a review; allowed: from '
             f"{CAPACITY_BYTES_MIN} bytes on. `drivelab example` shows such a drive step by step."
         )
-    tests = procedures.select(chosen_tests, disk=model.is_disk)
+    tests = procedures.select(chosen_tests, disk=model.is_disk, known=known.tests)
     if unabridged:
         tests = [test.unabridged() for test in tests]
     small = [test.id for test in tests if not test.fits(capacity)]
@@ -103,10 +105,10 @@ def plan_measurements(
         )
     if small:
         log(f"{model.name}: left out, as they use more than the drive has: {', '.join(small)}")
-    wanted = states.select(chosen_states)
+    wanted = states.select(chosen_states, known.states)
     pairs = [
         (test, state)
-        for state in states.STATES.values()
+        for state in known.states.values()
         for test in tests
         if test.fits(capacity) and (state in wanted if wanted else state.name in test.states)
     ]
@@ -128,6 +130,7 @@ def same_measurements(
     log: Log,
     *,
     unabridged: bool = False,
+    known: plugins.Known = plugins.BUILT_IN,
 ) -> list[Measurement]:
     """What was measured of another drive, as (test, state), as far as this one can be measured so.
 
@@ -136,9 +139,9 @@ def same_measurements(
     """
     kind = "disk" if model.is_disk else "flash"
     pairs = [
-        (procedures.PROCEDURES[test], states.STATES[state])
+        (known.tests[test], known.states[state])
         for test, state in names
-        if test in procedures.PROCEDURES and state in states.STATES
+        if test in known.tests and state in known.states
     ]
     kept = [(test, state) for test, state in pairs if kind in test.kinds]
     fitting = [pair for pair in kept if pair[0].fits(model.user_capacity_bytes)]
@@ -175,8 +178,7 @@ def _begun_new(
     names = ", ".join(dict.fromkeys(moved))
     log(f"{model.name}: {names}: begins with a new drive by itself, and is measured as new")
     found = dict.fromkeys((test, new if test.begins_new else state) for test, state in pairs)
-    order = list(states.STATES.values())
-    return sorted(found, key=lambda pair: order.index(pair[1]))
+    return sorted(found, key=lambda pair: (pair[1].traits.order, pair[1].name))
 
 
 def _without_trim(
@@ -349,8 +351,8 @@ class _Bench:
         return measuring
 
     def _note(self, state: State, target: Target, seconds: float) -> None:
-        description = state.described(target.erase_method)
-        record = results.state_result(self._model.name, state.name, description, target.counters())
+        name, method = self._model.name, target.erase_method
+        record = results.state_result(name, state, method, target.counters())
         self._prepared[state] = record | {"wall_s": round(seconds, 3)}
 
     def _measure(self, item: Measurement, drive: Drive | None, progress: TaskProgress) -> None:

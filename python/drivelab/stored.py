@@ -23,7 +23,10 @@ _TABLE = Fields(
         "rows": ListOf(Fields({})),
     }
 )
+_FROM = {"origin?": Fields({"place": str, "sha256": str}), "declared?": Fields({})}
+"""Of tests and states that don't come with drivelab."""
 _TEST = {
+    **_FROM,
     "id": str,
     "title": str,
     "model": str,
@@ -73,7 +76,7 @@ _REVIEW = Fields(
             )
         ),
         "tests": ListOf(Fields({"kind": str})),
-        "states": ListOf(Fields({})),
+        "states": ListOf(Fields({**_FROM})),
         "figures": ListOf(Fields({})),
     }
 )

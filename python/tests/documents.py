@@ -21,6 +21,8 @@ def stream(
         "model": model,
         "state": state,
         "kind": "stream",
+        # The test of no laboratory brings along what it declares.
+        "declared": {"pattern": "random"} if test_id == "random-write-4k" else None,
         "direction": "write",
         "block_bytes": 4096,
         "queue_depth": 3,

@@ -74,6 +74,7 @@ def test_a_bound_is_kept_or_missed_alike_on_the_page_of_figures_and_in_a_report(
 
 
 def test_every_state_has_its_place_in_the_order_of_states() -> None:
-    ranks = [measurements.state_rank(name) for name in STATES]
+    review = measurements.read({})
+    ranks = [review.rank(name) for name in STATES]
     assert ranks == sorted(ranks)
-    assert measurements.state_rank("of another version") > max(ranks)
+    assert review.rank("of another version") > max(ranks)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, figures, model, procedures, sources, states
+from drivelab import arguments, figures, model, plugins, procedures, sources
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.procedures import document
@@ -28,6 +28,7 @@ def list_models(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Tests or states as the tables in docs/.")
     ] = False,
+    plugin: arguments.Plugins = None,
     json: arguments.Json = False,
 ) -> None:
     """List the models that come with drivelab, by family; or tests, states, prices."""
@@ -35,15 +36,23 @@ def list_models(
         raise RequestError("--tests, --states and --prices: one at a time")
     if markdown and not (tests or state_names):
         raise RequestError("--markdown is a form of --tests or --states")
+    if plugin and (markdown or not (tests or state_names)):
+        raise RequestError("--plugin: goes with --tests or --states, without --markdown")
     if markdown:
         print(document.table(tests=tests), end="")
         return
+    known = plugins.known(plugin or ()) if tests or state_names else plugins.BUILT_IN
     if tests:
-        records = [_test_record(test) for test in procedures.PROCEDURES.values()]
+        records = [_test_record(test) for test in known.tests.values()]
     elif state_names:
         records = [
-            {"name": state.name, "description": state.description}
-            for state in states.STATES.values()
+            {
+                "name": state.name,
+                "description": state.description,
+                "order": state.traits.order,
+                "from": state.origin.text if state.origin is not None else None,
+            }
+            for state in known.states.values()
         ]
     else:
         records = [item.summary() | _standing(item) for item in model.load_all()]
@@ -86,7 +95,7 @@ def _print_prices(records: Sequence[Record]) -> None:
 
 def _print_tests(records: Sequence[Record]) -> None:
     width = max(len(item["id"]) for item in records)
-    for group in procedures.GROUPS:
+    for group in dict.fromkeys(str(item["group"]) for item in records):
         rows = [
             (str(item["id"]).ljust(width), str(item["title"]))
             for item in records
@@ -105,6 +114,7 @@ def _test_record(test: Procedure) -> Record:
         "group": test.group,
         "states": list(test.states),
         "default_for": list(test.default_for),
+        "from": test.origin.text if test.origin is not None else None,
     }
 
 

@@ -9,7 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, compare, database, output, procedures, repeats, states, stored
+from drivelab import (
+    arguments,
+    compare,
+    database,
+    output,
+    plugins,
+    procedures,
+    repeats,
+    states,
+    stored,
+)
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, recording
@@ -36,6 +46,8 @@ class Wanted:
     workers: int
     repeat: int | None
     memory_bytes: int
+    plugin_files: Sequence[Path]
+    known: plugins.Known
 
 
 def compare_command(
@@ -51,6 +63,7 @@ def compare_command(
         Path, typer.Option("--out", metavar="DIR", help="Folder for compare.html and compare.json.")
     ] = Path("comparison"),
     tests: arguments.Tests = None,
+    plugin: arguments.Plugins = None,
     state_names: Annotated[
         list[str] | None,
         typer.Option("--states", metavar="NAMES", help="Only these states; as --tests."),
@@ -88,11 +101,14 @@ def compare_command(
     from drivelab.compare import page
 
     chosen, wanted_states = arguments.split_names(tests), arguments.split_names(state_names)
-    procedures.select(chosen)
-    states.select(wanted_states)
+    known = plugins.known(plugin or ())
+    procedures.select(chosen, known=known.tests)
+    states.select(wanted_states, known.states)
     room = arguments.memory_bytes(memory)
     given = arguments.settings(sets, scale)
-    wanted = Wanted(chosen, wanted_states, quick, seed, given, workers, repeat, room)
+    wanted = Wanted(
+        chosen, wanted_states, quick, seed, given, workers, repeat, room, plugin or (), known
+    )
     kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
     asked = [text for text in sides if text not in kept]
     check_count([name for text in sides for name in _names(text, kept.get(text))])
@@ -199,7 +215,8 @@ def _kept(text: str, wanted: Wanted) -> Source:
     """Stored results, as far as they are wanted."""
     found = stored.read(*stored.split(text), "SIDE")
     document = as_review(found)
-    groups = {procedures.group_name(group) for group in procedures.GROUPS} & set(wanted.tests)
+    groups = procedures.groups_of(wanted.known.tests)
+    chosen = {procedures.group_name(group) for group in groups} & set(wanted.tests)
     everything = not wanted.tests or procedures.ALL in wanted.tests
     kept = [
         test
@@ -207,7 +224,7 @@ def _kept(text: str, wanted: Wanted) -> Source:
         if (
             everything
             or test["id"] in wanted.tests
-            or procedures.group_name(str(test.get("group"))) in groups
+            or procedures.group_name(str(test.get("group"))) in chosen
         )
         and (not wanted.states or test["state"] in wanted.states)
     ]
@@ -256,14 +273,21 @@ def _measurements(
     )
     if not kept or wanted.tests:
         return laboratory.plan_measurements(
-            model, wanted.tests, wanted.states, printing.message, unabridged=unabridged
+            model,
+            wanted.tests,
+            wanted.states,
+            printing.message,
+            unabridged=unabridged,
+            known=wanted.known,
         )
     pairs = dict.fromkeys(
         (str(test["id"]), str(test["state"]))
         for source in kept
         for test in source.document["tests"]
     )
-    return laboratory.same_measurements(model, pairs, printing.message, unabridged=unabridged)
+    return laboratory.same_measurements(
+        model, pairs, printing.message, unabridged=unabridged, known=wanted.known
+    )
 
 
 def _reviewed(
@@ -282,7 +306,7 @@ def _command_line(sides: Sequence[str], wanted: Wanted, seed: int | None, *, for
         words += ["--set", text]
     for option, names in (("--tests", wanted.tests), ("--states", wanted.states)):
         words += [option, ",".join(names)] if names else []
-    words += ["--quick"] if wanted.quick else []
+    words += [*arguments.plugin_words(wanted.plugin_files), *(["--quick"] if wanted.quick else [])]
     words += ["--repeat", str(wanted.repeat)] if wanted.repeat is not None else []
     words += ["--force"] if force else []
     return printing.command_line(words, seed)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, repeats, states, subject
+from drivelab import _engine, arguments, plugins, repeats, states, subject
 from drivelab import model as models
 from drivelab.commands import printing, real_drives, recording
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
@@ -19,7 +19,7 @@ from drivelab.fio import jobs
 from drivelab.fio.output import DIRECTIONS, to_fio_json
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import MIB, repeat_seeds
-from drivelab.results import model_result, unmapped_note
+from drivelab.results import model_result, state_origin, unmapped_note
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
 from drivelab.targets.fio import Wish
@@ -36,6 +36,7 @@ def run(
     ],
     drive: arguments.DriveName,
     state: arguments.StateName = "new",
+    plugin: arguments.Plugins = None,
     data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
     repeat: arguments.Repeat = 1,
@@ -56,7 +57,7 @@ def run(
     settings = arguments.settings(sets, scale)
     found = subject.find(drive, [models.split_override(text) for text in settings], wish)
     printing.scale_remarks([found])
-    wanted = states.find(state)
+    wanted = states.find(state, known=plugins.known(plugin or ()).states)
     pattern = parse_data_pattern(data)
     chosen = repeat_seeds(seed, repeat)
     workload, *others = (
@@ -75,7 +76,12 @@ def run(
             for each, of in zip((workload, *others), chosen, strict=True)
         ]
     words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
-    words += ["--data", data, *real_drives.wish_words(size, buffered)]
+    words += [
+        *arguments.plugin_words(plugin),
+        "--data",
+        data,
+        *real_drives.wish_words(size, buffered),
+    ]
     own: dict[str, Any] = {
         "seed": seed,
         "engine_version": _engine.engine_version(),
@@ -83,6 +89,7 @@ def run(
         "model_hash": found.hash,
         "effective_spare_ratio": getattr(found, "effective_spare_ratio", None),
         "state": state,
+        **({"state_from": found_from} if (found_from := state_origin(wanted)) else {}),
         "command_line": printing.command_line([*words, *set_words(settings)], seed),
         "ignored_options": workload.ignored,
     }

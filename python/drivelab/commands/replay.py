@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, states, subject, traces, workload
+from drivelab import _engine, arguments, plugins, states, subject, traces, workload
 from drivelab import model as models
 from drivelab import replay as laboratory
 from drivelab.commands import printing, real_drives, recording, trace_arguments
@@ -18,7 +18,7 @@ from drivelab.errors import RequestError
 from drivelab.fio.units import time_ns
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import derive_seed
-from drivelab.results import model_result, unmapped_note
+from drivelab.results import model_result, state_origin, unmapped_note
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
 from drivelab.targets.fio import Wish
@@ -54,6 +54,7 @@ def replay(
     queue_depth: QueueDepth = None,
     beyond: trace_arguments.OutOfRange = "reject",
     state: arguments.StateName = "new",
+    plugin: arguments.Plugins = None,
     data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
@@ -83,7 +84,7 @@ def replay(
         derive_seed(seed, found.name, state, "replay"),
         parse_data_pattern(data),
     )
-    wanted = states.find(state)
+    wanted = states.find(state, known=plugins.known(plugin or ()).states)
     remark_trim(found, wanted)
     trace = _read(file, found, beyond)
     real_drives.show_plan(found, wanted, trace_file.name, partial(_replayed, job, trace), plan_only)
@@ -103,10 +104,10 @@ def replay(
         "--data": data,
     }
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
-    words += real_drives.wish_words(size, buffered)
+    words += [*arguments.plugin_words(plugin), *real_drives.wish_words(size, buffered)]
     command_line = printing.command_line([*words, *set_words(settings)], seed)
     document = {
-        "drivelab": _provenance(found, state, pacing, job, seed, command_line),
+        "drivelab": _provenance(found, wanted, pacing, job, seed, command_line),
         "trace": trace.record(),
         "replay": laboratory.replay_result(report),
         "wall_s": watch.seconds(),
@@ -119,7 +120,7 @@ def replay(
 
 
 def _provenance(
-    drive: Subject, state: str, pacing: str, job: Job, seed: int, command_line: str
+    drive: Subject, state: states.State, pacing: str, job: Job, seed: int, command_line: str
 ) -> dict[str, Any]:
     return {
         "engine_version": _engine.engine_version(),
@@ -128,7 +129,8 @@ def _provenance(
         "model": drive.name,
         "model_hash": drive.hash,
         "effective_spare_ratio": getattr(drive, "effective_spare_ratio", None),
-        "state": state,
+        "state": state.name,
+        **({"state_from": found} if (found := state_origin(state)) else {}),
         "pacing": pacing,
         "queue_depth": job.queue_depth if pacing == "closed" else None,
         "idle_cap_ns": job.source.idle_cap_ns

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, database, output, repeats, subject
+from drivelab import arguments, database, output, plugins, repeats, subject
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, real_drives, recording
@@ -40,6 +40,7 @@ def review(
             help="Standard tests at full length, studies of large drives at all points.",
         ),
     ] = False,
+    plugin: arguments.Plugins = None,
     seed: arguments.Seed = 1,
     repeat: arguments.Repeat = 1,
     sets: arguments.Settings = None,
@@ -58,6 +59,7 @@ def review(
     settings = arguments.settings(sets, scale)
     overrides = [models.split_override(text) for text in settings]
     chosen, wanted = arguments.split_names(tests), arguments.split_names(state_names)
+    known = plugins.known(plugin or ())
     requested = _requested(names or [], every)
     wish = Wish(size, tuple(destroy or ()), buffered)
     subject.check_wish(requested, wish, plan_only)
@@ -66,13 +68,13 @@ def review(
     if every:
         loaded = [m for m in loaded if m.user_capacity_bytes >= laboratory.CAPACITY_BYTES_MIN]
     words = _command_words(names or [], every, settings, chosen, wanted, lengths)
-    words += real_drives.wish_words(size, buffered)
+    words += [*arguments.plugin_words(plugin), *real_drives.wish_words(size, buffered)]
     words += ["--repeat", str(repeat)] if repeat > 1 else []
     plan = laboratory.Plan(
         models=loaded,
         measurements={
             model.name: laboratory.plan_measurements(
-                model, chosen, wanted, printing.message, unabridged=unabridged
+                model, chosen, wanted, printing.message, unabridged=unabridged, known=known
             )
             for model in loaded
         },

@@ -48,14 +48,15 @@ class Problem:
     """What it is about; () for all."""
 
 
-def result_class(record: Record, own: Record) -> str:
+def result_class(record: Record, side: Side) -> str:
     """The class of a result in PTS's words."""
     steady = record.get("steady_state")
-    if own.get("quick") is True:
+    if side.own.get("quick") is True:
         return "exploratory"
     if isinstance(steady, dict):
         return "steady state" if steady.get("reached") is True else "exploratory"
-    return "fresh out of the box" if record.get("state") == "new" else "preconditioned"
+    is_new = side.review.state(text(record.get("state"))).role == "new"
+    return "fresh out of the box" if is_new else "preconditioned"
 
 
 def refusals(
@@ -201,8 +202,31 @@ def _states(sides: Sequence[Side], pair: Pair) -> str:
 
 def _classes(sides: Sequence[Side], pair: Pair) -> str:
     return _lettered([
-        None if record is None else result_class(record, side.own)
+        None if record is None else result_class(record, side)
         for side, record in zip(sides, pair.records, strict=True)
+    ])  # fmt: skip
+
+
+def _origins(sides: Sequence[Side], pair: Pair) -> str:
+    """Where a test, or a state, comes from that goes by one name and is another on each side."""
+    tests = [None if record is None else record.get("origin") or {} for record in pair.records]
+    states = [
+        None if record is None else side.state_origins.get(text(record.get("state")), {})
+        for side, record in zip(sides, pair.records, strict=True)
+    ]
+    said = (("the test", _places(tests)), ("the state", _places(states)))
+    return "; ".join(f"{word}: {values}" for word, values in said if values)
+
+
+def _places(origins: Sequence[Record | None]) -> str:
+    """The places, if the files there differ; a file may lie in a package, too."""
+    if len({text(origin.get("sha256")) for origin in origins if origin is not None}) < 2:
+        return ""
+    return _lettered([
+        None
+        if origin is None
+        else f"{text(origin.get('place'), 'drivelab')} {text(origin.get('sha256'))[:12]}".strip()
+        for origin in origins
     ])  # fmt: skip
 
 
@@ -287,6 +311,7 @@ Check = tuple[str, str, Callable[[Sequence[Side], Pair], str]]
 
 REFUSED: tuple[Check, ...] = (
     ("states", "States differ", _states),
+    ("origins", "Tests or states of one name come from different files", _origins),
     ("classes", "Classes of results differ, which are never compared", _classes),
     ("requests", "Tests of one name send different requests", _requests),
     ("data", "Data patterns differ", _data),

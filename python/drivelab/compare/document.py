@@ -65,7 +65,7 @@ def _pair(found: Comparison, pair: Pair) -> Record:
         "group": pair.group,
         "states": list(pair.states),
         "classes": [
-            None if record is None else result_class(record, side.own)
+            None if record is None else result_class(record, side)
             for side, record in zip(found.sides, pair.records, strict=True)
         ],
         "headline": pair.headline.name if pair.headline is not None else None,

@@ -10,7 +10,7 @@ from typing import Any
 from drivelab import verdicts
 from drivelab.compare.sides import Record, Side
 from drivelab.report import quantities as q
-from drivelab.report.measurements import Measurement, dicts, state_rank, text
+from drivelab.report.measurements import Measurement, dicts, text
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def _across(sides: Sequence[Side], paired: set[str]) -> Iterator[Pair]:
 
 def _latest(side: Side, test_id: str) -> Record | None:
     found = [record for record in side.records if record["id"] == test_id]
-    return max(found, key=lambda record: state_rank(text(record["state"])), default=None)
+    return max(found, key=lambda record: side.review.rank(text(record["state"])), default=None)
 
 
 def _pair(

@@ -53,7 +53,7 @@ def as_review(run: Recorded) -> Record:
             }
             for row in rows.get("jobs", [])
         ],
-        "states": [],
+        "states": [{"model": whole["model"], "state": whole["state"], **own.get("state_from", {})}],
         "figures": [],
     }
 

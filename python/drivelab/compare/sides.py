@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import RequestError
-from drivelab.report.measurements import Measurement, Model, read
+from drivelab.report.measurements import Measurement, Model, Review, dicts, read, text
 
 Record = Mapping[str, Any]
 
@@ -42,6 +42,10 @@ class Side:
     """The run's own object: engine version, seed, quick, command line."""
     records: tuple[Record, ...]
     """Records of its tests, as in results.json."""
+    review: Review
+    """The run that it is part of."""
+    state_origins: Mapping[str, Record]
+    """Of its states that don't come with drivelab, where they come from."""
     measurements: Mapping[tuple[str, str], Measurement]
     """Of its tests of one stream, by test and state."""
 
@@ -94,6 +98,12 @@ def sides_of(sources: Sequence[Source]) -> list[Side]:
             model=model,
             own=source.document["drivelab"],
             records=tuple(t for t in source.document["tests"] if t["model"] == model.name),
+            review=review,
+            state_origins={
+                text(state.get("state")): state["origin"]
+                for state in dicts(source.document.get("states"))
+                if state.get("model") == model.name and isinstance(state.get("origin"), dict)
+            },
             measurements={(t.id, t.state): t for t in review.tests if t.model == model.name},
         )
         for index, (source, review, model) in enumerate(found)

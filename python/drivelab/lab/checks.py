@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from drivelab.errors import RequestError
+from drivelab.fio import units
 
 
 def plain(value: object) -> object:
@@ -19,6 +20,16 @@ def whole(key: str, value: object, least: int, most: int) -> int:
     if number is None or not least <= number <= most:
         raise RequestError(f"{key} = {value!r}: allowed: whole numbers from {least} to {most}")
     return number
+
+
+def time_ns(key: str, value: object) -> int:
+    """A time as text with its unit, or as a number of seconds, in ns; raises RequestError."""
+    found = plain(value)
+    known = isinstance(found, str | int | float) and not isinstance(found, bool)
+    try:
+        return units.time_ns(str(found) if known else "")
+    except ValueError as error:
+        raise RequestError(f"{key} = {value!r}: allowed: {error}") from None
 
 
 def text(key: str, value: object) -> str:

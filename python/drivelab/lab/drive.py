@@ -14,13 +14,13 @@ from drivelab import _engine, states
 from drivelab import model as models
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
-from drivelab.fio import units
 from drivelab.lab import checks
 from drivelab.lab.job import Job
 from drivelab.lab.running import DoneJobs, begin_jobs, done_jobs, run_jobs
 from drivelab.lab.trace import Trace
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
+from drivelab.states import STATES, State
 from drivelab.targets import EngineTarget, Report
 from drivelab.targets.going import EngineRun, EngineSession
 
@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     from drivelab.lab.session import Session
     from drivelab.lab.steady import Steady
     from drivelab.lab.steps import Steps
+    from drivelab.procedures.measured import Measured
+    from drivelab.procedures.procedure import Procedure
 
 Step = dict[str, Any]
-"""Something that was done to a drive: {"state": NAME}, {"idle_ns": TIME} or
-{"jobs": [record of a job, ...]}, with "until" where they ended once steady."""
+"""Something that was done to a drive: {"state": NAME}, of a state from elsewhere an object with
+`name`, `place` and `sha256`; {"idle_ns": TIME}; or {"jobs": [record of a job, ...]}, with "until"
+where they ended once steady."""
 
 
 class Drive:
@@ -69,7 +72,8 @@ class Drive:
         self._seed = checks.whole("seed", seed, 0, 2**63 - 1)
         self._history: tuple[Step, ...] = ()
         self._target: EngineTarget | None = None
-        self._prepared: dict[str, Drive] = {}
+        self._prepared: dict[State, Drive] = {}
+        self._states: tuple[State, ...] = ()
         # Threads that need one drive, as those of a cluster's worker, make it once.
         self._making = threading.Lock()
 
@@ -133,24 +137,29 @@ class Drive:
         found._seed = checks.whole("seed", seed, 0, 2**63 - 1)
         return found
 
-    def prepare(self, state: str, *, progress: bool = True) -> Drive:
-        """The drive after secure erase and the steps of a state: "new", "filled", "used", ...
+    def prepare(self, state: str | State, *, progress: bool = True) -> Drive:
+        """The drive after secure erase and the steps of a state: "new", "filled", "used", ...,
+        or a state of one's own.
 
         A state is prepared once for a drive and kept as long as the drive. `progress`: a bar on a
         terminal. Raises RequestError for an unknown state.
         """
         found = self.in_state(state)
-        if state not in self._prepared:
+        (own,) = found._states
+        if own not in self._prepared:
             found._target = run_alone(
-                f"{self.name}: preparing {state}", found._replayed, shown=progress
+                f"{self.name}: preparing {own.name}", found._replayed, shown=progress
             )
-            self._prepared[state] = found
-        return self._prepared[state]
+            self._prepared[own] = found
+        return self._prepared[own]
 
-    def in_state(self, state: str) -> Drive:
+    def in_state(self, state: str | State) -> Drive:
         """As `prepare`, but only a plan: the work is done when somebody needs the drive."""
-        name = checks.text("state", state)
-        return self._like(({"state": states.find(name, "state").name},))
+        if not isinstance(state, State):
+            state = _state_named(checks.text("state", state))
+        found = self._like(({"state": state.label},))
+        found._states = (state,)
+        return found
 
     def run(
         self,
@@ -230,15 +239,36 @@ class Drive:
         work = partial(_measured, self, jobs)
         return Result(run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress), self, jobs)
 
+    def measure(
+        self, test: str | Procedure, *, quick: bool = False, progress: bool = True
+    ) -> Measured:
+        """Runs a test on a copy: one of `drivelab list --tests` by name, or one of one's own.
+
+        What it found is in `.values`, `.tables` and `.notes`; of a drive that was only prepared it
+        is, to the bit, what a review finds in that state. Raises RequestError for an unknown test.
+        """
+        from drivelab import plugins
+        from drivelab.procedures.procedure import Procedure
+
+        if not isinstance(test, Procedure):
+            test = plugins.find_test(checks.text("test", test), "test")
+        kind = "disk" if self._model.is_disk else "flash"
+        if kind not in test.kinds or not test.fits(self.capacity_bytes):
+            raise RequestError(f'test "{test.id}": means nothing on {self.name}, or is too large')
+        target = self.make().clone()
+        # As a review derives it, of a drive that was only prepared.
+        prepared = self._states and len(self._history) == 1
+        before = self._states[0].name if prepared else json.dumps(self._history)
+        seed = derive_seed(self._seed, self.name, before, test.id)
+        work = partial(test.measure, target, seed, quick)
+        return run_alone(f"{self.name}: {test.title}", work, shown=progress)
+
     def idle(self, time: str | float) -> Drive:
         """The drive after a time without commands: "60s", "5m", or seconds.
 
         Raises RequestError for what is no time.
         """
-        try:
-            duration_ns = units.time_ns(_text("time", time))
-        except ValueError as error:
-            raise RequestError(f"time = {time!r}: allowed: {error}") from None
+        duration_ns = checks.time_ns("time", time)
         found = self._like((*self._history, {"idle_ns": duration_ns}))
         found._target = self.make().clone()
         found._target.idle(duration_ns)
@@ -256,6 +286,8 @@ class Drive:
     def _like(self, history: tuple[Step, ...]) -> Drive:
         found = object.__new__(Drive)
         found._model, found._seed, found._history = self._model, self._seed, history
+        # A drive with a history keeps it, and so the state that begins it.
+        found._states = self._states if history else ()
         found._target, found._prepared, found._making = None, {}, threading.Lock()
         return found
 
@@ -274,7 +306,7 @@ class Drive:
             part = TaskProgress("step")
             progress.follow(part, 1 / len(self._history))
             if "state" in step:
-                states.find(step["state"]).prepare(target, seeds, part)
+                self._states[0].prepare(target, seeds, part)
             elif "idle_ns" in step:
                 target.idle(step["idle_ns"])
             else:
@@ -290,8 +322,10 @@ class Drive:
         return object.__sizeof__(self) + made
 
     def __getstate__(self) -> dict[str, Any]:
-        known = {"request": self._model.request, "overrides": list(self._model.overrides)}
-        return known | {"seed": self._seed, "history": self._history, "hash": self._model.hash}
+        known: dict[str, Any] = {"request": self._model.request}
+        known["overrides"] = list(self._model.overrides)
+        known |= {"seed": self._seed, "history": self._history, "hash": self._model.hash}
+        return known | {"states": [_reference(state) for state in self._states]}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self._model = models.load(state["request"], state["overrides"])
@@ -300,6 +334,7 @@ class Drive:
                 f'model "{state["request"]}": it has changed since this drive was stored'
             )
         self._seed, self._history = state["seed"], state["history"]
+        self._states = tuple(_referred(item) for item in state["states"])
         self._target, self._prepared, self._making = None, {}, threading.Lock()
 
     def __repr__(self) -> str:
@@ -307,7 +342,8 @@ class Drive:
         if self._model.overrides:
             words.append(repr(dict(self._model.overrides)))
         words.append(f"seed={self._seed}")
-        done = [step.get("state", next(iter(step)).removesuffix("_ns")) for step in self._history]
+        steps = [next(iter(step)).removesuffix("_ns") for step in self._history]
+        done = [*(state.name for state in self._states), *steps[len(self._states) :]]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
 
@@ -319,6 +355,33 @@ def _until(step: Step) -> Steady | None:
     from drivelab.lab.steady import Steady
 
     return Steady.of_record(step["until"])
+
+
+def _state_named(name: str) -> State:
+    """A state by name; packages are looked at only for one that isn't drivelab's."""
+    if name in STATES:
+        return STATES[name]
+    from drivelab import plugins
+
+    return plugins.find_state(name, "state")
+
+
+def _reference(state: State) -> Any:
+    """A state for another process."""
+    if state.origin is None:
+        return state.name
+    from drivelab import plugins
+
+    return plugins.reference(state)
+
+
+def _referred(known: Any) -> State:
+    """The state of a reference."""
+    if isinstance(known, str):
+        return states.find(known)
+    from drivelab import plugins
+
+    return plugins.referred(known)
 
 
 def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_version: str) -> str:
@@ -334,7 +397,8 @@ def measured(drive: Drive, jobs: Sequence[Job | Trace]) -> Report:
 
 def _measured(drive: Drive, jobs: Sequence[Job | Trace], progress: TaskProgress) -> Report:
     if isinstance(jobs[0], Trace):
-        state = drive.history[-1].get("state", "run") if drive.history else "new"
+        prepared = len(drive.history) == 1 and drive._states
+        state = drive._states[0].name if prepared else "run" if drive.history else "new"
         return jobs[0].replayed(drive.make().clone(), drive.seed, state, progress)
     own = _checked("run", jobs)
     return run_jobs(drive.make(), own, drive.seed, False, None, progress).report

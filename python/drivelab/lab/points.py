@@ -17,6 +17,7 @@ from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.lab.trace import Trace
 from drivelab.quantities import repeat_seeds
+from drivelab.states import State
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,11 @@ def point_key(drive: str, job: Mapping[str, Any]) -> str:
 
 
 def points(
-    drive: Drive, varied: Varied, job: Job | Trace | None, state: str | None, repeats: int
+    drive: Drive,
+    varied: Varied,
+    job: Job | Trace | None,
+    state: str | State | None,
+    repeats: int,
 ) -> list[Point]:
     """The points of all combinations, each with every seed.
 
@@ -118,7 +123,7 @@ def _check_apart(key: str, values: Sequence[Any], drive: Drive, job: Job | Trace
 
 
 def _variants(
-    drive: Drive, values: Mapping[str, Any], state: str | None, seeds: Sequence[int]
+    drive: Drive, values: Mapping[str, Any], state: str | State | None, seeds: Sequence[int]
 ) -> list[Drive]:
     """The drive with other parameters, once for each seed, with the state before it."""
     if drive.history:

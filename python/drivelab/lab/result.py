@@ -32,7 +32,7 @@ class Result:
     def __init__(
         self,
         report: Report,
-        before: Drive,
+        before: Drive | None,
         jobs: Sequence[Job | Trace],
         after: Drive | None = None,
         requests: pl.DataFrame | None = None,
@@ -64,7 +64,9 @@ class Result:
 
     @property
     def before(self) -> Drive:
-        """The drive as the jobs found it."""
+        """The drive as the jobs found it; raises RequestError in a test of one's own."""
+        if self._before is None:
+            raise RequestError("before: a test's drive is not kept; look at it in between")
         return self._before
 
     @property
@@ -89,7 +91,8 @@ class Result:
     @property
     def notes(self) -> list[str]:
         """What must be known to read the numbers."""
-        found = [f"at this scale: {remark}" for remark in self._before.model.scale_remarks]
+        model = self._before.model if self._before is not None else None
+        found = [f"at this scale: {remark}" for remark in (model.scale_remarks if model else ())]
         if self._steady is not None and not self._steady["reached"]:
             found.append(
                 f"{self._steady['metric']} was not steady after {self._steady['rounds']} rounds"
@@ -210,7 +213,8 @@ class Result:
         amplification = totals["write_amplification"]
         told = "" if amplification is None else f", write amplification {amplification:.4g}"
         notes = "".join(f"\nnote: {note}" for note in self.notes)
-        return f"<Result on {self._before!r}{told}>\n{self.summary}{notes}"
+        on = "a bench" if self._before is None else repr(self._before)
+        return f"<Result on {on}{told}>\n{self.summary}{notes}"
 
     def _repr_html_(self) -> str:
         return str(self.summary._repr_html_())

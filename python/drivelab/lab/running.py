@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab.lab.job import Job
 from drivelab.names import told_apart
 from drivelab.progress import TaskProgress
-from drivelab.targets import EngineTarget, Report
+from drivelab.targets import EngineTarget, Report, Target
 from drivelab.targets.going import FOR_EVER_NS, EngineRun
 
 if TYPE_CHECKING:
@@ -47,17 +47,41 @@ def done_jobs(
     run: EngineRun, jobs: Sequence[Job], log: bool, steady: dict[str, Any] | None = None
 ) -> DoneJobs:
     """What jobs that have ended measured."""
-    report = run.report()
-    # Jobs of one name, as those without one are, are told apart in tables.
-    names = told_apart([job.name for job in jobs])
-    for name, record in zip(names, report["jobs"], strict=True):
-        record["name"] = name
+    report, names = _named(run.report(), jobs)
     if not log:
         return DoneJobs(run, report, None, steady)
     # Tables take a while to load, which processes that only measure don't need.
     from drivelab.lab.requests import request_table
 
     return DoneJobs(run, report, request_table(run.take_log(), report["start_ns"], names), steady)
+
+
+def measure_jobs(
+    target: Target,
+    jobs: Sequence[Job],
+    seed: int,
+    progress: TaskProgress,
+    share: float = 1.0,
+    longest_ns: int | None = None,
+) -> Report:
+    """Runs jobs on whatever is tested, itself, each for `longest_ns` at most."""
+    found = [job.on_drive(target.capacity_bytes, seed, index) for index, job in enumerate(jobs)]
+    parts = [job.job for job in found]
+    if longest_ns is not None:
+        limits = [min(part.runtime_ns or longest_ns, longest_ns) for part in parts]
+        parts = [
+            part.model_copy(update={"runtime_ns": limit})
+            for part, limit in zip(parts, limits, strict=True)
+        ]
+    return _named(target.run(parts, progress, share), jobs)[0]
+
+
+def _named(report: Report, jobs: Sequence[Job]) -> tuple[Report, list[str]]:
+    """A report whose jobs of one name, as those without one are, are told apart; their names."""
+    names = told_apart([job.name for job in jobs])
+    for name, record in zip(names, report["jobs"], strict=True):
+        record["name"] = name
+    return report, names
 
 
 def run_jobs(

@@ -19,6 +19,7 @@ from drivelab.lab.job import Job
 from drivelab.lab.points import Point
 from drivelab.lab.points import points as points_of
 from drivelab.lab.trace import Trace
+from drivelab.states import State
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -34,7 +35,7 @@ def sweep(
     *,
     job: Job | Trace | None = None,
     points: Iterable[Mapping[str, Any]] | None = None,
-    state: str | None = None,
+    state: str | State | None = None,
     repeats: int = 1,
     workers: int | None = None,
     executor: Client | None = None,

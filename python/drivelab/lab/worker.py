@@ -57,6 +57,9 @@ def _listen(channel: Connection, tasks: queue.Queue[Any]) -> None:
     while True:
         try:
             tasks.put(channel.recv())
+        except (RequestError, WorkError) as error:
+            # A drive that can't be made here: its model or its state has changed meanwhile.
+            channel.send((FAILED, error))
         except (EOFError, OSError):
             # The parent is gone, perhaps by a signal that it heard nothing of.
             os._exit(0)

@@ -5,7 +5,8 @@ The order is that of reports: by group, then as named here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 from drivelab.errors import RequestError, nearest
@@ -33,7 +34,7 @@ from drivelab.procedures import (
 )
 from drivelab.procedures.procedure import GROUPS, Procedure
 
-__all__ = ["GROUPS", "PROCEDURES", "Procedure", "group_name", "select"]
+__all__ = ["GROUPS", "PROCEDURES", "Procedure", "group_name", "groups_of", "select"]
 
 _ALL: tuple[Procedure, ...] = tuple(
     procedure
@@ -71,29 +72,39 @@ ALL = "all"
 """Selects every test."""
 
 
-def select(names: Sequence[str], *, disk: bool = False) -> list[Procedure]:
+def groups_of(known: Mapping[str, Procedure]) -> list[str]:
+    """The groups of these tests, in the order of reports."""
+    return list(dict.fromkeys([*GROUPS, *(test.group for test in known.values())]))
+
+
+def select(
+    names: Sequence[str],
+    *,
+    disk: bool = False,
+    known: Mapping[str, Procedure] = MappingProxyType(PROCEDURES),
+) -> list[Procedure]:
     """The tests of these names or groups, in the order of reports; the default ones for no names.
 
-    `disk`: of a hard disk. Raises RequestError for an unknown name, or for a test asked for by name
-    that means nothing on such a drive.
+    `disk`: of a hard disk. `known`: what there is to choose from. Raises RequestError for an
+    unknown name, or for a test asked for by name that means nothing on such a drive.
     """
-    groups = {group_name(group): group for group in GROUPS}
+    groups = {group_name(group): group for group in groups_of(known)}
     for name in names:
-        if name not in PROCEDURES and name != ALL and name not in groups:
+        if name not in known and name != ALL and name not in groups:
             raise RequestError(
-                f'--tests "{name}" is unknown{nearest(name, [*PROCEDURES, *groups])} '
+                f'--tests "{name}" is unknown{nearest(name, [*known, *groups])} '
                 f"Allowed: {ALL}; groups {', '.join(groups)}; `drivelab list --tests` lists tests."
             )
     drive: Literal["flash", "disk"] = "disk" if disk else "flash"
     for name in names:
-        if name in PROCEDURES and drive not in PROCEDURES[name].kinds:
+        if name in known and drive not in known[name].kinds:
             what = "hard disks" if disk else "flash drives"
             raise RequestError(f'--tests "{name}" means nothing on {what}')
-    wanted = {name for name in names if name in PROCEDURES}
+    wanted = {name for name in names if name in known}
     wanted_groups = {groups[name] for name in names if name in groups}
     return [
         test
-        for test in PROCEDURES.values()
+        for test in known.values()
         if drive in test.kinds
         and (
             ALL in names or test.id in wanted or test.group in wanted_groups

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from drivelab.procedures.stream import WRITTEN_STATES, Stream
 from drivelab.quantities import KIB, SECTOR_BYTES
+from drivelab.traits import TestTraits
 
 PROCEDURES = (
     Stream(
@@ -23,6 +24,7 @@ PROCEDURES = (
         align_bytes=SECTOR_BYTES,
         duration_s=60,
         states=WRITTEN_STATES,
+        traits=TestTraits(pattern="access", open=True),
     ),
     Stream(
         id="random-write-4k-qd1-drive",
@@ -34,5 +36,6 @@ PROCEDURES = (
         queue_depth=1,
         align_bytes=SECTOR_BYTES,
         duration_s=180,
+        traits=TestTraits(pattern="random"),
     ),
 )

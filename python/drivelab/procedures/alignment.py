@@ -20,6 +20,7 @@ from drivelab.procedures.stream import QUICK_DURATION_S, REPEATING
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, NS_PER_S, derive_seed
 from drivelab.targets import Target
+from drivelab.traits import TestTraits
 from drivelab.workload import BlockSize, Job, Rw
 
 OFFSETS = (0, 512, 1 * KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB)
@@ -168,5 +169,6 @@ PROCEDURES = (
         states=("filled",),
         kinds=("flash",),
         extra_drives=1,
+        traits=TestTraits(story="alignment"),
     ),
 )

@@ -10,6 +10,7 @@ from typing import Literal
 
 from drivelab.procedures.stream import RANDOM, Stream
 from drivelab.quantities import GIB, MIB
+from drivelab.traits import TestTraits
 
 
 def _procedure(direction: Literal["read", "write"]) -> Stream:
@@ -30,6 +31,7 @@ def _procedure(direction: Literal["read", "write"]) -> Stream:
         states=("new", "tortured-random", "tortured-random-trimmed"),
         default_for=(),
         series_interval_s=0.1,
+        traits=TestTraits(pattern="sequential", open=True),
     )
 
 

@@ -19,6 +19,7 @@ from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S, derive_seed
 from drivelab.targets import Target
+from drivelab.traits import TestTraits
 from drivelab.workload import BlockSize, Job, Rw
 
 PERCENTS_LEFT = (0, 10, 25, 46, 60, 75, 90, 100)
@@ -159,5 +160,6 @@ PROCEDURES = (
         states=("new", "used"),
         kinds=("flash",),
         extra_drives=1,
+        traits=TestTraits(story="compressibility"),
     ),
 )

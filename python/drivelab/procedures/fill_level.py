@@ -17,6 +17,7 @@ from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, SECTOR_BYTES, derive_seed
 from drivelab.states.steps import TRIM_BYTES
 from drivelab.targets import Target
+from drivelab.traits import TestTraits
 from drivelab.workload import TRIM, Job, Recorded, Requests
 
 LEVELS = (0.5, 0.75, 0.9, 1.0)
@@ -154,5 +155,6 @@ PROCEDURES = (
         begins_new=True,
         kinds=("flash",),
         extra_drives=2,
+        traits=TestTraits(story="fill-level"),
     ),
 )

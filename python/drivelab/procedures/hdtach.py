@@ -23,6 +23,7 @@ from drivelab.procedures.stream import RANDOM, REPEATING, Stream
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, MB, MIB, NS_PER_S
 from drivelab.targets import Report, Target
+from drivelab.traits import TestTraits
 from drivelab.workload import BlockSize, Job
 
 ZONES_MAX = 1024
@@ -164,6 +165,7 @@ def _procedure(
         data=data,
         states=states,
         default_for=(),
+        traits=TestTraits(pattern="pass", open=not variant),
     )
 
 

@@ -25,6 +25,7 @@ from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S, derive_seed
 from drivelab.states import steps
 from drivelab.targets import Target
+from drivelab.traits import TestTraits
 from drivelab.workload import BlockSize, Job
 
 SHARES = (1.0, 60 / 74.5, 0.5)
@@ -203,5 +204,6 @@ PROCEDURES = (
         begins_new=True,
         kinds=("flash",),
         extra_drives=2,
+        traits=TestTraits(story="partition"),
     ),
 )

@@ -20,6 +20,7 @@ from drivelab.procedures.stream import WRITTEN_STATES, Stream
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GB, GIB, KIB, MIB, NS_PER_S
 from drivelab.targets import Report, Target
+from drivelab.traits import TestTraits
 
 
 def _values(report: Report, byte_count: int) -> tuple[Value, ...]:
@@ -92,6 +93,7 @@ def _sequential(direction: Literal["read", "write"]) -> Working:
         duration_s=60,
         states=WRITTEN_STATES if direction == "read" else ("new", "used"),
         default_for=(),
+        traits=TestTraits(pattern="power"),
     )
 
 
@@ -109,6 +111,7 @@ def _random(direction: Literal["read", "write"]) -> Working:
         span_bytes=8 * GIB,
         states=WRITTEN_STATES if direction == "read" else ("new", "used"),
         default_for=(),
+        traits=TestTraits(pattern="power"),
     )
 
 
@@ -123,6 +126,7 @@ PROCEDURES = (
         queue_depth=0,
         align_bytes=1,
         duration_s=60,
+        traits=TestTraits(pattern="power", open=True, headline=True),
     ),
     _sequential("read"),
     _sequential("write"),

@@ -14,6 +14,7 @@ from typing import Literal
 from drivelab.procedures.measured import Measured
 from drivelab.progress import TaskProgress
 from drivelab.targets import Target
+from drivelab.traits import NO_TEST_TRAITS, Origin, TestTraits
 
 GROUPS = (
     "four corners",
@@ -30,6 +31,8 @@ GROUPS = (
 )
 """Every group of tests, in the order of reports; each has a page in docs/tests/. No test has the
 name of a group."""
+GROUP_TITLES = {"snia pts": "SNIA PTS"}
+"""Headings of groups that are names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +53,10 @@ class Procedure(ABC):
     begins_new: bool = False
     """Whether it purges the drive that it is given, or needs a new one to make its own of: then
     `new` is the state that it is measured in, and no other."""
+    traits: TestTraits = NO_TEST_TRAITS
+    """What reports know of it beside its numbers."""
+    origin: Origin | None = None
+    """Where it comes from; None: with drivelab."""
     extra_drives: int = 0
     """Drives that it holds beside the one it is given, at the same time; for the memory bound."""
 

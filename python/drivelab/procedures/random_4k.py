@@ -9,17 +9,22 @@ read reads was written with it before. `-drive` reaches over the whole drive.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from drivelab.procedures.stream import RANDOM, WRITTEN_STATES, Stream
 from drivelab.quantities import GIB, KIB, SECTOR_BYTES
+from drivelab.traits import TestTraits
 
 Direction = Literal["read", "write"]
 DIRECTIONS: tuple[Direction, ...] = ("read", "write")
 ALIGNMENTS = {"sector": SECTOR_BYTES, "aligned": 4 * KIB}
 WITH_TRIM = ("new", "used", "used-trimmed")
 NAMED: dict[str, Any] = {"default_for": ()}
+PLAIN = TestTraits(pattern="random")
+OPEN = replace(PLAIN, open=True)
 WORDS = {"sector": "sector-aligned", "aligned": "4K-aligned"}
+USUAL: dict[str, Any] = {"span_bytes": 8 * GIB, "duration_s": 180, "traits": PLAIN}
 
 
 def _states(direction: Direction) -> dict[str, Any]:
@@ -36,7 +41,7 @@ def _procedure(direction: Direction, depth: int, alignment: str, **more: Any) ->
         block_bytes=4 * KIB,
         queue_depth=depth,
         align_bytes=ALIGNMENTS[alignment],
-        **({"span_bytes": 8 * GIB, "duration_s": 180} | _states(direction) | more),
+        **(USUAL | _states(direction) | more),
     )
 
 
@@ -54,8 +59,10 @@ def _random_data(direction: Direction, depth: int, *, default: bool) -> Stream:
 
 
 PROCEDURES = (
-    *(_procedure("read", 3, name) for name in ALIGNMENTS),
-    *(_procedure("write", 3, name, states=WITH_TRIM) for name in ALIGNMENTS),
+    _procedure("read", 3, "sector", traits=OPEN),
+    _procedure("read", 3, "aligned", traits=replace(PLAIN, headline=True)),
+    _procedure("write", 3, "sector", states=WITH_TRIM, traits=replace(OPEN, headline=True)),
+    _procedure("write", 3, "aligned", states=WITH_TRIM, traits=OPEN),
     *(_random_data(direction, 3, default=True) for direction in DIRECTIONS),
     *(_procedure(direction, 32, "aligned") for direction in DIRECTIONS),
     *(_random_data(direction, 32, default=False) for direction in DIRECTIONS),

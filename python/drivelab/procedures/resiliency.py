@@ -28,6 +28,7 @@ from drivelab.progress import TaskProgress
 from drivelab.quantities import derive_seed
 from drivelab.states import steps
 from drivelab.targets import Target
+from drivelab.traits import TestTraits
 
 CONDITIONS = {
     "tortured": "as it is",
@@ -268,6 +269,7 @@ PROCEDURES = (
         states=("tortured",),
         kinds=("flash",),
         extra_drives=2,
+        traits=TestTraits(story="resiliency"),
         data=REPEATING,
     ),
     Resiliency(
@@ -277,6 +279,7 @@ PROCEDURES = (
         states=("tortured-random",),
         kinds=("flash",),
         extra_drives=2,
+        traits=TestTraits(story="resiliency"),
         data=RANDOM,
     ),
 )

@@ -6,6 +6,7 @@ from typing import Literal
 
 from drivelab.procedures.stream import WRITTEN_STATES, Stream
 from drivelab.quantities import KIB
+from drivelab.traits import TestTraits
 
 
 def _procedure(direction: Literal["read", "write"]) -> Stream:
@@ -20,6 +21,7 @@ def _procedure(direction: Literal["read", "write"]) -> Stream:
         align_bytes=128 * KIB,
         duration_s=60,
         states=WRITTEN_STATES if direction == "read" else ("new", "used"),
+        traits=TestTraits(pattern="sequential"),
     )
 
 

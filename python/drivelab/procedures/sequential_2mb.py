@@ -12,8 +12,11 @@ from typing import Any, Literal
 
 from drivelab.procedures.stream import RANDOM, WRITTEN_STATES, Stream
 from drivelab.quantities import MIB
+from drivelab.traits import TestTraits
 
 END_SHARE = 0.02
+USUAL: dict[str, Any] = {"duration_s": 180, "traits": TestTraits(pattern="sequential")}
+LEADING = TestTraits(pattern="sequential", open=True, headline=True)
 
 
 def _procedure(
@@ -28,13 +31,13 @@ def _procedure(
         block_bytes=2 * MIB,
         queue_depth=1,
         align_bytes=2 * MIB,
-        **({"duration_s": 180} | more),
+        **(USUAL | more),
     )
 
 
 PROCEDURES = (
-    _procedure("read", states=WRITTEN_STATES),
-    _procedure("write", states=("new", "used", "used-trimmed")),
+    _procedure("read", states=WRITTEN_STATES, traits=LEADING),
+    _procedure("write", states=("new", "used", "used-trimmed"), traits=LEADING),
     _procedure("read", "-random-data", ", random data", data=RANDOM, written_first=True),
     _procedure("write", "-random-data", ", random data", data=RANDOM),
     *(

@@ -20,6 +20,7 @@ from drivelab.progress import TaskProgress
 from drivelab.quantities import derive_seed
 from drivelab.targets import Target
 from drivelab.theory import fifo_write_amplification
+from drivelab.traits import TestTraits
 
 SPARE_RATIOS = (0.07, 0.15, 0.28, 0.5, 1.0)
 """Spare area over user capacity. 7 % is 1 GiB sold as 1 GB, 28 % what enterprise drives keep."""
@@ -182,5 +183,6 @@ PROCEDURES = (
         begins_new=True,
         kinds=("flash",),
         extra_drives=1,
+        traits=TestTraits(story="spare-area"),
     ),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from drivelab.report import bars, charts, compound, findings, page, quantities, rankings, tables
-from drivelab.report.measurements import Model, Parameter, Review, read, state_rank
+from drivelab.report.measurements import Model, Parameter, Review, read
 
 __all__ = ["render"]
 
@@ -107,7 +107,7 @@ def render(results: dict[str, Any]) -> str:
     many = len(review.models) >= rankings.MANY
     sections = [_section(review, model, index) for index, model in enumerate(review.models)]
     agreement = charts.agreement(review)
-    states = sorted({s for m in review.models for s in review.states_of(m.name)}, key=state_rank)
+    states = sorted({s for m in review.models for s in review.states_of(m.name)}, key=review.rank)
     drawn = list(_all_charts(sections, agreement))
     return (
         page.environment()
@@ -117,7 +117,7 @@ def render(results: dict[str, Any]) -> str:
             many=many,
             review=review,
             sections=sections,
-            states=[(state, bars.state_class(state)) for state in states],
+            states=[(state, bars.state_class(review.state(state))) for state in states],
             descriptions=tables.descriptions(review),
             settings=tables.settings(review),
             published=tables.published(review),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from drivelab.figures.text import SIGNS
 from drivelab.report import quantities as q
 from drivelab.report.measurements import SPLIT_PARTS, Figure, Measurement, Review
+from drivelab.traits import StateTraits
 
 
 @dataclass(frozen=True)
@@ -60,20 +61,9 @@ def arrange(title: str, unit: str, entries: list[Entry], *, more_is_better: bool
     )
 
 
-def state_class(state: str) -> str:
+def state_class(state: StateTraits) -> str:
     """CSS class of a state's colour."""
-    return f"s-{state_colour(state)}"
-
-
-def state_colour(state: str) -> str:
-    """Name of a state's colour: of the whole history the last step counts."""
-    if state in ("new", "used"):
-        return state
-    if "trimmed" in state:
-        return "trimmed"
-    if not state.startswith("tortured"):
-        return "other"
-    return "passed" if state.endswith("pass") else "tortured"
+    return f"s-{state.colour}"
 
 
 def measured(
@@ -89,7 +79,7 @@ def measured(
         if value is None:
             continue
         mine = test.model == review.models[0].name
-        kind = f"{'mine' if mine else 'other'} {state_class(test.state)}"
+        kind = f"{'mine' if mine else 'other'} {state_class(test.standing)}"
         entries.append(Entry(review.title_of(test.model), test.state, text_of(test), value, kind))
     return entries
 

@@ -20,7 +20,7 @@ from drivelab.report.axes import (
     nines,
     spread,
 )
-from drivelab.report.bars import figure_quantity, state_colour
+from drivelab.report.bars import figure_quantity
 from drivelab.report.measurements import BOUNDS, Figure, Measurement, Review
 from drivelab.verdicts import TOLERANCE_RATIO
 
@@ -37,9 +37,9 @@ class Chart:
     spec: dict[str, Any]
 
 
-def colour(state: str) -> str:
-    """The colour token of a state."""
-    return f"${state_colour(state)}"
+def colour(test: Measurement) -> str:
+    """The colour token of a test's state."""
+    return f"${test.standing.colour}"
 
 
 def _margin(shown: list[Measurement]) -> int:
@@ -121,7 +121,7 @@ def _course_chart(tests: list[Measurement], course: Course, chart_id: str) -> Ch
                 "type": "scatter", "mode": "lines", "name": test.state,
                 "x": [round((i + 0.5) * step, places_at) for i in range(len(rates))],
                 "y": [None if rate is None else round(rate, rates_at) for rate in rates],
-                "line": {"color": colour(test.state), "width": course.line_px},
+                "line": {"color": colour(test), "width": course.line_px},
                 "connectgaps": False, "hovertemplate": course.hover,
             }
         )  # fmt: skip
@@ -133,7 +133,7 @@ def _course_chart(tests: list[Measurement], course: Course, chart_id: str) -> Ch
         ),
         "yaxis": axis(range=[0, limit], nticks=5),
         "annotations": [
-            label(test.state, place, colour(test.state))
+            label(test.state, place, colour(test))
             for test, place in zip(shown, places, strict=True)
         ],
         "margin": {"l": 40, "r": _margin(shown), "t": 8, "b": 28},
@@ -163,7 +163,7 @@ def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
     for test in shown:
         points = [(at, value) for at, value in test.percentiles if value > 0]
         longest = test.latency_us.get("max")
-        token = colour(test.state)
+        token = colour(test)
         values += [value for _, value in points]
         last = points[-1][1]
         data.append(
@@ -206,7 +206,7 @@ def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
         ),
         "yaxis": levels,
         "annotations": [
-            label(test.state, place, colour(test.state))
+            label(test.state, place, colour(test))
             for test, place in zip(shown, places, strict=True)
         ],
         "margin": {"l": 52, "r": _margin(shown), "t": 8, "b": 28},

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.procedures.procedure import GROUPS
+from drivelab.procedures.procedure import GROUP_TITLES, GROUPS
 from drivelab.report import plots
 from drivelab.report import quantities as q
-from drivelab.report.bars import as_published, state_class, state_colour
+from drivelab.report.bars import as_published, state_class
 from drivelab.report.charts import Chart
-from drivelab.report.measurements import Figure, Review, dicts, state_rank, text
+from drivelab.report.measurements import Figure, Review, dicts, text
 from drivelab.report.plots import Axis, Drawing, RowSet
 
-TITLES = {"snia pts": "SNIA PTS"}
-"""Headings of groups that are names."""
 GOALS = {"higher": "more is better", "lower": "less is better"}
 Record = Mapping[str, Any]
 
@@ -87,7 +85,7 @@ def groups(review: Review, model: str, prefix: str) -> list[Group]:
     return [
         Group(
             group_title(group),
-            tuple(_test(rows, figures, prefix) for rows in tests[group].values()),
+            tuple(_test(review, rows, figures, prefix) for rows in tests[group].values()),
         )
         for group in order
     ]
@@ -95,21 +93,23 @@ def groups(review: Review, model: str, prefix: str) -> list[Group]:
 
 def group_title(group: str) -> str:
     """A group's name as a heading."""
-    return TITLES.get(group, group[:1].upper() + group[1:])
+    return GROUP_TITLES.get(group, group[:1].upper() + group[1:])
 
 
-def _test(records: Sequence[Record], figures: Sequence[Figure], prefix: str) -> CompoundTest:
-    ordered = sorted(records, key=lambda record: state_rank(text(record.get("state"))))
+def _test(
+    review: Review, records: Sequence[Record], figures: Sequence[Figure], prefix: str
+) -> CompoundTest:
+    ordered = sorted(records, key=lambda record: review.rank(text(record.get("state"))))
     first = ordered[0]
     test_id = text(first.get("id"))
-    states = tuple((text(r.get("state")), state_class(text(r.get("state")))) for r in ordered)
+    names = [text(record.get("state")) for record in ordered]
     return CompoundTest(
         id=test_id,
         anchor=f"{prefix}-{test_id}",
         title=text(first.get("title")) or test_id,
-        states=states,
+        states=tuple((name, state_class(review.state(name))) for name in names),
         values=_values(ordered, [f for f in figures if f.test_id == test_id]),
-        charts=tuple(_charts(ordered, f"{prefix}-{test_id}")),
+        charts=tuple(_charts(review, ordered, f"{prefix}-{test_id}")),
         tables=tuple(table for record in ordered for table in _tables(record)),
         deviations=_lines(ordered, "deviations"),
         notes=_lines(ordered, "notes"),
@@ -184,7 +184,7 @@ def rows_of(record: Record, chart: Record) -> tuple[Record, ...]:
     return tuple(dicts(_table_of(record, text(chart.get("table"))).get("rows")))
 
 
-def _charts(records: Sequence[Record], prefix: str) -> Iterable[Chart]:
+def _charts(review: Review, records: Sequence[Record], prefix: str) -> Iterable[Chart]:
     charts = dicts(records[0].get("charts"))
     for index, chart in enumerate(charts):
         sets = []
@@ -192,7 +192,8 @@ def _charts(records: Sequence[Record], prefix: str) -> Iterable[Chart]:
             same = [c for c in dicts(record.get("charts")) if c.get("title") == chart.get("title")]
             state = text(record.get("state"))
             if same:
-                sets.append(RowSet(state, f"${state_colour(state)}", rows_of(record, same[0])))
+                token = f"${review.state(state).colour}"
+                sets.append(RowSet(state, token, rows_of(record, same[0])))
         named = sets if len(records) > 1 else [RowSet("", s.token, s.rows) for s in sets]
         yield from plots.draw(drawing_of(records[0], chart), named, f"{prefix}-{index}")
 

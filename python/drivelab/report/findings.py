@@ -16,7 +16,6 @@ from drivelab.report.measurements import (
     Review,
     dicts,
     repeated,
-    state_rank,
     text,
 )
 from drivelab.report.sentences import (
@@ -33,22 +32,20 @@ from drivelab.sources import role_rank
 
 NOTABLE_SHARE = 0.02
 """A part of the time that is smaller than this isn't what a test spends it on."""
-RESTORED = {"-trimmed": "TRIM of everything", "-pass": "One sequential pass"}
-"""What restores a drive, by how the names of states end."""
 
 
 def _pairs(review: Review, model: str) -> Iterator[tuple[Measurement, Measurement]]:
     """Every test as (new, later), or (filled, later) where reads of the new one touch no flash."""
     for test_id in review.test_ids(model):
         found = review.of(test_id, model)
-        bases = [t for t in found if t.state in ("new", *FILLED) and not t.from_map]
+        bases = [t for t in found if t.standing.role in ("new", "filled") and not t.from_map]
         if bases:
             after = found[found.index(bases[0]) + 1 :]
-            yield from ((bases[0], t) for t in after if t.state not in FILLED and not t.from_map)
+            yield from (
+                (bases[0], t) for t in after if t.standing.role != "filled" and not t.from_map
+            )
 
 
-FILLED = ("filled", "filled-random")
-"""States of a drive that was written once, in order: as good as new, and with something to read."""
 REVIEWS_QUEUE_DEPTH = 3
 """Queue depth of the reviews' random tests."""
 
@@ -57,7 +54,7 @@ def key_write(review: Review, model: str) -> Measurement | None:
     """The random write that says most: latest state, not aligned, queue depth as in the reviews."""
     found = [t for t in review.tests if t.model == model and t.writes and t.pattern == "random"]
     states = review.states_of(model)
-    found = [t for t in found if not _is_restored(t.state)] or found
+    found = [t for t in found if not t.standing.restores] or found
     return min(
         found,
         key=lambda t: (
@@ -104,7 +101,7 @@ def _reading(review: Review, model: str, subject: str, told: Collection[Kind]) -
             for test in review.tests
             if test.model == model and test.direction == "read" and test.pattern == pattern
         ]
-        empty = [test for test in reads if test.from_map and test.state == "new"]
+        empty = [test for test in reads if test.from_map and test.standing.role == "new"]
         written = [
             test for test in reads if not test.from_map and test.id in {other.id for other in empty}
         ]
@@ -113,7 +110,7 @@ def _reading(review: Review, model: str, subject: str, told: Collection[Kind]) -
         last = max(
             written,
             key=lambda test: (
-                not _is_restored(test.state),
+                not test.standing.restores,
                 states.index(test.state),
                 -abs((test.queue_depth or 0) - REVIEWS_QUEUE_DEPTH),
             ),
@@ -134,21 +131,18 @@ def _differ(one: Measurement, other: Measurement) -> bool:
     return verdicts.differ(one.mib_per_s or 0.0, other.mib_per_s or 0.0, ones, others)
 
 
-def _is_restored(state: str) -> bool:
-    return state.endswith(tuple(RESTORED))
-
-
 def _restored(review: Review, model: str) -> Iterator[Finding]:
     """What TRIM or a pass gives back, in the write that the state before had slowed most."""
-    for ending, cause in RESTORED.items():
+    ordered = sorted(review.known_states.values(), key=lambda state: state.order)
+    for cause in dict.fromkeys(state.by for state in ordered if state.restores):
         losses: list[tuple[float, Measurement, Measurement, Measurement]] = []
         for later in review.tests:
-            before = later.state.removesuffix(ending)
-            other = later.model != model or not later.state.endswith(ending)
+            standing = later.standing
+            other = later.model != model or not standing.restores or standing.by != cause
             if other or not later.writes or later.mib_per_s is None:
                 continue
-            new = review.one(later.id, model, "new")
-            worn = review.one(later.id, model, before)
+            new = review.new(later.id, model)
+            worn = review.one(later.id, model, standing.restores)
             ratio = change(new.mib_per_s, worn.mib_per_s) if new and worn else None
             if new and worn and ratio is not None and ratio < 0 and _differ(new, worn):
                 losses.append((ratio, new, worn, later))
@@ -188,7 +182,7 @@ def _amplification(review: Review, test: Measurement) -> Iterator[Finding]:
     ratio = test.write_amplification
     if ratio is None:
         return
-    new = review.one(test.id, test.model, "new")
+    new = review.new(test.id, test.model)
     sentence = (
         f"{test.state.capitalize()}, the flash programs {q.times(ratio)[:-2]} times the bytes that "
         f"the host writes in {work(test)}."
@@ -224,7 +218,7 @@ def _where(review: Review, test: Measurement) -> Iterator[Finding]:
     )
     spent, mean = test.split_us.get(part), test.mean_us
     detail = f"{q.latency(spent)} of {q.latency(mean)} on average; {circumstances(test)}"
-    new = review.one(test.id, test.model, "new")
+    new = review.new(test.id, test.model)
     if new is not None and new is not test:
         before = _share(new, part)
         detail += "" if before is None else f"; new: {q.percent(before)}"
@@ -304,7 +298,8 @@ def _access(review: Review, model: str) -> Iterator[Finding]:
         f"{q.size(last.block_bytes)} {'writes' if last.writes else 'reads'}, {circumstances(last)}"
     )
     is_told = found[0].mean_us is not None and not found[0].from_map
-    if found[0].state == "new" and last.state != "new" and is_told:
+    first = found[0].standing.role
+    if first == "new" and last.standing.role != "new" and is_told:
         detail += f"; new: {q.latency(found[0].mean_us)}"
     yield Finding(
         q.latency(last.mean_us),
@@ -325,7 +320,7 @@ def key_read(review: Review, model: str) -> Measurement | None:
         and test.pattern == "random"
         and not test.from_map
     ]
-    found = [test for test in found if not _is_restored(test.state)] or found
+    found = [test for test in found if not test.standing.restores] or found
     return min(
         found,
         key=lambda t: (
@@ -366,7 +361,7 @@ COMPOUND_MAX = 4
 def _compound(review: Review, model: str) -> Iterator[Finding]:
     """The largest changes with use among the values of compound tests; tests that never settled."""
     own = [record for record in review.compound if record.get("model") == model]
-    own.sort(key=lambda record: state_rank(text(record.get("state"))))
+    own.sort(key=lambda record: review.rank(text(record.get("state"))))
     new: dict[tuple[str, str], float] = {}
     first: dict[tuple[str, str], Mapping[str, Any]] = {}
     changes: dict[str, tuple[float, Finding]] = {}
@@ -376,7 +371,7 @@ def _compound(review: Review, model: str) -> Iterator[Finding]:
             amount, key = q.number(value.get("value")), (test_id, text(value.get("name")))
             if amount is None or amount <= 0 or not value.get("better"):
                 continue
-            if state == "new":
+            if review.state(state).role == "new":
                 new[key], first[key] = amount, record
             elif key in new:
                 ratio = amount / new[key] - 1

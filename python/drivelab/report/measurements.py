@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from drivelab import verdicts
+from drivelab import traits, verdicts
+from drivelab.procedures import PROCEDURES
 from drivelab.report.quantities import number
 from drivelab.states import STATES
+from drivelab.traits import NO_STATE_TRAITS, NO_TEST_TRAITS, StateTraits, TestTraits
 
-STATE_ORDER = tuple(STATES)
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
 PERCENTILE_KEYS = (("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99))
 
@@ -34,9 +35,21 @@ def text(value: Any, default: str = "") -> str:
     return default if missing else str(value)
 
 
-def state_rank(state: str) -> tuple[int, str]:
-    """The order in which states are shown: new first."""
-    return (STATE_ORDER.index(state) if state in STATE_ORDER else len(STATE_ORDER), state)
+def test_traits(record: Mapping[str, Any]) -> TestTraits:
+    """What the test of a record declares."""
+    known = PROCEDURES.get(text(record.get("id")))
+    usual = known.traits if known is not None else NO_TEST_TRAITS
+    return traits.of_record(TestTraits, record.get("declared")) or usual
+
+
+def state_traits(results: Mapping[str, Any]) -> dict[str, StateTraits]:
+    """What the states of results declare, and those that come with drivelab, by name."""
+    found = {state.name: state.traits for state in STATES.values()}
+    for record in dicts(results.get("states")):
+        own = traits.of_record(StateTraits, record.get("declared"))
+        if own is not None:
+            found[text(record.get("state"))] = own
+    return found
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,9 @@ class Measurement:
     title: str
     model: str
     state: str
+    declared: TestTraits
+    standing: StateTraits
+    """What its state declares."""
     direction: str
     block_bytes: float | None
     queue_depth: float | None
@@ -128,17 +144,8 @@ class Measurement:
 
     @property
     def pattern(self) -> str:
-        """`access`, `random`, `sequential`, `pass`, `power` or empty, from id and title."""
-        if self.id.startswith("power"):
-            return "power"
-        if self.zones_mb_per_s:
-            return "pass"
-        words = f"{self.id} {self.title}".lower()
-        # A sequential test may have random data.
-        for word, pattern in (("access", "access"), ("seq", "sequential"), ("rand", "random")):
-            if word in words:
-                return pattern
-        return ""
+        """`access`, `random`, `sequential`, `pass`, `power` or empty."""
+        return self.declared.pattern
 
     @property
     def writes(self) -> bool:
@@ -252,6 +259,16 @@ class Review:
     """Records of compound tests, as in results.json."""
     repeat_count: int = 1
     """How many seeds numbers are the mean of."""
+    known_states: Mapping[str, StateTraits] = field(default_factory=dict)
+    """What states declare, by name."""
+
+    def state(self, name: str) -> StateTraits:
+        """What a state declares."""
+        return self.known_states.get(name, NO_STATE_TRAITS)
+
+    def rank(self, state: str) -> tuple[float, str]:
+        """The order in which states are shown: new first."""
+        return (self.state(state).order, state)
 
     def title_of(self, model: str) -> str:
         """The model's title, or its name if it has none."""
@@ -266,17 +283,22 @@ class Review:
         """All measurements of one test, models in order, new before used."""
         names = [model.name for model in self.models]
         found = [t for t in self.tests if t.id == test_id and model in (None, t.model)]
-        return sorted(found, key=lambda t: (names.index(t.model), state_rank(t.state)))
+        return sorted(found, key=lambda t: (names.index(t.model), self.rank(t.state)))
 
     def one(self, test_id: str, model: str, state: str) -> Measurement | None:
         """The measurement of one test of one model in one state."""
         return next((t for t in self.of(test_id, model) if t.state == state), None)
 
+    def new(self, test_id: str, model: str) -> Measurement | None:
+        """The measurement of one test on a new model, which those in other states stand beside."""
+        found = self.of(test_id, model)
+        return next((test for test in found if test.standing.role == "new"), None)
+
     def states_of(self, model: str) -> list[str]:
         """States the model was tested in, new first."""
         compound = {text(item.get("state")) for item in self.compound if item.get("model") == model}
         streams = {test.state for test in self.tests if test.model == model}
-        return sorted(streams | compound, key=state_rank)
+        return sorted(streams | compound, key=self.rank)
 
 
 def _parameter(raw: dict[str, Any]) -> Parameter:
@@ -338,18 +360,24 @@ def _numbers(raw: dict[str, Any], keys: tuple[str, ...]) -> dict[str, float]:
     return {key: value for key, value in found if value is not None}
 
 
-def _measurement(raw: dict[str, Any], real: frozenset[str]) -> Measurement:
+def _measurement(
+    raw: dict[str, Any], real: frozenset[str], known: Mapping[str, StateTraits]
+) -> Measurement:
     latency = _dict(raw.get("latency_us"))
     series = _dict(raw.get("series"))
     rates = series.get("mib_per_s")
     whole = _dict(raw.get("pass"))
     zones = whole.get("mb_per_s")
     test_id = text(raw.get("id"), "unnamed")
+    state = text(raw.get("state"), "unstated")
+    standing = known.get(state, NO_STATE_TRAITS)
     return Measurement(
         id=test_id,
         title=text(raw.get("title")) or test_id,
         model=text(raw.get("model"), "unnamed"),
-        state=text(raw.get("state"), "unstated"),
+        state=state,
+        declared=test_traits(raw),
+        standing=standing,
         direction=text(raw.get("direction")),
         latency_us=_numbers(latency, ("mean", *(key for key, _ in PERCENTILE_KEYS), "max")),
         percentiles=_percentiles(latency),
@@ -361,7 +389,7 @@ def _measurement(raw: dict[str, Any], real: frozenset[str]) -> Measurement:
         zones_mb_per_s=tuple(map(number, zones)) if isinstance(zones, list) else (),
         mean_mb_per_s=number(whole.get("mean_mb_per_s")),
         floor_mb_per_s=number(whole.get("floor_mb_per_s")),
-        from_map=_is_from_map(raw, real),
+        from_map=_is_from_map(raw, real, standing),
         notes=tuple(map(text, _list(raw.get("notes")))),
         repeats=repeated(raw),
         plus_minus=_plus_minus(raw),
@@ -398,7 +426,7 @@ FROM_MAP_SHARE = 0.5
 """From this share of bytes on a test of reads is one of the map, not of flash."""
 
 
-def _is_from_map(raw: dict[str, Any], real: frozenset[str]) -> bool:
+def _is_from_map(raw: dict[str, Any], real: frozenset[str], standing: StateTraits) -> bool:
     """Whether a test mostly read what was never written.
 
     Drives in software count it. A real one that is new holds nothing (a sparse file, blocks that
@@ -410,7 +438,7 @@ def _is_from_map(raw: dict[str, Any], real: frozenset[str]) -> bool:
     moved = number(raw.get("bytes"))
     if zeros is not None and moved:
         return zeros >= FROM_MAP_SHARE * moved
-    is_new = text(raw.get("model")) in real and text(raw.get("state")) == "new"
+    is_new = text(raw.get("model")) in real and standing.role == "new"
     return is_new and not text(raw.get("data"))
 
 
@@ -453,7 +481,10 @@ def read(results: dict[str, Any]) -> Review:
     records = dicts(results.get("tests"))
     models = [_model(item) for item in dicts(results.get("models"))]
     real = frozenset(model.name for model in models if model.real)
-    tests = tuple(_measurement(item, real) for item in records if item.get("kind") != "compound")
+    known_states = state_traits(results)
+    tests = tuple(
+        _measurement(item, real, known_states) for item in records if item.get("kind") != "compound"
+    )
     known = {model.name for model in models}
     for test in tests:
         if test.model not in known:
@@ -473,4 +504,5 @@ def read(results: dict[str, Any]) -> Review:
         titles={model.name: model.title for model in models},
         compound=tuple(item for item in records if item.get("kind") == "compound"),
         repeat_count=int(number(_dict(meta.get("repeats")).get("count")) or 1),
+        known_states=known_states,
     )

@@ -18,22 +18,13 @@ from drivelab.report.measurements import (
     Model,
     Review,
     dicts,
-    state_rank,
+    test_traits,
     text,
 )
 from drivelab.report.sentences import Finding, change, work
 
 MANY = 4
 """From so many models on a report ranks them, instead of telling the story of the first."""
-
-OPEN_TESTS = frozenset(
-    (
-        *("sequential-read-2m", "sequential-write-2m", "random-read-4k-qd3-sector"),
-        *("random-write-4k-qd3-sector", "random-write-4k-qd3-aligned", "access-time"),
-        *("power-idle", "hdtach-read", "hdtach-write", "as-ssd-read", "as-ssd-write"),
-    )
-)
-"""Tests whose rankings are shown at once; the others open on demand."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +83,16 @@ def families(review: Review) -> list[Family]:
 def rankings(review: Review) -> list[Ranking]:
     """The first metric of every stream, then the values of compound tests."""
     streams = [
-        _ranking(review, test_id, bars.headline(review.of(test_id)[0]), test_id in OPEN_TESTS)
-        for test_id in review.test_ids()
+        _ranking(review, first.id, bars.headline(first), first.declared.open)
+        for first in _first_tests(review)
     ]
     return streams + value_rankings(review)
+
+
+def _first_tests(review: Review) -> Iterator[Measurement]:
+    """One measurement of every test of one stream."""
+    for test_id in review.test_ids():
+        yield review.of(test_id)[0]
 
 
 AMPLIFICATION = bars.Headline(
@@ -128,7 +125,7 @@ def _ranking(
     for test in tests:
         value = metric.value_of(test)
         if value is not None:
-            lane = (test.state, bars.state_class(test.state), metric.text_of(test), value)
+            lane = (test.state, bars.state_class(test.standing), metric.text_of(test), value)
             lanes.setdefault(test.model, []).append(lane)
     return Ranking(
         prefix + test_id,
@@ -149,7 +146,7 @@ def value_rankings(review: Review) -> list[Ranking]:
     """Of every compound test the values of which more, or less, is better."""
     metrics: dict[tuple[str, str], Mapping[str, Any]] = {}
     lanes: dict[tuple[str, str], dict[str, list[Laned]]] = {}
-    ordered = sorted(review.compound, key=lambda record: state_rank(text(record.get("state"))))
+    ordered = sorted(review.compound, key=lambda record: review.rank(text(record.get("state"))))
     for record in ordered:
         state, model = text(record.get("state")), text(record.get("model"))
         for value in dicts(record.get("values")):
@@ -158,8 +155,14 @@ def value_rankings(review: Review) -> list[Ranking]:
                 continue
             key = (text(record.get("id")), text(value.get("name")))
             title = f"{text(record.get('title'))}: {text(value.get('title'))}"
-            metrics.setdefault(key, {**value, "title": title})
-            lane = (state, bars.state_class(state), compound.value_text(value), amount)
+            shown = test_traits(record).open
+            metrics.setdefault(key, {**value, "title": title, "open": shown})
+            lane = (
+                state,
+                bars.state_class(review.state(state)),
+                compound.value_text(value),
+                amount,
+            )
             lanes.setdefault(key, {}).setdefault(model, []).append(lane)
     return [_value_ranking(review, key, metric, lanes[key]) for key, metric in metrics.items()]
 
@@ -183,7 +186,8 @@ def _value_ranking(
     rows = _rows(review, lanes, published, more_is_better=more_is_better)
     direction = _direction(more_is_better=more_is_better)
     unit = text(metric.get("unit"))
-    return Ranking(f"value-{test_id}-{name}", text(metric["title"]), unit, direction, rows, False)
+    title, shown = text(metric["title"]), metric["open"]
+    return Ranking(f"value-{test_id}-{name}", title, unit, direction, rows, shown)
 
 
 def _direction(*, more_is_better: bool) -> str:
@@ -206,10 +210,12 @@ def _rows(
             own = [("", *lane[1:]) for lane in own]
         if own:
             # The state that was brought about last says most about a drive in use.
-            values.append((_sorting(own), model, model.title, own + figures.pop(model.name, [])))
+            values.append(
+                (_sorting(review, own), model, model.title, own + figures.pop(model.name, []))
+            )
     for name, beside in figures.items():
         if name.startswith("="):
-            values.append((_sorting(beside), None, name[1:], beside))
+            values.append((_sorting(review, beside), None, name[1:], beside))
     values.sort(key=lambda item: item[0], reverse=more_is_better)
     longest = max((lane[3] for *_, found in values for lane in found), default=0.0) or 1.0
     return tuple(
@@ -223,9 +229,9 @@ def _rows(
     )
 
 
-def _sorting(lanes: list[tuple[str, str, str, float]]) -> float:
-    by_state = {state: value for state, *_, value in lanes}
-    return by_state.get("used", lanes[0][3])
+def _sorting(review: Review, lanes: list[Laned]) -> float:
+    used = [value for state, *_, value in lanes if review.state(state).role == "used"]
+    return used[-1] if used else lanes[0][3]
 
 
 def _figures(
@@ -255,14 +261,17 @@ def _state_text(figure: Figure) -> str:
 def findings(review: Review) -> list[Finding]:
     """What stands out among many drives, and how well they agree with what was published."""
     found: list[Finding] = []
-    for test_id in (
-        *("random-read-4k-qd3-aligned", "sequential-read-2m"),
-        *("random-write-4k-qd3-sector", "sequential-write-2m"),
-    ):
-        found += _extremes(review, test_id)
-    found += _slowest_with_use(review, "random-write-4k-qd3-sector")
-    found += _beside_disks(review, "random-write-4k-qd3-sector")
-    found += _thirst(review)
+    headlines = [test for test in _first_tests(review) if test.declared.headline]
+    # Reads first: they are most of what a drive does; and small requests before large ones.
+    speeds = [test for test in headlines if test.pattern != "power"]
+    for test in sorted(speeds, key=lambda test: (test.writes, test.pattern != "random")):
+        found += _extremes(review, test.id)
+    for test in speeds:
+        if test.writes and test.pattern == "random":
+            found += [*_slowest_with_use(review, test.id), *_beside_disks(review, test.id)]
+    for test in headlines:
+        if test.pattern == "power":
+            found += _thirst(review, test.id)
     found += agreement(review)
     return found
 
@@ -271,7 +280,7 @@ def _last_state(review: Review, test_id: str) -> dict[str, Measurement]:
     """Every model's test in the used state, or in the only one it has."""
     found: dict[str, Measurement] = {}
     for test in review.of(test_id):
-        if test.model not in found or test.state == "used":
+        if test.model not in found or test.standing.role == "used":
             found[test.model] = test
     return found
 
@@ -306,9 +315,9 @@ def _of_flash(disks_left_out: bool) -> str:
 def _slowest_with_use(review: Review, test_id: str) -> Iterator[Finding]:
     ratios = []
     for name, later in _last_state(review, test_id).items():
-        new = review.one(test_id, name, "new")
+        new = review.new(test_id, name)
         ratio = change(new.mib_per_s, later.mib_per_s) if new is not None else None
-        if new is not None and ratio is not None and later.state != "new":
+        if new is not None and ratio is not None and later.standing.role != "new":
             ratios.append((ratio, new, later))
     if not ratios:
         return
@@ -340,8 +349,8 @@ def _beside_disks(review: Review, test_id: str) -> Iterator[Finding]:
     )
 
 
-def _thirst(review: Review) -> Iterator[Finding]:
-    tests = [t for t in _last_state(review, "power-idle").values() if t.mean_power_w is not None]
+def _thirst(review: Review, test_id: str) -> Iterator[Finding]:
+    tests = [t for t in _last_state(review, test_id).values() if t.mean_power_w is not None]
     flash = [t for t in tests if not _model(review, t.model).is_disk]
     if len(flash) < 2:
         return

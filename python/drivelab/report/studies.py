@@ -7,7 +7,7 @@ from typing import Any
 
 from drivelab import verdicts
 from drivelab.report import quantities as q
-from drivelab.report.measurements import dicts, text
+from drivelab.report.measurements import dicts, test_traits, text
 from drivelab.report.sentences import Finding, comparison
 
 Record = Mapping[str, Any]
@@ -16,7 +16,7 @@ Numbers = Mapping[str, float]
 
 def findings(record: Record) -> Iterator[Finding]:
     """The findings of a study; none of any other test, and none where its numbers are missing."""
-    story = _STORIES.get(text(record.get("id")).removesuffix("-random-data"))
+    story = STORIES.get(test_traits(record).story)
     if story is None:
         return
     numbers = {
@@ -116,11 +116,12 @@ def _compressibility(record: Record, of: Numbers) -> Iterator[Finding]:
         )
 
 
-_STORIES: dict[str, Callable[[Record, Numbers], Iterator[Finding]]] = {
+STORIES: dict[str, Callable[[Record, Numbers], Iterator[Finding]]] = {
     "spare-area": _spare_area,
     "fill-level": _fill_level,
     "partition": _partition,
-    "resiliency-table": _resiliency,
+    "resiliency": _resiliency,
     "alignment": _alignment,
     "compressibility": _compressibility,
 }
+"""By the name that tests declare."""

@@ -82,9 +82,9 @@ def contrasts(review: Review, model: str) -> list[Contrast]:
     """New against every later state, test by test."""
     rows = []
     for test_id in review.test_ids(model):
-        new = review.one(test_id, model, "new")
+        new = review.new(test_id, model)
         for later in review.of(test_id, model):
-            if new is None or later.state == "new" or new.pattern == "power":
+            if new is None or later.standing.role == "new" or new.pattern == "power":
                 continue
             rows.append(Contrast(new.title, later.state, _contrast(new, later)))
     return rows
@@ -123,7 +123,7 @@ def _row(review: Review, test: Measurement, cells: tuple[str, ...]) -> Row:
     label = (
         test.title if len(review.models) == 1 else f"{test.title}, {review.title_of(test.model)}"
     )
-    return Row(label, test.state, state_class(test.state), cells)
+    return Row(label, test.state, state_class(test.standing), cells)
 
 
 def latencies(review: Review, model: str) -> list[Row]:
@@ -131,7 +131,7 @@ def latencies(review: Review, model: str) -> list[Row]:
     keys = ("mean", *(key for key, _ in PERCENTILE_KEYS), "max")
     return [
         Row(
-            test.title, test.state, state_class(test.state),
+            test.title, test.state, state_class(test.standing),
             tuple(
                 q.latency_of(test.latency_us.get(key), test.plus_minus.get(f"latency_us.{key}"))
                 for key in keys
@@ -165,7 +165,7 @@ def seasoning(review: Review) -> list[Row]:
     """The same for the making of the states."""
     return [
         Row(
-            review.title_of(run.model), run.state, state_class(run.state),
+            review.title_of(run.model), run.state, state_class(review.state(run.state)),
             (
                 q.data(run.host_write_bytes), q.data(run.program_bytes),
                 q.times(run.write_amplification), q.count(run.erases, "erases"),

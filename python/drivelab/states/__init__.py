@@ -6,8 +6,9 @@ work. Steps and their constants are in `steps.py`, the image of the used state i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from drivelab.errors import RequestError, nearest
 from drivelab.progress import TaskProgress
@@ -17,6 +18,7 @@ from drivelab.states import steps
 from drivelab.states.image import ImageCopy, image_requests, mix_text
 from drivelab.states.steps import RANDOM, REPEATING, REST_NS, Fill, Torture
 from drivelab.targets import Target
+from drivelab.traits import NO_STATE_TRAITS, Origin, StateTraits
 
 __all__ = ["STATES", "ImageCopy", "State", "find", "image_requests", "select"]
 
@@ -38,6 +40,12 @@ class State:
     """How long the step takes, roughly in units of one test; for the progress bar."""
     parent: State | None = None
     """The state that the step starts from; None starts from secure erase."""
+    traits: StateTraits = NO_STATE_TRAITS
+    """What reports know of it."""
+    origin: Origin | None = None
+    """Where it comes from; None: with drivelab."""
+    trims: bool = False
+    """Whether the step is a TRIM: without effect, it is another state by name only."""
 
     @property
     def costly(self) -> bool:
@@ -46,8 +54,8 @@ class State:
 
     @property
     def needs_trim(self) -> bool:
-        """Whether TRIM is part of its history: without effect, it is another state by name only."""
-        return any(state.step is _trimmed for state in self.lineage)
+        """Whether TRIM is part of its history."""
+        return any(state.trims for state in self.lineage)
 
     @property
     def lineage(self) -> tuple[State, ...]:
@@ -61,6 +69,13 @@ class State:
         if self.step is _erased:
             return erase_method
         return self.description.replace(SECURE_ERASE, f"new state ({erase_method})", 1)
+
+    @property
+    def label(self) -> str | dict[str, str]:
+        """Its name; of a state from elsewhere also what makes it another than one of that name."""
+        if self.origin is None:
+            return self.name
+        return {"name": self.name, **self.origin.record()}
 
     def prepare(self, target: Target, seeds: Seeds, progress: TaskProgress) -> None:
         """Brings a drive in any condition into this state."""
@@ -129,7 +144,8 @@ def _pass_text(data: str) -> str:
     )
 
 
-_REST_TEXT = f"flush and {REST_NS // NS_PER_S} s of idle time"
+REST_TEXT = f"flush and {REST_NS // NS_PER_S} s of idle time"
+"""What every state ends with, in descriptions."""
 
 
 def _used_text() -> str:
@@ -139,96 +155,111 @@ def _used_text() -> str:
         f"image of {bytes_text(image.image_bytes)} (synthetic; ascending extents, by bytes: "
         f"{mix_text(image)}; packed from the start of the drive, {image.density * 100:.0f} % used "
         f"there, with free gaps between extents; writes of at most "
-        f"{image.write_bytes // KIB} KiB; {image.data} data), {_REST_TEXT}"
+        f"{image.write_bytes // KIB} KiB; {image.data} data), {REST_TEXT}"
     )
 
 
-def _family(name: str, minutes: int, data: str, written: State) -> tuple[State, ...]:
+def _trimmed_state(name: str, before: State, order: int, words: str = "") -> State:
+    """What TRIM makes of a state."""
+    return State(
+        name,
+        f"{before.name}, then TRIM of all logical blocks{words}, {REST_TEXT}",
+        _trimmed,
+        1.0,
+        before,
+        # A second TRIM is told by its tests alone.
+        StateTraits(order=order, colour="trimmed")
+        if before.trims
+        else StateTraits(
+            order=order, colour="trimmed", restores=before.name, by="TRIM of everything"
+        ),
+        trims=True,
+    )
+
+
+def _family(name: str, minutes: int, data: str, written: State, order: int) -> tuple[State, ...]:
     """A tortured state, and what TRIM and a sequential pass make of it."""
     torture = Torture(data, minutes)
     tortured = State(
         name,
         f"{SECURE_ERASE}, {_pass_text(data)}, then {torture.write_bytes // KIB} KiB random writes "
         f"of {data} data over all of them at queue depth {torture.queue_depth} for {minutes} "
-        f"minutes, {_REST_TEXT}",
+        f"minutes, {REST_TEXT}",
         _tortured(minutes, data),
         minutes / 5,
         written,
+        StateTraits(order=order, colour="tortured"),
     )
-    trimmed = State(
-        f"{name}-trimmed",
-        f"{name}, then TRIM of all logical blocks, {_REST_TEXT}",
-        _trimmed,
-        1.0,
-        tortured,
-    )
-    twice = State(
-        f"{name}-trimmed-twice",
-        f"{name}-trimmed, then TRIM of all logical blocks again, {_REST_TEXT}",
-        _trimmed,
-        1.0,
-        trimmed,
-    )
+    trimmed = _trimmed_state(f"{name}-trimmed", tortured, order + 10)
+    twice = _trimmed_state(f"{name}-trimmed-twice", trimmed, order + 20, " again")
     passed = State(
         f"{name}-pass",
-        f"{name}, then {_pass_text(data)}, {_REST_TEXT}",
+        f"{name}, then {_pass_text(data)}, {REST_TEXT}",
         _passed(data),
         2.0,
         tortured,
+        StateTraits(order=order + 30, colour="passed", restores=name, by="One sequential pass"),
     )
     return (tortured, trimmed, twice, passed)
 
 
 _WRITTEN, _WRITTEN_RANDOM = _written(REPEATING), _written(RANDOM)
-_USED = State("used", _used_text(), _copied, 2.0, _WRITTEN)
+_NEW = State(
+    "new",
+    f"{SECURE_ERASE}: no logical block written",
+    _erased,
+    0.05,
+    traits=StateTraits(order=0, colour="new", role="new"),
+)
+_USED = State(
+    "used",
+    _used_text(),
+    _copied,
+    2.0,
+    _WRITTEN,
+    StateTraits(order=300, colour="used", role="used"),
+)
+
+
+def _filled(name: str, data: str, written: State, order: int) -> State:
+    """A drive that was written once, in order: as good as new, and with something to read."""
+    text = f"{SECURE_ERASE}, {_pass_text(data)}, {REST_TEXT}"
+    return State(name, text, _settled, 1.0, written, StateTraits(order=order, role="filled"))
+
 
 STATES = {
     state.name: state
     for state in (
-        State("new", f"{SECURE_ERASE}: no logical block written", _erased, 0.05),
-        State(
-            "filled",
-            f"{SECURE_ERASE}, {_pass_text(REPEATING)}, {_REST_TEXT}",
-            _settled,
-            1.0,
-            _WRITTEN,
-        ),
-        State(
-            "filled-random",
-            f"{SECURE_ERASE}, {_pass_text(RANDOM)}, {_REST_TEXT}",
-            _settled,
-            1.0,
-            _WRITTEN_RANDOM,
-        ),
+        _NEW,
+        _filled("filled", REPEATING, _WRITTEN, 100),
+        _filled("filled-random", RANDOM, _WRITTEN_RANDOM, 200),
         _USED,
-        State(
-            "used-trimmed",
-            f"used, then TRIM of all logical blocks, {_REST_TEXT}",
-            _trimmed,
-            1.0,
-            _USED,
-        ),
-        *_family("tortured", 20, REPEATING, _WRITTEN),
-        *_family("tortured-random-20min", 20, RANDOM, _WRITTEN_RANDOM),
-        *_family("tortured-random", 60, RANDOM, _WRITTEN_RANDOM),
+        _trimmed_state("used-trimmed", _USED, 310),
+        *_family("tortured", 20, REPEATING, _WRITTEN, 400),
+        *_family("tortured-random-20min", 20, RANDOM, _WRITTEN_RANDOM, 500),
+        *_family("tortured-random", 60, RANDOM, _WRITTEN_RANDOM, 600),
     )
 }
 """Every state that tests run in, in the order of reports."""
 
 
-def find(name: str, option: str = "--state") -> State:
-    """The state of this name; raises RequestError."""
-    if name not in STATES:
+def find(
+    name: str, option: str = "--state", known: Mapping[str, State] = MappingProxyType(STATES)
+) -> State:
+    """The state of this name among those that are known; raises RequestError."""
+    if name not in known:
         raise RequestError(
-            f'{option} "{name}" is unknown{nearest(name, STATES)} Allowed: {", ".join(STATES)}.'
+            f'{option} "{name}" is unknown{nearest(name, known)} Allowed: {", ".join(known)}.'
         )
-    return STATES[name]
+    return known[name]
 
 
-def select(names: Sequence[str]) -> list[State]:
+def select(
+    names: Sequence[str], known: Mapping[str, State] = MappingProxyType(STATES)
+) -> list[State]:
     """The states of these names, in the order of reports; raises RequestError."""
-    wanted = {find(name, "--states").name for name in names}
-    return [state for state in STATES.values() if state.name in wanted]
+    wanted = {find(name, "--states", known).name for name in names}
+    return [state for state in known.values() if state.name in wanted]
 
 
 def parts(states: Sequence[State]) -> list[State]:

@@ -1,0 +1,77 @@
+"""The drive under test, as tests and states of one's own see it."""
+
+from __future__ import annotations
+
+from drivelab.errors import RequestError
+from drivelab.lab import checks
+from drivelab.lab.job import Job
+from drivelab.lab.result import Result
+from drivelab.lab.running import measure_jobs
+from drivelab.progress import TaskProgress
+from drivelab.quantities import NS_PER_S, derive_seed
+from drivelab.targets import Target
+
+QUICK_NS = 10 * NS_PER_S
+"""Longest job of a quick review, in ns of the drive's time."""
+
+
+class Bench:
+    """The drive that a test or a state of one's own works on: a model or a real drive.
+
+    It ages: what one call does to it, the next one finds. A function that a review runs is handed
+    one; it makes none.
+    """
+
+    def __init__(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> None:
+        self._target = target
+        self._seed = seed
+        self._quick = quick
+        self._progress = progress
+        self._left = 1.0
+        self._runs = 0
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Bytes that the host can address."""
+        return self._target.capacity_bytes
+
+    @property
+    def seed(self) -> int:
+        """For random choices of one's own: the same in every review with the same seed."""
+        return self._seed
+
+    @property
+    def quick(self) -> bool:
+        """Whether the review is a quick one: then no job measures longer than 10 s."""
+        return self._quick
+
+    @property
+    def now_s(self) -> float:
+        """The drive's own time in seconds."""
+        return self._target.now_ns / NS_PER_S
+
+    @property
+    def counters(self) -> dict[str, float]:
+        """What the drive has counted since it was made, by name with unit."""
+        return self._target.counters()
+
+    def run(self, *jobs: Job) -> Result:
+        """Runs jobs that start together; raises RequestError for one that can't be here."""
+        if not jobs:
+            raise RequestError("run(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
+        for job in jobs:
+            checks.instance("job", job, Job, "; several as run(one, another)")
+        # Nobody knows how many runs are to come: each takes half of what is left of the bar.
+        self._left /= 2
+        seed = derive_seed(self._seed, "run", str(self._runs))
+        self._runs += 1
+        longest_ns = QUICK_NS if self._quick else None
+        report = measure_jobs(self._target, jobs, seed, self._progress, self._left, longest_ns)
+        return Result(report, None, jobs)
+
+    def idle(self, time: str | float) -> None:
+        """Lets time pass without commands: "60s", "5m", or seconds.
+
+        Raises RequestError for what is no time.
+        """
+        self._target.idle(checks.time_ns("time", time))
