@@ -47,6 +47,12 @@ def _rounded(values: Any) -> list[Any]:
     return [v if isinstance(v, str) else float(f"{float(v):.{DIGITS}g}") for v in list(values)]
 
 
+def drawing() -> list[Path]:
+    """The examples that draw something."""
+    found = sorted(EXAMPLES.glob("*.py"))
+    return [path for path in found if "savefig" in path.read_text(encoding="utf-8")]
+
+
 def kept(path: Path) -> Any:
     """The numbers of a picture when it was made."""
     with Image.open(path) as picture:
@@ -75,7 +81,7 @@ def _run(example: str) -> None:
 def main() -> None:
     """Makes docs/examples/ anew."""
     PICTURES.mkdir(exist_ok=True)
-    for example in sorted(EXAMPLES.glob("*.py")):
+    for example in drawing():
         with tempfile.TemporaryDirectory() as folder:
             done = made(example, Path(folder))
             if done.returncode:

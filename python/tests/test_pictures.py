@@ -13,8 +13,7 @@ from drivelab.figures import drift, plot
 
 DOCUMENTS = [pictures.ROOT / "README.md", *sorted((pictures.ROOT / "docs").rglob("*.md"))]
 DRAWN = {
-    example_pictures.PICTURES / f"{example.stem}.png"
-    for example in example_pictures.EXAMPLES.glob("*.py")
+    example_pictures.PICTURES / f"{example.stem}.png" for example in example_pictures.drawing()
 }
 MADE = {pictures.REPORT, pictures.ROOT / "docs" / "figures.svg", *DRAWN}
 """Every picture, each made by a command: `make pictures`, `make figures`."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from drivelab.errors import RequestError
 from drivelab.lab import checks
 from drivelab.lab.job import Job
-from drivelab.lab.measuring import measure_jobs
 from drivelab.lab.result import Result
+from drivelab.lab.running import measure_jobs
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_S, derive_seed
 from drivelab.targets import Target

@@ -10,29 +10,28 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab import _engine, plugins
+from drivelab import _engine, states
 from drivelab import model as models
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.lab import checks
 from drivelab.lab.job import Job
-from drivelab.lab.measuring import measure_jobs
-from drivelab.lab.steady import Steady, duration_ns
+from drivelab.lab.running import DoneJobs, begin_jobs, done_jobs, run_jobs
 from drivelab.lab.trace import Trace
-from drivelab.procedures.measured import Measured
-from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
-from drivelab.states import State
+from drivelab.states import STATES, State
 from drivelab.targets import EngineTarget, Report
 from drivelab.targets.going import EngineRun, EngineSession
 
 if TYPE_CHECKING:
     from drivelab.lab.inside import Inside
     from drivelab.lab.result import Result
-    from drivelab.lab.running import DoneJobs
     from drivelab.lab.session import Session
+    from drivelab.lab.steady import Steady
     from drivelab.lab.steps import Steps
+    from drivelab.procedures.measured import Measured
+    from drivelab.procedures.procedure import Procedure
 
 Step = dict[str, Any]
 """Something that was done to a drive: {"state": NAME}, of a state from elsewhere an object with
@@ -157,7 +156,7 @@ class Drive:
     def in_state(self, state: str | State) -> Drive:
         """As `prepare`, but only a plan: the work is done when somebody needs the drive."""
         if not isinstance(state, State):
-            state = plugins.find_state(checks.text("state", state), "state")
+            state = _state_named(checks.text("state", state))
         found = self._like(({"state": state.label},))
         found._states = (state,)
         return found
@@ -179,24 +178,16 @@ class Drive:
         """
         # Tables take a while to load, which processes that only measure don't need.
         from drivelab.lab.result import Result
-        from drivelab.lab.running import run_jobs
+        from drivelab.lab.steady import Steady
 
-        traces = [job for job in jobs if isinstance(job, Trace)]
-        if traces:
-            if len(jobs) > 1 or keep or log or until is not None:
-                raise RequestError(
-                    "run(): a trace runs alone, without log or until, and the drive after it "
-                    "can't be kept"
-                )
-            work = partial(measure, self.make().clone(), jobs, self)
-            report = run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress)
-            return Result(report, self, jobs)
-        own = _check_jobs("run", jobs)
+        if any(isinstance(job, Trace) for job in jobs):
+            return self._replay(jobs, keep or log or until is not None, progress)
+        own = _checked("run", jobs)
         if until is not None:
             checks.instance("until", until, Steady, "('iops')")
             own = tuple(until.endless(job) for job in own)
-        begin = partial(run_jobs, self.make(), own, self._seed, log, until)
-        done = run_alone(f"{self.name}: {own[0].name}", begin, shown=progress)
+        work = partial(run_jobs, self.make(), own, self._seed, log, until)
+        done = run_alone(f"{self.name}: {own[0].name}", work, shown=progress)
         after = self._after(done, own, until) if keep else None
         return Result(done.report, self, own, after, done.requests, done.steady)
 
@@ -206,10 +197,10 @@ class Drive:
         `every` is the length of a step in the drive's time. Raises RequestError as `run`.
         """
         from drivelab.lab.result import Result
-        from drivelab.lab.running import begin_jobs, done_jobs
+        from drivelab.lab.steady import duration_ns
         from drivelab.lab.steps import Steps
 
-        own = _check_jobs("steps", jobs)
+        own = _checked("steps", jobs)
         every_ns = duration_ns("every", every)
         run = begin_jobs(self.make(), own, self._seed, log)
 
@@ -239,6 +230,15 @@ class Drive:
 
         return Inside.of(self.make().inside())
 
+    def _replay(self, jobs: Sequence[Job | Trace], more: bool, progress: bool) -> Result:
+        """The result of a trace, which runs alone."""
+        from drivelab.lab.result import Result
+
+        if len(jobs) > 1 or more:
+            raise RequestError("run(): a trace runs alone, without keep, log and until")
+        work = partial(_measured, self, jobs)
+        return Result(run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress), self, jobs)
+
     def measure(
         self, test: str | Procedure, *, quick: bool = False, progress: bool = True
     ) -> Measured:
@@ -247,6 +247,9 @@ class Drive:
         What it found is in `.values`, `.tables` and `.notes`; of a drive that was only prepared it
         is, to the bit, what a review finds in that state. Raises RequestError for an unknown test.
         """
+        from drivelab import plugins
+        from drivelab.procedures.procedure import Procedure
+
         if not isinstance(test, Procedure):
             test = plugins.find_test(checks.text("test", test), "test")
         kind = "disk" if self._model.is_disk else "flash"
@@ -308,13 +311,8 @@ class Drive:
                 target.idle(step["idle_ns"])
             else:
                 jobs = [Job.of_record(record) for record in step["jobs"]]
-                if "until" in step:
-                    from drivelab.lab.running import run_jobs
-
-                    until = Steady.of_record(step["until"])
-                    target = run_jobs(target, jobs, self._seed, False, until, part).target
-                else:
-                    measure_jobs(target, jobs, self._seed, part)
+                until = _until(step)
+                target = run_jobs(target, jobs, self._seed, False, until, part).target
         return target
 
     def __sizeof__(self) -> int:
@@ -327,7 +325,7 @@ class Drive:
         known: dict[str, Any] = {"request": self._model.request}
         known["overrides"] = list(self._model.overrides)
         known |= {"seed": self._seed, "history": self._history, "hash": self._model.hash}
-        return known | {"states": [plugins.reference(state) for state in self._states]}
+        return known | {"states": [_reference(state) for state in self._states]}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self._model = models.load(state["request"], state["overrides"])
@@ -336,7 +334,7 @@ class Drive:
                 f'model "{state["request"]}": it has changed since this drive was stored'
             )
         self._seed, self._history = state["seed"], state["history"]
-        self._states = tuple(plugins.referred(item) for item in state["states"])
+        self._states = tuple(_referred(item) for item in state["states"])
         self._target, self._prepared, self._making = None, {}, threading.Lock()
 
     def __repr__(self) -> str:
@@ -350,12 +348,40 @@ class Drive:
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
 
 
-def _check_jobs(method: str, jobs: Sequence[Job | Trace]) -> tuple[Job, ...]:
-    if not jobs:
-        raise RequestError(f"{method}(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
-    for job in jobs:
-        checks.instance("job", job, Job, f"; several as {method}(one, another)")
-    return tuple(job for job in jobs if isinstance(job, Job))
+def _until(step: Step) -> Steady | None:
+    """When jobs that were done to a drive ended."""
+    if "until" not in step:
+        return None
+    from drivelab.lab.steady import Steady
+
+    return Steady.of_record(step["until"])
+
+
+def _state_named(name: str) -> State:
+    """A state by name; packages are looked at only for one that isn't drivelab's."""
+    if name in STATES:
+        return STATES[name]
+    from drivelab import plugins
+
+    return plugins.find_state(name, "state")
+
+
+def _reference(state: State) -> Any:
+    """A state for another process."""
+    if state.origin is None:
+        return state.name
+    from drivelab import plugins
+
+    return plugins.reference(state)
+
+
+def _referred(known: Any) -> State:
+    """The state of a reference."""
+    if isinstance(known, str):
+        return states.find(known)
+    from drivelab import plugins
+
+    return plugins.referred(known)
 
 
 def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_version: str) -> str:
@@ -366,18 +392,25 @@ def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_versio
 
 def measured(drive: Drive, jobs: Sequence[Job | Trace]) -> Report:
     """The report of jobs on a copy of a drive, as `Drive.run` has it, without more around it."""
-    return measure(drive.make().clone(), jobs, drive, TaskProgress("run"))
+    return _measured(drive, jobs, TaskProgress("run"))
 
 
-def measure(
-    target: EngineTarget, jobs: Sequence[Job | Trace], drive: Drive, progress: TaskProgress
-) -> Report:
-    """Runs jobs, or a trace, on the drive of a target itself."""
+def _measured(drive: Drive, jobs: Sequence[Job | Trace], progress: TaskProgress) -> Report:
     if isinstance(jobs[0], Trace):
-        state = drive.history[-1].get("state", "run") if drive.history else "new"
-        return jobs[0].replayed(target, drive.seed, state, progress)
-    own = [job for job in jobs if isinstance(job, Job)]
-    return measure_jobs(target, own, drive.seed, progress)
+        prepared = len(drive.history) == 1 and drive._states
+        state = drive._states[0].name if prepared else "run" if drive.history else "new"
+        return jobs[0].replayed(drive.make().clone(), drive.seed, state, progress)
+    own = _checked("run", jobs)
+    return run_jobs(drive.make(), own, drive.seed, False, None, progress).report
+
+
+def _checked(method: str, jobs: Sequence[Job | Trace]) -> tuple[Job, ...]:
+    """The jobs; raises RequestError where there are none, or something else."""
+    if not jobs:
+        raise RequestError(f"{method}(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
+    for job in jobs:
+        checks.instance("job", job, Job, f"; several as {method}(one, another)")
+    return tuple(job for job in jobs if isinstance(job, Job))
 
 
 def _text(key: str, value: object) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from drivelab.lab.job import Job
-from drivelab.lab.measuring import with_names
-from drivelab.lab.requests import request_table
-from drivelab.lab.steady import Steady
-from drivelab.lab.steps import Steps
+from drivelab.names import told_apart
 from drivelab.progress import TaskProgress
-from drivelab.targets import EngineTarget, Report
+from drivelab.targets import EngineTarget, Report, Target
 from drivelab.targets.going import FOR_EVER_NS, EngineRun
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from drivelab.lab.steady import Steady
 
 ROUND_SHARE = 0.1
 """Share of the remaining progress that a round takes: nobody knows how many there will be."""
@@ -47,9 +47,41 @@ def done_jobs(
     run: EngineRun, jobs: Sequence[Job], log: bool, steady: dict[str, Any] | None = None
 ) -> DoneJobs:
     """What jobs that have ended measured."""
-    report, names = with_names(run.report(), jobs)
-    requests = request_table(run.take_log(), report["start_ns"], names) if log else None
-    return DoneJobs(run, report, requests, steady)
+    report, names = _named(run.report(), jobs)
+    if not log:
+        return DoneJobs(run, report, None, steady)
+    # Tables take a while to load, which processes that only measure don't need.
+    from drivelab.lab.requests import request_table
+
+    return DoneJobs(run, report, request_table(run.take_log(), report["start_ns"], names), steady)
+
+
+def measure_jobs(
+    target: Target,
+    jobs: Sequence[Job],
+    seed: int,
+    progress: TaskProgress,
+    share: float = 1.0,
+    longest_ns: int | None = None,
+) -> Report:
+    """Runs jobs on whatever is tested, itself, each for `longest_ns` at most."""
+    found = [job.on_drive(target.capacity_bytes, seed, index) for index, job in enumerate(jobs)]
+    parts = [job.job for job in found]
+    if longest_ns is not None:
+        limits = [min(part.runtime_ns or longest_ns, longest_ns) for part in parts]
+        parts = [
+            part.model_copy(update={"runtime_ns": limit})
+            for part, limit in zip(parts, limits, strict=True)
+        ]
+    return _named(target.run(parts, progress, share), jobs)[0]
+
+
+def _named(report: Report, jobs: Sequence[Job]) -> tuple[Report, list[str]]:
+    """A report whose jobs of one name, as those without one are, are told apart; their names."""
+    names = told_apart([job.name for job in jobs])
+    for name, record in zip(names, report["jobs"], strict=True):
+        record["name"] = name
+    return report, names
 
 
 def run_jobs(
@@ -70,6 +102,8 @@ def run_jobs(
 
 
 def _until_steady(run: EngineRun, until: Steady, progress: TaskProgress) -> dict[str, Any]:
+    from drivelab.lab.steps import Steps
+
     steps = Steps(run, until.every_ns)
     rounds: list[float | None] = []
     verdict = until.verdict(rounds)

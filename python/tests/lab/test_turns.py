@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import drivelab as dl
 from drivelab.lab.axes import varied
 from drivelab.lab.points import Point, points
@@ -67,3 +70,12 @@ def test_a_long_preparation_is_not_done_again_for_what_is_soon_done() -> None:
     assert turns.next(two.drive.key) is None
     turns.took(one, 60.0, 90.0)
     assert turns.next(two.drive.key) is not None
+
+
+def test_a_process_that_measures_loads_no_tables() -> None:
+    # Each costs a good part of a second, in every worker of every sweep.
+    code = "import sys, drivelab.lab.worker; print(sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+    assert "'drivelab.lab.worker'" in loaded
+    for module in ("polars", "duckdb", "drivelab.procedures", "drivelab.figures", "matplotlib"):
+        assert f"'{module}'" not in loaded, module
