@@ -111,7 +111,7 @@ def test_whatever_is_imported_is_declared() -> None:
     assert undeclared == set()
 
 
-OPTIONAL: set[str] = set()
+OPTIONAL = {"distributed", "xarray"}
 """Modules of extras: what uses them says so where they are missing."""
 
 

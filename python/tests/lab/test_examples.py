@@ -15,7 +15,9 @@ PAGES = ["python.md", "study.md", "cluster.md"]
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_as_it_stands_and_draws_its_picture(example: Path, tmp_path: Path) -> None:
     done = example_pictures.made(example, tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    # A slow machine is told how far a sweep is.
+    said = [line for line in done.stderr.splitlines() if "% done" not in line]
+    assert (done.returncode, said) == (0, [])
     if example not in DRAWING:
         return
     picture = f"{example.stem}.png"
