@@ -12,8 +12,8 @@ const SECTORS_4K: u32 = 8;
 const SECTORS_128K: u32 = 256;
 /// More is not filled: of hard disks, which have one state.
 const MOST_SECTORS: u64 = if cfg!(debug_assertions) { 1 << 22 } else { 1 << 40 };
-/// Rest after which nothing may be left to do, beside what the drive's own delays take.
-const REST_NS: Nanos = 20_000_000_000;
+/// Rest after which nothing may be left to do, beside what the drive's own delays take: as much as states have.
+const REST_NS: Nanos = 60_000_000_000;
 
 /// What was worst where.
 #[derive(Clone, Debug)]
@@ -189,7 +189,7 @@ impl Life {
         if times.map_lines > 0 {
             // Dies write the map before anything else when as many lines wait as memory holds; what they have begun meanwhile
             // adds what it changes.
-            let begun = times.dies * (1 + times.copies_at_once) * times.units_per_page;
+            let begun = times.dies * (1 + times.copies_at_once) * times.updates_per_program;
             return (times.map_lines.max(times.updates_per_page) + begun).div_ceil(times.updates_per_page);
         }
         let units = 2 * times.pages_per_block * times.units_per_page;

@@ -1,6 +1,6 @@
 //! What a model's own parameters say that single things take, as plain arithmetic beside the engine's.
 
-use drivelab_drive::{Drive, Family, Model};
+use drivelab_drive::{Drive, Model};
 use serde_json::Value;
 
 /// Nanoseconds.
@@ -46,8 +46,10 @@ pub struct Times {
     pub checkpoint_pages: u64,
     /// Map updates of a page of the journal; 0: there is none.
     pub updates_per_page: u64,
-    /// Lines that memory holds of a page map that lies in flash; 0: it doesn't.
+    /// Lines that memory holds of a map that lies in flash; 0: it doesn't.
     pub map_lines: u64,
+    /// Map updates that one program makes at most: units of a page, compressed as far as they may be.
+    pub updates_per_program: u64,
     pub governor_interval: Nanos,
     /// Units that flash holds beside what is held back.
     pub usable_units: u64,
@@ -120,10 +122,10 @@ impl Times {
                 0 => number("ftl.journal_updates_per_page"),
                 _ => program_bytes / line_bytes,
             },
-            map_lines: if model.family() == Family::PageMap {
-                number("ftl.map_cache_bytes") / line_bytes
-            } else {
-                0
+            map_lines: number("ftl.map_cache_bytes") / line_bytes,
+            updates_per_program: match number("ftl.granule_bytes") {
+                0 => (program_bytes / unit).max(1),
+                granule => program_bytes / granule,
             },
             governor_interval: 1_000_000_000_u64.checked_div(governor).unwrap_or(0),
             usable_units: (raw - fact("held_back_bytes")) / unit,

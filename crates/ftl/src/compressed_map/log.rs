@@ -105,6 +105,11 @@ impl LogMapping for CompressedMap {
         self.logs.journal.is_checkpointing() || self.map_cache.is_behind()
     }
 
+    #[inline]
+    fn is_map_behind(&self) -> bool {
+        self.map_cache.is_full()
+    }
+
     fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
         if self.map_cache.is_partial() { self.keep_map(die) } else { self.logs.program_journal(die) }
     }

@@ -134,6 +134,12 @@ impl MapCache {
         self.is_partial() && self.reads.waiting() as usize >= self.places.len()
     }
 
+    /// Whether as many changed lines wait to be written as memory holds.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.is_partial() && self.log.waiting() >= self.log.lines_per_page().max(self.places.len() as u32)
+    }
+
     /// Pages of the map that are to be written or read and that no command waits for.
     pub fn due_pages(&self) -> u32 {
         self.log.due_pages() + self.reads.waiting().div_ceil(self.log.lines_per_page())
