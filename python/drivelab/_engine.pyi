@@ -143,6 +143,10 @@ class Run:
         """Goes on until this time of the drive's clock; whether the jobs have ended. Releases the
         GIL."""
 
+    @property
+    def measures_from_ns(self) -> tuple[int, int]:
+        """When the first job begins to measure, and when the last one does."""
+
     def stop(self) -> None:
         """Issues nothing more."""
 

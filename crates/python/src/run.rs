@@ -46,6 +46,12 @@ impl Run {
         python.detach(|| inner.advance(drive, until_ns, &shared)).map_err(errors::workload)
     }
 
+    /// When the first job begins to measure, and when the last one does.
+    #[getter]
+    fn measures_from_ns(&self) -> (u64, u64) {
+        self.inner.measures_from_ns()
+    }
+
     /// Issues nothing more.
     fn stop(&mut self) {
         self.inner.stop();

@@ -139,3 +139,19 @@ fn a_run_that_is_stopped_ends_with_what_is_outstanding() {
     assert!(before > 100 && writes.count - before <= 4, "{before}, then {}", writes.count);
     assert_eq!(drive.engine().outstanding(), 0);
 }
+
+#[test]
+fn a_run_that_is_stopped_in_its_ramp_does_not_wait_for_its_end() {
+    let [mut drive, ..] = drives();
+    let mut job = Job::new("warming", Rw::RandWrite, 4096, 4);
+    (job.time_based, job.ramp_ns, job.runtime_ns) = (true, 60_000_000_000, Some(1_000_000_000));
+    let mut going = Run::begin(&mut drive, &[Task::from(job)]).unwrap();
+    assert_eq!(going.measures_from_ns(), (60_000_000_000, 60_000_000_000));
+    assert!(!going.advance(&mut drive, 1_000_000_000, &Progress::new()).unwrap());
+    going.stop();
+    assert!(going.advance(&mut drive, u64::MAX, &Progress::new()).unwrap());
+    assert!(drive.now_ns() < 3_000_000_000, "{}", drive.now_ns());
+    let report = going.report(&drive);
+    assert_eq!((report.jobs[0].write.ios, report.jobs[0].write.iops), (0, None));
+    assert_eq!(report.counters_before, report.counters_after);
+}

@@ -104,15 +104,19 @@ def run_jobs(
 def _until_steady(run: EngineRun, until: Steady, progress: TaskProgress) -> dict[str, Any]:
     from drivelab.lab.steps import Steps
 
+    # Rounds begin when all jobs measure: one with a part of a ramp in it is none.
+    _, from_ns = run.measures_from_ns
+    if from_ns > run.now_ns and run.advance(from_ns, progress, ROUND_SHARE):
+        return until.verdict([])
     steps = Steps(run, until.every_ns)
     rounds: list[float | None] = []
     verdict = until.verdict(rounds)
-    left = 1.0
+    left = 1.0 - ROUND_SHARE
     while not steps.ended and not verdict["reached"]:
         step = steps.advance(progress, left * ROUND_SHARE)
         left -= left * ROUND_SHARE
-        # Neither the ramp nor what is left of a round at the end of the jobs is one.
-        if step.ios and not steps.ended:
+        # What is left of a round at the end of the jobs is none.
+        if not steps.ended:
             rounds.append(getattr(step, until.metric))
         verdict = until.verdict(rounds)
     steps.stop()

@@ -67,7 +67,7 @@ class Steady:
         found = last_window([value for value in window if value is not None])
         return {
             "metric": self.metric,
-            "reached": found is not None and found.steady,
+            "reached": found is not None and found.steady and found.average > 0,
             "rounds": len(rounds),
             "round_s": self.every_ns / NS_PER_S,
             "average": None if found is None else found.average,

@@ -30,8 +30,9 @@ class Step:
     duration_s: float
     ios: int
     """Reads and writes that were done and count: none while all jobs are in their ramp."""
-    iops: float
-    mib_per_s: float
+    iops: float | None
+    """Over what of the step was measured; None while all jobs are in their ramp."""
+    mib_per_s: float | None
     latency_mean_us: float | None
     write_amplification: float | None
     """Bytes programmed per byte written in this step; below 1 while data stay in the buffer."""
@@ -47,6 +48,7 @@ class _Reading:
     """What cumulative meters say."""
 
     now_ns: int
+    measures_from_ns: int
     ios: int
     bytes: int
     latency_sum_ns: int
@@ -56,10 +58,12 @@ class _Reading:
     def of(cls, run: EngineRun) -> _Reading:
         rows = [job[kind] for job in run.so_far() for kind in _TRANSFERS]
         ios, moved, latency_ns = (sum(row[place] for row in rows) for place in range(3))
-        return cls(run.now_ns, ios, moved, latency_ns, run.counters())
+        return cls(run.now_ns, run.measures_from_ns[0], ios, moved, latency_ns, run.counters())
 
     def step_from(self, before: _Reading, start_ns: int, look: Callable[[], Inside]) -> Step:
         seconds = (self.now_ns - before.now_ns) / NS_PER_S
+        # Of the step in which a ramp ends, what comes after it.
+        measured_s = (self.now_ns - max(before.now_ns, self.measures_from_ns)) / NS_PER_S
         ios = self.ios - before.ios
         latency_ns = self.latency_sum_ns - before.latency_sum_ns
         used: dict[str, Any] = counters.spent(before.counters, self.counters)
@@ -67,8 +71,8 @@ class _Reading:
             time_s=(self.now_ns - start_ns) / NS_PER_S,
             duration_s=seconds,
             ios=ios,
-            iops=ios / seconds if seconds else 0.0,
-            mib_per_s=(self.bytes - before.bytes) / MIB / seconds if seconds else 0.0,
+            iops=ios / measured_s if measured_s > 0 else None,
+            mib_per_s=(self.bytes - before.bytes) / MIB / measured_s if measured_s > 0 else None,
             latency_mean_us=latency_ns / ios / NS_PER_US if ios else None,
             write_amplification=counters.write_amplification(used),
             _look=look,

@@ -39,6 +39,11 @@ class EngineRun:
         """Issues nothing more: what is outstanding is the end."""
         self._run.stop()
 
+    @property
+    def measures_from_ns(self) -> tuple[int, int]:
+        """When the first job begins to measure, and when the last one does: after their ramps."""
+        return self._run.measures_from_ns
+
     def so_far(self) -> list[list[tuple[int, int, int]]]:
         """For each job and each of read, write, flush and trim: requests, bytes, and the sum of
         their latencies in ns."""

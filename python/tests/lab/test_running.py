@@ -130,3 +130,33 @@ def test_the_inside_agrees_with_the_counters(filled: dl.Drive) -> None:
     assert blocks.filter(pl.col("role") == "open")["stream"].null_count() == 0
     disk = dl.Drive("wd-velociraptor-300gb").inside()
     assert (disk.blocks.height, disk.dies.height) == (0, 0)
+
+
+def test_rounds_begin_after_the_ramp_and_count_pauses(filled: dl.Drive) -> None:
+    reads = dl.Job(rw="randread", bs="4k", ramp_time="0.5s", time_based=True, runtime="30s")
+    result = filled.run(reads, until=dl.Steady("iops", every="1s", limit="20s"), progress=False)
+    steady = result.steady
+    assert steady is not None
+    # A reading drive is steady at once, if no round has half a ramp in it.
+    assert (steady["reached"], steady["rounds"]) == (True, 5)
+    assert steady["excursion_percent"] < 1
+    # One read, and a pause of two seconds: 1, 0, 1, 0 a second are no steady rate.
+    paused = dl.Job(rw="randread", bs="4k", thinktime="2s", time_based=True, runtime="30s")
+    verdict = filled.run(paused, until=dl.Steady("iops", every="1s"), progress=False).steady
+    assert verdict is not None
+    assert not verdict["reached"]
+    assert verdict["average"] == pytest.approx(0.5, abs=0.11)
+
+
+def test_steps_say_nothing_of_a_ramp_and_stop_does_not_wait_for_it(filled: dl.Drive) -> None:
+    job = ENDLESS.with_options(ramp_time="2.5s")
+    first, second, third, fourth, *_ = list(filled.steps(job.with_options(runtime=4), every="1s"))
+    assert (first.iops, first.mib_per_s, first.latency_mean_us) == (None, None, None)
+    assert second.iops is None
+    # Half of it is measured.
+    assert third.iops == pytest.approx(third.ios / 0.5)
+    assert fourth.iops == pytest.approx(fourth.ios)
+    steps = filled.steps(job.with_options(ramp_time="60s", runtime=4, time_based=True))
+    steps.advance()
+    steps.stop()
+    assert steps.result.report["end_ns"] - steps.result.report["start_ns"] < 2e9

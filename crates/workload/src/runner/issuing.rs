@@ -16,7 +16,8 @@ impl Run<'_> {
         for index in 0..self.jobs.len() {
             self.issue_all(device, index as u32, now_ns)?;
         }
-        let snapshot = self.counters_before.is_none().then_some(self.measure_start_ns);
+        let waits = self.counters_before.is_none() && !self.stopped;
+        let snapshot = waits.then_some(self.measure_start_ns);
         let events = self.jobs.iter().filter_map(ActiveJob::next_event_ns);
         self.next_event_ns = events.chain(snapshot).min().unwrap_or(NEVER);
         Ok(())

@@ -125,6 +125,7 @@ pub struct Run<'a> {
     measure_start_ns: Nanos,
     counters_before: Option<Value>,
     log: Option<RequestLog>,
+    stopped: bool,
     /// What the drive said last; kept, so that no turn allocates.
     done: Vec<Completion>,
     turns: u64,
@@ -166,6 +167,7 @@ impl<'a> Run<'a> {
             measure_start_ns,
             counters_before: None,
             log: None,
+            stopped: false,
             done: Vec::with_capacity(queue_depth as usize),
             turns: 0,
             looked_ns: now_ns,
@@ -196,8 +198,16 @@ impl<'a> Run<'a> {
         ended
     }
 
-    /// Issues nothing more: the run ends with the requests that are outstanding.
+    /// When the first job begins to measure, and when the last one does: after their ramps.
+    #[must_use]
+    pub fn measures_from_ns(&self) -> (Nanos, Nanos) {
+        let starts = self.jobs.iter().map(|job| job.measure_start_ns);
+        (self.measure_start_ns, starts.max().unwrap_or(self.measure_start_ns))
+    }
+
+    /// Issues nothing more: the run ends with the requests that are outstanding, and waits for no ramp.
     pub fn stop(&mut self) {
+        self.stopped = true;
         self.jobs.iter_mut().for_each(ActiveJob::stop);
         self.next_event_ns = 0;
     }
