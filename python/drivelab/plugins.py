@@ -128,7 +128,8 @@ def referred(known: Reference) -> State:
 def _of_module(name: str) -> list[Procedure | State]:
     try:
         return list(_in(importlib.import_module(name), State))
-    except ImportError:
+    except (Exception, SystemExit):
+        # Its file is tried next, and says what is wrong with it.
         return []
 
 
