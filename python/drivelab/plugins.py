@@ -128,7 +128,8 @@ def referred(known: Reference) -> State:
 def _of_module(name: str) -> list[Procedure | State]:
     try:
         return list(_in(importlib.import_module(name), State))
-    except ImportError:
+    except (Exception, SystemExit):
+        # Its file is tried next, and says what is wrong with it.
         return []
 
 
@@ -192,12 +193,12 @@ def _together(found: Iterable[tuple[str, Procedure | State]]) -> Known:
     tests, by_name = dict(PROCEDURES), dict(STATES)
     for where, item in found:
         if isinstance(item, State):
-            if by_name.get(item.name) == item:
+            if _same(by_name.get(item.name), item):
                 continue
             _refuse(where, "state", item.name, by_name.get(item.name))
             by_name[item.name] = item
         else:
-            if tests.get(item.id) == item:
+            if _same(tests.get(item.id), item):
                 continue
             _refuse(where, "test", item.id, tests.get(item.id))
             tests[item.id] = item
@@ -220,6 +221,17 @@ def _together(found: Iterable[tuple[str, Procedure | State]]) -> Known:
         {test.id: test for test in ranked},
         dict(sorted(by_name.items(), key=lambda pair: (pair[1].traits.order, pair[0]))),
     )
+
+
+def _same(one: Procedure | State | None, other: Procedure | State) -> bool:
+    """Whether two of one name are one, perhaps loaded twice: as a file, and by an import of it."""
+    if one is None or one == other:
+        return one is not None
+    # One file may hold two functions for one name.
+    ours, theirs = (getattr(getattr(x, "step", x), "function", None) for x in (one, other))
+    if ours is None or theirs is None or ours.__qualname__ != theirs.__qualname__:
+        return False
+    return one.origin is not None and one.origin == other.origin
 
 
 def _refuse(where: str, word: str, name: str, other: Procedure | State | None) -> None:

@@ -89,6 +89,34 @@ def test_two_files_with_a_test_of_one_name_are_refused(tmp_path: Path) -> None:
         plugins.known([tmp_path / "nowhere.py"])
 
 
+def test_a_file_that_another_imports_is_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    both = STATE.format(name="resting") + TEST.format(name="one", more="")
+    one = own.put(tmp_path, IMPORT + both, "imported_by_another.py")
+    text = IMPORT + "from imported_by_another import one, resting\n" + TEST
+    other = own.put(tmp_path, text.format(name="other", more=", states=[resting]"), "other.py")
+    for files in ([one, other], [other, one]):
+        found = plugins.known(files)
+        assert set(found.tests) - set(PROCEDURES) == {"one", "other"}
+        assert set(found.states) - set(STATES) == {"resting"}
+    # Two of one name in one file are two.
+    twice = IMPORT + STATE.format(name="a") + STATE.format(name="b")
+    twice = twice.replace('after="new"', 'after="new", name="same"')
+    assert 'state "same" is there already, from own.py' in refusal(tmp_path, twice)
+
+
+def test_a_file_is_known_by_what_is_in_it_not_by_where_it_is(tmp_path: Path) -> None:
+    folders = tmp_path / "here", tmp_path / "there"
+    for folder in folders:
+        folder.mkdir()
+    one, other = (plugins.known([own.put(folder)]).states["half-full"] for folder in folders)
+    assert one.origin is not None
+    assert one.origin == other.origin
+    assert one.origin.file != getattr(other.origin, "file", "")
+
+
 def installed(folder: Path, entry: str, module: str) -> subprocess.CompletedProcess[str]:
     """`drivelab list --tests` where a package with an entry point is on the path."""
     facts = folder / "my_tests-1.2.dist-info"

@@ -11,9 +11,6 @@ from drivelab import arguments, output
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 
-SHOWN = ("iops", "mib_per_s", "latency_mean_us", "latency_p99_us", "write_amplification")
-"""Columns of the table, after what is varied; --csv and --json have all."""
-
 
 def sweep(
     file: Annotated[
@@ -72,11 +69,11 @@ def sweep(
     """Measure a job for every combination of parameters, states and options."""
     # Tables take a while to load, which only this command needs.
     from drivelab.lab import sweep_file
-    from drivelab.lab.axes import varied
+    from drivelab.lab.axes import MODEL, varied
     from drivelab.lab.sweep import sweep as run
 
-    if csv is not None and csv.is_dir():
-        raise RequestError(f'--csv "{csv}": is a folder; give a file such as study.csv')
+    if csv is not None:
+        output.writable_file(csv, "--csv")
     if html is not None:
         output.writable_file(html, "--html")
     wanted = sweep_file.read(file)
@@ -98,8 +95,10 @@ def sweep(
     if csv is not None:
         output.publish(csv.parent, {csv.name: lambda place: frame.write_csv(place)})
         printing.message(f"Written: {csv}")
+    # Of several models no one is meant.
+    before = "" if MODEL in study.keys else f"{wanted.drive.name}: "
     for note in study.notes:
-        printing.message(f"{wanted.drive.name}: {note}")
+        printing.message(before + note)
     if html is not None:
         printing.message(f"Written: {study.report(html)}")
     if json:
@@ -113,6 +112,9 @@ def sweep(
 
 
 def _print(rows: list[dict[str, Any]], varied: list[str]) -> None:
+    # Loaded by now.
+    from drivelab.lab.study import SHOWN
+
     columns = [*varied, "direction", *SHOWN]
     cells = [
         [

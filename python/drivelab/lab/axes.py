@@ -40,7 +40,7 @@ def varied(grid: Mapping[str, object] | None, listed: Iterable[Mapping[str, Any]
 
     Raises RequestError for a key or values that can't be.
     """
-    if grid is None and listed is None:
+    if not grid and listed is None:
         raise RequestError("sweep(): give a grid, e.g. {'spare_ratio': [0.07, 0.28]}, or points")
     axes = [_listed(listed)] if listed is not None else []
     alone: dict[str, Sequence[Any]] = {}

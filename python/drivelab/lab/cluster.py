@@ -56,7 +56,7 @@ def _check_address(scheduler: str) -> None:
 
 
 def check(client: Any) -> None:
-    """Raises RequestError for what is no client, or a cluster with another engine."""
+    """Raises RequestError for what is no client; engines are compared by each task."""
     if not isinstance(client, _distributed().Client):
         raise RequestError(f"executor = {client!r}: allowed: a dask.distributed.Client, or None")
 
@@ -65,13 +65,14 @@ def measure(client: Client, points: Sequence[Point], take: Take, shown: bool) ->
     """Measures points on a cluster; raises the first failure."""
     as_completed = _distributed().as_completed
     waiting: dict[Future[str], Point] = {}
-    task = TaskProgress("", len(points))
+    task, version = TaskProgress("", len(points)), _engine.engine_version()
     try:
         with Bar(len(points), shown) as bar:
             for drive, own in _by_drive(points):
-                prepared = client.submit(_prepared, drive, _engine.engine_version(), pure=False)
+                prepared = client.submit(_prepared, drive, version, pure=False)
                 for point in own:
-                    waiting[client.submit(_measured, prepared, point.job, pure=False)] = point
+                    future = client.submit(_measured, prepared, point.job, version, pure=False)
+                    waiting[future] = point
             for future in as_completed(list(waiting), loop=client.loop):
                 point = waiting.pop(future)
                 task.label = f"{point.drive.name}, {point.values}"
@@ -109,17 +110,23 @@ def _result(future: Future[str], point: Point) -> str:
 
 
 def _prepared(drive: Drive, engine_version: str) -> Drive:
+    _check_engine(engine_version)
+    drive.make()
+    return drive
+
+
+def _measured(drive: Drive, job: Job | Trace, engine_version: str) -> str:
+    # Dask may have moved the drive to a worker that prepares it again, and has another engine.
+    _check_engine(engine_version)
+    return json.dumps(measured(drive, [job]))
+
+
+def _check_engine(engine_version: str) -> None:
     if engine_version != _engine.engine_version():
         raise RequestError(
             f"a worker of the cluster has engine {_engine.engine_version()}, here it is "
             f"{engine_version}: install the same version of drivelab there"
         )
-    drive.make()
-    return drive
-
-
-def _measured(drive: Drive, job: Job | Trace) -> str:
-    return json.dumps(measured(drive, [job]))
 
 
 def _distributed() -> Any:

@@ -25,7 +25,7 @@ class Point:
     """One measurement of a sweep."""
 
     values: dict[str, Any]
-    """What is varied, by key."""
+    """What is varied, by key; states by their names."""
     repeat: int
     drive: Drive
     """As the job finds it, not yet prepared."""
@@ -62,6 +62,7 @@ def points(
         )
     if STATE in varied.keys and state is not None:
         raise RequestError("state: it is in the grid and beside it; once is allowed")
+    _check_names([values[STATE] for values in varied.combinations if STATE in values])
     found: list[Point] = []
     variants: dict[str, list[Drive]] = {}
     for values in varied.combinations:
@@ -70,11 +71,26 @@ def points(
         if label not in variants:
             variants[label] = _variants(drive, own_values, state, seeds)
         own = _job(job, values)
-        found += [Point(values, n, each, own) for n, each in enumerate(variants[label])]
+        named = _named(values)
+        found += [Point(named, n, each, own) for n, each in enumerate(variants[label])]
     for key, each in (varied.axes or {}).items():
         if key not in APART_FROM_PARAMETERS:
             _check_apart(key, each, drive, found[0].job)
     return found
+
+
+def _named(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as tables have them: of a state of one's own, its name."""
+    return {k: v.name if isinstance(v, State) else v for k, v in values.items()}
+
+
+def _check_names(states: Sequence[Any]) -> None:
+    """Raises RequestError for two states that tables could not tell apart."""
+    known: dict[str, Any] = {}
+    for state in states:
+        name = state.name if isinstance(state, State) else str(state)
+        if known.setdefault(name, state) != state:
+            raise RequestError(f'state: two of them are named "{name}"; give each its own name')
 
 
 def _is_job(key: str) -> bool:
@@ -132,5 +148,5 @@ def _variants(
     own = drive.with_model(checks.text(MODEL, values[MODEL])) if MODEL in values else drive
     if parameters:
         own = own.with_parameters(parameters)
-    before = values.get(STATE, state) or "new"
+    before = values.get(STATE, "new" if state is None else state)
     return [own.with_seed(seed).in_state(before) for seed in seeds]

@@ -96,7 +96,7 @@ class _Range:
         # Every whole number has as much room as the others: the ends, too.
         least, most = self._least, self._most + 1 if self._is_whole else self._most
         value = least * (most / least) ** share if self._is_log else least + (most - least) * share
-        return min(int(value), self._most) if self._is_whole else float(value)
+        return min(math.floor(value), self._most) if self._is_whole else float(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -188,10 +188,15 @@ def _check(connection: duckdb.DuckDBPyConnection, file: Path, *, making: bool) -
     if not names and making:
         connection.execute(f"BEGIN; {_SQL} INSERT INTO layout VALUES ({VERSION}); COMMIT")
         return
-    version = (
-        connection.execute("SELECT version FROM layout").fetchone() if "layout" in names else None
-    )
-    if version != (VERSION,) or "points" not in names:
+    try:
+        connection.execute("SELECT key, report FROM points LIMIT 0")
+        version = connection.execute("SELECT version FROM layout").fetchone()
+    except duckdb.IOException:
+        raise
+    except duckdb.Error:
+        # Tables, or columns of them, are missing.
+        version = None
+    if version != (VERSION,):
         raise RequestError(
             f'store "{file}": this file is no store of points in layout {VERSION}; give another'
         )

@@ -17,6 +17,7 @@ from drivelab.lab import sensitivity as sensitivities
 from drivelab.lab.axes import MODEL
 from drivelab.lab.points import Point
 from drivelab.lab.result import Result
+from drivelab.states import State
 from drivelab.targets import Report
 
 DIRECTION = "direction"
@@ -76,6 +77,7 @@ class Study:
         """The points that have these values of what was varied; raises RequestError for others."""
         wanted: dict[str, Any] = {}
         for key, value in values.items():
+            value = value.name if isinstance(value, State) else value
             known = list(dict.fromkeys(point.values.get(key) for point in self._points))
             if key not in self._keys:
                 hint = nearest(key, self._keys)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import queue
 import signal
 import sys
@@ -41,8 +42,9 @@ def main(descriptor: int) -> None:
         assert drive is not None
         try:
             channel.send((REPORT, _measured(drive, job)))
-        except (RequestError, WorkError) as error:
-            channel.send((FAILED, error))
+        # What somebody's own state raises ends no worker, which would be blamed on memory.
+        except (Exception, SystemExit) as error:
+            channel.send((FAILED, _told(error)))
 
 
 def _measured(drive: Drive, job: Job | Trace) -> tuple[str, float, float]:
@@ -56,13 +58,26 @@ def _measured(drive: Drive, job: Job | Trace) -> tuple[str, float, float]:
 def _listen(channel: Connection, tasks: queue.Queue[Any]) -> None:
     while True:
         try:
-            tasks.put(channel.recv())
-        except (RequestError, WorkError) as error:
-            # A drive that can't be made here: its model or its state has changed meanwhile.
-            channel.send((FAILED, error))
+            sent = channel.recv_bytes()
         except (EOFError, OSError):
             # The parent is gone, perhaps by a signal that it heard nothing of.
             os._exit(0)
+        try:
+            tasks.put(pickle.loads(sent))
+        # A drive that can't be made here: its model or its state has changed meanwhile, or the
+        # file of its state, which is imported here, raises anything at all.
+        except (Exception, SystemExit) as error:
+            channel.send((FAILED, _told(error)))
+
+
+def _told(error: BaseException) -> RequestError | WorkError:
+    """An error as the parent raises it, which may not have the class of somebody's own."""
+    if isinstance(error, RequestError | WorkError):
+        return error
+    # Needed only where something is wrong.
+    from drivelab.plugins import failure_text
+
+    return WorkError(f"a worker: {failure_text(error, '')}")
 
 
 if __name__ == "__main__":

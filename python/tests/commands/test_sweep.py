@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from drivelab import cli
+from drivelab.lab.workers import Worker
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "policies.toml"
 SMALL = """
@@ -113,6 +114,31 @@ def test_a_wrong_file_is_refused_by_name(
     file.write_text(SMALL.replace(old, new), encoding="utf-8")
     assert cli.run(["sweep", str(file)]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_places_for_tables_are_checked_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Worker, "start", lambda *_: pytest.fail("something ran"))
+    file = tmp_path / "s.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    for csv in ("/proc/x.csv", str(tmp_path / "no" / "x.csv"), str(tmp_path)):
+        assert cli.run(["sweep", str(file), "--csv", csv]) == 2
+        assert f'--csv "{csv}": ' in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()
+
+
+def test_notes_on_several_models_name_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s.toml"
+    text = SMALL.replace("job.iodepth = [1, 32]", 'model = ["intel-x25-m-g2-80gb"]')
+    text = text.replace("[set]\nflash.pages_per_block = 128\n", "")
+    file.write_text(text, encoding="utf-8")
+    assert cli.run(["sweep", str(file)]) == 0
+    said = capsys.readouterr().err
+    assert "at this scale: spare area of a die" in said
+    assert "intel-x25-m-g1-80gb" not in said
 
 
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,8 @@ import pytest
 import drivelab as dl
 from drivelab import cli
 from drivelab.lab import cluster, workers
+from drivelab.lab.axes import varied
+from drivelab.lab.points import points
 
 DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
 JOB = dl.Job(rw="randwrite", bs="4k", iodepth=4, io_size="64m")
@@ -91,6 +93,31 @@ def _made() -> int:
 def test_what_a_point_can_not_be_is_said_from_afar(client: distributed.Client) -> None:
     with pytest.raises(dl.RequestError, match="install the same version"):
         client.submit(cluster._prepared, DRIVE, "0.0.0").result()
+
+
+def test_a_drive_that_is_moved_is_not_measured_by_another_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Prepared by one worker, and sent by Dask to another with its own version of drivelab."""
+
+    class Moving:
+        loop = None
+
+        def submit(self, task: Any, *given: Any, pure: bool) -> Any:
+            if task is cluster._measured:
+                with monkeypatch.context() as elsewhere:
+                    elsewhere.setattr(cluster._engine, "engine_version", lambda: "0.0.0")
+                    task(*given)
+            return task(*given)
+
+        def cancel(self, futures: Any) -> None:
+            assert futures == []
+
+    what = varied({"job.iodepth": [1]}, None)
+    found = points(DRIVE, what, JOB.with_options(io_size="64k"), None, 1)
+    client: Any = Moving()
+    with pytest.raises(dl.RequestError, match=r"has engine 0\.0\.0.*install the same version"):
+        cluster.measure(client, found, lambda *_: pytest.fail("it was kept"), shown=False)
 
 
 @contextmanager

@@ -35,6 +35,12 @@ def test_a_range_in_the_logarithm() -> None:
     assert np.histogram(np.log10(found), bins=4, range=(0, 4))[0].tolist() == [64] * 4
 
 
+def test_whole_numbers_below_zero_have_as_much_room_as_others() -> None:
+    # 1024 draws, of which those of equal x differ in y.
+    found = dl.samples({"x": (-3, 0), "y": (0.0, 1.0)}, 1024)
+    assert Counter(point["x"] for point in found) == dict.fromkeys((-3, -2, -1, 0), 256)
+
+
 def test_points_that_are_equal_are_there_once() -> None:
     assert sorted(point["x"] for point in dl.samples({"x": (1, 3)}, 16)) == [1, 2, 3]
 

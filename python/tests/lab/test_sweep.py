@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,9 @@ import pytest
 
 import drivelab as dl
 from drivelab.lab import store
+from drivelab.lab.workers import Worker
+from drivelab.progress import TaskProgress
+from drivelab.states import STATES
 
 DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
 JOB = dl.Job(rw="randwrite", bs="4k", iodepth=4, io_size="256m")
@@ -174,6 +179,65 @@ def test_a_worker_that_dies_costs_its_point_only(
     assert killed
 
 
+class Raising:
+    """What raises as soon as another process takes it."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return exec, (f"raise {self.what}",)
+
+
+@pytest.mark.parametrize("what", ["ValueError('no')", "OSError('no')", "SystemExit('no')"])
+def test_a_worker_says_what_it_could_not_take(what: str) -> None:
+    """Deaf or gone it would keep its sweep waiting for ever, or be blamed on memory."""
+    one = Worker()
+    one.start()
+    try:
+        assert one._channel is not None
+        one._channel.send(Raising(what))
+        with pytest.raises(dl.WorkError, match=what.replace("('no')", ": no")):
+            _heard(one)
+        # It can't measure this either, and lives on.
+        one._channel.send((DRIVE, Raising.__name__))
+        with pytest.raises(dl.RequestError, match="job = 'Raising': allowed"):
+            _heard(one)
+    finally:
+        one.close()
+
+
+def _heard(one: Worker) -> None:
+    assert one._channel is not None
+    assert one._channel.poll(30), "it says nothing"
+    one._heard(TaskProgress(""))
+
+
+STATE = """
+import sys
+import drivelab as dl
+
+if sys.argv[0].endswith("worker.py"):
+    raise ValueError("not here")
+
+@dl.state(after="new")
+def nothing(bench):
+    "Nothing."
+"""
+
+
+def test_a_state_that_workers_cannot_import_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "state_of_mine.py").write_text(STATE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    state = importlib.import_module("state_of_mine").nothing
+    job = JOB.with_options(io_size="64k")
+    with pytest.raises(dl.RequestError, match=r'state_of_mine.py": .*ValueError: not here'):
+        dl.sweep(DRIVE, {"job.iodepth": [1]}, job=job, state=state, workers=1, progress=False)
+
+
 def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from drivelab.lab import workers
 
@@ -205,6 +269,12 @@ def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch
         ({"grid": {"spare_ratio": [0.1, "0.10"]}}, "0.1 and '0.10' are one value"),
         ({"grid": {"job.bs, job.iodepth": [("4k",)]}}, "allowed: 2 values, one of each key"),
         ({"grid": None}, "give a grid"),
+        ({"grid": {}}, "give a grid"),
+        ({"state": ""}, "state = '': allowed: a text, and not an empty one"),
+        (
+            {"grid": {"state": ["used", replace(STATES["new"], name="used")]}, "state": None},
+            'state: two of them are named "used"',
+        ),
         ({"points": [{"spare_ratio": 0.1}]}, '"spare_ratio" is varied in two places'),
         ({"points": [{"job.bs": "4k"}, {"bs": 1}]}, "point 2: bs, job.bs: every point needs"),
         ({"points": [{"job.bs": "4k"}, {"job.bs": "4k"}]}, "point 2: it is there twice"),
@@ -234,6 +304,41 @@ def test_a_file_of_something_else_is_no_store(tmp_path: Path) -> None:
         made.execute("CREATE TABLE mine (x INTEGER)")
     with pytest.raises(dl.RequestError, match="no store of points"):
         swept(store=file)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE TABLE layout (revision INTEGER); CREATE TABLE points (key VARCHAR, report JSON)",
+        "CREATE TABLE layout AS SELECT 1::INTEGER AS version; CREATE TABLE points (x INTEGER)",
+    ],
+)
+def test_tables_of_the_same_names_are_no_store(made: str, tmp_path: Path) -> None:
+    file = tmp_path / "other.duckdb"
+    with duckdb.connect(str(file)) as other:
+        other.execute(made)
+    with pytest.raises(dl.RequestError, match="no store of points"):
+        swept(store=file)
+
+
+@dl.state(after="new", name="half-written")
+def half_written(bench: dl.Bench) -> None:
+    """Half of its bytes, written once."""
+    bench.run(dl.Job(rw="write", bs="128k", size="50%"))
+
+
+def test_states_of_ones_own_are_told_apart_by_name() -> None:
+    job = JOB.with_options(io_size="64k")
+    states = {"state": ["new", half_written]}
+    for varied in ({"grid": states}, {"points": [{"state": state} for state in states["state"]]}):
+        study = dl.sweep(DRIVE, **varied, job=job, workers=1, progress=False)
+        frame = study.frame()
+        assert frame["state"].to_list() == ["new", "half-written"]
+        assert study.means("iops")["state"].to_list() == ["new", "half-written"]
+        assert len(study.where({"state": half_written})) == 1
+        [found] = study.where({"state": "half-written"})
+        alone = DRIVE.prepare(half_written, progress=False).run(job, progress=False)
+        assert found.report == alone.report
 
 
 def test_plots_show_what_was_varied(alone: dl.Study, tmp_path: Path) -> None:
