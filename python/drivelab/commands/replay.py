@@ -16,6 +16,7 @@ from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
 from drivelab.errors import RequestError
 from drivelab.fio.units import time_ns
+from drivelab.lab.trace import IDLE_CAP
 from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import bytes_text, derive_seed
@@ -35,7 +36,9 @@ Pacing = Annotated[
 ]
 IdleCap = Annotated[
     str | None,
-    typer.Option("--idle-cap", metavar="TIME", help="Longest gap with capped; default: 25ms."),
+    typer.Option(
+        "--idle-cap", metavar="TIME", help=f"Longest gap with capped; default: {IDLE_CAP}."
+    ),
 ]
 QueueDepth = Annotated[
     int | None,
@@ -238,14 +241,11 @@ def _pacing(name: str, queue_depth: int | None) -> laboratory.Pacing:
     return next(pacing for pacing in laboratory.PACINGS if pacing == name)
 
 
-IDLE_CAP = "25ms"
-
-
 def _idle_cap_ns(text: str | None, pacing: str) -> int:
     if text is not None and pacing != "capped":
         raise RequestError(f"--idle-cap {text}: counts with --pacing capped only")
     try:
-        return time_ns(text or IDLE_CAP)
+        return time_ns(IDLE_CAP if text is None else text)
     except ValueError as error:
         raise RequestError(f'--idle-cap "{text}": expected {error}') from None
 

@@ -197,11 +197,10 @@ class Drive:
         `every` is the length of a step in the drive's time. Raises RequestError as `run`.
         """
         from drivelab.lab.result import Result
-        from drivelab.lab.steady import duration_ns
         from drivelab.lab.steps import Steps
 
         own = _checked("steps", jobs)
-        every_ns = duration_ns("every", every)
+        every_ns = checks.time_ns("every", every, 1)
         run = begin_jobs(self.make(), own, self._seed, log)
 
         def result(ended: EngineRun, stopped: bool) -> Result:

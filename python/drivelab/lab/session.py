@@ -13,7 +13,6 @@ from drivelab.errors import RequestError, nearest
 from drivelab.lab import checks
 from drivelab.lab.inside import Inside
 from drivelab.lab.requests import OPS, request_table
-from drivelab.lab.steady import duration_ns
 from drivelab.quantities import NS_PER_S, SECTOR_BYTES
 from drivelab.targets.going import FOR_EVER_NS, EngineSession
 
@@ -95,7 +94,7 @@ class Session:
 
         Columns as `Result.requests`, with the number of each in `request`.
         """
-        return self.advance_to(self.now_ns + duration_ns("time", time))
+        return self.advance_to(self.now_ns + checks.time_ns("time", time, 1))
 
     def advance_to(self, time_ns: int) -> pl.DataFrame:
         """The same up to a time of the drive's clock."""
