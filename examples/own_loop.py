@@ -9,7 +9,7 @@ import drivelab as dl
 BATCH, BLOCK_BYTES = 256, 4096
 drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/64").prepare("filled")
 session = drive.open()
-before = session.counters()
+before = session.counters
 choice = np.random.default_rng(1)
 slowest_ms = []
 for _ in range(400):
@@ -22,7 +22,7 @@ for _ in range(400):
 
 print(f"slowest write of ten batches: {max(slowest_ms[:10]):.0f} ms at the beginning,", end=" ")
 print(f"{max(slowest_ms[-10:]):.0f} ms at the end, after {session.now_ns / 1e9:.0f} s")
-used = {key: value - before[key] for key, value in session.counters().items()}
+used = {key: value - before[key] for key, value in session.counters.items()}
 programmed = used["program_bytes_host"] + used["program_bytes_cleaning"]
 print(f"write_amplification: {programmed / used['host_write_bytes']:.2f}")
 table = session.inside().blocks.group_by("role").agg(pl.len(), pl.col("valid_share").mean())

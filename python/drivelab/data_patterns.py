@@ -46,6 +46,8 @@ def parse_data_pattern(text: str, option: str = "--data") -> DataPattern:
     Compressible(kind='compressible', compressed_percent=46.0, duplicate_percent=30.0, \
 duplicate_pool=1024)
     """
+    if not isinstance(text, str):
+        raise RequestError(f"{option} = {text!r}: allowed: a text: {_ALLOWED}")
     if text in NAMED:
         return NAMED[text]
     fields: dict[str, Any] = {}

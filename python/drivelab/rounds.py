@@ -72,11 +72,11 @@ def _round(report: Report) -> dict[str, Any]:
         "flash_write_bytes": counters.program_bytes(used),
         "write_amplification": counters.write_amplification(used),
         "erases": counters.erase_count(used),
-        "write_latency_max_us": _latest_us(job["write"]),
+        "write_latency_max_us": _longest_us(job["write"]),
     }
 
 
-def _latest_us(direction: dict[str, Any]) -> float | None:
+def _longest_us(direction: dict[str, Any]) -> float | None:
     latency = direction["latency_ns"]
     return latency["max"] / 1000 if latency and direction["ios"] else None
 
@@ -85,7 +85,8 @@ def year(reports: Sequence[Report], recorded_s: float, model: Model) -> dict[str
     """What a year of the last rounds does to a drive: bytes, and cycles of an average block.
 
     The trace took `recorded_s` when it was recorded, and goes on so all the time. None where no
-    time was recorded, nothing was written, or there is no flash.
+    time was recorded, nothing was written, or there is no flash. `worn_out_after_years` is None
+    where endurance isn't known, and where all that was written stayed in the write buffer.
     """
     window = reports[-WINDOW:]
     used = [counters.spent_in(report) for report in window]
@@ -104,5 +105,5 @@ def year(reports: Sequence[Report], recorded_s: float, model: Model) -> dict[str
         "flash_write_bytes": round(flash * per_year),
         "cycles": cycles,
         "endurance_cycles": endurance,
-        "worn_out_after_years": endurance / cycles if endurance else None,
+        "worn_out_after_years": endurance / cycles if endurance and cycles else None,
     }

@@ -151,6 +151,7 @@ def test_requests_beyond_the_drive_are_refused_wrapped_or_renumbered(
         (MQSIM, ["--format", "mqsin"], 'did you mean "mqsim"'),
         (MQSIM, ["--pacing", "asap"], "Allowed: arrival, closed, capped"),
         (MQSIM, ["--pacing", "capped", "--idle-cap", "soon"], '--idle-cap "soon"'),
+        (MQSIM, ["--pacing", "capped", "--idle-cap", ""], '--idle-cap ""'),
         (MQSIM, ["--queue-depth", "4"], "--pacing closed"),
         (MQSIM, ["--device", "7"], "device"),
         (MQSIM, ["--state", "broken"], "Allowed: new, filled, filled-random, used"),

@@ -132,3 +132,30 @@ def test_what_never_gets_steady_is_refused(
         trace.write_text(trace.read_text().replace("Write", "Read"))
     assert cli.run(["replay", str(trace), "--drive", drive, "--until-steady"]) == 2
     assert reason in capsys.readouterr().err
+
+
+def test_rounds_that_stay_in_the_write_buffer_wear_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.iolog"
+    lines = ["fio version 3 iolog", "0 x add", "0 x open", "5 x write 0 4096"]
+    path.write_text("\n".join([*lines, "9 x write 4096 4096", "12 x close"]) + "\n")
+    words = ["replay", str(path), "--drive", "samsung-slc-64gb", "--repeat", "2"]
+    assert cli.run([*words, "--json"]) == 0
+    worn = json.loads(capsys.readouterr().out)["rounds"]["year"]
+    assert worn["host_write_bytes"] > 0 == worn["flash_write_bytes"] == worn["cycles"]
+    assert worn["worn_out_after_years"] is None
+    assert cli.run(words) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "not worn, as these rounds wrote nothing to flash" in said
+
+
+def test_fewer_rounds_than_can_be_steady_are_refused(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["replay", str(trace), "--drive", MODEL_NAME, *SETS, "--until-steady", "--repeat"]
+    for count in ("1", "2", "3"):
+        assert cli.run([*words, count]) == 2
+        assert f"--repeat {count}: with --until-steady at least 4" in capsys.readouterr().err
+    found = replayed(trace, capsys, "--until-steady", "--repeat", "4")
+    assert found["rounds"]["count"] == 4

@@ -16,6 +16,7 @@ from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
 from drivelab.errors import RequestError
 from drivelab.fio.units import time_ns
+from drivelab.lab.trace import IDLE_CAP
 from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import bytes_text, derive_seed
@@ -35,7 +36,9 @@ Pacing = Annotated[
 ]
 IdleCap = Annotated[
     str | None,
-    typer.Option("--idle-cap", metavar="TIME", help="Longest gap with capped; default: 25ms."),
+    typer.Option(
+        "--idle-cap", metavar="TIME", help=f"Longest gap with capped; default: {IDLE_CAP}."
+    ),
 ]
 QueueDepth = Annotated[
     int | None,
@@ -182,6 +185,11 @@ Goal = tuple[int, bool]
 def _goal(repeat: int | None, until_steady: bool, drive: Subject, trace: traces.Trace) -> Goal:
     """What the options say; raises RequestError for what never gets steady."""
     if until_steady:
+        if repeat is not None and repeat < rounds.WINDOW:
+            raise RequestError(
+                f"--repeat {repeat}: with --until-steady at least {rounds.WINDOW}, as steady are "
+                f"{rounds.STEADY_TEXT}"
+            )
         reason = "a real drive doesn't tell" if isinstance(drive, RealDrive) else None
         if drive.is_disk:
             reason = "a hard disk has none"
@@ -189,14 +197,16 @@ def _goal(repeat: int | None, until_steady: bool, drive: Subject, trace: traces.
             reason = f"{trace.name} has no writes"
         if reason is not None:
             raise RequestError(f"--until-steady: goes by write amplification, and {reason}")
-    return repeat or (rounds.ROUNDS_MAX if until_steady else 1), until_steady
+    if repeat is None:
+        repeat = rounds.ROUNDS_MAX if until_steady else 1
+    return repeat, until_steady
 
 
 def _of_rounds(
     reports: list[Report], trace: traces.Trace, drive: Subject, goal: Goal
 ) -> dict[str, Any]:
     """What is said of rounds, if there were to be several."""
-    if goal[0] == 1:
+    if goal == (1, False):
         return {}
     recorded_s = float(trace.record()["duration_s"])
     worn = rounds.year(reports, recorded_s, drive) if isinstance(drive, Model) else None
@@ -231,14 +241,11 @@ def _pacing(name: str, queue_depth: int | None) -> laboratory.Pacing:
     return next(pacing for pacing in laboratory.PACINGS if pacing == name)
 
 
-IDLE_CAP = "25ms"
-
-
 def _idle_cap_ns(text: str | None, pacing: str) -> int:
     if text is not None and pacing != "capped":
         raise RequestError(f"--idle-cap {text}: counts with --pacing capped only")
     try:
-        return time_ns(text or IDLE_CAP)
+        return time_ns(IDLE_CAP if text is None else text)
     except ValueError as error:
         raise RequestError(f'--idle-cap "{text}": expected {error}') from None
 
@@ -298,10 +305,13 @@ def _print_rounds(found: dict[str, Any], recorded_s: float) -> None:
     if worn := found["year"]:
         life = ""
         if worn["endurance_cycles"]:
-            life = (
-                f", which stands {worn['endurance_cycles']}: worn out after "
-                f"{number(worn['worn_out_after_years'], 3)} years"
+            years = worn["worn_out_after_years"]
+            when = (
+                "not worn, as these rounds wrote nothing to flash"
+                if years is None
+                else f"worn out after {number(years, 3)} years"
             )
+            life = f", which stands {worn['endurance_cycles']}: {when}"
         out.print(
             f"a year of it, {number(recorded_s)} s a round: the host writes "
             f"{bytes_text(worn['host_write_bytes'])}, the flash "

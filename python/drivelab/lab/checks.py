@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from drivelab.errors import RequestError
 from drivelab.fio import units
 
 
 def plain(value: object) -> object:
     """One of numpy's numbers as Python's, which files can hold; anything else as it is."""
-    item = getattr(value, "item", None)
-    return value if item is None else item()
+    single = getattr(value, "shape", None) == ()
+    return value.item() if single and hasattr(value, "item") else value
 
 
 def whole(key: str, value: object, least: int, most: int) -> int:
@@ -22,14 +24,47 @@ def whole(key: str, value: object, least: int, most: int) -> int:
     return number
 
 
-def time_ns(key: str, value: object) -> int:
+def time_ns(key: str, value: object, least: int = 0) -> int:
     """A time as text with its unit, or as a number of seconds, in ns; raises RequestError."""
     found = plain(value)
-    known = isinstance(found, str | int | float) and not isinstance(found, bool)
+    if isinstance(found, float):
+        found = seconds_text(found)
+    known = isinstance(found, str | int) and not isinstance(found, bool)
     try:
-        return units.time_ns(str(found) if known else "")
+        time = units.time_ns(str(found) if known else "")
     except ValueError as error:
         raise RequestError(f"{key} = {value!r}: allowed: {error}") from None
+    if time < least:
+        raise RequestError(f"{key} = {value!r}: allowed: {least} ns or more")
+    return time
+
+
+def number_text(value: float) -> str:
+    """A number as fio's files have it, which know no exponents.
+
+    >>> number_text(2e-05), number_text(0.1 + 0.2), number_text(4096.0)
+    ('0.00002', '0.3', '4096')
+    """
+    return f"{Decimal(f'{value:.15g}'):f}"
+
+
+def seconds_text(value: float) -> str:
+    """Seconds as fio's files have them, rounded to ns unless nothing would be left.
+
+    >>> seconds_text(1 / 3), seconds_text(2e-05), seconds_text(1e-12)
+    ('0.333333333', '0.00002', '0.000000000001')
+    """
+    exact = Decimal(repr(value))
+    rounded = Decimal(f"{exact:.9f}")
+    return f"{(rounded if rounded else exact).normalize():f}"
+
+
+def switch(key: str, value: object) -> bool:
+    """A truth value; raises RequestError."""
+    found = plain(value)
+    if not isinstance(found, bool):
+        raise RequestError(f"{key} = {value!r}: allowed: True, False")
+    return found
 
 
 def text(key: str, value: object) -> str:

@@ -64,7 +64,7 @@ class Drive:
         seed: int = 1,
         scale: str | None = None,
     ) -> None:
-        overrides = [(key, _text(key, value)) for key, value in (parameters or {}).items()]
+        overrides = [] if parameters is None else _overrides(parameters)
         if scale is not None:
             divisor = models.scale_divisor(checks.text("scale", scale), "scale")
             overrides.append(("scale_divisor", divisor))
@@ -120,9 +120,8 @@ class Drive:
 
     def with_parameters(self, parameters: Mapping[str, object]) -> Drive:
         """A new drive of the model with more parameters changed; nothing was done to it yet."""
-        overrides = [(key, _text(key, value)) for key, value in parameters.items()]
         found = self._like(())
-        found._model = self._model.with_overrides(overrides)
+        found._model = self._model.with_overrides(_overrides(parameters))
         return found
 
     def with_model(self, model: str | Path) -> Drive:
@@ -197,11 +196,10 @@ class Drive:
         `every` is the length of a step in the drive's time. Raises RequestError as `run`.
         """
         from drivelab.lab.result import Result
-        from drivelab.lab.steady import duration_ns
         from drivelab.lab.steps import Steps
 
         own = _checked("steps", jobs)
-        every_ns = duration_ns("every", every)
+        every_ns = checks.time_ns("every", every, 1)
         run = begin_jobs(self.make(), own, self._seed, log)
 
         def result(ended: EngineRun, stopped: bool) -> Result:
@@ -221,7 +219,7 @@ class Drive:
 
         pattern = parse_data_pattern(data, "data").model_dump()
         seed = derive_seed(self._seed, self.name, "session")
-        session = EngineSession(self.make(), pattern, seed, fua)
+        session = EngineSession(self.make(), pattern, seed, checks.switch("fua", fua))
         return Session(session, self.name, self.capacity_bytes)
 
     def inside(self) -> Inside:
@@ -411,6 +409,15 @@ def _checked(method: str, jobs: Sequence[Job | Trace]) -> tuple[Job, ...]:
     for job in jobs:
         checks.instance("job", job, Job, f"; several as {method}(one, another)")
     return tuple(job for job in jobs if isinstance(job, Job))
+
+
+def _overrides(parameters: object) -> list[tuple[str, str]]:
+    """Parameters as `--set` takes them; raises RequestError."""
+    if not isinstance(parameters, Mapping):
+        raise RequestError(
+            f"parameters = {parameters!r}: allowed: names with values, as {{'spare_ratio': 0.28}}"
+        )
+    return [(checks.text("parameter", key), _text(key, item)) for key, item in parameters.items()]
 
 
 def _text(key: str, value: object) -> str:

@@ -14,6 +14,9 @@ from drivelab.lab import checks
 ANY_CAPACITY_BYTES = 2**62
 """Options are checked when a job is made; what depends on the drive's size, when it runs."""
 
+_SECONDS = ("runtime", "ramp_time", "startdelay")
+"""Times that are seconds without a unit; `thinktime` is microseconds then, as in fio."""
+
 Value = str | int | float | bool | None
 
 Mode = Literal[
@@ -24,7 +27,7 @@ Mode = Literal[
 class Job:
     """One stream of requests. Options and their values are fio's: sizes as numbers of bytes or text
     ("4k", "25%"; "4ki" is 4000 bytes, as in fio), times in seconds or with a unit ("30s", "5m",
-    "250us").
+    "250us"); `thinktime` without a unit is in microseconds, as in fio.
 
     >>> job = Job(rw="randwrite", bs="4k", iodepth=32, runtime="30s", time_based=True)
     >>> job
@@ -73,8 +76,9 @@ class Job:
             "rate_iops": rate_iops,
             "thinktime": thinktime,
         }
-        given = {key: value for key, value in (named | options).items() if value is not None}
-        self._options = given
+        # As files can hold them, numpy's numbers, too.
+        given = {key: checks.plain(value) for key, value in (named | options).items()}
+        self._options: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         self.name = checks.text("name", name)
         self.data = data
         self._pattern = parse_data_pattern(data, "data")
@@ -136,11 +140,10 @@ class Job:
 
 def _text(key: str, value: object) -> str:
     """An option's value as a job file has it."""
-    value = checks.plain(value)
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, float):
-        return f"{value:.15g}"
+        return checks.seconds_text(value) if key in _SECONDS else checks.number_text(value)
     if isinstance(value, int | str):
         return str(value)
     raise RequestError(f"{key} = {value!r}: an option is a number or a text")

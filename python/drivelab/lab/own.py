@@ -144,15 +144,13 @@ def state(
         raise RequestError(f"restored_by = {restored_by!r}: needs after=..., which it restores")
     if colour not in COLOURS:
         raise RequestError(f"colour = {colour!r}: allowed: {', '.join(COLOURS)}")
-    place = order if order is not None else 1.0 if parent is None else parent.traits.order + 1
-    if not math.isfinite(place):
-        raise RequestError(f"order = {order!r}: allowed: finite numbers")
+    place = _place(order, parent)
 
     def decorate(function: StateFunction) -> State:
         own, origin = _name("state", name, function), _origin(function)
         text = " ".join(_docstring("state", own, function).split("\n\n")[0].split()).rstrip(".")
         before = SECURE_ERASE if parent is None else parent.name
-        traits = StateTraits(order=float(place), colour=colour)
+        traits = StateTraits(order=place, colour=colour)
         if parent is not None and restored_by:
             traits = replace(traits, restores=parent.name, by=restored_by)
         return State(
@@ -169,17 +167,27 @@ def state(
     return decorate
 
 
+def _place(order: float | None, parent: State | None) -> float:
+    if order is None:
+        return 1.0 if parent is None else float(parent.traits.order + 1)
+    place: Any = checks.plain(order)
+    known = isinstance(place, int | float) and not isinstance(place, bool)
+    if not known or not math.isfinite(place):
+        raise RequestError(f"order = {order!r}: allowed: finite numbers")
+    return float(place)
+
+
 def _parent(after: str | State | None) -> State | None:
     if after is None or isinstance(after, State):
         return after
-    if after not in STATES:
+    if checks.text("after", after) not in STATES:
         hint = nearest(str(after), STATES)
         raise RequestError(f'after = "{after}": unknown{hint} Give one of your own as it is.')
     return STATES[after]
 
 
 def _name(word: str, name: str | None, function: Callable[..., object]) -> str:
-    own = function.__name__.replace("_", "-") if name is None else name
+    own = function.__name__.replace("_", "-") if name is None else checks.text("name", name)
     letters = own.replace("-", "")
     if not (letters.isascii() and letters.isalnum() and own == own.lower()):
         raise RequestError(f'{word} "{own}": allowed in names: lower-case letters, digits, dashes')
@@ -193,8 +201,9 @@ def _group(group: str) -> str:
     return words.lower()
 
 
-def _listed(states: Iterable[str | State]) -> list[str | State]:
-    found: list[str | State] = [states] if isinstance(states, str) else list(states)
+def _listed(states: object) -> list[str | State]:
+    several = list(states) if isinstance(states, Iterable) else []
+    found: list[str | State] = [states] if isinstance(states, str) else several
     if not found or not all(isinstance(item, str | State) for item in found):
         raise RequestError(f"states = {states!r}: allowed: names of states, or states of your own")
     return found

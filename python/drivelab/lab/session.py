@@ -13,7 +13,6 @@ from drivelab.errors import RequestError, nearest
 from drivelab.lab import checks
 from drivelab.lab.inside import Inside
 from drivelab.lab.requests import OPS, request_table
-from drivelab.lab.steady import duration_ns
 from drivelab.quantities import NS_PER_S, SECTOR_BYTES
 from drivelab.targets.going import FOR_EVER_NS, EngineSession
 
@@ -62,7 +61,7 @@ class Session:
         `op` is "read", "write", "trim" or "flush", or one for each (numbers 0, 1, 3 and 2 do,
         too); `offset` and `length` are bytes, whole sectors of 512; `at_ns` is when they come,
         ascending, by default now. Single values count for all. Raises RequestError, naming the
-        first element that can't be; nothing has been handed over then.
+        first element that can't be; nothing has been handed over then. No elements, no numbers.
         """
         at = self.now_ns if at_ns is None else at_ns
         columns: list[NDArray[Any]] = [
@@ -78,6 +77,8 @@ class Session:
             raise RequestError(
                 f"op, offset, length, at_ns have {sizes} elements; allowed: as many each, or one"
             ) from None
+        if not codes.size:
+            return np.empty(0, dtype=np.uint64)
         flush = codes == OPS.index("flush")
         self._check_range(lba, sectors, flush)
         self._check_times(times)
@@ -87,7 +88,7 @@ class Session:
             np.where(flush, 0, sectors).astype(np.uint32),
             np.ascontiguousarray(times, dtype=np.uint64),
         )
-        self._latest_ns = max(self._latest_ns, *times[-1:].tolist())
+        self._latest_ns = max(self._latest_ns, int(times[-1]))
         return np.arange(first, first + codes.size, dtype=np.uint64)
 
     def advance(self, time: str | float) -> pl.DataFrame:
@@ -95,7 +96,7 @@ class Session:
 
         Columns as `Result.requests`, with the number of each in `request`.
         """
-        return self.advance_to(self.now_ns + duration_ns("time", time))
+        return self.advance_to(self.now_ns + checks.time_ns("time", time, 1))
 
     def advance_to(self, time_ns: int) -> pl.DataFrame:
         """The same up to a time of the drive's clock."""
@@ -112,8 +113,9 @@ class Session:
         """Every block and every die, as they are now."""
         return Inside.of(self._session.inside())
 
+    @property
     def counters(self) -> dict[str, float]:
-        """What the drive has done since it was made; see docs/results.md."""
+        """What the drive has counted since it was made, by name with unit."""
         return self._session.counters()
 
     def _check_range(
@@ -150,7 +152,7 @@ class Session:
 
 
 def _codes(op: str | Sequence[str] | NDArray[Any]) -> NDArray[np.uint8]:
-    words = np.atleast_1d(np.asarray(op))
+    words = _column("op", op)
     if words.dtype.kind in "iu":
         _check("op", words, (words < 0) | (words >= len(OPS)), f"0 to {len(OPS) - 1}")
         return words.astype(np.uint8)
@@ -167,10 +169,23 @@ def _codes(op: str | Sequence[str] | NDArray[Any]) -> NDArray[np.uint8]:
     return codes
 
 
+def _column(key: str, values: object) -> NDArray[Any]:
+    """One value or a row of them; raises RequestError for tables, and rows of unequal length."""
+    try:
+        found = np.atleast_1d(np.asarray(values))
+    except ValueError:
+        raise RequestError(f"{key}: has rows of unequal length; allowed: one row") from None
+    if found.ndim > 1:
+        shape = " x ".join(str(size) for size in found.shape)
+        raise RequestError(f"{key}: has {shape} elements; allowed: one row")
+    return found
+
+
 def _whole(key: str, values: ArrayLike, multiple: int) -> NDArray[np.uint64]:
     """Whole numbers of something, in it."""
-    numbers = np.atleast_1d(np.asarray(values))
-    if numbers.dtype.kind not in "iu":
+    numbers = _column(key, values)
+    # An empty list has no type of its own: numpy calls it one of floats.
+    if numbers.size and numbers.dtype.kind not in "iu":
         raise RequestError(f"{key}: has {numbers.dtype} elements; allowed: whole numbers")
     wrong = (numbers < 0) | (numbers > _LATEST_NS) | (numbers % multiple != 0)
     allowed = "0 or more" if multiple == 1 else f"multiples of {multiple}"

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from drivelab.errors import RequestError, nearest
-from drivelab.fio import units
 from drivelab.lab import checks
 from drivelab.lab.job import Job
 from drivelab.procedures.pts.steady_state import WINDOW_ROUNDS, last_window
@@ -39,9 +38,11 @@ class Steady:
                 f"There are: {', '.join(known)}"
             )
         self.metric = metric
-        self.every, self.limit = every, limit
-        self.every_ns = duration_ns("every", every)
-        if duration_ns("limit", limit) < WINDOW_ROUNDS * self.every_ns:
+        # As files can hold them.
+        self.every: Any = checks.plain(every)
+        self.limit: Any = checks.plain(limit)
+        self.every_ns = checks.time_ns("every", every, 1)
+        if checks.time_ns("limit", limit, 1) < WINDOW_ROUNDS * self.every_ns:
             raise RequestError(
                 f"limit = {limit!r}: allowed: at least {WINDOW_ROUNDS} rounds of {every!r}"
             )
@@ -76,17 +77,3 @@ class Steady:
 
     def __repr__(self) -> str:
         return f"Steady({self.metric!r}, every={self.every!r}, limit={self.limit!r})"
-
-
-def duration_ns(key: str, value: object) -> int:
-    """A length of time, "60s" or seconds, in ns; raises RequestError."""
-    value = checks.plain(value)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise RequestError(f"{key} = {value!r}: allowed: a time as '60s', or seconds")
-    try:
-        found = units.time_ns(value if isinstance(value, str) else f"{value:.15g}")
-    except ValueError as error:
-        raise RequestError(f"{key} = {value!r}: allowed: {error}") from None
-    if found <= 0:
-        raise RequestError(f"{key} = {value!r}: allowed: more than 0")
-    return found

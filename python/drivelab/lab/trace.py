@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -10,7 +11,6 @@ from typing import Any, Literal, get_args
 from drivelab import traces
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError, nearest
-from drivelab.fio import units
 from drivelab.lab import checks
 from drivelab.progress import TaskProgress
 from drivelab.quantities import derive_seed
@@ -34,11 +34,11 @@ class Trace:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | os.PathLike[str],
         *,
         pacing: Pacing = "arrival",
         queue_depth: int | None = None,
-        idle_cap: str | None = None,
+        idle_cap: str | float | None = None,
         out_of_range: Beyond = "reject",
         format: str | None = None,  # noqa: A002 - the word of the command's option
         time_unit: str | None = None,
@@ -46,11 +46,13 @@ class Trace:
         device: str | None = None,
         data: str = "random",
     ) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise RequestError(f"path = {path!r}: allowed: the path of a trace")
         self.path = Path(path).expanduser().resolve()
         options: dict[str, Any] = {
             "pacing": pacing,
-            "queue_depth": queue_depth,
-            "idle_cap": idle_cap,
+            "queue_depth": checks.plain(queue_depth),
+            "idle_cap": checks.plain(idle_cap),
             "out_of_range": out_of_range,
             "format": format,
             "time_unit": time_unit,
@@ -71,11 +73,10 @@ class Trace:
         for key, needs in (("queue_depth", "closed"), ("idle_cap", "capped")):
             if options[key] is not None and pacing != needs:
                 raise RequestError(f'{key} = {options[key]!r}: counts with pacing="{needs}" only')
-        self._queue_depth = checks.whole("queue_depth", queue_depth or 1, 1, QUEUE_DEPTH_MAX)
-        try:
-            self._idle_cap_ns = units.time_ns(str(idle_cap or IDLE_CAP))
-        except ValueError as error:
-            raise RequestError(f"idle_cap = {idle_cap!r}: expected {error}") from None
+        self._queue_depth = checks.whole(
+            "queue_depth", 1 if queue_depth is None else queue_depth, 1, QUEUE_DEPTH_MAX
+        )
+        self._idle_cap_ns = checks.time_ns("idle_cap", IDLE_CAP if idle_cap is None else idle_cap)
         self._pacing, self._beyond = pacing, out_of_range
         self._pattern = parse_data_pattern(data, "data")
         self._file = traces.TraceFile(self.path, format, time_unit, arrival_event, device)

@@ -182,3 +182,24 @@ def test_a_state_that_only_the_program_has_is_refused_for_other_processes() -> N
     with pytest.raises(dl.RequestError, match="put it in a file of its own"):
         pickle.dumps(small().in_state(space["odd"]))
     assert small().prepare(space["odd"]).measure("power-idle", quick=True).values
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda: dl.state(order="5"), "order = '5': allowed: finite numbers"),
+        (lambda: dl.state(order=True), "order = True: allowed: finite numbers"),
+        (lambda: dl.state(order=float("nan")), "order = nan: allowed: finite numbers"),
+        (lambda: dl.state(after=["used"]), "after = ['used']: allowed: a text"),
+        (lambda: dl.test(group="mine", states=5)(documented), "states = 5: allowed: names"),
+        (lambda: dl.test(group="mine", name=5)(documented), "name = 5: allowed: a text"),
+    ],
+)
+def test_what_a_decorator_can_not_take_is_refused_by_name(wrong: Any, told: str) -> None:
+    with pytest.raises(dl.RequestError) as caught:
+        wrong()
+    assert told in str(caught.value)
+
+
+def documented(bench: dl.Bench) -> None:
+    """Does nothing."""

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import itertools
+import json
 import pickle
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -110,7 +113,7 @@ def test_what_cannot_be_is_refused_at_once(filled: dl.Drive) -> None:
         dl.Steady("iop")  # type: ignore[arg-type]
     with pytest.raises(dl.RequestError, match="at least 5 rounds"):
         dl.Steady("iops", every="60s", limit="2m")
-    with pytest.raises(dl.RequestError, match="more than 0"):
+    with pytest.raises(dl.RequestError, match="every = 0: allowed: 1 ns or more"):
         filled.steps(WRITES, every=0)
     with pytest.raises(dl.RequestError, match="needs at least one job"):
         filled.steps()
@@ -160,3 +163,35 @@ def test_steps_say_nothing_of_a_ramp_and_stop_does_not_wait_for_it(filled: dl.Dr
     steps.advance()
     steps.stop()
     assert steps.result.report["end_ns"] - steps.result.report["start_ns"] < 2e9
+
+
+def test_one_time_is_one_time_wherever_it_is_said(filled: dl.Drive) -> None:
+    for seconds, time_ns in ((0.1 + 0.2, 300_000_000), (2e-5, 20_000), (1 / 3, 333_333_333)):
+        assert filled.idle(seconds).history[-1] == {"idle_ns": time_ns}
+        assert dl.Steady(every=seconds).every_ns == time_ns
+        session = filled.open()
+        before_ns = session.now_ns
+        session.advance(seconds)
+        assert session.now_ns - before_ns == time_ns
+        (step,) = itertools.islice(filled.steps(ENDLESS, every=seconds), 1)
+        assert step.duration_s == pytest.approx(time_ns / 1e9, abs=1e-12)
+        for key, field in (("runtime", "runtime_ns"), ("ramp_time", "ramp_ns")):
+            job = dl.Job(rw="read", **{key: seconds})
+            assert getattr(job.on_drive(2**30, 1, 0).job, field) == time_ns
+    for wrong in (1e-12, float("inf"), float("nan"), -1e-5, 1e300):
+        for call in (filled.idle, filled.open().advance, lambda time: dl.Job(runtime=time)):
+            with pytest.raises(dl.RequestError):
+                call(wrong)
+
+
+def test_numbers_of_numpy_can_be_written_down(filled: dl.Drive) -> None:
+    job = dl.Job(rw="randwrite", bs=np.int64(4096), io_size="1m", rwmixread=np.float64(50))
+    assert job == dl.Job(rw="randwrite", bs=4096, io_size="1m", rwmixread=50.0)
+    steady = dl.Steady(every=np.int64(1), limit=np.int64(60))
+    same = dl.Steady(every=1, limit=60)
+    left = filled.run(job, until=steady, keep=True, progress=False).drive
+    plain = filled.run(dl.Job.of_record(job.record()), until=same, keep=True, progress=False).drive
+    assert json.loads(json.dumps(left.history)) == list(plain.history)
+    assert left.key == plain.key
+    with pytest.raises(dl.RequestError, match="a number or a text"):
+        dl.Job(bs=np.arange(2))  # type: ignore[arg-type]

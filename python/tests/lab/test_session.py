@@ -59,6 +59,11 @@ def test_words_and_single_values_count_for_all(session: dl.Session) -> None:
         ({"op": "read", "offset": [0, 512], "length": [512] * 3}, "1, 2, 3, 1 elements"),
         ({"op": "read", "at_ns": [5, 4]}, r"at_ns\[1\] = 4"),
         ({"op": "read", "at_ns": -1}, r"at_ns\[0\] = -1"),
+        ({"op": "read", "offset": [[0, 512], [0, 512]]}, "offset: has 2 x 2 elements"),
+        ({"op": [["read"], ["write"]]}, "op: has 2 x 1 elements"),
+        ({"op": "read", "length": [[512], [512, 512]]}, "length: has rows of unequal length"),
+        ({"op": [["read"], ["read", "read"]]}, "op: has rows of unequal length"),
+        ({"op": [], "offset": [0, 512]}, "0, 2, 1, 1 elements"),
     ],
 )
 def test_what_cannot_be_is_named_and_nothing_is_taken(
@@ -67,6 +72,16 @@ def test_what_cannot_be_is_named_and_nothing_is_taken(
     with pytest.raises(dl.RequestError, match=told):
         session.submit(**words)  # type: ignore[arg-type]
     assert session.waiting == 0
+
+
+def test_a_batch_of_nothing_is_taken_and_has_no_numbers(session: dl.Session) -> None:
+    before = session.counters
+    for words in ({"offset": []}, {"offset": np.arange(0), "at_ns": []}, {"op": []}):
+        numbers = session.submit(**{"op": "write", **words})  # type: ignore[arg-type]
+        assert (numbers.dtype, numbers.size) == (np.uint64, 0)
+    assert session.waiting == 0
+    assert session.counters == before
+    assert session.submit("write").tolist() == [0]
 
 
 def test_the_past_is_over(session: dl.Session) -> None:

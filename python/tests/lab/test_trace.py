@@ -27,6 +27,7 @@ OPTIONS: dict[str, Any] = {"format": "mqsim", "out_of_range": "modulo"}
             ["--pacing", "closed", "--queue-depth", "4"],
         ),
         ({"pacing": "capped", "idle_cap": "1ms"}, ["--pacing", "capped", "--idle-cap", "1ms"]),
+        ({"pacing": "capped", "idle_cap": 0}, ["--pacing", "capped", "--idle-cap", "0"]),
     ],
 )
 def test_a_trace_is_replayed_as_by_the_command(
@@ -78,7 +79,9 @@ def test_a_trace_travels_and_is_known_again(tmp_path: Path) -> None:
     [
         ({"pacing": "arival"}, 'did you mean "arrival"'),
         ({"queue_depth": 3}, 'counts with pacing="closed" only'),
-        ({"pacing": "capped", "idle_cap": "1q"}, "idle_cap = '1q': expected"),
+        ({"pacing": "capped", "idle_cap": "1q"}, "idle_cap = '1q': allowed"),
+        ({"pacing": "capped", "idle_cap": ""}, "idle_cap = '': allowed"),
+        ({"pacing": "closed", "queue_depth": 0}, "queue_depth = 0: allowed"),
         ({"format": "mqsin"}, 'did you mean "mqsim"'),
         ({"data": "zero"}, "zero"),
     ],
@@ -89,9 +92,21 @@ def test_wrong_options_are_refused_at_once(options: dict[str, Any], told: str) -
     assert told in str(caught.value)
 
 
+def test_no_gap_at_all_is_another_cap_than_the_default(tmp_path: Path) -> None:
+    file = tmp_path / "slow.csv"
+    rows = [f"{10_000_000 * i},h,0,Write,{4096 * i},4096,0" for i in range(20)]
+    file.write_text("\n".join(rows) + "\n")
+    caps: list[Any] = [0, 5e-5, "50us", 0.1 * 3, "300ms", None, "25ms"]
+    traces = [dl.Trace(file, pacing="capped", idle_cap=cap) for cap in caps]
+    ends = [DRIVE.run(trace, progress=False).report["end_ns"] for trace in traces]
+    assert ends[0] <= ends[1] == ends[2] < ends[5] == ends[6] < ends[3] == ends[4]
+
+
 def test_what_a_trace_can_not_be_is_refused_before_anything_runs() -> None:
     with pytest.raises(dl.RequestError, match="can't be read"):
         dl.Trace("none.trace")
+    with pytest.raises(dl.RequestError, match="path = 5: allowed"):
+        dl.Trace(5)  # type: ignore[arg-type]
     trace = dl.Trace(ONE, format="mqsim")
     with pytest.raises(dl.RequestError, match="runs alone"):
         DRIVE.run(trace, dl.Job(rw="read"), progress=False)
