@@ -122,19 +122,30 @@ def _seeds(drive: Drive, varied: Varied, repeats: int) -> Sequence[int]:
     return varied.seeds
 
 
+def same(key: str, one: Any, other: Any, drive: Drive, job: Job | Trace) -> bool:
+    """Whether two values of a key are one in other words: "1m" is a size or a time, by its key."""
+    if key in APART_FROM_PARAMETERS or not notation.equal(one, other):
+        return str(one) == str(other)
+    try:
+        return bool(_meaning(key, one, drive, job) == _meaning(key, other, drive, job))
+    except RequestError:
+        return False
+
+
+def _meaning(key: str, value: Any, drive: Drive, job: Job | Trace) -> Any:
+    """What a value makes of the drive or the job; None where its notation says it."""
+    if key.startswith(JOB):
+        own = job.with_options(**{key.removeprefix(JOB): value})
+        if isinstance(own, Trace):
+            return None
+        return own.on_drive(drive.capacity_bytes, drive.seed, 0).job
+    return drive.with_parameters({key: value}).model.hash
+
+
 def _check_apart(key: str, values: Sequence[Any], drive: Drive, job: Job | Trace) -> None:
     """Raises RequestError for two values in other words that are one."""
-
-    def meaning(value: Any) -> Any:
-        if key.startswith(JOB):
-            own = job.with_options(**{key.removeprefix(JOB): value})
-            if isinstance(own, Trace):
-                return None
-            return own.on_drive(drive.capacity_bytes, drive.seed, 0).job
-        return drive.with_parameters({key: value}).model.hash
-
     for one, other in itertools.combinations(values, 2):
-        if notation.equal(one, other) and meaning(one) == meaning(other):
+        if same(key, one, other, drive, job):
             raise RequestError(f"{key}: {one!r} and {other!r} are one value; give it once")
 
 

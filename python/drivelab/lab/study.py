@@ -12,10 +12,9 @@ import polars as pl
 from drivelab import output
 from drivelab.errors import RequestError, nearest
 from drivelab.estimates import estimate
-from drivelab.lab import notation
 from drivelab.lab import sensitivity as sensitivities
 from drivelab.lab.axes import MODEL
-from drivelab.lab.points import Point
+from drivelab.lab.points import Point, same
 from drivelab.lab.result import Result
 from drivelab.states import State
 from drivelab.targets import Report
@@ -78,17 +77,21 @@ class Study:
         wanted: dict[str, Any] = {}
         for key, value in values.items():
             value = value.name if isinstance(value, State) else value
-            known = list(dict.fromkeys(point.values.get(key) for point in self._points))
+            known = {point.values.get(key): point for point in self._points}
             if key not in self._keys:
                 hint = nearest(key, self._keys)
                 raise RequestError(f'"{key}" was not varied{hint} Varied: {", ".join(self._keys)}')
-            same = [one for one in known if one == value or notation.equal(one, value)]
-            if not same:
+            alike = [
+                one
+                for one, point in known.items()
+                if one == value or same(key, one, value, point.drive, point.job)
+            ]
+            if not alike:
                 there = ", ".join(map(repr, known))
                 raise RequestError(
                     f"where(): {key} = {value!r} was not measured; there are: {there}"
                 )
-            wanted[key] = value if value in known else same[0]
+            wanted[key] = value if value in known else alike[0]
         chosen = [
             index
             for index, point in enumerate(self._points)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 import subprocess
@@ -16,8 +15,6 @@ import pytest
 
 import drivelab as dl
 from drivelab.lab import store
-from drivelab.lab.workers import Worker
-from drivelab.progress import TaskProgress
 from drivelab.states import STATES
 
 DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
@@ -95,6 +92,20 @@ def test_values_that_go_together_and_points_one_by_one() -> None:
         (0.28, "64k", 1),
     ]
     assert len(study.where({"job.bs": 65536})) == 2
+
+
+def test_a_value_is_found_in_any_notation_of_its_own_kind() -> None:
+    """Of a size "1m" is a mebibyte, of a time a minute."""
+    job = dl.Job(rw="randwrite", bs="4k")
+    grid = {"job.io_size": ["1m", "2m"], "job.thinktime": ["1m", "0"]}
+    study = dl.sweep(DRIVE, grid, job=job, progress=False, workers=1)
+    for said in ("1m", "1024k", 1048576):
+        assert len(study.where({"job.io_size": said})) == 2
+    for said in ("1m", "60s", "0:01:00"):
+        assert len(study.where({"job.thinktime": said})) == 2
+    for key, said in (("job.io_size", "60s"), ("job.thinktime", "1024k")):
+        with pytest.raises(dl.RequestError, match=f"{key} = '{said}' was not measured"):
+            study.where({key: said})
 
 
 def test_seeds_are_repeats_that_somebody_chose() -> None:
@@ -177,65 +188,6 @@ def test_a_worker_that_dies_costs_its_point_only(
     monkeypatch.setattr(workers.Worker, "_send", once)
     assert swept(workers=2).frame().equals(alone.frame())
     assert killed
-
-
-class Raising:
-    """What raises as soon as another process takes it."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return exec, (f"raise {self.what}",)
-
-
-@pytest.mark.parametrize("what", ["ValueError('no')", "OSError('no')", "SystemExit('no')"])
-def test_a_worker_says_what_it_could_not_take(what: str) -> None:
-    """Deaf or gone it would keep its sweep waiting for ever, or be blamed on memory."""
-    one = Worker()
-    one.start()
-    try:
-        assert one._channel is not None
-        one._channel.send(Raising(what))
-        with pytest.raises(dl.WorkError, match=what.replace("('no')", ": no")):
-            _heard(one)
-        # It can't measure this either, and lives on.
-        one._channel.send((DRIVE, Raising.__name__))
-        with pytest.raises(dl.RequestError, match="job = 'Raising': allowed"):
-            _heard(one)
-    finally:
-        one.close()
-
-
-def _heard(one: Worker) -> None:
-    assert one._channel is not None
-    assert one._channel.poll(30), "it says nothing"
-    one._heard(TaskProgress(""))
-
-
-STATE = """
-import sys
-import drivelab as dl
-
-if sys.argv[0].endswith("worker.py"):
-    raise ValueError("not here")
-
-@dl.state(after="new")
-def nothing(bench):
-    "Nothing."
-"""
-
-
-def test_a_state_that_workers_cannot_import_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "state_of_mine.py").write_text(STATE, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    state = importlib.import_module("state_of_mine").nothing
-    job = JOB.with_options(io_size="64k")
-    with pytest.raises(dl.RequestError, match=r'state_of_mine.py": .*ValueError: not here'):
-        dl.sweep(DRIVE, {"job.iodepth": [1]}, job=job, state=state, workers=1, progress=False)
 
 
 def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
