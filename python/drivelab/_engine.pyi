@@ -136,10 +136,10 @@ class Drive:
 
 @final
 class Run:
-    """Jobs on a copy of a drive, as far as they have come."""
+    """Jobs on a drive, as far as they have come; it is handed the same drive every time."""
 
     def __new__(cls, drive: Drive, jobs_json: str, log: bool) -> Self: ...
-    def advance(self, until_ns: int, progress: Progress | None) -> bool:
+    def advance(self, drive: Drive, until_ns: int, progress: Progress | None) -> bool:
         """Goes on until this time of the drive's clock; whether the jobs have ended. Releases the
         GIL."""
 
@@ -154,32 +154,21 @@ class Run:
         """For each job and each of read, write, flush and trim: requests, bytes, sum of latencies
         in ns."""
 
-    def report(self) -> str:
+    def report(self, drive: Drive) -> str:
         """The report of jobs that have ended, as JSON."""
 
     def take_log(self) -> dict[str, NDArray[Any]]:
         """Every request since the last call, as columns."""
 
-    def drive(self) -> Drive:
-        """The drive as it is now: a copy."""
-
-    def inside(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
-        """Columns of every block, and of every die."""
-
-    def counters(self) -> str:
-        """Cumulative counters as a flat JSON object."""
-
-    @property
-    def now_ns(self) -> int:
-        """Virtual time that the drive has reached, in ns."""
-
 @final
 class Session:
-    """A copy of a drive as a part of somebody's program."""
+    """Requests of a program on their way to a drive and back; it is handed the same drive every
+    time."""
 
     def __new__(cls, drive: Drive, data_json: str, seed: int, fua: bool) -> Self: ...
     def submit(
         self,
+        drive: Drive,
         op: NDArray[np.uint8],
         lba: NDArray[np.uint64],
         sector_count: NDArray[np.uint32],
@@ -187,7 +176,7 @@ class Session:
     ) -> int:
         """Takes requests over; the number of the first. Raises WorkloadError."""
 
-    def advance(self, until_ns: int) -> None:
+    def advance(self, drive: Drive, until_ns: int) -> None:
         """Lets the drive work until this time of its clock; of 2^64 - 1: until everything is done.
         Releases the GIL."""
 
@@ -197,16 +186,6 @@ class Session:
     @property
     def waiting(self) -> int:
         """Requests that are not done."""
-
-    def inside(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
-        """Columns of every block, and of every die."""
-
-    def counters(self) -> str:
-        """Cumulative counters as a flat JSON object."""
-
-    @property
-    def now_ns(self) -> int:
-        """Virtual time that the drive has reached, in ns."""
 
 @final
 class Trace:

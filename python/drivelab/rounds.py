@@ -16,7 +16,7 @@ from drivelab.model import Model
 from drivelab.procedures.steady_writes import EXCURSION, settled
 from drivelab.procedures.steady_writes import WINDOW as WINDOW
 from drivelab.progress import TaskProgress
-from drivelab.quantities import NS_PER_S
+from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.replay import DIRECTIONS
 from drivelab.targets import Report, Target
 from drivelab.workload import Job, Requests
@@ -67,7 +67,7 @@ def _round(report: Report) -> dict[str, Any]:
     seconds = (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S
     return {
         "duration_s": seconds,
-        "mib_per_s": moved / 2**20 / seconds if seconds else None,
+        "mib_per_s": moved / MIB / seconds if seconds else None,
         "host_write_bytes": used["host_write_bytes"],
         "flash_write_bytes": counters.program_bytes(used),
         "write_amplification": counters.write_amplification(used),
@@ -78,7 +78,7 @@ def _round(report: Report) -> dict[str, Any]:
 
 def _longest_us(direction: dict[str, Any]) -> float | None:
     latency = direction["latency_ns"]
-    return latency["max"] / 1000 if latency and direction["ios"] else None
+    return latency["max"] / NS_PER_US if latency and direction["ios"] else None
 
 
 def year(reports: Sequence[Report], recorded_s: float, model: Model) -> dict[str, Any] | None:

@@ -1,8 +1,8 @@
 //! The inside of a drive as columns, to look at: every block and every die.
 
 use drivelab_controller::{Device, Scheduled, SolidStateDrive};
-use drivelab_ftl::{BlockRole, BlockUse};
-use drivelab_nand::BlockIndex;
+use drivelab_ftl::BlockRole;
+use drivelab_nand::{BlockIndex, DieIndex};
 use drivelab_sim::Nanos;
 
 use crate::engine::Engine;
@@ -98,7 +98,7 @@ impl Inside {
             let dies = &mut self.dies;
             dies.member.push(member);
             dies.die.push(die);
-            dies.channel.push(mapping.layout().channel_of(drivelab_nand::DieIndex(die)));
+            dies.channel.push(mapping.layout().channel_of(DieIndex(die)));
             dies.reserved_ns.push(reserved_ns);
             dies.worked_ns.push(work.busy_ns.saturating_sub(reserved_ns));
             dies.free_blocks.push(free as u32);
@@ -109,31 +109,17 @@ impl Inside {
         let first = mapping.flash().first_sequences(0, uses.len() as u32);
         for ((number, block), &first) in (0u32..).zip(&uses).zip(first) {
             let written = mapping.flash().write_pointer(BlockIndex(number));
-            let age = if written == 0 { 0 } else { next - first };
-            let place = (number / geometry.blocks_per_die(), number % geometry.blocks_per_die());
-            let erases = mapping.flash().erase_count(BlockIndex(number));
-            self.blocks.push(member, place, *block, (written, erases, age));
-            self.blocks.valid_share.push(f64::from(block.valid_bytes) / block_bytes);
+            let blocks = &mut self.blocks;
+            blocks.member.push(member);
+            blocks.die.push(number / geometry.blocks_per_die());
+            blocks.block.push(number % geometry.blocks_per_die());
+            blocks.role.push(block.role as u8);
+            blocks.stream.push(block.stream.map_or(-1, i16::from));
+            blocks.valid_bytes.push(block.valid_bytes);
+            blocks.valid_share.push(f64::from(block.valid_bytes) / block_bytes);
+            blocks.written_pages.push(written);
+            blocks.erase_count.push(mapping.flash().erase_count(BlockIndex(number)));
+            blocks.age_programs.push(if written == 0 { 0 } else { next - first });
         }
-    }
-}
-
-impl BlockColumns {
-    fn push(
-        &mut self,
-        member: u32,
-        (die, block): (u32, u32),
-        used: BlockUse,
-        (written_pages, erase_count, age_programs): (u32, u32, u64),
-    ) {
-        self.member.push(member);
-        self.die.push(die);
-        self.block.push(block);
-        self.role.push(used.role as u8);
-        self.stream.push(used.stream.map_or(-1, i16::from));
-        self.valid_bytes.push(used.valid_bytes);
-        self.written_pages.push(written_pages);
-        self.erase_count.push(erase_count);
-        self.age_programs.push(age_programs);
     }
 }

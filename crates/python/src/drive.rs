@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use drivelab_controller::Device;
 use drivelab_drive::Inside;
-use drivelab_workload::{Program, Requests, Task, parse_job, parse_jobs};
+use drivelab_workload::{Program, Report, Requests, Task, parse_job, parse_jobs};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,20 +20,10 @@ const LONGEST_IDLE_NS: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
 /// A drive in virtual time.
 #[pyclass(module = "drivelab._engine")]
 pub struct Drive {
-    inner: drivelab_drive::Drive,
-}
-
-impl From<drivelab_drive::Drive> for Drive {
-    fn from(inner: drivelab_drive::Drive) -> Self {
-        Self { inner }
-    }
+    pub(crate) inner: drivelab_drive::Drive,
 }
 
 impl Drive {
-    pub fn copy(&self, python: Python<'_>) -> drivelab_drive::Drive {
-        python.detach(|| self.inner.clone())
-    }
-
     fn run_tasks(
         &mut self,
         python: Python<'_>,
@@ -44,9 +34,14 @@ impl Drive {
         let inner = &mut self.inner;
         let report =
             python.detach(|| drivelab_workload::run(inner, tasks, &shared)).map_err(errors::workload)?;
-        serde_json::to_string(&report)
-            .map_err(|error| errors::WorkloadError::new_err(format!("the report is not JSON: {error}")))
+        report_json(&report)
     }
+}
+
+/// A report as JSON.
+pub fn report_json(report: &Report) -> PyResult<String> {
+    serde_json::to_string(report)
+        .map_err(|error| errors::WorkloadError::new_err(format!("the report is not JSON: {error}")))
 }
 
 #[pymethods]
@@ -59,7 +54,7 @@ impl Drive {
 
     /// An independent copy of the whole state.
     fn clone(&self, python: Python<'_>) -> Self {
-        Self { inner: self.copy(python) }
+        Self { inner: python.detach(|| Clone::clone(&self.inner)) }
     }
 
     /// Runs jobs that start together; returns the report as JSON. Releases the GIL.

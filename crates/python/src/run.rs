@@ -1,26 +1,24 @@
-//! Drives at work: runs in pieces, and drives as parts of somebody's program. Each has a drive of its own.
+//! Drives at work: runs in pieces, and drives as parts of somebody's program. Each goes on with the drive that it began
+//! with, which is handed to it every time.
 
 use std::sync::Arc;
 
-use drivelab_controller::Device;
-use drivelab_drive::Inside;
 use drivelab_workload::{DataPattern, Requests, Task, parse_jobs};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns;
-use crate::drive::Drive;
+use crate::drive::{Drive, report_json};
 use crate::errors;
 use crate::progress::Progress;
 
 /// What is done, and the numbers that the requests have.
 type Done<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyDict>);
 
-/// Jobs on a copy of a drive, as far as they have come.
+/// Jobs on a drive, as far as they have come.
 #[pyclass(module = "drivelab._engine")]
 pub struct Run {
-    drive: drivelab_drive::Drive,
     inner: drivelab_workload::Run<'static>,
 }
 
@@ -28,21 +26,26 @@ pub struct Run {
 impl Run {
     /// Starts jobs; `log` keeps every request.
     #[new]
-    fn new(python: Python<'_>, drive: &Drive, jobs_json: &str, log: bool) -> PyResult<Self> {
+    fn new(drive: &mut Drive, jobs_json: &str, log: bool) -> PyResult<Self> {
         let tasks: Vec<Task<'static>> =
             parse_jobs(jobs_json).map_err(errors::workload)?.into_iter().map(Task::from).collect();
-        let mut drive = drive.copy(python);
-        let mut inner = drivelab_workload::Run::begin(&mut drive, &tasks).map_err(errors::workload)?;
+        let mut inner = drivelab_workload::Run::begin(&mut drive.inner, &tasks).map_err(errors::workload)?;
         if log {
             inner.keep_log();
         }
-        Ok(Self { drive, inner })
+        Ok(Self { inner })
     }
 
     /// Goes on until this time of the drive's clock; whether the jobs have ended. Releases the GIL.
-    fn advance(&mut self, python: Python<'_>, until_ns: u64, progress: Option<&Progress>) -> PyResult<bool> {
+    fn advance(
+        &mut self,
+        python: Python<'_>,
+        drive: &mut Drive,
+        until_ns: u64,
+        progress: Option<&Progress>,
+    ) -> PyResult<bool> {
         let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.shared));
-        let (drive, inner) = (&mut self.drive, &mut self.inner);
+        let (drive, inner) = (&mut drive.inner, &mut self.inner);
         python.detach(|| inner.advance(drive, until_ns, &shared)).map_err(errors::workload)
     }
 
@@ -66,42 +69,19 @@ impl Run {
     }
 
     /// The report of jobs that have ended, as JSON.
-    fn report(&self) -> PyResult<String> {
-        serde_json::to_string(&self.inner.report(&self.drive))
-            .map_err(|error| errors::WorkloadError::new_err(format!("the report is not JSON: {error}")))
+    fn report(&self, drive: &Drive) -> PyResult<String> {
+        report_json(&self.inner.report(&drive.inner))
     }
 
     /// Every request since the last call, as columns.
     fn take_log<'py>(&mut self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns::requests(python, self.inner.take_log())
     }
-
-    /// The drive as it is now: a copy.
-    fn drive(&self, python: Python<'_>) -> Drive {
-        Drive::from(python.detach(|| self.drive.clone()))
-    }
-
-    /// Columns of every block, and of every die.
-    fn inside<'py>(&self, python: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-        columns::inside(python, python.detach(|| Inside::of(self.drive.engine())))
-    }
-
-    /// Cumulative counters as a flat JSON object.
-    fn counters(&self) -> String {
-        self.drive.counters().to_string()
-    }
-
-    /// Virtual time that the drive has reached, in ns.
-    #[getter]
-    fn now_ns(&self) -> u64 {
-        self.drive.now_ns()
-    }
 }
 
-/// A copy of a drive as a part of somebody's program.
+/// Requests of a program on their way to a drive and back.
 #[pyclass(module = "drivelab._engine")]
 pub struct Session {
-    drive: drivelab_drive::Drive,
     inner: drivelab_workload::Session,
 }
 
@@ -109,18 +89,17 @@ pub struct Session {
 impl Session {
     /// A program before its first request.
     #[new]
-    fn new(python: Python<'_>, drive: &Drive, data_json: &str, seed: u64, fua: bool) -> PyResult<Self> {
+    fn new(drive: &Drive, data_json: &str, seed: u64, fua: bool) -> PyResult<Self> {
         let data: DataPattern = serde_json::from_str(data_json)
             .map_err(|error| errors::WorkloadError::new_err(format!("data: {error}")))?;
-        let drive = drive.copy(python);
-        let inner = drivelab_workload::Session::new(&drive, &data, seed, fua);
-        Ok(Self { drive, inner })
+        Ok(Self { inner: drivelab_workload::Session::new(&drive.inner, &data, seed, fua) })
     }
 
     /// Takes requests over; the number of the first.
     #[allow(clippy::needless_pass_by_value, reason = "columns")]
     fn submit(
         &mut self,
+        drive: &Drive,
         op: PyReadonlyArray1<'_, u8>,
         lba: PyReadonlyArray1<'_, u64>,
         sector_count: PyReadonlyArray1<'_, u32>,
@@ -133,12 +112,12 @@ impl Session {
             arrival_ns: Some(arrival_ns.as_slice()?),
             program: None,
         };
-        self.inner.submit(&self.drive, &requests).map_err(errors::workload)
+        self.inner.submit(&drive.inner, &requests).map_err(errors::workload)
     }
 
     /// Lets the drive work until this time of its clock; of 2^64 - 1: until everything is done. Releases the GIL.
-    fn advance(&mut self, python: Python<'_>, until_ns: u64) -> PyResult<()> {
-        let (drive, inner) = (&mut self.drive, &mut self.inner);
+    fn advance(&mut self, python: Python<'_>, drive: &mut Drive, until_ns: u64) -> PyResult<()> {
+        let (drive, inner) = (&mut drive.inner, &mut self.inner);
         python.detach(|| inner.advance(drive, until_ns)).map_err(errors::workload)
     }
 
@@ -152,21 +131,5 @@ impl Session {
     #[getter]
     fn waiting(&self) -> u64 {
         self.inner.waiting()
-    }
-
-    /// Columns of every block, and of every die.
-    fn inside<'py>(&self, python: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-        columns::inside(python, python.detach(|| Inside::of(self.drive.engine())))
-    }
-
-    /// Cumulative counters as a flat JSON object.
-    fn counters(&self) -> String {
-        self.drive.counters().to_string()
-    }
-
-    /// Virtual time that the drive has reached, in ns.
-    #[getter]
-    fn now_ns(&self) -> u64 {
-        self.drive.now_ns()
     }
 }

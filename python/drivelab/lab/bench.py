@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from drivelab.errors import RequestError
 from drivelab.lab import checks
 from drivelab.lab.job import Job
 from drivelab.lab.result import Result
-from drivelab.lab.running import measure_jobs
+from drivelab.lab.running import checked_jobs, measure_jobs
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_S, derive_seed
 from drivelab.targets import Target
@@ -57,17 +56,14 @@ class Bench:
 
     def run(self, *jobs: Job) -> Result:
         """Runs jobs that start together; raises RequestError for one that can't be here."""
-        if not jobs:
-            raise RequestError("run(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
-        for job in jobs:
-            checks.instance("job", job, Job, "; several as run(one, another)")
+        own = checked_jobs("run", jobs)
         # Nobody knows how many runs are to come: each takes half of what is left of the bar.
         self._left /= 2
         seed = derive_seed(self._seed, "run", str(self._runs))
         self._runs += 1
         longest_ns = QUICK_NS if self._quick else None
-        report = measure_jobs(self._target, jobs, seed, self._progress, self._left, longest_ns)
-        return Result(report, None, jobs)
+        report = measure_jobs(self._target, own, seed, self._progress, self._left, longest_ns)
+        return Result(report, None, own)
 
     def idle(self, time: str | float) -> None:
         """Lets time pass without commands: "60s", "5m", or seconds.

@@ -16,7 +16,7 @@ from drivelab import _engine
 from drivelab.errors import RequestError, WorkError
 from drivelab.lab.drive import Drive, measured
 from drivelab.lab.job import Job
-from drivelab.lab.points import Point
+from drivelab.lab.points import Point, by_drive
 from drivelab.lab.trace import Trace
 from drivelab.lab.workers import Take
 from drivelab.progress import Bar, TaskProgress
@@ -68,8 +68,8 @@ def measure(client: Client, points: Sequence[Point], take: Take, shown: bool) ->
     task, version = TaskProgress("", len(points)), _engine.engine_version()
     try:
         with Bar(len(points), shown) as bar:
-            for drive, own in _by_drive(points):
-                prepared = client.submit(_prepared, drive, version, pure=False)
+            for own in by_drive(points).values():
+                prepared = client.submit(_prepared, own[0].drive, version, pure=False)
                 for point in own:
                     future = client.submit(_measured, prepared, point.job, version, pure=False)
                     waiting[future] = point
@@ -81,14 +81,6 @@ def measure(client: Client, points: Sequence[Point], take: Take, shown: bool) ->
                 bar.show([task])
     finally:
         client.cancel(list(waiting))
-
-
-def _by_drive(points: Sequence[Point]) -> list[tuple[Drive, list[Point]]]:
-    """Points that start from one drive, together."""
-    found: dict[str, tuple[Drive, list[Point]]] = {}
-    for point in points:
-        found.setdefault(point.drive.key, (point.drive, []))[1].append(point)
-    return list(found.values())
 
 
 def _result(future: Future[str], point: Point) -> str:

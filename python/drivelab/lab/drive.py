@@ -16,7 +16,7 @@ from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.lab import checks
 from drivelab.lab.job import Job
-from drivelab.lab.running import DoneJobs, begin_jobs, done_jobs, run_jobs
+from drivelab.lab.running import DoneJobs, begin_jobs, checked_jobs, done_jobs, run_jobs
 from drivelab.lab.trace import Trace
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
@@ -181,7 +181,7 @@ class Drive:
 
         if any(isinstance(job, Trace) for job in jobs):
             return self._replay(jobs, keep or log or until is not None, progress)
-        own = _checked("run", jobs)
+        own = checked_jobs("run", jobs)
         if until is not None:
             checks.instance("until", until, Steady, "('iops')")
             own = tuple(until.endless(job) for job in own)
@@ -198,7 +198,7 @@ class Drive:
         from drivelab.lab.result import Result
         from drivelab.lab.steps import Steps
 
-        own = _checked("steps", jobs)
+        own = checked_jobs("steps", jobs)
         every_ns = checks.time_ns("every", every, 1)
         run = begin_jobs(self.make(), own, self._seed, log)
 
@@ -398,17 +398,8 @@ def _measured(drive: Drive, jobs: Sequence[Job | Trace], progress: TaskProgress)
         prepared = len(drive.history) == 1 and drive._states
         state = drive._states[0].name if prepared else "run" if drive.history else "new"
         return jobs[0].replayed(drive.make().clone(), drive.seed, state, progress)
-    own = _checked("run", jobs)
+    own = checked_jobs("run", jobs)
     return run_jobs(drive.make(), own, drive.seed, False, None, progress).report
-
-
-def _checked(method: str, jobs: Sequence[Job | Trace]) -> tuple[Job, ...]:
-    """The jobs; raises RequestError where there are none, or something else."""
-    if not jobs:
-        raise RequestError(f"{method}(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
-    for job in jobs:
-        checks.instance("job", job, Job, f"; several as {method}(one, another)")
-    return tuple(job for job in jobs if isinstance(job, Job))
 
 
 def _overrides(parameters: object) -> list[tuple[str, str]]:

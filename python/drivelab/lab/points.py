@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,6 +41,14 @@ class Point:
 def point_key(drive: str, job: Mapping[str, Any]) -> str:
     """The key of a point, from the drive's and the record of the job."""
     return hashlib.sha256(json.dumps([drive, job], sort_keys=True).encode()).hexdigest()
+
+
+def by_drive(points: Iterable[Point]) -> dict[str, list[Point]]:
+    """Points that start from one drive, by its key."""
+    found: dict[str, list[Point]] = {}
+    for point in points:
+        found.setdefault(point.drive.key, []).append(point)
+    return found
 
 
 def points(

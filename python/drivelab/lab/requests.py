@@ -26,20 +26,17 @@ def words(numbers: NDArray[Any], names: Sequence[str]) -> pl.Series:
     return pl.Series(numbers.astype(physical, copy=False)).cat.to(pl.Enum(names))
 
 
-def request_table(columns: Mapping[str, Any], start_ns: int, jobs: Sequence[str]) -> pl.DataFrame:
+def request_table(columns: Mapping[str, Any], start_ns: int) -> pl.DataFrame:
     """The engine's columns as a table, in order of completion: times in ns after `start_ns`.
 
     The parts of a latency (`queueing_ns` to `cleaning_ns`) add up to it.
     """
-    names = list(dict.fromkeys(jobs))
-    numbers = np.array([names.index(name) for name in jobs], dtype=np.uint32)
     times = {
         f"{name}_ns": columns[f"{name}_ns"] - np.uint64(start_ns)
         for name in ("issued", "submitted", "completed")
     }
     return pl.DataFrame(
         {
-            "job": words(numbers[columns["job"]], names),
             "op": words(columns["op"], OPS),
             "offset_bytes": columns["lba"] * np.uint64(SECTOR_BYTES),
             "length_bytes": columns["sector_count"].astype(np.uint64) * np.uint64(SECTOR_BYTES),
@@ -49,3 +46,9 @@ def request_table(columns: Mapping[str, Any], start_ns: int, jobs: Sequence[str]
             **{f"{part}_ns": columns[f"{part}_ns"] for part in results.SPLIT_PARTS},
         }
     )
+
+
+def log_table(columns: Mapping[str, Any], start_ns: int, jobs: Sequence[str]) -> pl.DataFrame:
+    """The same of a run's jobs, whose names differ, with that of each request."""
+    job = words(columns["job"], jobs).alias("job")
+    return request_table(columns, start_ns).insert_column(0, job)

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from drivelab.errors import RequestError
+from drivelab.lab import checks
 from drivelab.lab.job import Job
 from drivelab.names import told_apart
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget, Report, Target
 from drivelab.targets.going import FOR_EVER_NS, EngineRun
+from drivelab.workload import Job as EngineJob
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,22 +28,25 @@ ROUND_SHARE = 0.1
 class DoneJobs:
     """Jobs that have ended."""
 
-    run: EngineRun
+    target: EngineTarget
+    """The drive as they left it."""
     report: Report
     requests: pl.DataFrame | None
     steady: dict[str, Any] | None = None
 
-    @property
-    def target(self) -> EngineTarget:
-        """The drive as they left it: a copy."""
-        return self.run.target()
+
+def checked_jobs(method: str, jobs: Sequence[object]) -> tuple[Job, ...]:
+    """The jobs; raises RequestError where there are none, or something else."""
+    if not jobs:
+        raise RequestError(f"{method}(): needs at least one job, e.g. Job(rw='randread', bs='4k')")
+    for job in jobs:
+        checks.instance("job", job, Job, f"; several as {method}(one, another)")
+    return tuple(job for job in jobs if isinstance(job, Job))
 
 
 def begin_jobs(target: EngineTarget, jobs: Sequence[Job], seed: int, log: bool) -> EngineRun:
     """Starts jobs on a copy of a drive."""
-    capacity_bytes = target.capacity_bytes
-    found = [job.on_drive(capacity_bytes, seed, index) for index, job in enumerate(jobs)]
-    return EngineRun(target, [job.job for job in found], log)
+    return EngineRun(target, _on_drive(target, jobs, seed), log)
 
 
 def done_jobs(
@@ -49,11 +55,12 @@ def done_jobs(
     """What jobs that have ended measured."""
     report, names = _named(run.report(), jobs)
     if not log:
-        return DoneJobs(run, report, None, steady)
+        return DoneJobs(run.target, report, None, steady)
     # Tables take a while to load, which processes that only measure don't need.
-    from drivelab.lab.requests import request_table
+    from drivelab.lab.requests import log_table
 
-    return DoneJobs(run, report, request_table(run.take_log(), report["start_ns"], names), steady)
+    requests = log_table(run.take_log(), report["start_ns"], names)
+    return DoneJobs(run.target, report, requests, steady)
 
 
 def measure_jobs(
@@ -65,8 +72,7 @@ def measure_jobs(
     longest_ns: int | None = None,
 ) -> Report:
     """Runs jobs on whatever is tested, itself, each for `longest_ns` at most."""
-    found = [job.on_drive(target.capacity_bytes, seed, index) for index, job in enumerate(jobs)]
-    parts = [job.job for job in found]
+    parts = _on_drive(target, jobs, seed)
     if longest_ns is not None:
         limits = [min(part.runtime_ns or longest_ns, longest_ns) for part in parts]
         parts = [
@@ -74,6 +80,12 @@ def measure_jobs(
             for part, limit in zip(parts, limits, strict=True)
         ]
     return _named(target.run(parts, progress, share), jobs)[0]
+
+
+def _on_drive(target: Target, jobs: Sequence[Job], seed: int) -> list[EngineJob]:
+    """Jobs as they run on a drive of this size."""
+    capacity_bytes = target.capacity_bytes
+    return [job.on_drive(capacity_bytes, seed, index).job for index, job in enumerate(jobs)]
 
 
 def _named(report: Report, jobs: Sequence[Job]) -> tuple[Report, list[str]]:
@@ -102,22 +114,22 @@ def run_jobs(
 
 
 def _until_steady(run: EngineRun, until: Steady, progress: TaskProgress) -> dict[str, Any]:
-    from drivelab.lab.steps import Steps
+    from drivelab.lab.steps import Walk
 
     # Rounds begin when all jobs measure: one with a part of a ramp in it is none.
     _, from_ns = run.measures_from_ns
-    if from_ns > run.now_ns and run.advance(from_ns, progress, ROUND_SHARE):
+    if from_ns > run.target.now_ns and run.advance(from_ns, progress, ROUND_SHARE):
         return until.verdict([])
-    steps = Steps(run, until.every_ns)
+    walk = Walk(run, until.every_ns)
     rounds: list[float | None] = []
     verdict = until.verdict(rounds)
     left = 1.0 - ROUND_SHARE
-    while not steps.ended and not verdict["reached"]:
-        step = steps.advance(progress, left * ROUND_SHARE)
+    while not walk.ended and not verdict["reached"]:
+        step = walk.advance(progress, left * ROUND_SHARE)
         left -= left * ROUND_SHARE
         # What is left of a round at the end of the jobs is none.
-        if not steps.ended:
+        if not walk.ended:
             rounds.append(getattr(step, until.metric))
         verdict = until.verdict(rounds)
-    steps.stop()
+    walk.stop()
     return verdict

@@ -42,7 +42,7 @@ class Session:
     @property
     def now_ns(self) -> int:
         """Time that the drive has reached."""
-        return self._session.now_ns
+        return self._session.target.now_ns
 
     @property
     def waiting(self) -> int:
@@ -111,12 +111,12 @@ class Session:
 
     def inside(self) -> Inside:
         """Every block and every die, as they are now."""
-        return Inside.of(self._session.inside())
+        return Inside.of(self._session.target.inside())
 
     @property
     def counters(self) -> dict[str, float]:
         """What the drive has counted since it was made, by name with unit."""
-        return self._session.counters()
+        return self._session.target.counters()
 
     def _check_range(
         self, lba: NDArray[Any], sectors: NDArray[Any], flush: NDArray[np.bool_]
@@ -143,8 +143,7 @@ class Session:
 
     def _done(self) -> pl.DataFrame:
         numbers, columns = self._session.take_done()
-        table = request_table(columns, 0, [self._name])
-        return table.drop("job").insert_column(0, pl.Series("request", numbers))
+        return request_table(columns, 0).insert_column(0, pl.Series("request", numbers))
 
     def __repr__(self) -> str:
         at_s = self.now_ns / NS_PER_S

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from drivelab.errors import RequestError
 from drivelab.lab import checks
-from drivelab.lab.points import Point
+from drivelab.lab.points import Point, by_drive
 
 
 def part(points: Sequence[Point], shard: str) -> list[Point]:
@@ -20,10 +20,8 @@ def part(points: Sequence[Point], shard: str) -> list[Point]:
     if found is None or int(found[1]) > int(found[2]):
         raise RequestError(f'shard = "{shard}": allowed: part/parts, e.g. 3/16')
     number, count = int(found[1]), int(found[2])
-    by_drive: dict[str, dict[str, None]] = {}
-    for point in points:
-        by_drive.setdefault(point.drive.key, {})[point.key] = None
-    keys = [key for own in by_drive.values() for key in own]
+    # A point may be there several times; its key says which they are.
+    keys = list(dict.fromkeys(point.key for own in by_drive(points).values() for point in own))
     if count > len(keys):
         raise RequestError(
             f'shard = "{shard}": the sweep has {len(keys)} points; allowed: as many parts at most'

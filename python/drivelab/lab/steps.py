@@ -13,12 +13,13 @@ from drivelab.lab.inside import Inside
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.targets.going import FOR_EVER_NS, EngineRun
+from drivelab.workload import READ, WRITE
 
 if TYPE_CHECKING:
     from drivelab.lab.result import Result
 
-_TRANSFERS = (0, 1)
-"""Of the kinds of requests, those that transfer data: reads and writes."""
+_TRANSFERS = (READ, WRITE)
+"""Of the kinds of requests, those that transfer data."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class _Reading:
     def of(cls, run: EngineRun) -> _Reading:
         rows = [job[kind] for job in run.so_far() for kind in _TRANSFERS]
         ios, moved, latency_ns = (sum(row[place] for row in rows) for place in range(3))
-        return cls(run.now_ns, run.measures_from_ns[0], ios, moved, latency_ns, run.counters())
+        first_ns, _ = run.measures_from_ns
+        return cls(run.target.now_ns, first_ns, ios, moved, latency_ns, run.target.counters())
 
     def step_from(self, before: _Reading, start_ns: int, look: Callable[[], Inside]) -> Step:
         seconds = (self.now_ns - before.now_ns) / NS_PER_S
@@ -79,30 +81,15 @@ class _Reading:
         )
 
 
-class Steps:
-    """Jobs on a copy of a drive, step by step: `for step in drive.steps(job, every="1s")`.
+class Walk:
+    """Jobs on a copy of a drive, step by step."""
 
-    Where it is cut into steps changes nothing of the result, which is there when the jobs have
-    ended, or after `stop()`.
-    """
-
-    def __init__(
-        self,
-        run: EngineRun,
-        every_ns: int,
-        result: Callable[[EngineRun, bool], Result] | None = None,
-    ) -> None:
+    def __init__(self, run: EngineRun, every_ns: int) -> None:
         self._run = run
         self._every_ns = every_ns
-        self._result = result
-        self._start_ns = run.now_ns
+        self._start_ns = run.target.now_ns
         self._before = _Reading.of(run)
         self._ended = self._stopped = False
-        self._found: Result | None = None
-
-    def __iter__(self) -> Iterator[Step]:
-        while not self._ended:
-            yield self.advance()
 
     def advance(self, progress: TaskProgress | None = None, share: float = 0.0) -> Step:
         """The next step; the last one ends with the jobs. Raises RequestError after that."""
@@ -125,20 +112,37 @@ class Steps:
 
     def inside(self) -> Inside:
         """Every block and every die, as they are now."""
-        return Inside.of(self._run.inside())
+        return Inside.of(self._run.target.inside())
 
     @property
     def ended(self) -> bool:
         """Whether the jobs have ended."""
         return self._ended
 
+
+class Steps(Walk):
+    """Jobs on a copy of a drive, step by step: `for step in drive.steps(job, every="1s")`.
+
+    Where it is cut into steps changes nothing of the result, which is there when the jobs have
+    ended, or after `stop()`.
+    """
+
+    def __init__(
+        self, run: EngineRun, every_ns: int, result: Callable[[EngineRun, bool], Result]
+    ) -> None:
+        super().__init__(run, every_ns)
+        self._make_result = result
+        self._result: Result | None = None
+
+    def __iter__(self) -> Iterator[Step]:
+        while not self.ended:
+            yield self.advance()
+
     @property
     def result(self) -> Result:
         """What the whole run measured; raises RequestError before its end."""
-        if not self._ended:
+        if not self.ended:
             raise RequestError("result: the jobs go on; take all steps, or stop()")
-        if self._found is None:
-            if self._result is None:
-                raise RequestError("result: nobody asked for it")
-            self._found = self._result(self._run, self._stopped)
-        return self._found
+        if self._result is None:
+            self._result = self._make_result(self._run, self._stopped)
+        return self._result

@@ -149,7 +149,8 @@ def parallel(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str], h
     figure = Figure(figsize=(max(6.0, 1.35 * len(columns)), 3.9), layout="constrained")
     axes = figure.subplots()
     known = frame.filter(pl.col(hue).is_not_null())
-    low, high = float(known[hue].min() or 0), float(known[hue].max() or 1)  # type: ignore[arg-type]
+    shown = known[hue].to_list()
+    low, high = min(shown, default=0.0), max(shown, default=1.0)
     scale = ScalarMappable(Normalize(low, high if high > low else low + 1), "viridis")
     heights = [_heights(axes, index, known[name].to_list()) for index, name in enumerate(columns)]
     for row, value in zip(zip(*heights, strict=True), known[hue], strict=True):

@@ -11,16 +11,16 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from drivelab.lab.points import Point
+from drivelab.lab.points import Point, by_drive
 
 
 @dataclass
 class Drives:
     """Points that start from one drive."""
 
-    left: deque[Point] = field(default_factory=deque)
+    left: deque[Point]
     prepare_s: float = 0.0
     """What its preparation took, and a point; 0 as long as nobody knows."""
     point_s: float = 0.0
@@ -30,9 +30,7 @@ class Turns:
     """The points of a sweep that nobody has begun, for any number of workers."""
 
     def __init__(self, points: Iterable[Point]) -> None:
-        self._drives: dict[str, Drives] = {}
-        for point in points:
-            self._drives.setdefault(point.drive.key, Drives()).left.append(point)
+        self._drives = {key: Drives(deque(own)) for key, own in by_drive(points).items()}
         # Those with most points first: they are the longest to wait for at the end.
         ordered = sorted(self._drives, key=lambda key: -len(self._drives[key].left))
         self._fresh = deque(ordered)

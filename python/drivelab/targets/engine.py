@@ -60,24 +60,16 @@ class EngineTarget:
 
     def clone(self) -> EngineTarget:
         """An independent copy of the drive in its present state."""
-        return self.around(self._drive.clone(), self._model, self._seed)
-
-    @classmethod
-    def around(cls, drive: _engine.Drive, model: Model, seed: int) -> EngineTarget:
-        """The target of a drive that exists already."""
-        target = object.__new__(cls)
-        target._model, target._seed, target._drive = model, seed, drive
-        return target
+        copy = object.__new__(EngineTarget)
+        copy._model = self._model
+        copy._seed = self._seed
+        copy._drive = self._drive.clone()
+        return copy
 
     @property
     def engine(self) -> _engine.Drive:
         """The drive in the engine, for who puts it to work in another way."""
         return self._drive
-
-    @property
-    def seed(self) -> int:
-        """What it was made with."""
-        return self._seed
 
     def inside(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Columns of every block, and of every die; empty of a hard disk."""

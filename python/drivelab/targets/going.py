@@ -25,15 +25,16 @@ class EngineRun:
     """Jobs that run in pieces. Raises RequestError for a job that can't be."""
 
     def __init__(self, target: EngineTarget, jobs: Sequence[Job], log: bool) -> None:
+        self.target = target.clone()
+        """The drive as the jobs have left it so far: to look at while they run."""
         with engine_errors():
-            self._run = _engine.Run(target.engine, jobs_to_json(jobs), log)
-        self._model, self._seed = target.model, target.seed
+            self._run = _engine.Run(self.target.engine, jobs_to_json(jobs), log)
 
     def advance(self, until_ns: int, progress: TaskProgress, share: float = 1.0) -> bool:
         """Goes on until this time of the drive's clock; whether the jobs have ended."""
         engine_progress = _engine.Progress()
         with engine_errors(), progress.stage(share, engine_progress):
-            return self._run.advance(until_ns, engine_progress)
+            return self._run.advance(self.target.engine, until_ns, engine_progress)
 
     def stop(self) -> None:
         """Issues nothing more: what is outstanding is the end."""
@@ -47,42 +48,26 @@ class EngineRun:
     def so_far(self) -> list[list[tuple[int, int, int]]]:
         """For each job and each of read, write, flush and trim: requests, bytes, and the sum of
         their latencies in ns."""
-        return [list(kinds) for kinds in self._run.so_far()]
+        return self._run.so_far()
 
     def report(self) -> Report:
         """What jobs that have ended measured."""
-        report: Report = json.loads(self._run.report())
+        report: Report = json.loads(self._run.report(self.target.engine))
         return report
 
     def take_log(self) -> Columns:
         """Every request since the last call."""
         return self._run.take_log()
 
-    def target(self) -> EngineTarget:
-        """The drive as it is now: a copy."""
-        return EngineTarget.around(self._run.drive(), self._model, self._seed)
-
-    def inside(self) -> tuple[Columns, Columns]:
-        """Every block, and every die."""
-        return self._run.inside()
-
-    def counters(self) -> dict[str, float]:
-        """Cumulative counters since the drive was made."""
-        counters: dict[str, float] = json.loads(self._run.counters())
-        return counters
-
-    @property
-    def now_ns(self) -> int:
-        """Virtual time that the drive has reached."""
-        return self._run.now_ns
-
 
 class EngineSession:
     """A copy of a drive to which a program hands requests."""
 
     def __init__(self, target: EngineTarget, data: dict[str, Any], seed: int, fua: bool) -> None:
+        self.target = target.clone()
+        """The drive as it is now: to look at."""
         with engine_errors():
-            self._session = _engine.Session(target.engine, json.dumps(data), seed, fua)
+            self._session = _engine.Session(self.target.engine, json.dumps(data), seed, fua)
 
     def submit(
         self,
@@ -93,12 +78,12 @@ class EngineSession:
     ) -> int:
         """Takes requests over; the number of the first. Raises RequestError."""
         with engine_errors():
-            return self._session.submit(op, lba, sector_count, arrival_ns)
+            return self._session.submit(self.target.engine, op, lba, sector_count, arrival_ns)
 
     def advance(self, until_ns: int) -> None:
         """Lets the drive work until this time of its clock."""
         with engine_errors():
-            self._session.advance(until_ns)
+            self._session.advance(self.target.engine, until_ns)
 
     def take_done(self) -> tuple[NDArray[np.uint64], Columns]:
         """Numbers and columns of what is done since the last call."""
@@ -108,17 +93,3 @@ class EngineSession:
     def waiting(self) -> int:
         """Requests that are not done."""
         return self._session.waiting
-
-    def inside(self) -> tuple[Columns, Columns]:
-        """Every block, and every die."""
-        return self._session.inside()
-
-    def counters(self) -> dict[str, float]:
-        """Cumulative counters since the drive was made."""
-        counters: dict[str, float] = json.loads(self._session.counters())
-        return counters
-
-    @property
-    def now_ns(self) -> int:
-        """Virtual time that the drive has reached."""
-        return self._session.now_ns

@@ -3,6 +3,15 @@
 use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
 
+/// What a die has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DieWork {
+    /// It is reserved up to here: a time that has passed for a die with nothing to do.
+    pub busy_until_ns: Nanos,
+    /// For how long it has been reserved since power came or it was erased securely, what has not begun included.
+    pub busy_ns: Nanos,
+}
+
 /// One die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Die {
@@ -44,9 +53,9 @@ impl Dies {
         self.dies[die.0 as usize].busy_until_ns.max(from)
     }
 
-    /// Until when each die is busy, and for how long it has been reserved in all.
-    pub(super) fn all(&self) -> impl Iterator<Item = (Nanos, Nanos)> + '_ {
-        self.dies.iter().map(|die| (die.busy_until_ns, die.busy_ns))
+    /// Every die, to look at.
+    pub(super) fn work(&self) -> impl Iterator<Item = DieWork> + '_ {
+        self.dies.iter().map(|die| DieWork { busy_until_ns: die.busy_until_ns, busy_ns: die.busy_ns })
     }
 
     /// How long an operation that arrives now waits for a die because of cleaning.

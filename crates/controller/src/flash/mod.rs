@@ -15,6 +15,7 @@ use calendar::Calendar;
 use dies::Dies;
 
 pub(crate) use dies::BusyTime;
+pub use dies::DieWork;
 pub(crate) use wait::FlashWait;
 
 /// For how long parts of flash have worked since the drive was made.
@@ -28,15 +29,6 @@ pub(crate) struct WorkTime {
     pub erase_ns: Nanos,
     /// Channels' buses moving commands and data.
     pub bus_ns: Nanos,
-}
-
-/// What a die has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DieWork {
-    /// It is reserved up to here: a time that has passed for a die with nothing to do.
-    pub busy_until_ns: Nanos,
-    /// For how long it has been reserved since power came or it was erased securely, what has not begun included.
-    pub busy_ns: Nanos,
 }
 
 /// What a die is asked to read: so many pages one after another, and of them so many bytes.
@@ -114,7 +106,7 @@ impl Flash {
 
     /// Every die, to look at.
     pub(crate) fn die_work(&self) -> impl Iterator<Item = DieWork> + '_ {
-        self.dies.all().map(|(busy_until_ns, busy_ns)| DieWork { busy_until_ns, busy_ns })
+        self.dies.work()
     }
 
     /// For how long its parts have worked.

@@ -137,7 +137,7 @@ impl MapCache {
     /// Whether as many changed lines wait to be written as memory holds.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.is_partial() && self.log.waiting() >= self.log.lines_per_page().max(self.places.len() as u32)
+        self.is_partial() && self.log.fills(self.places.len() as u32)
     }
 
     /// Pages of the map that are to be written or read and that no command waits for.

@@ -279,10 +279,10 @@ impl MapLog {
         }
     }
 
-    /// Lines that wait to be written.
+    /// Whether as many lines wait to be written as memory holds, and at least a page of them.
     #[inline]
-    pub fn waiting(&self) -> u32 {
-        self.waiting
+    pub fn fills(&self, lines_in_memory: u32) -> bool {
+        self.waiting >= lines_in_memory.max(self.lines_per_page)
     }
 
     /// Lines that cleaning copied with the last step.

@@ -233,7 +233,7 @@ impl MapMemory for DemandLoaded {
 
     #[inline]
     fn is_behind(&self) -> bool {
-        self.log.waiting() >= self.cache.capacity().max(self.log.lines_per_page())
+        self.log.fills(self.cache.capacity())
     }
 
     fn is_due(&self, _logs: &DieLogs) -> bool {
