@@ -98,6 +98,9 @@ GROUPS = {
             "Write stored results as CSV or JSON.",
             "export review --csv tables --json all.json",
         ),
+        "schema": Command(
+            "export:schema", "Print what results.json holds, as a JSON schema.", "schema --markdown"
+        ),
     },
     "Served drives": {
         "create": Command(

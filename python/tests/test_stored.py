@@ -46,13 +46,13 @@ def test_damaged_results_are_refused_with_what_is_wrong(folder: Path) -> None:
         ("[]", "expected results.json"),
         (to_json(document), r"tests\[1\] lacks values"),
         (to_json(old), "schema 1 is not readable.*repeat it: drivelab review a --seed 1"),
-        (to_json(documents.review() | {"tests": {}}), "tests is not a list"),
+        (to_json(documents.review() | {"tests": {}}), "tests is {}; allowed: a list"),
         (to_json(seedless), "drivelab lacks seed"),
-        (to_json(documents.review(seed="1")), "drivelab.seed is not a whole number"),
+        (to_json(documents.review(seed="1")), 'drivelab.seed is "1"; allowed: a whole number'),
         (to_json(documents.review() | {"drivelab": []}), "schema None is not readable"),
         (
             to_json(documents.review() | {"models": [a_model | {"parameters": None}]}),
-            r"models\[0\].parameters is not a list",
+            r"models\[0\].parameters is null; allowed: a list",
         ),
         (to_json(documents.review() | {"tests": [rateless]}), r"tests\[0\] lacks iops"),
         (

@@ -1,4 +1,4 @@
-"""`runs` and `export`: what was recorded, listed and as CSV or JSON."""
+"""`runs`, `export` and `schema`: what was recorded, as files, and what those hold."""
 
 from __future__ import annotations
 
@@ -83,3 +83,18 @@ def export_command(
             )
     if written:
         printing.message("Written: " + ", ".join(str(item) for item in written))
+
+
+def schema(
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="As the tables in docs/results.md.")
+    ] = False,
+) -> None:
+    """Print what results.json holds: a JSON schema, with what every field means."""
+    # Loading the definitions takes a tenth of a second.
+    from drivelab.records import description
+
+    if markdown:
+        print(description.markdown(), end="")
+    else:
+        printing.document(description.json_schema())
