@@ -11,7 +11,7 @@ from drivelab import cli
 from drivelab.records import description
 
 
-def test_the_page_has_the_tables_of_the_definition() -> None:
+def test_the_page_has_the_tables_of_the_definitions() -> None:
     text = tables.DOCUMENT.read_text(encoding="utf-8")
     assert tables.renewed(text) == text, "`make tables` renews docs/results.md"
 
