@@ -251,40 +251,46 @@ def _series(direction: Mapping[str, Any], drive: Mapping[str, Any] | None) -> di
     """
     series = direction["series"]
     interval_ns = series["interval_ns"]
-    whole = max(1, direction["runtime_ns"] // interval_ns)
+    count = min(max(1, direction["runtime_ns"] // interval_ns), len(series["bytes"]))
     interval_s = interval_ns / NS_PER_S
     # Intervals of another width say nothing of these.
     own = drive if drive is not None and drive["interval_ns"] == interval_ns else {}
+    die_ns = interval_ns * (own.get("die_count") or 0)
 
-    def column(of: Mapping[str, Any], key: str, value: Callable[[float], float]) -> Any:
-        """Values of the whole intervals; None where there is none, or no such column at all."""
-        found = of.get(key)
+    def column(found: Sequence[Any] | None, value: Callable[[Any], float | None]) -> Any:
+        """Values of the whole intervals, None where there is none; None for no column at all."""
         if found is None:
             return None
-        return [None if item is None else value(item) for item in found[:whole]]
+        known = [None if item is None else value(item) for item in found[:count]]
+        return known + [None] * (count - len(known))
 
-    longest_us = column({"ns": longest_of_buckets(series)}, "ns", _us)
     return {
         "interval_s": interval_s,
-        "mib_per_s": [count / MIB / interval_s for count in series["bytes"][:whole]],
-        "latency_max_us": longest_us,
-        "iops": [count / interval_s for count in series["ios"][:whole]],
-        "latency_mean_us": column(series, "latency_mean_ns", _us),
-        "latency_p99_us": column(series, "latency_p99_ns", _us),
-        "write_amplification": _write_amplifications(own, whole),
-        "queue_depth_mean": column(own, "outstanding_mean", float),
-        "free_blocks": column(own, "free_blocks", int),
-        "cleaning_dies_mean": column(own, "cleaning_ns", lambda ns: ns / interval_ns),
+        "mib_per_s": column(series["bytes"], lambda size: size / MIB / interval_s),
+        "latency_max_us": column(longest_of_buckets(series), _us),
+        "iops": column(series["ios"], lambda ios: ios / interval_s),
+        "latency_mean_us": column(series.get("latency_mean_ns"), _us),
+        "latency_p99_us": column(series.get("latency_p99_ns"), _us),
+        "write_amplification": column(_written_and_programmed(own), _ratio),
+        "queue_depth_mean": column(own.get("outstanding_mean"), float),
+        "free_blocks": column(own.get("free_blocks"), int),
+        "cleaning_share": column(
+            own.get("cleaning_ns") if die_ns else None, lambda ns: ns / die_ns
+        ),
     }
 
 
-def _write_amplifications(drive: Mapping[str, Any], count: int) -> list[float | None] | None:
-    """Of the first intervals; None of drives that don't tell what they program."""
-    programmed, written = (drive.get(key) for key in ("flash_program_bytes", "host_write_bytes"))
-    if programmed is None or written is None:
+def _written_and_programmed(drive: Mapping[str, Any]) -> list[tuple[int, int]] | None:
+    """Bytes of the host and of flash in each interval; None of drives that don't tell both."""
+    written, programmed = (drive.get(key) for key in ("host_write_bytes", "flash_program_bytes"))
+    if written is None or programmed is None:
         return None
-    pairs = zip(programmed[:count], written[:count], strict=True)
-    return [flash / host if host else None for flash, host in pairs]
+    return list(zip(written, programmed, strict=True))
+
+
+def _ratio(written_and_programmed: tuple[int, int]) -> float | None:
+    written, programmed = written_and_programmed
+    return programmed / written if written else None
 
 
 def _us(ns: float) -> float:

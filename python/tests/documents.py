@@ -69,7 +69,7 @@ def stream(
             "write_amplification": None,
             "queue_depth_mean": None,
             "free_blocks": None,
-            "cleaning_dies_mean": None,
+            "cleaning_share": None,
         },
         "values": [],
         "tables": [],

@@ -87,12 +87,11 @@ def detailed() -> Recorded:
     split = dict.fromkeys(("queueing", "link", "firmware", "flash"), 1000.0) | {"cleaning": 5000.0}
     tail = {"share_of_requests": 0.001, "count": 1, "latency_min_us": 9000.0}
     stream = documents.stream(tails=[tail | {"split_mean_us": split}])
-    stream["series"] |= {"write_amplification": [1.0, None], "cleaning_dies_mean": [0.0, 5.0]}
+    stream["series"] |= {"write_amplification": [1.0, None], "cleaning_share": [0.0, 0.25]}
     model = documents.model()
     usual = model["parameters"][0]
     for key, value in (
         ("flash.channel_count", 10),
-        ("flash.dies_per_channel", 2),
         ("ftl.trim_supported", False),
         ("members", ["b", "c"]),
     ):
@@ -120,7 +119,6 @@ def test_everything_that_was_measured_has_a_row_and_a_unit(tmp_path: Path) -> No
     typed = "SELECT key, number, text, boolean FROM parameters ORDER BY key"
     assert rows(path, typed) == [
         ("flash.channel_count", 10.0, None, None),
-        ("flash.dies_per_channel", 2.0, None, None),
         ("flash.program_ns", 900000.0, None, None),
         ("ftl.trim_supported", None, None, False),
         ("ftl.victim_selection", None, "greedy", None),

@@ -129,6 +129,7 @@ REPORT = {
 }
 DRIVE = {
     "interval_ns": NS_PER_S,
+    "die_count": 4,
     "host_write_bytes": [40960, 0, 81920, 0],
     "flash_program_bytes": [40960, 8192, 163840, 0],
     "free_blocks": [70, 69, 60, 60],
@@ -148,7 +149,7 @@ def test_a_series_says_what_the_drive_did_in_each_whole_interval() -> None:
         "write_amplification": [1.0, None, 2.0],
         "queue_depth_mean": [3.0, 0.0, 2.5],
         "free_blocks": [70, 69, 60],
-        "cleaning_dies_mean": [0.0, 0.5, 3.0],
+        "cleaning_share": [0.0, 0.125, 0.75],
     }
 
 
@@ -163,8 +164,11 @@ def test_what_nobody_measured_over_time_is_null() -> None:
             "write_amplification",
             "queue_depth_mean",
             "free_blocks",
-            "cleaning_dies_mean",
+            "cleaning_share",
         ]
+    assert results._series(REPORT, DRIVE | {"outstanding_mean": [1.0]})["queue_depth_mean"] == [
+        *(1.0, None, None)
+    ]
     found = results._series(REPORT, disk)
     assert found["queue_depth_mean"] == [3.0, 0.0, 2.5]
     assert found["free_blocks"] is found["write_amplification"] is None

@@ -170,10 +170,9 @@ SERIES = table(
     latency_p99_us DOUBLE? 99 % of the requests took no longer
     latency_max_us DOUBLE? the longest
     write_amplification DOUBLE? bytes programmed over bytes that the host wrote, of this interval
-    queue_depth_mean DOUBLE? requests outstanding, on average
+    queue_depth_mean DOUBLE? requests in the drive, on average
     free_blocks UBIGINT? erased blocks at the end of the interval
-    cleaning_dies_mean DOUBLE? dies busy cleaning, on average
-    cleaning_share DOUBLE? the same as a part of all dies
+    cleaning_share DOUBLE? part of the dies' time that cleaning took for itself
     """,
     ("interval_index",),
     MEASUREMENTS,

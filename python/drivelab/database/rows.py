@@ -10,8 +10,6 @@ from drivelab.database.job_rows import REPLAY, RUN, Record, Row
 
 REVIEW = "review"
 """The kind of runs that `review` and `compare` make; those of others are in `job_rows`."""
-DIES = ("flash.channel_count", "flash.dies_per_channel")
-"""Parameters whose product is the number of dies."""
 
 
 def rows(kind: str, document: Record, models: Sequence[Record]) -> dict[str, list[Row]]:
@@ -64,7 +62,6 @@ def _typed(value: Any) -> Row:
 def _review(document: Record) -> dict[str, Iterable[Row]]:
     tests = document["tests"]
     seeds = (document["drivelab"].get("repeats") or {}).get("seeds", ())
-    dies = {model["name"]: _die_count(model) for model in document["models"]}
 
     def of_each(make: Callable[[Record], Iterable[Row]]) -> Iterator[Row]:
         """Rows of every test, each with the test's keys."""
@@ -90,7 +87,7 @@ def _review(document: Record) -> dict[str, Iterable[Row]]:
         "percentiles": of_each_stream(lambda test: job_rows.percentiles(test["latency_us"])),
         "histogram_bins": of_each_stream(lambda test: job_rows.histogram(test["latency_us"])),
         "latency_parts": of_each_stream(_latency_parts),
-        "series": of_each_stream(lambda test: _series(test, dies.get(test["model"]))),
+        "series": of_each_stream(_series),
         "zones": of_each(_zones),
         "counters": of_each(_counters),
         "test_values": of_each(lambda test: test.get("values") or ()),
@@ -104,13 +101,6 @@ def _review(document: Record) -> dict[str, Iterable[Row]]:
         "intervals": of_each(lambda test: job_rows.intervals(test.get("repeats"))),
         "figures": (_renamed(figure, test_id="test") for figure in document["figures"]),
     }
-
-
-def _die_count(model: Record) -> int | None:
-    """Dies of a flash drive; None of others, and of arrays."""
-    found = {item["key"]: item.get("value") for item in model["parameters"]}
-    channels, dies = (found.get(key) for key in DIES)
-    return channels * dies if isinstance(channels, int) and isinstance(dies, int) else None
 
 
 def _test(test: Record) -> Iterator[Row]:
@@ -134,18 +124,16 @@ def _latency_parts(test: Record) -> Iterator[Row]:
             yield row | more
 
 
-def _series(test: Record, die_count: int | None) -> Iterator[Row]:
+def _series(test: Record) -> Iterator[Row]:
     series = test.get("series")
     if not series:
         return
     columns = {key: column for key, column in series.items() if isinstance(column, list)}
     for index, values in enumerate(zip(*columns.values(), strict=True)):
-        row = dict(zip(columns, values, strict=True))
-        dies = row.get("cleaning_dies_mean")
-        yield row | {
+        yield {
+            **dict(zip(columns, values, strict=True)),
             "interval_index": index,
             "time_s": index * series["interval_s"],
-            "cleaning_share": dies / die_count if dies is not None and die_count else None,
         }
 
 

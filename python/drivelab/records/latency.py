@@ -69,9 +69,9 @@ class Tail(Record):
     """The slowest requests of a stream, and what they waited for."""
 
     share_of_requests: Share
-    """How many of all requests these are: 0.01, 0.001, 0.0001"""
+    """How many of all requests these are, about: 0.1, 0.01, 0.001, 0.0001"""
     count: Count
-    """How many requests that is"""
+    """How many requests that is, to the bin of the histogram"""
     latency_min_us: Amount
     """The shortest of them"""
     split_mean_us: Split

@@ -23,9 +23,10 @@ class Series(Record):
     """99 % of the requests took no longer"""
     write_amplification: list[Amount | None] | None
     """Bytes programmed over bytes that the host wrote within the interval"""
-    queue_depth_mean: list[Amount] | None
-    """Requests outstanding, on average over the interval"""
+    queue_depth_mean: list[Amount | None] | None
+    """Requests in the drive, on average over the interval"""
     free_blocks: list[Count | None] | None
     """Erased blocks that the drive could write at the end of the interval"""
-    cleaning_dies_mean: list[Amount | None] | None
-    """Dies that were busy cleaning, on average over the interval"""
+    cleaning_share: list[Amount | None] | None
+    """Part of the time of all dies that cleaning and wear levelling took for themselves within the
+    interval; above 1 where they work it off in later ones"""

@@ -106,8 +106,8 @@ class Stream(AnyTest):
     split_mean_us: Split
     """Mean parts of their latency"""
     tails: list[Tail] | None
-    """What the slowest requests waited for: the slowest 1 %, 0.1 %, 0.01 %, as far as there are so
-    many; null where nobody measured it"""
+    """What the slowest requests waited for, from the slowest 10 % to the slowest 0.01 %, as far as
+    that is one request; null where nobody measured it"""
     series: Series
     """Over time"""
     pass_: Annotated[Pass | None, Field(alias="pass")] = None
