@@ -115,9 +115,11 @@ class Drive:
         arrival_ns: NDArray[np.uint64] | None,
         progress: Progress | None = None,
         program: tuple[NDArray[np.uint64], NDArray[np.uint8]] | None = None,
-    ) -> str:
+        log: bool = False,
+    ) -> tuple[str, dict[str, NDArray[Any]] | None]:
         """Runs given requests; op 0 read, 1 write, 2 flush, 3 trim. `program`: processor time in ns
-        before each, and whether nobody waits for it (not 0). Releases the GIL."""
+        before each, and whether nobody waits for it (not 0). The report as JSON and, with `log`,
+        columns of every request. Releases the GIL."""
 
     def idle(self, duration_ns: int) -> None: ...
     def secure_erase(self) -> None: ...

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from drivelab.errors import RequestError, nearest
-from drivelab.fio import buffers, units
+from drivelab.fio import buffers, logs, steady, units
 from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, MODES
 from drivelab.fio.sections import Option, Section, read_sections
 from drivelab.quantities import NS_PER_MS, derive_seed
@@ -42,6 +42,12 @@ class FioJob:
     options: dict[str, str]
     group: int
     job: Job
+    number: int
+    """Its place in the file, from 1 on: in the names of its logs."""
+    logs: logs.Logs | None
+    steady: steady.SteadyState | None
+    reported_together: bool
+    """Whether fio reports it with the other jobs of its group (`group_reporting`)."""
 
 
 @dataclass(frozen=True)
@@ -92,15 +98,24 @@ def job_of_options(
     """One job from options that stand in no file, for a drive of this size; raises RequestError.
 
     `index` is its place among the jobs of a run. What makes several jobs or groups of one
-    (`numjobs`, `stonewall`) is refused.
+    (`numjobs`, `stonewall`) is refused, and what belongs to a run (logs, `steadystate`).
     """
     for option in section.own:
-        if ALIASES.get(option.name, option.name) in ("numjobs", "stonewall"):
+        name = ALIASES.get(option.name, option.name)
+        if instead := _OF_FILES.get(name):
             raise RequestError(
                 f'{option.origin}: job "{section.name}": {option.name}={option.value} is not '
-                "possible; allowed: several jobs in one run, or one run after another"
+                f"possible; allowed: {instead}"
             )
     return _SectionReader(section, capacity_bytes, data).fio_job(seed, index)
+
+
+_OF_FILES = {
+    **dict.fromkeys(("numjobs", "stonewall"), "several jobs in one run, or one run after another"),
+    **dict.fromkeys(logs.OPTIONS, "run(..., log=True), whose result has every request"),
+    **dict.fromkeys(steady.OPTIONS, "run(..., until=Steady('iops'))"),
+}
+"""Options that mean something in job files only, each with what scripts have in its place."""
 
 
 def option_names() -> list[str]:
@@ -171,7 +186,17 @@ class _SectionReader:
     def fio_job(self, seed: int, index: int, clone: int = 0, group: int = 0) -> FioJob:
         """The job at this place of a run, with a seed of its own."""
         own = derive_seed(seed, str(self.seed), self.section.name, str(index), str(clone))
-        return FioJob(self.name, _as_written(self.section.own), group, self.job(own))
+        job = self.job(own)
+        return FioJob(
+            self.name,
+            _as_written(self.section.own),
+            group,
+            job,
+            index + 1,
+            logs.wanted(self),
+            steady.wanted(self, job.rw),
+            self.value("group_reporting", units.flag, False),
+        )
 
     def job(self, seed: int) -> Job:
         """The engine's job."""

@@ -7,12 +7,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from numpy.typing import NDArray
+
 from drivelab import _engine
 from drivelab.errors import RequestError, WorkError
 from drivelab.model import Model
 from drivelab.progress import TaskProgress
 from drivelab.targets.target import Original, Report
 from drivelab.workload import Job, Requests, jobs_to_json
+
+Columns = dict[str, NDArray[Any]]
+"""Columns of one length, by name."""
 
 PARTITION_KEYS = ("partition_bytes", "member.partition_bytes")
 
@@ -90,20 +95,32 @@ class EngineTarget:
         self, job: Job, requests: Requests, progress: TaskProgress, share: float = 1.0
     ) -> Report:
         """Runs given requests; raises RequestError for one that can't be."""
+        return self._run_requests(job, requests, progress, share, False)[0]
+
+    def run_requests_logged(
+        self, job: Job, requests: Requests, progress: TaskProgress, share: float = 1.0
+    ) -> tuple[Report, Columns]:
+        """The same, and every request of it."""
+        report, columns = self._run_requests(job, requests, progress, share, True)
+        assert columns is not None
+        return report, columns
+
+    def _run_requests(
+        self, job: Job, requests: Requests, progress: TaskProgress, share: float, log: bool
+    ) -> tuple[Report, Columns | None]:
         engine_progress = _engine.Progress()
         with engine_errors(), progress.stage(share, engine_progress):
-            report: Report = json.loads(
-                self._drive.run_requests(
-                    job.to_json(),
-                    requests.op,
-                    requests.lba,
-                    requests.sector_count,
-                    requests.arrival_ns,
-                    engine_progress,
-                    requests.program,
-                )
+            report, columns = self._drive.run_requests(
+                job.to_json(),
+                requests.op,
+                requests.lba,
+                requests.sector_count,
+                requests.arrival_ns,
+                engine_progress,
+                requests.program,
+                log,
             )
-        return report
+        return json.loads(report), columns
 
     def idle(self, duration_ns: int) -> None:
         """Lets virtual time pass without commands."""
