@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -59,6 +59,15 @@ class Texts:
             "members": [member.record() for member in self.members],
         }
 
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Texts:
+        """The texts of such a record."""
+        layers, overrides = (
+            [(str(first), str(second)) for first, second in record[key]]
+            for key in ("layers", "overrides")
+        )
+        return cls(layers, overrides, [cls.of_record(member) for member in record["members"]])
+
 
 @dataclass(frozen=True)
 class Model:
@@ -70,9 +79,15 @@ class Model:
     request: str
     """What it was loaded by: a name or a path."""
     overrides: Overrides
+    is_stored: bool = False
+    """Whether its texts were kept with results, so that its file needn't be here."""
 
     def with_overrides(self, more: Overrides) -> Model:
         """The same model with more parameters overridden; raises RequestError."""
+        if self.is_stored and not {"flash.part", "members"} & {key for key, _ in more}:
+            plain = [(key, parameters.plain(key, value)) for key, value in more]
+            texts = replace(self.texts, overrides=[*self.texts.overrides, *plain])
+            return stored(texts, self.request)
         return load(self.request, (*self.overrides, *more))
 
     @property
@@ -240,13 +255,24 @@ def load(request: str, overrides: Overrides = ()) -> Model:
     override that the engine refuses.
     """
     overrides = [(key, parameters.plain(key, value)) for key, value in overrides]
-    texts = _texts(request, tuple(overrides), ())
+    return _parsed(_texts(request, tuple(overrides), ()), request, is_stored=False)
+
+
+def stored(texts: Texts, request: str) -> Model:
+    """The model of texts that were kept, of which `request` was the name or path then.
+
+    Raises RequestError for texts that the engine refuses.
+    """
+    return _parsed(texts, request, is_stored=True)
+
+
+def _parsed(texts: Texts, request: str, is_stored: bool) -> Model:
     engine = texts.parse()
     description = json.loads(engine.to_json())
     for parameter in description["parameters"]:
         parameter["role"] = sources.role_of(parameter["source"])
         parameters.check_ratio(request, parameter)
-    return Model(engine, texts, description, request, tuple(overrides))
+    return Model(engine, texts, description, request, tuple(texts.overrides), is_stored)
 
 
 def _texts(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> Texts:

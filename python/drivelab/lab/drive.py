@@ -68,14 +68,9 @@ class Drive:
         if scale is not None:
             divisor = models.scale_divisor(checks.text("scale", scale), "scale")
             overrides.append(("scale_divisor", divisor))
-        self._model = models.load(str(model), overrides)
-        self._seed = checks.whole("seed", seed, 0, 2**63 - 1)
-        self._history: tuple[Step, ...] = ()
-        self._target: EngineTarget | None = None
-        self._prepared: dict[State, Drive] = {}
-        self._states: tuple[State, ...] = ()
-        # Threads that need one drive, as those of a cluster's worker, make it once.
-        self._making = threading.Lock()
+        self._fill(
+            models.load(str(model), overrides), checks.whole("seed", seed, 0, 2**63 - 1), (), ()
+        )
 
     @property
     def model(self) -> models.Model:
@@ -281,19 +276,51 @@ class Drive:
         after._target = done.target
         return after
 
+    def save(self, path: str | Path) -> None:
+        """Writes the drive to a file, which `drivelab.load` reads, here or elsewhere.
+
+        It holds the recipe, not the bytes: the texts of the model, the seed, everything that was
+        done to the drive, and what it looks like inside. Raises RequestError for a place where
+        nothing can be written, and for a state that only this program has.
+        """
+        from drivelab.lab import snapshot
+
+        snapshot.save(self, Path(path))
+
     def _like(self, history: tuple[Step, ...]) -> Drive:
-        found = object.__new__(Drive)
-        found._model, found._seed, found._history = self._model, self._seed, history
         # A drive with a history keeps it, and so the state that begins it.
-        found._states = self._states if history else ()
-        found._target, found._prepared, found._making = None, {}, threading.Lock()
+        return self.of_history(self._model, self._seed, history, self._states if history else ())
+
+    @classmethod
+    def of_history(
+        cls, model: models.Model, seed: int, history: tuple[Step, ...], begun: tuple[State, ...]
+    ) -> Drive:
+        """A drive to which all this was done, `begun` with these states; not made yet."""
+        found = object.__new__(cls)
+        found._fill(model, seed, history, begun)
         return found
+
+    def _fill(
+        self, model: models.Model, seed: int, history: tuple[Step, ...], begun: tuple[State, ...]
+    ) -> None:
+        self._model, self._seed, self._history, self._states = model, seed, history, begun
+        self._target: EngineTarget | None = None
+        self._prepared: dict[State, Drive] = {}
+        # Threads that need one drive, as those of a cluster's worker, make it once.
+        self._making = threading.Lock()
 
     def make(self) -> EngineTarget:
         """The engine's drive; what was done to it is done again if it isn't here."""
         with self._making:
             if self._target is None:
                 self._target = run_alone(f"{self.name}: as it was", self._replayed, shown=False)
+            return self._target
+
+    def make_with(self, progress: TaskProgress) -> EngineTarget:
+        """The same, as a task that one can watch."""
+        with self._making:
+            if self._target is None:
+                self._target = self._replayed(progress)
             return self._target
 
     def _replayed(self, progress: TaskProgress) -> EngineTarget:
@@ -325,15 +352,19 @@ class Drive:
         known |= {"seed": self._seed, "history": self._history, "hash": self._model.hash}
         return known | {"states": [_reference(state) for state in self._states]}
 
+    @property
+    def begun(self) -> tuple[State, ...]:
+        """The state that begins the history, if one does."""
+        return self._states
+
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self._model = models.load(state["request"], state["overrides"])
-        if self._model.hash != state["hash"]:
+        model = models.load(state["request"], state["overrides"])
+        if model.hash != state["hash"]:
             raise RequestError(
                 f'model "{state["request"]}": it has changed since this drive was stored'
             )
-        self._seed, self._history = state["seed"], state["history"]
-        self._states = tuple(_referred(item) for item in state["states"])
-        self._target, self._prepared, self._making = None, {}, threading.Lock()
+        begun = tuple(_referred(item) for item in state["states"])
+        self._fill(model, state["seed"], state["history"], begun)
 
     def __repr__(self) -> str:
         words = [repr(self.name)]
