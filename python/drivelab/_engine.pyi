@@ -27,8 +27,10 @@ __all__ = [
     "engine_version",
     "erase_image",
     "read_trace",
+    "record_timeline",
     "serve_image",
     "smart_image",
+    "take_timeline",
     "trace_formats",
     "trim_image",
 ]
@@ -135,6 +137,14 @@ class Drive:
 
     def page_states(self) -> str:
         """JSON of every page's state; for tiny drives."""
+
+def record_timeline(drive: Drive, from_ns: int, until_ns: int, most: int) -> None:
+    """Notes from now on what dies and buses do: what begins from `from_ns` on and before
+    `until_ns`, the first `most` of each member of an array."""
+
+def take_timeline(drive: Drive) -> tuple[dict[str, NDArray[Any]], int]:
+    """Columns of what has been noted, and how many operations found no room; nothing is noted from
+    now on."""
 
 @final
 class Run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
@@ -13,6 +13,8 @@ from typing import Any
 
 from drivelab import _engine, parameters, sources
 from drivelab.errors import RequestError, nearest
+from drivelab.model_texts import Overrides as Overrides
+from drivelab.model_texts import Texts
 from drivelab.quantities import GIB
 
 MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 4.125
@@ -30,43 +32,6 @@ FAMILY_TITLES = {
     "hard-disk": "Hard disks",
 }
 """Families in the order in which they are listed, in words."""
-
-Overrides = Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Texts:
-    """What a model is read from: texts and origins of its layers, the base first."""
-
-    layers: Sequence[tuple[str, str]]
-    overrides: Overrides
-    members: Sequence[Texts]
-    """Of an array."""
-
-    def parse(self) -> _engine.Model:
-        """The engine's form; raises RequestError."""
-        members = [member.parse() for member in self.members]
-        try:
-            return _engine.Model.parse(list(self.layers), list(self.overrides), members)
-        except _engine.ModelError as error:
-            raise RequestError(_one_line(str(error))) from None
-
-    def record(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "layers": self.layers,
-            "overrides": self.overrides,
-            "members": [member.record() for member in self.members],
-        }
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Texts:
-        """The texts of such a record."""
-        layers, overrides = (
-            [(str(first), str(second)) for first, second in record[key]]
-            for key in ("layers", "overrides")
-        )
-        return cls(layers, overrides, [cls.of_record(member) for member in record["members"]])
 
 
 @dataclass(frozen=True)
@@ -363,12 +328,6 @@ def _stated(text: str, key: str) -> Any:
 def _tables(text: str) -> dict[str, Any]:
     """A file's tables, to look at: a sweep loads one model many times."""
     return tomllib.loads(text)
-
-
-def _one_line(message: str) -> str:
-    """A message without the picture that shows the place of a mistake in TOML."""
-    first, *picture = message.splitlines()
-    return f"{first}: {picture[-1]}" if picture else first
 
 
 def load_all() -> list[Model]:

@@ -15,6 +15,7 @@ pub mod partition;
 pub mod raid0;
 mod raid0_report;
 pub mod scale;
+pub mod timeline;
 
 pub use drive::{Drive, ENGINE_VERSION};
 pub use engine::{Array, Engine};
@@ -25,3 +26,4 @@ pub use model::{Layer, Model, Sourced};
 pub use parameters::Family;
 pub use partition::Partition;
 pub use raid0::{Raid0, Raid0Config, Raid0Meters};
+pub use timeline::TimelineColumns;

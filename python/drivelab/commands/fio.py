@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, output, plugins, repeats, states, subject
+from drivelab import _engine, arguments, plugins, repeats, states, subject
 from drivelab import model as models
-from drivelab.commands import fio_table, printing, real_drives, recording, run_files
+from drivelab.commands import fio_table, printing, real_drives, recording, run_files, until
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import RUN, Recorded
 from drivelab.errors import RequestError
-from drivelab.fio import groups, jobs, units
+from drivelab.fio import groups, jobs
 from drivelab.fio.groups import Asked, GroupRun
 from drivelab.fio.output import to_fio_json
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
@@ -26,59 +26,33 @@ from drivelab.results import model_result, state_origin
 from drivelab.subject import Subject
 from drivelab.targets.fio import RealDrive, Wish
 
-if TYPE_CHECKING:
-    from drivelab.lab.steady import Metric, Steady
-
-ROUND, LIMIT = "60s", "24h"
-"""Of `--until-steady`, as of `dl.Steady`."""
-METRICS = ("iops", "mib_per_s", "latency_mean_us", "write_amplification")
-
-UntilSteady = Annotated[
-    str | None,
-    typer.Option(
-        "--until-steady",
-        metavar="METRIC",
-        help=f"The last group of jobs ends once this is steady: {', '.join(METRICS)}.",
-    ),
-]
-Round = Annotated[
-    str | None,
-    typer.Option(
-        "--round", metavar="TIME", help=f"Length of a round of --until-steady; default: {ROUND}."
-    ),
-]
-Limit = Annotated[
-    str | None,
-    typer.Option(
-        "--limit",
-        metavar="TIME",
-        help=f"When a job without an end ends with --until-steady; default: {LIMIT}.",
+JobFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="JOB.fio",
+        help="A fio job file. zipf and pareto in it are fio's, offset for offset; zipf_true "
+        "and pareto_true, which fio has not, the laws themselves.",
     ),
 ]
 
 
 def run(
-    job_file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="JOB.fio",
-            help="A fio job file. zipf and pareto in it are fio's, offset for offset; zipf_true "
-            "and pareto_true, which fio has not, the laws themselves.",
-        ),
-    ],
+    job_file: JobFile,
     drive: arguments.DriveName,
     state: arguments.StateName = "new",
     plugin: arguments.Plugins = None,
     data: arguments.DataText = "random",
     seed: arguments.Seed = 1,
     repeat: arguments.Repeat = 1,
-    until_steady: UntilSteady = None,
-    round_time: Round = None,
-    limit: Limit = None,
+    until_steady: until.UntilSteady = None,
+    round_time: until.Round = None,
+    limit: until.Limit = None,
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
     database_file: arguments.DatabaseFile = None,
     request_log: run_files.RequestLog = None,
+    timeline_file: run_files.TimelineFile = None,
+    timeline_window: run_files.TimelineWindow = None,
     json: arguments.Json = False,
     size: arguments.Size = None,
     destroy: arguments.Destroy = None,
@@ -98,7 +72,9 @@ def run(
     seeds = repeat_seeds(seed, repeat)
     capacity_bytes = found.user_capacity_bytes
     workloads = [jobs.read_workload(job_file, capacity_bytes, of, data=pattern) for of in seeds]
-    asked = Asked(request_log is not None, _until(until_steady, round_time, limit))
+    steady = until.steady(until_steady, round_time, limit)
+    window = run_files.window(timeline_file, timeline_window, found)
+    asked = Asked(request_log is not None, steady, window)
     _check(found, workloads[0], asked, request_log)
     remark_trim(found, wanted)
     work = partial(groups.run, workloads[0], asked)
@@ -109,8 +85,8 @@ def run(
         parts = _measure(found, wanted, job_file.name, workloads, asked, seeds)
     words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
     words += [*arguments.plugin_words(plugin), "--data", data]
-    options = {"--until-steady": until_steady, "--round": round_time, "--limit": limit}
-    words += printing.option_words(options | {"--request-log": request_log})
+    words += until.words(until_steady, round_time, limit)
+    words += run_files.words(request_log, timeline_file, timeline_window)
     words += [*real_drives.wish_words(size, buffered), *set_words(settings)]
     own = _provenance(found, wanted, workloads[0], seed)
     own["command_line"] = printing.command_line(words, seed)
@@ -120,31 +96,12 @@ def run(
     document["drivelab"]["wall_s"] = watch.seconds()
     for option, reason in workloads[0].ignored.items():
         printing.message(f"option {option} has no effect: {reason}")
-    output.publish_files(run_files.of_run(workloads[0], parts[0], request_log))
+    run_files.publish(workloads[0], parts[0], request_log, timeline_file)
     with recording.recorded(database_file, Recorded(RUN, document, [model_result(found)])):
         if json:
             printing.document(document)
         else:
             fio_table.show(document)
-
-
-def _until(metric: str | None, round_time: str | None, limit: str | None) -> Steady | None:
-    """What `--until-steady` says; raises RequestError."""
-    if metric is None:
-        for option, text in (("--round", round_time), ("--limit", limit)):
-            if text is not None:
-                raise RequestError(f"{option} {text}: counts with --until-steady only")
-        return None
-    from drivelab.lab.steady import Steady
-
-    arguments.one_of("--until-steady", metric, METRICS)
-    times = {"--round": round_time or ROUND, "--limit": limit or LIMIT}
-    for option, text in times.items():
-        try:
-            units.time_ns(text)
-        except ValueError as error:
-            raise RequestError(f'{option} "{text}": expected {error}') from None
-    return Steady(cast("Metric", metric), every=times["--round"], limit=times["--limit"])
 
 
 def _check(drive: Subject, workload: jobs.Workload, asked: Asked, request_log: Path | None) -> None:
@@ -173,7 +130,7 @@ def _measure(
 
     def work(place: int, progress: TaskProgress) -> list[GroupRun]:
         target, share = prepared_drive(drive, state, seeds[place], progress)
-        wanted = asked if place == 0 else replace(asked, log=False)
+        wanted = asked if place == 0 else replace(asked, log=False, window=None)
         return groups.run(workloads[place], wanted, target, progress, share)
 
     return [run_alone(f"{drive.name}: {name}", partial(work, place)) for place in range(len(seeds))]

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drivelab import output
+from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.fio.groups import GroupRun
 from drivelab.fio.jobs import FioJob, Workload
 from drivelab.names import told_apart
+from drivelab.subject import Subject
+from drivelab.targets.fio import RealDrive
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from drivelab.lab.timeline import Timeline, Window
 
 RequestLog = Annotated[
     Path | None,
@@ -24,6 +29,24 @@ RequestLog = Annotated[
         "--request-log",
         metavar="FILE.parquet",
         help="Every request with its times and the parts of its latency, as a Parquet table.",
+    ),
+]
+
+TimelineFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--timeline",
+        metavar="FILE.json",
+        help="What every die, channel and request of the last group did when: a trace that "
+        "ui.perfetto.dev opens.",
+    ),
+]
+TimelineWindow = Annotated[
+    str | None,
+    typer.Option(
+        "--timeline-window",
+        metavar="[FROM:]TO",
+        help="Only this part of it, e.g. 2s or 60s:62s, from when all jobs measure.",
     ),
 ]
 
@@ -45,6 +68,23 @@ def check_request_log(path: Path | None, real: bool) -> None:
     output.writable_file(path, option)
 
 
+def window(path: Path | None, text: str | None, drive: Subject) -> Window | None:
+    """What `--timeline` and its window say; raises RequestError."""
+    if path is None:
+        if text is not None:
+            raise RequestError(f"--timeline-window {text}: counts with --timeline only")
+        return None
+    if path.suffix != ".json":
+        raise RequestError(f'--timeline "{path}": allowed: a name that ends in .json')
+    if drive.is_disk or isinstance(drive, RealDrive):
+        what = "a hard disk has no dies" if drive.is_disk else "a real drive doesn't tell"
+        raise RequestError(f"--timeline: {what}")
+    output.writable_file(path, "--timeline")
+    from drivelab.lab.timeline import Window
+
+    return Window() if text is None else Window.of("--timeline-window", text)
+
+
 def check_logs(jobs: Sequence[FioJob]) -> None:
     """Raises RequestError for logs in places where nothing can be written."""
     for job in jobs:
@@ -54,8 +94,21 @@ def check_logs(jobs: Sequence[FioJob]) -> None:
             output.writable_file(path, f'job "{job.name}": log')
 
 
-def of_run(workload: Workload, runs: Sequence[GroupRun], request_log: Path | None) -> Writers:
-    """What writes the files of a run, by their paths."""
+def words(
+    request_log: Path | None, timeline_file: Path | None, timeline_window: str | None
+) -> list[str]:
+    """The options as words of a command line."""
+    options = {"--request-log": request_log, "--timeline": timeline_file}
+    return printing.option_words({**options, "--timeline-window": timeline_window})
+
+
+def publish(
+    workload: Workload,
+    runs: Sequence[GroupRun],
+    request_log: Path | None,
+    timeline_file: Path | None,
+) -> None:
+    """Writes the files of a run, all of them or none."""
     texts: dict[Path, str] = {}
     for group, run in zip(workload.groups, runs, strict=True):
         for index, job in enumerate(group):
@@ -67,7 +120,21 @@ def of_run(workload: Workload, runs: Sequence[GroupRun], request_log: Path | Non
     writers: Writers = {path: partial(_write_text, text) for path, text in texts.items()}
     if request_log is not None:
         writers[request_log] = partial(_write_table, partial(_requests, workload, runs))
-    return writers
+    timeline = _timeline(workload, runs[-1])
+    if timeline is not None and timeline_file is not None:
+        writers[timeline_file] = timeline.write_to
+        for note in timeline.notes:
+            printing.message(note)
+    output.publish_files(writers)
+
+
+def _timeline(workload: Workload, run: GroupRun) -> Timeline | None:
+    """The timeline of the last group, if it has one."""
+    if run.recording is None or run.columns is None:
+        return None
+    start_ns = run.report["start_ns"]
+    names = told_apart([job.name for job in workload.groups[-1]])
+    return run.recording.timeline(_log_table(run.columns, start_ns, names), start_ns)
 
 
 def of_replay(

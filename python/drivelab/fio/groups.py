@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from drivelab.errors import RequestError
@@ -15,6 +15,7 @@ from drivelab.workload import Job
 
 if TYPE_CHECKING:
     from drivelab.lab.steady import Steady
+    from drivelab.lab.timeline import Recording, Window
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Asked:
     """Every request, also of jobs without logs of their own."""
     until: Steady | None = None
     """The last group ends once it is steady, or at the limit."""
+    window: Window | None = None
+    """The last group has a timeline of this."""
 
 
 NOTHING = Asked()
@@ -41,6 +44,8 @@ class GroupRun:
     """What `steadystate` of the jobs judged last."""
     until: Mapping[str, Any] | None = None
     """What the criterion that was asked for judged last."""
+    recording: Recording | None = None
+    """Of a group with a timeline."""
 
 
 def run(
@@ -52,10 +57,11 @@ def run(
 ) -> list[GroupRun]:
     """Runs all groups; raises RequestError for a job that can't be."""
     each = share / len(workload.groups)
-    last = workload.groups[-1]
+    others = replace(asked, until=None, window=None)
+    last = len(workload.groups) - 1
     return [
-        _run(group, asked.log, asked.until if group is last else None, target, progress, each)
-        for group in workload.groups
+        _run(group, asked if place == last else others, target, progress, each)
+        for place, group in enumerate(workload.groups)
     ]
 
 
@@ -91,16 +97,11 @@ def _check_steady(group: Sequence[FioJob], real: bool) -> None:
 
 
 def _run(
-    group: Sequence[FioJob],
-    log: bool,
-    until: Steady | None,
-    target: Target,
-    progress: TaskProgress,
-    share: float,
+    group: Sequence[FioJob], asked: Asked, target: Target, progress: TaskProgress, share: float
 ) -> GroupRun:
     jobs = [job.job for job in group]
-    steady = group[0].steady
-    log = log or any(job.logs for job in group)
+    steady, until, window = group[0].steady, asked.until, asked.window
+    log = asked.log or window is not None or any(job.logs for job in group)
     if isinstance(target, Lineage):
         return GroupRun(target.run(jobs, progress, share, [_of_fio(job) for job in group]))
     if not log and until is None and steady is None:
@@ -113,6 +114,11 @@ def _run(
     if until is not None:
         jobs = [_endless(job, until.limit_ns) for job in jobs]
     going = EngineRun(target, jobs, log, copy=False)
+    recording = None
+    if window is not None:
+        from drivelab.lab.timeline import Recording
+
+        recording = Recording(going, window)
     criterion = until or steady
     judged = None
     if criterion is None:
@@ -124,6 +130,7 @@ def _run(
         going.take_log() if log else None,
         None if until is not None else judged,
         judged if until is not None else None,
+        recording,
     )
 
 

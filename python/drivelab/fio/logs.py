@@ -5,12 +5,12 @@ What is in them: `log_files.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from drivelab.fio import units
+from drivelab.fio import buffers, units
 from drivelab.quantities import NS_PER_MS
 
 FILES = {
@@ -24,16 +24,10 @@ OPTIONS = (*FILES, "per_job_logs", "log_offset", "log_max_value")
 """Options that are read here; `log_avg_msec` counts for the drive's report, too."""
 
 
-class Section(Protocol):
+class Section(buffers.Section, Protocol):
     """What is needed of a job's options."""
 
     name: str
-
-    def has(self, name: str) -> bool:
-        """Whether the option is given."""
-
-    def value(self, name: str, read: Callable[[str], Any], default: Any) -> Any:
-        """The value of an option, or the default."""
 
 
 @dataclass(frozen=True)

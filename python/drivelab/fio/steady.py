@@ -9,12 +9,13 @@ a percentage of the mean [FIO].
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from drivelab.errors import nearest
 from drivelab.fio import units
+from drivelab.fio.buffers import Section
 from drivelab.quantities import MIB, NS_PER_S
 
 if TYPE_CHECKING:
@@ -29,22 +30,6 @@ OPTIONS = tuple(ALIASES.values())
 CRITERIA = ("iops", "iops_slope", "bw", "bw_slope")
 SECONDS_MIN = 2
 """Of one second there is neither a deviation nor a slope."""
-
-
-class Section(Protocol):
-    """What is needed of a job's options."""
-
-    def has(self, name: str) -> bool:
-        """Whether the option is given."""
-
-    def value(self, name: str, read: Callable[[str], Any], default: Any) -> Any:
-        """The value of an option, or the default."""
-
-    def wrong(self, name: str, allowed: str) -> Exception:
-        """The error for a value that is not allowed."""
-
-    def size(self, text: str) -> int:
-        """A size in bytes, in this job's notation."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from drivelab.errors import RequestError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from drivelab.lab.steady import Steady
     from drivelab.lab.steps import Step
+    from drivelab.lab.timeline import Recording, Timeline, Window
 
 ROUND_SHARE = 0.1
 """Share of the remaining progress that a round takes: nobody knows how many there will be."""
@@ -34,6 +35,7 @@ class DoneJobs:
     report: Report
     requests: pl.DataFrame | None
     steady: dict[str, Any] | None = None
+    timeline: Timeline | None = None
 
 
 def checked_jobs(method: str, jobs: Sequence[object]) -> tuple[Job, ...]:
@@ -104,14 +106,32 @@ def run_jobs(
     log: bool,
     until: Steady | None,
     progress: TaskProgress,
+    window: Window | None = None,
 ) -> DoneJobs:
-    """Runs jobs on a copy of a drive to their end, or until they are steady."""
-    run = begin_jobs(target, jobs, seed, log)
+    """Runs jobs on a copy of a drive to their end, or until they are steady; with a timeline of a
+    window."""
+    run = begin_jobs(target, jobs, seed, log or window is not None)
+    recording = _recording(run, window)
+    steady = None
     if until is None:
         run.advance(FOR_EVER_NS, progress)
-        return done_jobs(run, jobs, log)
-    steady = until_steady(run, until, progress)
-    return done_jobs(run, jobs, log, steady)
+    else:
+        steady = until_steady(run, until, progress)
+    done = done_jobs(run, jobs, log or window is not None, steady)
+    if recording is None:
+        return done
+    assert done.requests is not None
+    timeline = recording.timeline(done.requests, done.report["start_ns"])
+    return replace(done, requests=done.requests if log else None, timeline=timeline)
+
+
+def _recording(run: EngineRun, window: Window | None) -> Recording | None:
+    """The timeline in the making, if one is wanted."""
+    if window is None:
+        return None
+    from drivelab.lab.timeline import Recording
+
+    return Recording(run, window)
 
 
 class Criterion(Protocol):

@@ -21,6 +21,7 @@ from drivelab import _engine, output, plugins, states
 from drivelab import model as models
 from drivelab.errors import RequestError
 from drivelab.lab.drive import Drive
+from drivelab.model_texts import Texts
 from drivelab.progress import run_alone
 from drivelab.states import State
 from drivelab.targets import EngineTarget
@@ -67,7 +68,7 @@ def load(path: str | Path, *, progress: bool = True) -> Drive:
             f"{_engine.engine_version()}: another engine makes another drive"
         )
     stored = known["model"]
-    model = models.stored(models.Texts.of_record(stored["texts"]), stored["request"])
+    model = models.stored(Texts.of_record(stored["texts"]), stored["request"])
     if model.hash != stored["hash"]:
         raise RequestError(f"{with_file}: this engine reads its model otherwise than it was meant")
     begun = tuple(_referred(record) for record in known["begun"])

@@ -13,7 +13,7 @@ import duckdb
 
 from drivelab import _engine
 from drivelab.errors import RequestError, WorkError, database_reason
-from drivelab.lab.drive import drive_key
+from drivelab.lab.history import drive_key
 from drivelab.lab.points import Point, point_key
 from drivelab.targets import Report
 

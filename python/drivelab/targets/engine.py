@@ -80,6 +80,15 @@ class EngineTarget:
         """Columns of every block, and of every die; empty of a hard disk."""
         return self._drive.inside()
 
+    def record_timeline(self, from_ns: int, until_ns: int, most: int) -> None:
+        """Notes from now on what dies and buses do: what begins in this time of the drive's clock,
+        the first `most` operations of each member of an array."""
+        _engine.record_timeline(self._drive, from_ns, until_ns, most)
+
+    def take_timeline(self) -> tuple[Columns, int]:
+        """What was noted, and how many operations found no room; nothing is noted from now on."""
+        return _engine.take_timeline(self._drive)
+
     def variant(self, overrides: Sequence[tuple[str, str]]) -> EngineTarget:
         """A new drive of the same model with other parameters; raises RequestError."""
         return EngineTarget(self._model.with_overrides(overrides), self._seed)
