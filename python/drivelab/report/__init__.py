@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from drivelab.charts import Chart
 from drivelab.report import bars, charts, compound, findings, page, quantities, rankings, tables
 from drivelab.report.measurements import Model, Parameter, Review, read
 
@@ -31,9 +32,9 @@ class ModelSection:
     raw_gib: str
     user_gb: str
     stacks: list[bars.StackChart]
-    time_charts: list[charts.Chart]
-    position_charts: list[charts.Chart]
-    latency_charts: list[charts.Chart]
+    time_charts: list[Chart]
+    position_charts: list[Chart]
+    latency_charts: list[Chart]
     groups: list[compound.Group]
 
 
@@ -70,7 +71,7 @@ def _section(review: Review, model: Model, index: int) -> ModelSection:
     )
 
 
-def _all_charts(sections: list[ModelSection], other: list[charts.Chart]) -> Iterator[charts.Chart]:
+def _all_charts(sections: list[ModelSection], other: list[Chart]) -> Iterator[Chart]:
     for section in sections:
         yield from section.time_charts
         yield from section.position_charts
@@ -126,12 +127,10 @@ def render(results: dict[str, Any]) -> str:
             timed=any(section.time_charts or section.position_charts for section in sections),
             grouped=_grouped(sections),
             agreement=agreement,
-            specs={chart.id: chart.spec for chart in drawn},
+            drawing=page.drawn(drawn),
             wall=quantities.duration(review.wall_s),
-            style=page.inline("style.css"),
-            script=page.inline("charts.js"),
+            style=page.style(),
             filter=page.inline("filter.js") if many else Markup(""),
-            plotly=page.plotly() if drawn else Markup(""),
             **(_ranked(review, sections) if many else _told(review)),
         )
     )

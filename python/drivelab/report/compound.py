@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab.charts import Chart
 from drivelab.procedures.procedure import GROUP_TITLES, GROUPS
 from drivelab.report import plots
 from drivelab.report import quantities as q
 from drivelab.report.bars import as_published, state_class
-from drivelab.report.charts import Chart
 from drivelab.report.measurements import Figure, Review, dicts, text
 from drivelab.report.plots import Axis, Drawing, RowSet
 
