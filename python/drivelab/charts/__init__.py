@@ -15,22 +15,32 @@ from drivelab.charts.drawing import (
     diagonal,
     heat,
     lines,
+    points,
     stacks,
     steady_colours,
 )
+from drivelab.charts.latencies import Curve, latencies
 from drivelab.charts.scales import Scale, nines
+from drivelab.charts.studies import Coordinate, effect, panels, parallel
 
 __all__ = [
     "Cells",
     "Chart",
+    "Coordinate",
+    "Curve",
     "Line",
     "Scale",
     "Text",
     "bars",
     "diagonal",
+    "effect",
     "heat",
+    "latencies",
     "lines",
     "nines",
+    "panels",
+    "parallel",
+    "points",
     "stacks",
     "steady_colours",
 ]

@@ -24,7 +24,7 @@ RESOLUTION = 2
 CONFIG: dict[str, Any] = {
     "font": "$font",
     "background": None,
-    "padding": {"left": 4, "right": 10, "top": 4, "bottom": 2},
+    "padding": {"left": 4, "right": 12, "top": 6, "bottom": 2},
     "view": {"stroke": None},
     "axis": {
         "domainColor": "$axis", "tickColor": "$axis", "gridColor": "$grid", "labelColor": "$soft",
@@ -33,8 +33,8 @@ CONFIG: dict[str, Any] = {
     },
     "axisLeft": {"domain": False, "ticks": False, "titleAngle": 0, "titleAlign": "left",
                  "titleAnchor": "start", "titleX": 0, "titleY": -7, "titleBaseline": "bottom"},
-    "legend": {"orient": "top", "labelColor": "$soft", "titleColor": "$soft", "symbolSize": 80,
-               "labelLimit": 260, "columns": 3, "title": None},
+    "legend": {"orient": "top", "titleFontWeight": 400, "labelColor": "$soft", "titleColor": "$soft", "symbolSize": 80,
+               "labelLimit": 260, "columns": 3, "title": None, "offset": 20},
     "title": {"color": "$ink", "subtitleColor": "$soft", "anchor": "start", "frame": "group",
               "fontSize": 13, "subtitleFontSize": 11.5, "offset": 10},
     "header": {"labelColor": "$ink", "labelFontSize": 11, "titleColor": "$soft"},

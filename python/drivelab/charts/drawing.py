@@ -63,6 +63,8 @@ def lines(
     upright = [*columns["y"], *columns.get("low", ()), *columns.get("high", ())]
     place = {"x": {"field": "x", **x.across(columns["x"])}}
     place["y"] = {"field": "y", **y.upright(upright, from_zero=from_zero)}
+    if named and len(parts) > 1:
+        place["xOffset"] = {"field": "s", "sort": [part.name for part in parts]}
     layers: list[dict[str, Any]] = []
     if not named:
         layers.append({"mark": {"type": "line", "clip": True}})
@@ -72,7 +74,9 @@ def lines(
         layers.append({"mark": rule, "encoding": ends})
     few = max((len(part.x) for part in parts), default=0) < POINTS_MAX
     if named or (few and x.kind != "nines"):
-        layers.append({"mark": {"type": "point", "clip": True}})
+        layers.append({"mark": {"type": "point"}})
+        # Points at the ends are whole.
+        place["x"]["scale"] |= {} if named else {"padding": 5}
     meta = {"x": x.meta, "y": y.meta, "along": not named, "link": link}
     spec = {"encoding": {**place, **_colour(parts)}, "layer": layers}
     return _chart(text, parts, columns, spec, meta, height_px)
@@ -96,6 +100,17 @@ def bars(
     meta = {"x": x.meta, "y": y.meta}
     spec = {"encoding": encoding, "layer": layers}
     return _chart(text, parts, columns, spec, meta, height_px)
+
+
+def points(
+    text: Text, parts: Sequence[Line], x: Scale, y: Scale, *, height_px: int = HEIGHT_PX
+) -> Chart:
+    """Points, and nothing between them."""
+    columns = _columns(parts, x, y)
+    across = {"field": "x", **x.across(columns["x"])}
+    encoding = {"x": across, "y": {"field": "y", **y.upright(columns["y"])}, **_colour(parts)}
+    spec = {"mark": {"type": "point", "clip": True}, "encoding": encoding}
+    return _chart(text, parts, columns, spec, {"x": x.meta, "y": y.meta}, height_px)
 
 
 def diagonal(

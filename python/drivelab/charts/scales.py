@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-NINES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999)
+NINES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
 """Marks of the nines axis, in percent."""
 CLOSE_SHARE = 0.6
 """Values whose lowest is above this share of the highest are drawn without zero."""
+ZERO_SHARE = 0.1
+"""A horizontal axis begins at zero, if its lowest value is at most this share of the highest."""
 FINE_DECADES = 2.7
 """Log axes shorter than this are marked at 1, 2 and 5, longer ones at powers of ten."""
 MARKS_MAX = 7
@@ -35,6 +37,8 @@ class Scale:
     unit: str = ""
     kind: str = "linear"
     longest: float | None = None
+    marks: tuple[float, ...] = ()
+    """What is marked, if not what fits."""
 
     @property
     def text(self) -> str:
@@ -51,11 +55,13 @@ class Scale:
     def across(self, values: Iterable[Any]) -> dict[str, Any]:
         """The horizontal encoding of these values."""
         known = [value for value in values if value is not None]
+        scale: dict[str, Any]
         if self.kind == "names":
             axis = {"title": self.title or None, "labelAngle": 0, "labelOverlap": True}
-            return {"type": "ordinal", "sort": None, "axis": axis}
+            scale = {"type": "band", "paddingInner": 0.4, "paddingOuter": 0.2}
+            return {"type": "ordinal", "sort": None, "axis": axis, "scale": scale}
         axis = {"title": self.text or None, "grid": False, **self._marks(known)}
-        scale: dict[str, Any] = {"nice": False}
+        scale = {"nice": False}
         if self.kind == "log":
             scale |= {"type": "log", **_domain(known, 0.03)}
         elif self.kind == "nines":
@@ -63,7 +69,8 @@ class Scale:
             scale |= {"domain": [0, end + 0.1]}
         else:
             axis["tickCount"] = 6
-            scale |= {"zero": min(known, default=0) >= 0 and not _close(known)}
+            low, high = min(known, default=0), max(known, default=0)
+            scale |= {"zero": 0 <= low <= ZERO_SHARE * high}
         return {"type": "quantitative", "axis": axis, "scale": scale}
 
     def upright(self, values: Iterable[Any], *, from_zero: bool = False) -> dict[str, Any]:
@@ -94,7 +101,9 @@ class Scale:
                 places.append(self.longest)
                 names.append(f"datum.value == {self.longest} ? 'max'")
             marks |= {"values": places, "labelExpr": " : ".join([*names, "''"]), "labelAngle": 0}
-        if self.kind == "log" and known:
+        if self.marks:
+            marks["values"] = list(self.marks)
+        elif self.kind == "log" and known:
             marks["values"] = self._log_marks(known)
         return marks
 

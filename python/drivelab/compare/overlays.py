@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from drivelab.charts import Chart, Text, lines
+from drivelab.charts import Chart, Curve, Text
+from drivelab.charts import latencies as percentiles
 from drivelab.compare.pairing import Pair
 from drivelab.compare.sides import Record, Side
-from drivelab.report import charts, compound, plots
+from drivelab.report import compound, plots
 from drivelab.report import quantities as q
 from drivelab.report.measurements import Measurement, dicts, text
 from drivelab.report.plots import Axis, Drawing, RowSet
@@ -18,7 +19,6 @@ from drivelab.report.plots import Axis, Drawing, RowSet
 Row = Mapping[str, Any]
 SAME_CAPACITY_RATIO = 0.02
 """Drives closer in size than this are drawn over GB, others over their share of the drive."""
-LATENCY_PX = 230
 TIME = Axis("time_s", "Time", "s")
 THROUGHPUT = Drawing("", "lines", TIME, Axis("mib_per_s", "Throughput", "MiB/s"), None)
 LONGEST = Drawing(
@@ -110,14 +110,12 @@ def latencies(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
             + ", ".join(f"{at:g} % under {q.latency(us)}" for at, us in test.percentiles)
             for side, test in shown
         )
-        parts = [
-            charts.latency_line(
-                side.letter, side.token, test.percentiles, test.latency_us.get("max")
-            )
+        curves = [
+            Curve(side.letter, side.token, test.percentiles, test.latency_us.get("max"))
             for side, test in shown
         ]
         about = Text(title, "", f"{title}; {words}", f"latency-{index}")
-        found.append(lines(about, parts, charts.SHARES, charts.LATENCY, height_px=LATENCY_PX))
+        found.append(percentiles(about, curves))
     return found
 
 

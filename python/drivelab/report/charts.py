@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from drivelab.charts import Chart, Line, Scale, Text, diagonal, lines, nines
+from drivelab.charts import Chart, Curve, Line, Scale, Text, diagonal, latencies, lines
 from drivelab.report import quantities as q
 from drivelab.report.bars import figure_quantity
 from drivelab.report.measurements import BOUNDS, Figure, Measurement, Review
@@ -15,11 +15,7 @@ from drivelab.verdicts import TOLERANCE_RATIO
 
 NINES = (50.0, 90.0, 99.0, 99.9, 99.99)
 """Shares that are said in words, in percent."""
-MAX_AT = 4.9
-"""Where the longest latency stands on the nines axis."""
-SHARES = Scale("Share of commands that stay below", "", "nines", longest=MAX_AT)
-LATENCY = Scale("Latency", "µs", "log")
-COURSE_PX, LATENCY_PX, AGREEMENT_PX = 170, 210, 320
+COURSE_PX, AGREEMENT_PX = 170, 320
 
 
 def colour(test: Measurement) -> str:
@@ -92,22 +88,12 @@ def throughput(review: Review, model: str, course: Course, prefix: str) -> list[
     return [chart for chart in charts if chart is not None]
 
 
-def latency_line(
-    name: str, token: str, percentiles: Sequence[tuple[float, float]], longest: float | None
-) -> Line:
-    """Percentiles (percent, µs) on the axis of nines, the longest latency at its end."""
-    known = [(nines(at), us) for at, us in percentiles if us > 0]
-    if longest is not None and longest > 0:
-        known.append((MAX_AT, longest))
-    return Line(name, token, [at for at, _ in known], [us for _, us in known])
-
-
 def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
     shown = [t for t in tests if any(value > 0 for _, value in t.percentiles)]
     if not shown:
         return None
-    parts = [
-        latency_line(test.state, colour(test), test.percentiles, test.latency_us.get("max"))
+    curves = [
+        Curve(test.state, colour(test), test.percentiles, test.latency_us.get("max"))
         for test in shown
     ]
     words = [
@@ -117,7 +103,7 @@ def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
     ]
     description = f"Latency percentiles of {shown[0].title}; " + "; ".join(words)
     text = Text(shown[0].title, description=description, id=chart_id)
-    return lines(text, parts, SHARES, LATENCY, height_px=LATENCY_PX)
+    return latencies(text, curves)
 
 
 def latency_percentiles(review: Review, model: str, prefix: str) -> list[Chart]:

@@ -11,7 +11,7 @@
   library.textContent = await unpack(document.getElementById("library").textContent);
   document.head.append(library);
   const { schema, config, charts } = JSON.parse(document.getElementById("charts").textContent);
-  config.legend = { disable: true }; // the buttons above are one
+  config.legend.disable = true; // the buttons above are one
   const root = document.documentElement;
   const printWidth = 340; // px; half of a printed page
   const dragMin = 8; // px; less is a click
