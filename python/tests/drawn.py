@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
 from typing import Any
 
 from drivelab.charts import Chart
@@ -13,18 +15,21 @@ Record = dict[str, Any]
 
 def on_page(html: str) -> dict[str, Record]:
     """Specifications, rows and what the script needs, by the charts' ids."""
-    text = re.search(r'<script type="application/json" id="charts">(.*?)</script>', html, re.DOTALL)
+    text = re.search(r'<script type="text/plain" id="charts">(.*?)</script>', html)
     assert text is not None
-    found: dict[str, Record] = json.loads(text[1])["charts"]
+    return unpacked(text[1])
+
+
+def unpacked(text: str) -> dict[str, Record]:
+    """The charts of `charts.page.data`, by id."""
+    found: dict[str, Record] = json.loads(zlib.decompress(base64.b64decode(text)))["charts"]
     return found
 
 
 def column(chart: Record, name: str) -> list[Any]:
     """A column of a chart's rows."""
-    values = chart["columns"][name]
-    if isinstance(values, list):
-        return values
-    return [values["names"][place] for place in values["places"]]
+    values: list[Any] = chart["columns"][name]
+    return values
 
 
 def line(chart: Chart, name: str) -> list[tuple[Any, Any]]:

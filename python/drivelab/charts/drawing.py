@@ -153,11 +153,14 @@ def diagonal(
     return _chart(text, parts, columns, spec, {"x": x.meta, "y": y.meta}, height_px)
 
 
-def stacks(text: Text, parts: Sequence[Line], x: Scale) -> Chart:
-    """Bars that lie, each made of parts one after another: `x` of a part are the bars' names."""
+def stacks(text: Text, parts: Sequence[Line], x: Scale, *, order: Sequence[str] = ()) -> Chart:
+    """Bars that lie, each made of parts one after another: `x` of a part are the bars' names.
+
+    They stand in the `order` of their names, or as they come.
+    """
     columns = _columns(parts, Scale("", kind="names"), x)
     columns["at"] = [index for index, part in enumerate(parts) for _ in part.x]
-    names = list(dict.fromkeys(columns["x"]))
+    names = list(dict.fromkeys([*order, *columns["x"]]))
     length = {
         "field": "y", "type": "quantitative", "stack": "zero",
         "axis": {**x.across(columns["y"])["axis"], "grid": True},

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from markupsafe import Markup
 
@@ -20,34 +20,25 @@ SNIPPET = "window.drawing = vegaEmbed;"
 
 @cache
 def library() -> str:
-    """Vega and Vega-Lite as one script, from the wheel that draws pictures, too: deflated and in
-    base64, which is less than half of it. The page's script unpacks it."""
+    """Vega and Vega-Lite as one script, from the wheel that draws pictures, too; packed."""
     import vl_convert
 
-    script = vl_convert.javascript_bundle(SNIPPET, vl_version=VERSION)
-    return base64.b64encode(zlib.compress(script.encode(), 9)).decode()
+    return packed(vl_convert.javascript_bundle(SNIPPET, vl_version=VERSION))
 
 
-def data(charts: Iterable[Chart]) -> dict[str, Any]:
-    """The charts of a page, by id, as its script reads them."""
+def packed(text: str) -> str:
+    """A text deflated and in base64, less than half of it; the page's script unpacks it."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def data(charts: Iterable[Chart]) -> str:
+    """The charts of a page, by id, as its script reads them; packed."""
     found = {
-        chart.id: {
-            "spec": chart.spec,
-            "meta": chart.meta,
-            "columns": {name: _packed(values) for name, values in chart.columns.items()},
-        }
+        chart.id: {"spec": chart.spec, "meta": chart.meta, "columns": chart.columns}
         for chart in charts
     }
-    return {"schema": SCHEMA, "config": CONFIG, "charts": found}
-
-
-def _packed(values: Sequence[Any]) -> Any:
-    """A column as a list; names as their places in a list of all of them, said once."""
-    if not any(isinstance(value, str) for value in values):
-        return list(values)
-    names = list(dict.fromkeys(values))
-    places = {name: index for index, name in enumerate(names)}
-    return {"names": names, "places": [places[value] for value in values]}
+    whole = {"schema": SCHEMA, "config": CONFIG, "charts": found}
+    return packed(json.dumps(whole, ensure_ascii=False, allow_nan=False))
 
 
 def style() -> Markup:

@@ -291,6 +291,6 @@ def render(found: Comparison) -> str:
             latency_charts=latency,
             drawing=page.drawn(drawn),
             style=page.style() + Markup("\n") + page.inline("compare.css", PACKAGE),
-            filter=Markup(""),
+            helpers=[page.inline("tables.js")],
         )
     )

@@ -54,6 +54,7 @@ def render(study: Study) -> str:
         .render(
             many=False,
             review={"engine_version": _engine.engine_version(), "quick": False},
+            helpers=[page.inline("tables.js")],
             style=page.style() + page.inline("study.css", PACKAGE),
             drawing=page.drawn(drawn),
             title=study.title,

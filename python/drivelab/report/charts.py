@@ -39,7 +39,7 @@ class Course:
 
 
 OVER_TIME = Course(
-    preposition="over time",
+    preposition="over time: throughput",
     x=Scale("Time", "s"),
     y=Scale("Throughput", "MiB/s"),
     rates=lambda test: test.series_mib_per_s,
@@ -47,8 +47,26 @@ OVER_TIME = Course(
     span=lambda low, high: f"{q.throughput(low)} to {q.throughput(high)}",
     height_px=COURSE_PX,
 )
+AMPLIFICATION = Course(
+    preposition="over time: write amplification",
+    x=Scale("Time", "s"),
+    y=Scale("Write amplification"),
+    rates=lambda test: test.series.get("write_amplification", ()) if test.writes else (),
+    step=lambda test: test.series_interval_s,
+    span=lambda low, high: f"{q.times(low)} to {q.times(high)}",
+    height_px=COURSE_PX,
+)
+SLOW = Course(
+    preposition="over time: what 99 % of latencies are below",
+    x=Scale("Time", "s"),
+    y=Scale("99 % of latencies below", "µs", "log"),
+    rates=lambda test: test.series.get("latency_p99_us", ()),
+    step=lambda test: test.series_interval_s,
+    span=lambda low, high: f"{q.latency(low)} to {q.latency(high)}",
+    height_px=COURSE_PX,
+)
 OVER_POSITION = Course(
-    preposition="against position",
+    preposition="against position: throughput",
     x=Scale("Position", "GB"),
     y=Scale("Throughput", "MB/s"),
     rates=lambda test: test.zones_mb_per_s,
@@ -74,12 +92,12 @@ def _course_chart(tests: list[Measurement], course: Course, chart_id: str) -> Ch
         places = [(index + 0.5) * step for index in range(len(rates))]
         parts.append(Line(test.state, colour(test), places, rates))
     title = shown[0].title
-    description = f"Throughput {course.preposition} of {title}; " + "; ".join(words)
+    description = f"{title} {course.preposition}; " + "; ".join(words)
     text = Text(title, description=description, id=chart_id)
     return lines(text, parts, course.x, course.y, height_px=course.height_px, from_zero=True)
 
 
-def throughput(review: Review, model: str, course: Course, prefix: str) -> list[Chart]:
+def courses(review: Review, model: str, course: Course, prefix: str) -> list[Chart]:
     """One plot per test of a model that has such a course, all states in it."""
     charts = (
         _course_chart(review.of(test_id, model), course, f"{prefix}-{index}")

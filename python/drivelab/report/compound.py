@@ -72,6 +72,13 @@ class Group:
     title: str
     tests: tuple[CompoundTest, ...]
 
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """Where all of its tests depart from what they repeat, if they are several."""
+        first, *others = self.tests
+        shared = (line for line in first.deviations if all(line in t.deviations for t in others))
+        return tuple(shared) if others else ()
+
 
 def groups(review: Review, model: str, prefix: str) -> list[Group]:
     """The compound tests of a model, by group."""

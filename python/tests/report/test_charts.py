@@ -22,7 +22,7 @@ def numbers(value: Any) -> list[float]:
 
 def test_plots_hold_both_states_and_only_finite_numbers() -> None:
     review = read(results())
-    found = charts.throughput(review, MODEL, charts.OVER_TIME, "time")
+    found = charts.courses(review, MODEL, charts.OVER_TIME, "time")
     assert len(found) == 8
     assert found[0].series == (("new", "$new"), ("used", "$used"))
     found += charts.latency_percentiles(review, MODEL, "latency") + charts.agreement(review)
@@ -35,7 +35,7 @@ def test_plots_hold_both_states_and_only_finite_numbers() -> None:
 def test_gaps_in_a_series_stay_gaps() -> None:
     data = results()
     data["tests"][0]["series"]["mib_per_s"][3:5] = [None, math.nan]
-    chart = charts.throughput(read(data), MODEL, charts.OVER_TIME, "time")[0]
+    chart = charts.courses(read(data), MODEL, charts.OVER_TIME, "time")[0]
     assert [y for _, y in drawn.line(chart, "new")][3:5] == [None, None]
 
 

@@ -10,7 +10,7 @@
   const library = document.createElement("script");
   library.textContent = await unpack(document.getElementById("library").textContent);
   document.head.append(library);
-  const { schema, config, charts } = JSON.parse(document.getElementById("charts").textContent);
+  const { schema, config, charts } = JSON.parse(await unpack(document.getElementById("charts").textContent));
   config.legend.disable = true; // the buttons above are one
   const root = document.documentElement;
   const printWidth = 340; // px; half of a printed page
@@ -31,11 +31,7 @@
 
   const rowsOf = (columns) => {
     const names = Object.keys(columns);
-    const lists = names.map((name) => {
-      const column = columns[name];
-      return Array.isArray(column) ? column : column.places.map((place) => column.names[place]);
-    });
-    return lists.length ? lists[0].map((_, row) => Object.fromEntries(names.map((name, i) => [name, lists[i][row]]))) : [];
+    return names.length ? columns[names[0]].map((_, row) => Object.fromEntries(names.map((name) => [name, columns[name][row]]))) : [];
   };
 
   // Values in words, as in the tables.
