@@ -12,5 +12,5 @@ study = dl.sweep(
     state="filled",
 )
 print(study)
-figure = study.plot("write_buffer.size_bytes", "write_amplification", hue="job.random_distribution")
-figure.savefig("buffer_size.png")
+chart = study.plot("write_buffer.size_bytes", "write_amplification", hue="job.random_distribution")
+chart.save("buffer_size.png")

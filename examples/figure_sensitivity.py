@@ -1,8 +1,7 @@
 """What a published figure hangs on: the X25-M's random writes, with numbers of it 10 % off."""
 
-from matplotlib import pyplot
-
 import drivelab as dl
+from drivelab import charts
 
 ranges = {
     "spare_ratio": (0.066, 0.080),
@@ -20,7 +19,8 @@ study = dl.sweep(
 study.report("figure_sensitivity.html")
 shares = study.sensitivity(["mib_per_s"])
 print(shares)
-figure, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
-axes.barh(shares["key"], shares["share"])
-axes.set_xlabel("share of the variance of mib_per_s")
-figure.savefig("figure_sensitivity.png")
+charts.stacks(
+    charts.Text("What random writes hang on"),
+    [charts.Line("share", "$new", shares["key"].to_list(), shares["share"].to_list())],
+    charts.Scale("Share of the variance of mib_per_s"),
+).save("figure_sensitivity.png")

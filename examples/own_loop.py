@@ -2,9 +2,9 @@
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
 import drivelab as dl
+from drivelab import charts
 
 BATCH, BLOCK_BYTES = 256, 4096
 drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/64").prepare("filled")
@@ -27,9 +27,9 @@ programmed = used["program_bytes_host"] + used["program_bytes_cleaning"]
 print(f"write_amplification: {programmed / used['host_write_bytes']:.2f}")
 table = session.inside().blocks.group_by("role").agg(pl.len(), pl.col("valid_share").mean())
 print(table.sort("role"))
-figure = Figure(figsize=(7, 4), layout="constrained")
-axes = figure.subplots()
-axes.semilogy(slowest_ms, ".")
-axes.set_xlabel("batch")
-axes.set_ylabel("slowest write of the batch, ms")
-figure.savefig("own_loop.png")
+charts.points(
+    charts.Text("A cache that writes back"),
+    [charts.Line("", "$used", range(len(slowest_ms)), slowest_ms)],
+    charts.Scale("Batch"),
+    charts.Scale("Slowest write of the batch", "ms", "log"),
+).save("own_loop.png")

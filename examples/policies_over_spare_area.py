@@ -11,5 +11,5 @@ job = dl.Job(rw="randwrite", bs="4k", iodepth=32, ramp_time=30, io_size="1g", no
 drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
 study = dl.sweep(drive, grid, job=job, state="filled", repeats=3, store="study")
 print(study.frame())
-figure = study.plot("spare_ratio", "write_amplification", hue="ftl.victim_selection")
-figure.savefig("policies_over_spare_area.png")
+chart = study.plot("spare_ratio", "write_amplification", hue="ftl.victim_selection")
+chart.save("policies_over_spare_area.png")

@@ -10,4 +10,4 @@ study = dl.sweep(
     repeats=3,
 )
 print(study)
-study.plot("job.iodepth", "iops", hue="job.rw").savefig("queue_depth.png")
+study.plot("job.iodepth", "iops", hue="job.rw").save("queue_depth.png")

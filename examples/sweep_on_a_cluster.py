@@ -13,7 +13,7 @@ def main() -> None:
     with LocalCluster(n_workers=2, dashboard_address=":0") as cluster, Client(cluster) as client:
         study = dl.sweep(drive, grid, job=job, repeats=3, executor=client)
     print(study)
-    study.plot("spare_ratio", "latency_p99_us", hue="state").savefig("sweep_on_a_cluster.png")
+    study.plot("spare_ratio", "latency_p99_us", hue="state").save("sweep_on_a_cluster.png")
 
 
 # Dask's processes load this file, too.

@@ -13,4 +13,4 @@ study = dl.sweep(
     state="used",
 )
 print(study)
-study.plot("model", "latency_mean_us", hue="direction").savefig("trace_on_three_drives.png")
+study.plot("model", "latency_mean_us", hue="direction").save("trace_on_three_drives.png")

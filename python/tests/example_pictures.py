@@ -1,6 +1,6 @@
 """The pictures of docs/examples/: what examples/ draw, with the numbers of it kept inside.
 
-An example runs as it stands, in a folder of its own; only `savefig` is another here. It puts what
+An example runs as it stands, in a folder of its own; only `save` is another here. It puts what
 the lines and bars of a picture are into the file, as text, so that a test can tell whether the
 picture in docs/ is what the example gives now.
 """
@@ -15,42 +15,34 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-from PIL import Image
+from PIL import Image, PngImagePlugin
+
+from drivelab.charts import Chart
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 PICTURES = ROOT / "docs" / "examples"
 KEY = "drivelab"
 """Of the text inside a picture."""
-DIGITS = 6
+DIGITS = 5
 
 
-def drawn(figure: Figure) -> list[dict[str, Any]]:
-    """The numbers of a picture, by its axes."""
-    return [
-        {
-            "title": axes.get_title(loc="left"),
-            "x": axes.get_xlabel(),
-            "y": axes.get_ylabel(),
-            "lines": [
-                [_rounded(values) for values in (line.get_xdata(), line.get_ydata())]
-                for line in axes.get_lines()
-            ],
-            "bars": _rounded([getattr(patch, "get_width", float)() for patch in axes.patches]),
-        }
-        for axes in figure.axes
-    ]
+def drawn(chart: Chart) -> dict[str, Any]:
+    """The numbers of a picture, by the columns of its rows."""
+    encoding = (chart.spec.get("spec") or chart.spec).get("encoding", {})
+    axes = {end: encoding.get(end, {}).get("axis", {}).get("title") for end in ("x", "y")}
+    columns = {name: _rounded(values) for name, values in chart.columns.items()}
+    return {"title": chart.title, **axes, "columns": columns}
 
 
 def _rounded(values: Any) -> list[Any]:
-    return [v if isinstance(v, str) else float(f"{float(v):.{DIGITS}g}") for v in list(values)]
+    return [float(f"{v:.{DIGITS}g}") if isinstance(v, int | float) else v for v in values]
 
 
 def drawing() -> list[Path]:
     """The examples that draw something."""
     found = sorted(EXAMPLES.glob("*.py"))
-    return [path for path in found if "savefig" in path.read_text(encoding="utf-8")]
+    return [path for path in found if ".save(" in path.read_text(encoding="utf-8")]
 
 
 def kept(path: Path) -> Any:
@@ -67,14 +59,17 @@ def made(example: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def _run(example: str) -> None:
     """Runs an example whose pictures keep their numbers."""
-    save = Figure.savefig
+    save = Chart.save
 
-    def saved(self: Figure, path: Any, **options: Any) -> None:
-        # What a page draws has options of its own.
-        own = {"metadata": {KEY: json.dumps(drawn(self)), "Software": None}}
-        save(self, path, **(options or own))
+    def saved(self: Chart, path: Any, theme: str = "light") -> Path:
+        place = save(self, path, theme)
+        text = PngImagePlugin.PngInfo()
+        text.add_itxt(KEY, json.dumps(drawn(self), ensure_ascii=False))
+        with Image.open(place) as picture:
+            picture.quantize(64).save(place, optimize=True, pnginfo=text)
+        return place
 
-    Figure.savefig = saved  # type: ignore[method-assign, assignment]
+    Chart.save = saved  # type: ignore[method-assign]
     runpy.run_path(example, run_name="__main__")
 
 

@@ -78,7 +78,7 @@ def test_a_file_that_is_no_model_says_what_it_is(
 def test_commands_of_served_drives_load_nothing_of_the_laboratory() -> None:
     """A server and its clients start often; all of the laboratory takes a second to load."""
     modules = ", ".join(f"drivelab.commands.{name}" for name in ("served", "images", "fault"))
-    heavy = "{'numpy', 'scipy', 'pydantic', 'duckdb', 'plotly'}"
+    heavy = "{'numpy', 'scipy', 'pydantic', 'duckdb', 'vl_convert'}"
     code = f"import sys, drivelab.cli, {modules}; print({heavy} & {{*sys.modules}})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert loaded.stdout == "set()\n", loaded.stderr

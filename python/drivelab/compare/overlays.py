@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from drivelab.charts import Chart, Curve, Text
+from drivelab.charts import latencies as percentiles
 from drivelab.compare.pairing import Pair
 from drivelab.compare.sides import Record, Side
 from drivelab.report import compound, plots
 from drivelab.report import quantities as q
-from drivelab.report.axes import MAX_AT, axis, nines
-from drivelab.report.charts import Chart
 from drivelab.report.measurements import Measurement, dicts, text
 from drivelab.report.plots import Axis, Drawing, RowSet
 
 Row = Mapping[str, Any]
-LEVELS = (0.0, 90.0, 99.0, 99.9, 99.99)
-"""Marks of the nines axis, in percent."""
 SAME_CAPACITY_RATIO = 0.02
 """Drives closer in size than this are drawn over GB, others over their share of the drive."""
-
-
-@dataclass(frozen=True)
-class _LatencyAxis(Axis):
-    """An axis of us, marked in readable units."""
-
-    def word(self, value: Any) -> str:
-        """A latency as text."""
-        return q.latency(value, 1) if q.number(value) is not None else q.DASH
-
-    def tick(self, value: float) -> str:
-        """The unit stands at every mark, as it changes along the axis."""
-        return q.latency(value, 1)
-
-
 TIME = Axis("time_s", "Time", "s")
 THROUGHPUT = Drawing("", "lines", TIME, Axis("mib_per_s", "Throughput", "MiB/s"), None)
 LONGEST = Drawing(
-    "", "lines", TIME, _LatencyAxis("latency_max_us", "Longest latency", "", log=True), None
+    "", "lines", TIME, Axis("latency_max_us", "Longest latency", "µs", log=True), None
 )
 
 
@@ -61,15 +43,6 @@ def _lettered(sides: Sequence[Side], sets: Sequence[RowSet]) -> list[RowSet]:
     return [replace(item, name=letters[item.name]) for item in sets]
 
 
-def _zooming(chart: Chart, group: str) -> Chart:
-    """The same plot, zoomed and pointed at together with all of its group (see compare.js)."""
-    layout = dict(chart.spec["layout"])
-    # A plot in which nothing can be drawn has no axes.
-    layout["xaxis"] = {**layout.get("xaxis", {}), "fixedrange": False}
-    layout |= {"dragmode": "zoom", "hovermode": "x", "meta": {"link": group}, "uirevision": group}
-    return replace(chart, spec={"data": chart.spec["data"], "layout": layout})
-
-
 def over_time(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
     """Throughput, and the longest latency, of every test and state."""
     found = []
@@ -78,13 +51,16 @@ def over_time(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
             sets = _lettered(sides, _sets(sides, pair, partial(_series, drawing.y.key)))
             if any(len(item.rows) > 1 for item in sets):
                 name = drawing.y.key.replace("_", "-")
-                found += _titled(pair, drawing, sets, f"time-{name}-{index}")
-    return [_zooming(chart, "time") for chart in found]
+                found += _titled(pair, drawing, sets, f"time-{name}-{index}", "time")
+    return found
 
 
-def _titled(pair: Pair, drawing: Drawing, sets: Sequence[RowSet], chart_id: str) -> list[Chart]:
+def _titled(
+    pair: Pair, drawing: Drawing, sets: Sequence[RowSet], chart_id: str, link: str
+) -> list[Chart]:
+    """Plots that are zoomed and read together with all of the same link."""
     named = replace(drawing, title=f"{pair.title}, {pair.state}")
-    return plots.draw(named, sets, chart_id)
+    return plots.draw(named, sets, chart_id, link=link)
 
 
 def _series(key: str, _: Measurement, record: Record) -> list[Row]:
@@ -106,8 +82,9 @@ def over_position(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
     for index, pair in enumerate(pairs):
         sets = _sets(sides, pair, lambda test, _: _zones(test, share=not alike))
         if any(item.rows for item in sets):
-            found += _titled(pair, drawing, _lettered(sides, sets), f"position-{index}")
-    return [_zooming(chart, "position") for chart in found]
+            lettered = _lettered(sides, sets)
+            found += _titled(pair, drawing, lettered, f"position-{index}", "position")
+    return found
 
 
 def _zones(test: Measurement, *, share: bool) -> list[Row]:
@@ -121,58 +98,25 @@ def _zones(test: Measurement, *, share: bool) -> list[Row]:
 
 def latencies(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
     """Latency percentiles on an axis of nines, the longest latency at its end."""
-    along = Axis("at", "Share of requests", "")
-    upright = _LatencyAxis("us", "Latency", "", log=True)
     found = []
     for index, pair in enumerate(pairs):
-        sets = _lettered(sides, _sets(sides, pair, lambda _, record: _percentiles(record)))
-        drawing = Drawing(f"{pair.title}, {pair.state}", "lines", along, upright, None)
-        drawn = plots.draw(drawing, sets, f"latency-{index}")
-        found += [_on_nines(chart, sets) for chart in drawn]
-    return found
-
-
-def _percentiles(record: Record) -> list[Row]:
-    latency = record.get("latency_us") or {}
-    points = [
-        (at, us)
-        for at, us in latency.get("percentiles") or ()
-        if q.number(at) is not None and 0 <= at < 100 and q.number(us) is not None
-    ]
-    if not points:
-        return []
-    # The shortest stands at 0 %, the longest has the axis' last place.
-    ends = [(0.0, latency.get("min")), *points]
-    rows = [{"at": round(nines(at), 4), "us": us, "percent": at} for at, us in ends]
-    return [*rows, {"at": MAX_AT, "us": latency.get("max"), "percent": None}]
-
-
-def _on_nines(chart: Chart, sets: Sequence[RowSet]) -> Chart:
-    data = [
-        trace | {"hovertemplate": "%{customdata[0]}", "customdata": _hovers(item)}
-        for trace, item in zip(chart.spec["data"], sets, strict=True)
-    ]
-    marks = axis(
-        range=[-0.05, MAX_AT + 0.1],
-        tickvals=[*map(nines, LEVELS), MAX_AT],
-        ticktext=[*(f"{at:g}%" for at in LEVELS), "max"],
-        tickangle=0,
-    )
-    layout = {**chart.spec["layout"], "xaxis": marks}
-    subtitle = "latency against the share of requests that stay below it"
-    return replace(chart, subtitle=subtitle, spec={"data": data, "layout": layout})
-
-
-def _hovers(item: RowSet) -> list[list[str]]:
-    return [
-        [
-            f"{item.name}: longest {q.latency(row['us'])}"
-            if row["percent"] is None
-            else f"{item.name}: {row['percent']:g} % under {q.latency(row['us'])}"
+        tests = zip(sides, pair.measurements, strict=True)
+        shown = [(side, test) for side, test in tests if test is not None and test.percentiles]
+        if not shown:
+            continue
+        title = f"{pair.title}, {pair.state}"
+        words = "; ".join(
+            f"{side.label}: "
+            + ", ".join(f"{at:g} % under {q.latency(us)}" for at, us in test.percentiles)
+            for side, test in shown
+        )
+        curves = [
+            Curve(side.letter, side.token, test.percentiles, test.latency_us.get("max"))
+            for side, test in shown
         ]
-        for row in item.rows
-        if q.number(row["us"]) is not None and row["us"] > 0
-    ]
+        about = Text(title, "", f"{title}; {words}", f"latency-{index}")
+        found.append(percentiles(about, curves))
+    return found
 
 
 def of_tables(sides: Sequence[Side], pair: Pair, chart_id: str) -> list[Chart]:
@@ -211,15 +155,7 @@ def _ratios(drawing: Drawing, sets: Sequence[RowSet], chart_id: str) -> Iterator
             rows.append({**row, y: value / first if value and first else None})
         name = f"{item.name} over {sets[0].name}"
         ratio = replace(drawing, y=Axis(y, f"{drawing.y.title}, ratio", ""))
-        for chart in plots.draw(ratio, [RowSet(name, item.token, tuple(rows))], chart_id):
-            trace = dict(chart.spec["data"][0])
-            most = max((abs(z) for line in trace["z"] for z in line if z is not None), default=0.0)
-            reach = max(most, math.log10(2))
-            trace |= {
-                "colorscale": [[0, sets[0].token], [0.5, "$raised"], [1, item.token]],
-                "zmin": -reach,
-                "zmax": reach,
-            }
-            spec = {"data": [trace], "layout": chart.spec["layout"]}
-            subtitle = f"coloured for the drive that has more; {drawing.y.text}"
-            yield replace(chart, id=f"{chart_id}-ratio-{index}", subtitle=subtitle, spec=spec)
+        title = f"{drawing.title}, {name}"
+        subtitle = f"coloured for the drive that has more; {drawing.y.text}"
+        about = Text(title, subtitle, f"{title}: {subtitle}", f"{chart_id}-ratio-{index}")
+        yield plots.ratios(ratio, RowSet(name, item.token, tuple(rows)), sets[0], about)

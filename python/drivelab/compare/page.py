@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from drivelab.charts import Chart
 from drivelab.compare import Comparison, overlays
 from drivelab.compare.pairing import Metric, Pair
 from drivelab.compare.sides import Side
@@ -16,7 +17,6 @@ from drivelab.compare.specifications import WHOLE, Difference
 from drivelab.report import page
 from drivelab.report import quantities as q
 from drivelab.report.bars import Bar, BarChart
-from drivelab.report.charts import Chart
 from drivelab.report.measurements import dicts, text
 from drivelab.report.plots import Axis
 from drivelab.report.sentences import MANIFOLD
@@ -269,7 +269,6 @@ def render(found: Comparison) -> str:
     drawn = [*time, *position, *latency, *(c for section in sections for c in section.charts)]
     names = [side.label for side in sides]
     bars = (_bars(sides, pair) for pair in found.pairs)
-    script = page.inline("charts.js") + Markup("\n") + page.inline("compare.js", PACKAGE)
     versions = dict.fromkeys(text(side.own.get("engine_version")) for side in sides)
     return (
         page.environment(PACKAGE)
@@ -290,10 +289,8 @@ def render(found: Comparison) -> str:
             time_charts=time,
             position_charts=position,
             latency_charts=latency,
-            specs={chart.id: chart.spec for chart in drawn},
-            style=page.inline("style.css") + Markup("\n") + page.inline("compare.css", PACKAGE),
-            script=script,
-            filter=Markup(""),
-            plotly=page.plotly() if drawn else Markup(""),
+            drawing=page.drawn(drawn),
+            style=page.style() + Markup("\n") + page.inline("compare.css", PACKAGE),
+            helpers=[page.inline("tables.js")],
         )
     )

@@ -1,62 +1,48 @@
-"""Plots of the library: matplotlib figures, which notebooks show and scripts save."""
+"""Plots of the library: the charts of reports, of one result; notebooks show them, scripts save."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from drivelab import charts
+from drivelab.charts import Chart, Curve, Line, Scale, Text, palette, steady_colours
 from drivelab.errors import RequestError, nearest
-from drivelab.quantities import number
 
 if TYPE_CHECKING:
     from drivelab.lab.result import Result
 
-COLOURS = ("#1d4ed8", "#c2410c", "#0f766e", "#7c3aed", "#b45309", "#be185d", "#0e7490", "#475569")
-MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
-
-
-PARTS = {
-    "queueing": "#94a3b8",
-    "link": "#0e7490",
-    "firmware": "#65a30d",
-    "flash": "#1d4ed8",
-    "cleaning": "#c2410c",
+PERCENT_MAX = 99.9999
+"""Shares up to here are drawn; the longest latency has a place of its own."""
+TITLES = {
+    "iops": Scale("Requests", "IOPS"),
+    "mib_per_s": Scale("Throughput", "MiB/s"),
+    "latency_mean_us": Scale("Mean latency", "µs"),
+    "latency_max_us": Scale("Longest latency", "µs"),
 }
-"""Parts of a latency, and their colours."""
-NINES_MAX = 6
+"""Columns of `series` in words, as in reports."""
 
 
 class Plots:
-    """Pictures of one result; each is a matplotlib figure."""
+    """Pictures of one result; each is a chart: `save` writes it, a notebook shows it."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
 
-    def latency(self) -> Figure:
+    def latency(self) -> Chart:
         """How many requests take how long: shares on an axis of nines, latencies on a log axis."""
-        figure, axes = _empty()
-        for index, (name, part) in enumerate(_streams(self._result.latency)):
-            # The slowest request of all lies beyond every share that can be drawn.
-            shares = part["share"].to_list()
-            places = [-math.log10(max(1.0 - share, 10.0**-NINES_MAX)) for share in shares]
-            axes.step(
-                part["latency_us"].to_list(), places, where="post", label=name, color=_colour(index)
-            )
-        axes.set_xscale("log")
-        axes.set_xlabel("latency, µs")
-        axes.set_ylabel("share of the requests, %")
-        axes.set_ylim(0, NINES_MAX)
-        axes.yaxis.set_major_locator(FixedLocator([0, math.log10(2), *range(1, NINES_MAX + 1)]))
-        axes.yaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda place, _: _share_text(place)))
-        return _finished(figure, axes)
+        streams = _streams(self._result.latency)
+        curves = []
+        for (name, part), token in zip(streams, _colours(streams), strict=True):
+            shares = [(100 * share, us) for share, us in part.select("share", "latency_us").rows()]
+            # The shortest stands at 0 %.
+            told = [(0.0, shares[0][1])]
+            told += [(percent, us) for percent, us in shares if percent <= PERCENT_MAX]
+            curves.append(Curve(name, token, told, part["latency_us"].max()))  # type: ignore[arg-type]
+        return charts.latencies(Text("Latency percentiles"), curves)
 
-    def series(self, column: str = "iops") -> Figure:
+    def series(self, column: str = "iops") -> Chart:
         """A column of `result.series` over time; raises RequestError for one that isn't there."""
         series = self._result.series
         known = [name for name in series.columns if name not in ("job", "direction", "time_s")]
@@ -64,54 +50,27 @@ class Plots:
             raise RequestError(
                 f'"{column}" is not in series{nearest(column, known)} There are: {", ".join(known)}'
             )
-        figure, axes = _empty()
-        for index, (name, whole) in enumerate(_streams(series)):
-            part = _without_stub(whole)
-            axes.plot(
-                part["time_s"].to_list(), part[column].to_list(), label=name, color=_colour(index)
-            )
-        axes.set_xlabel("time, s")
-        axes.set_ylabel(column)
-        axes.set_ylim(bottom=0)
-        axes.set_xlim(left=0)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-        return _finished(figure, axes)
+        streams = [(name, _without_stub(whole)) for name, whole in _streams(series)]
+        parts = [
+            Line(name, token, part["time_s"].to_list(), part[column].to_list())
+            for (name, part), token in zip(streams, _colours(streams), strict=True)
+        ]
+        upright = TITLES.get(column, Scale(column))
+        text = Text(f"{upright.title} over time")
+        return charts.lines(text, parts, Scale("Time", "s"), upright, from_zero=True)
 
-    def parts(self) -> Figure:
+    def parts(self) -> Chart:
         """Where the mean latency of each job and direction was spent."""
-        figure, axes = _empty()
-        streams = _streams(self._result.parts)
-        left = [0.0] * len(streams)
-        for part, colour in PARTS.items():
-            widths = [table.filter(part=part)["mean_us"].item() for _, table in streams]
-            axes.barh([name for name, _ in streams], widths, left=left, label=part, color=colour)
-            left = [begin + width for begin, width in zip(left, widths, strict=True)]
-        axes.invert_yaxis()
-        axes.set_xlabel("mean latency, µs")
-        return _finished(figure, axes)
-
-
-def _empty() -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(7.0, 4.3), layout="constrained")
-    return figure, figure.subplots()
-
-
-def _finished(figure: Figure, axes: Axes) -> Figure:
-    finished(axes)
-    return figure
-
-
-def finished(axes: Axes, *, legend: bool = True) -> None:
-    """A grid, no frame, and a legend of several lines."""
-    axes.grid(visible=True, color="#e2e8f0", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    if legend and len(axes.get_legend_handles_labels()[1]) > 1:
-        axes.legend(frameon=False)
-
-
-def _colour(index: int) -> str:
-    return COLOURS[index % len(COLOURS)]
+        table = self._result.parts
+        names = [name for name, _ in _streams(table)]
+        return charts.stacks(
+            Text("Where the mean latency was spent"),
+            [
+                Line(part, f"${part}", names, table.filter(part=part)["mean_us"].to_list())
+                for part in palette.PARTS
+            ],
+            Scale("Mean latency", "µs"),
+        )
 
 
 def _streams(table: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
@@ -120,15 +79,12 @@ def _streams(table: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return [(f"{job}, {direction}", part) for (job, direction), part in groups]
 
 
+def _colours(streams: list[tuple[str, pl.DataFrame]]) -> list[str]:
+    return steady_colours([name for name, _ in streams])
+
+
 def _without_stub(series: pl.DataFrame) -> pl.DataFrame:
     """All intervals but a last one of less than half a length: its rates are of a few requests."""
     ends = series["time_s"].to_list()
     is_stub = len(ends) > 1 and ends[-1] - ends[-2] < 0.5 * ends[0]
     return series.head(-1) if is_stub else series
-
-
-def _share_text(place: float) -> str:
-    """A share that is drawn at so many nines, in percent."""
-    if place > 2:
-        return f"99.{'9' * (round(place) - 2)}"
-    return f"{100 * (1 - 10**-place):.0f}"

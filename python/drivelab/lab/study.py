@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,6 +18,9 @@ from drivelab.lab.points import Point, same
 from drivelab.lab.result import Result
 from drivelab.states import State
 from drivelab.targets import Report
+
+if TYPE_CHECKING:
+    from drivelab.charts import Chart
 
 DIRECTION = "direction"
 SHOWN = ("iops", "mib_per_s", "latency_mean_us", "latency_p99_us", "write_amplification")
@@ -146,8 +149,8 @@ class Study:
         bounds = dict.fromkeys((metric, "low", "high"), pl.Float64)
         return pl.DataFrame(rows, schema_overrides=bounds)
 
-    def plot(self, x: str, y: str, *, hue: str | None = None) -> Any:
-        """A matplotlib figure: `y` over `x`, a line for each value of `hue`, with the interval of
+    def plot(self, x: str, y: str, *, hue: str | None = None) -> Chart:
+        """A chart: `y` over `x`, a line for each value of `hue`, with the interval of
         repeats; a panel for each combination of what else was varied.
 
         Raises RequestError for a column that isn't there, or too many panels.

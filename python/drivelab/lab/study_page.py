@@ -1,36 +1,28 @@
-"""The page of a study: what moves what. One file without scripts."""
+"""The page of a study: what moves what. One file that needs nothing else and opens offline."""
 
 from __future__ import annotations
 
-import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import polars as pl
-from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
-from matplotlib.figure import Figure
 
-from drivelab import output
+from drivelab import _engine, output
+from drivelab.charts import Chart
 from drivelab.errors import RequestError
 from drivelab.lab import study_plots
 from drivelab.quantities import number
+from drivelab.report import page
 
 if TYPE_CHECKING:
     from drivelab.lab.study import Study
 
+PACKAGE = "drivelab.lab"
 ROWS_MAX = 2000
 """Rows of points that the page lists; `frame` and --csv have all."""
 HUE = "write_amplification"
-SVG: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "drivelab",
-    "font.family": "sans-serif",
-}
-"""Text stays text, and the same study gives the same page."""
 
 
 def write(study: Study, path: Path) -> Path:
@@ -51,25 +43,32 @@ def render(study: Study) -> str:
     """The page of a study."""
     frame, keys = study.frame(), study.keys
     directions = frame["direction"].unique(maintain_order=True).to_list()
-    with mpl.rc_context(SVG):
-        parts = [_part(study, frame, each, len(directions) > 1) for each in directions]
+    parts = [_part(study, frame, each, len(directions) > 1) for each in directions]
     several = [key for key in ("repeat", "direction") if frame[key].n_unique() > 1]
     columns = [*keys, *several, *parts[0]["metrics"]]
     combinations = frame.select(keys).n_unique()
-    environment = Environment(
-        loader=PackageLoader("drivelab.lab"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.get_template("study.html.j2").render(
-        title=study.title,
-        opening=_opening(study, frame, columns),
-        notes=study.notes,
-        keys=keys,
-        parts=parts,
-        is_grid=combinations == math.prod(frame[key].n_unique() for key in keys),
-        columns=columns,
-        rows=[
-            [_cell(value) for value in row] for row in frame.select(columns).head(ROWS_MAX).rows()
-        ],
+    drawn = [chart for part in parts for chart in _charts(part)]
+    return (
+        page.environment(PACKAGE)
+        .get_template("study.html.j2")
+        .render(
+            many=False,
+            review={"engine_version": _engine.engine_version(), "quick": False},
+            helpers=[page.inline("tables.js")],
+            style=page.style() + page.inline("study.css", PACKAGE),
+            drawing=page.drawn(drawn),
+            title=study.title,
+            opening=_opening(study, frame, columns),
+            notes=study.notes,
+            keys=keys,
+            parts=parts,
+            is_grid=combinations == math.prod(frame[key].n_unique() for key in keys),
+            columns=columns,
+            rows=[
+                [_cell(value) for value in row]
+                for row in frame.select(columns).head(ROWS_MAX).rows()
+            ],
+        )
     )
 
 
@@ -90,18 +89,30 @@ def _part(study: Study, whole: pl.DataFrame, direction: str, named: bool) -> dic
         "metrics": metrics,
         "hue": hue,
         "table": [(metric, _cells(found.filter(metric=metric))) for metric in metrics],
-        "parallel": _svg(study_plots.parallel(frame, study.keys, metrics, hue)),
+        "parallel": study_plots.parallel(frame, study.keys, metrics, hue, f"all-{direction}"),
         "effects": [
-            (metric, [_svg(study_plots.effect(frame, key, metric)) for key in study.keys])
-            for metric in metrics
+            (
+                metric,
+                [
+                    study_plots.effect(frame, key, metric, f"{direction}-{number_of}-{index}")
+                    for index, key in enumerate(study.keys)
+                ],
+            )
+            for number_of, metric in enumerate(metrics)
         ],
     }
+
+
+def _charts(part: dict[str, Any]) -> Iterator[Chart]:
+    yield part["parallel"]
+    for _, charts in part["effects"]:
+        yield from charts
 
 
 def _cells(found: pl.DataFrame) -> list[dict[str, str]]:
     return [
         {
-            "strength": f"{0.45 * (row['share'] or 0):.2f}",
+            "strength": f"{45 * (row['share'] or 0):.0f}%",
             "share": "all equal" if row["share"] is None else f"{100 * row['share']:.0f} %",
             "range": f"{number(row['mean_min'])} to {number(row['mean_max'])}",
         }
@@ -111,11 +122,3 @@ def _cells(found: pl.DataFrame) -> list[dict[str, str]]:
 
 def _cell(value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)
-
-
-def _svg(figure: Figure) -> Markup:
-    file = io.StringIO()
-    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    # Without the declaration and the document type of a file of its own.
-    text = file.getvalue()
-    return Markup(text[text.index("<svg") :])

@@ -7,12 +7,23 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from markupsafe import Markup
-
-from drivelab.report import bars, charts, compound, findings, page, quantities, rankings, tables
+from drivelab.charts import Chart
+from drivelab.report import (
+    bars,
+    charts,
+    compound,
+    drawn,
+    findings,
+    index,
+    page,
+    quantities,
+    rankings,
+    tables,
+    tails,
+)
 from drivelab.report.measurements import Model, Parameter, Review, read
 
-__all__ = ["render"]
+__all__ = ["every_plot", "render"]
 
 
 @dataclass(frozen=True)
@@ -31,10 +42,38 @@ class ModelSection:
     raw_gib: str
     user_gb: str
     stacks: list[bars.StackChart]
-    time_charts: list[charts.Chart]
-    position_charts: list[charts.Chart]
-    latency_charts: list[charts.Chart]
+    time_charts: list[Chart]
+    amplification_charts: list[Chart]
+    slow_charts: list[Chart]
+    position_charts: list[Chart]
+    latency_charts: list[Chart]
+    tail_charts: list[Chart]
     groups: list[compound.Group]
+
+    @property
+    def charts(self) -> Iterator[Chart]:
+        """Everything that is drawn of the model."""
+        yield from self.time_charts
+        yield from self.amplification_charts
+        yield from self.slow_charts
+        yield from self.position_charts
+        yield from self.latency_charts
+        yield from self.tail_charts
+        for group in self.groups:
+            for test in group.tests:
+                yield from test.charts
+
+    @property
+    def index(self) -> list[index.Entry]:
+        """Where each test is shown."""
+        plots = {
+            "over time": self.time_charts,
+            "write amplification": self.amplification_charts,
+            "by position": self.position_charts,
+            "latency": self.latency_charts,
+            "tails": self.tail_charts,
+        }
+        return index.entries(plots, self.groups)
 
 
 def _group(parameter: Parameter) -> str:
@@ -46,7 +85,7 @@ def _giga(count_bytes: float | None) -> float | None:
     return None if count_bytes is None else count_bytes / 1e9
 
 
-def _section(review: Review, model: Model, index: int) -> ModelSection:
+def _section(review: Review, model: Model, place: int) -> ModelSection:
     ordered = sorted(model.parameters, key=lambda p: p.key.count(".") > 0)
     return ModelSection(
         model=model,
@@ -61,24 +100,18 @@ def _section(review: Review, model: Model, index: int) -> ModelSection:
         raw_gib=quantities.data(model.raw_capacity_bytes),
         user_gb=quantities.with_unit(_giga(model.user_capacity_bytes), "GB"),
         stacks=bars.splits(review, writes=True, model=model.name),
-        position_charts=charts.throughput(
-            review, model.name, charts.OVER_POSITION, f"position-{index}"
+        position_charts=charts.courses(
+            review, model.name, charts.OVER_POSITION, f"position-{place}"
         ),
-        time_charts=charts.throughput(review, model.name, charts.OVER_TIME, f"time-{index}"),
-        latency_charts=charts.latency_percentiles(review, model.name, f"latency-{index}"),
-        groups=compound.groups(review, model.name, f"test-{index}"),
+        time_charts=charts.courses(review, model.name, charts.OVER_TIME, f"time-{place}"),
+        amplification_charts=charts.courses(
+            review, model.name, charts.AMPLIFICATION, f"amplified-{place}"
+        ),
+        slow_charts=charts.courses(review, model.name, charts.SLOW, f"slow-{place}"),
+        tail_charts=tails.tails(review, model.name, f"tails-{place}"),
+        latency_charts=charts.latency_percentiles(review, model.name, f"latency-{place}"),
+        groups=compound.groups(review, model.name, f"test-{place}"),
     )
-
-
-def _all_charts(sections: list[ModelSection], other: list[charts.Chart]) -> Iterator[charts.Chart]:
-    for section in sections:
-        yield from section.time_charts
-        yield from section.position_charts
-        yield from section.latency_charts
-        for group in section.groups:
-            for test in group.tests:
-                yield from test.charts
-    yield from other
 
 
 def _grouped(sections: list[ModelSection]) -> list[tuple[str, str]]:
@@ -97,6 +130,24 @@ def _title(review: Review) -> str:
     return text + (f", {words}" if words else "")
 
 
+def _sections(review: Review) -> list[ModelSection]:
+    return [_section(review, model, place) for place, model in enumerate(review.models)]
+
+
+def _plots(sections: list[ModelSection], agreement: list[Chart]) -> list[Chart]:
+    return [*(chart for section in sections for chart in section.charts), *agreement]
+
+
+def every_plot(results: dict[str, Any]) -> dict[str, Chart]:
+    """Everything that the report of a review draws, by id: its plots, and its bars as charts.
+
+    `results` is the content of results.json.
+    """
+    review = read(results)
+    found = _plots(_sections(review), charts.agreement(review))
+    return {chart.id: chart for chart in drawn.all_of(review, found)}
+
+
 def render(results: dict[str, Any]) -> str:
     """The report of a review as HTML.
 
@@ -105,10 +156,10 @@ def render(results: dict[str, Any]) -> str:
     """
     review = read(results)
     many = len(review.models) >= rankings.MANY
-    sections = [_section(review, model, index) for index, model in enumerate(review.models)]
+    sections = _sections(review)
     agreement = charts.agreement(review)
     states = sorted({s for m in review.models for s in review.states_of(m.name)}, key=review.rank)
-    drawn = list(_all_charts(sections, agreement))
+    shown = _plots(sections, agreement)
     return (
         page.environment()
         .get_template("field.html.j2" if many else "report.html.j2")
@@ -126,12 +177,10 @@ def render(results: dict[str, Any]) -> str:
             timed=any(section.time_charts or section.position_charts for section in sections),
             grouped=_grouped(sections),
             agreement=agreement,
-            specs={chart.id: chart.spec for chart in drawn},
+            drawing=page.drawn(shown),
             wall=quantities.duration(review.wall_s),
-            style=page.inline("style.css"),
-            script=page.inline("charts.js"),
-            filter=page.inline("filter.js") if many else Markup(""),
-            plotly=page.plotly() if drawn else Markup(""),
+            style=page.style(),
+            helpers=[page.inline("tables.js"), page.inline("filter.js" if many else "index.js")],
             **(_ranked(review, sections) if many else _told(review)),
         )
     )

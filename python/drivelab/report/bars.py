@@ -22,6 +22,8 @@ class Bar:
     value: float
     share: float
     kind: str
+    spread: float = 0.0
+    """Half of the interval of its repeats, as a part of the longest bar."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Entry:
     value: float
     kind: str
     source: str = ""
+    plus_minus: float = 0.0
 
 
 def arrange(title: str, unit: str, entries: list[Entry], *, more_is_better: bool) -> BarChart:
@@ -55,7 +58,16 @@ def arrange(title: str, unit: str, entries: list[Entry], *, more_is_better: bool
         unit,
         "more is better" if more_is_better else "less is better",
         tuple(
-            Bar(e.label, e.note, e.source, e.text, e.value, max(0.0, e.value) / longest, e.kind)
+            Bar(
+                e.label,
+                e.note,
+                e.source,
+                e.text,
+                e.value,
+                max(0.0, e.value) / longest,
+                e.kind,
+                e.plus_minus / longest,
+            )
             for e in ordered
         ),
     )
@@ -71,8 +83,9 @@ def measured(
     tests: list[Measurement],
     value_of: Callable[[Measurement], float | None],
     text_of: Callable[[Measurement], str],
+    repeated: str = "",
 ) -> list[Entry]:
-    """Bars of the reviewed models."""
+    """Bars of the reviewed models; `repeated` names the number whose interval they have."""
     entries = []
     for test in tests:
         value = value_of(test)
@@ -80,7 +93,8 @@ def measured(
             continue
         mine = test.model == review.models[0].name
         kind = f"{'mine' if mine else 'other'} {state_class(test.standing)}"
-        entries.append(Entry(review.title_of(test.model), test.state, text_of(test), value, kind))
+        label, spread = review.title_of(test.model), test.plus_minus.get(repeated, 0.0)
+        entries.append(Entry(label, test.state, text_of(test), value, kind, plus_minus=spread))
     return entries
 
 
@@ -186,6 +200,8 @@ class Headline:
     more_is_better: bool
     value_of: Callable[[Measurement], float | None]
     text_of: Callable[[Measurement], str]
+    repeated: str = ""
+    """The name of the number among those of repeats."""
 
 
 def _pass_text(test: Measurement) -> str:
@@ -207,6 +223,7 @@ HEADLINES = {
         False,
         lambda t: t.mean_power_w,
         lambda t: q.power(t.mean_power_w),
+        "mean_power_w",
     ),
     "pass": Headline(
         "pass",
@@ -216,7 +233,9 @@ HEADLINES = {
         _pass_text,
     ),
 }
-THROUGHPUT = Headline("throughput", "throughput in MiB/s", True, lambda t: t.mib_per_s, _rate_text)
+THROUGHPUT = Headline(
+    "throughput", "throughput in MiB/s", True, lambda t: t.mib_per_s, _rate_text, "mib_per_s"
+)
 
 
 def headline(test: Measurement) -> Headline:
@@ -232,7 +251,7 @@ def comparisons(review: Review) -> list[BarChart]:
         first = tests[0]
         main = headline(first)
         if main.quantity != "latency":
-            entries = measured(review, tests, main.value_of, main.text_of)
+            entries = measured(review, tests, main.value_of, main.text_of, main.repeated)
             if entries:
                 entries += _published(review, first, main.quantity)
                 charts.append(
@@ -258,6 +277,7 @@ def _latencies(review: Review, tests: list[Measurement]) -> Iterator[BarChart]:
             tests,
             lambda t, key=key: t.latency_us.get(key),  # type: ignore[misc]
             lambda t, key=key, unit=unit: _latency_text(t.latency_us.get(key), unit),  # type: ignore[misc]
+            f"latency_us.{key}",
         )
         if entries:
             title = first.title if first.pattern == "access" else f"{first.title}: {name}"
@@ -270,7 +290,11 @@ def write_amplification(review: Review) -> list[BarChart]:
     for test_id in review.test_ids():
         tests = [test for test in review.of(test_id) if test.writes]
         entries = measured(
-            review, tests, lambda t: t.write_amplification, lambda t: q.times(t.write_amplification)
+            review,
+            tests,
+            lambda t: t.write_amplification,
+            lambda t: q.times(t.write_amplification),
+            "write_amplification",
         )
         if entries:
             unit = "write amplification, bytes programmed per byte written"
@@ -288,6 +312,8 @@ class Segment:
     text: str
     share: float
     percent: str
+    spent: float
+    """In µs."""
 
 
 @dataclass(frozen=True)
@@ -339,7 +365,7 @@ def _stack(review: Review, test: Measurement, longest: float, named: bool) -> St
     total = sum(test.split_us.values())
     label = review.title_of(test.model) if named else ""
     segments = tuple(
-        Segment(part, q.latency(spent), spent / total, q.percent(spent / total))
+        Segment(part, q.latency(spent), spent / total, q.percent(spent / total), spent)
         for part in SPLIT_PARTS
         if (spent := test.split_us.get(part, 0.0)) > 0
     )

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab.charts import Chart
 from drivelab.procedures.procedure import GROUP_TITLES, GROUPS
 from drivelab.report import plots
 from drivelab.report import quantities as q
 from drivelab.report.bars import as_published, state_class
-from drivelab.report.charts import Chart
 from drivelab.report.measurements import Figure, Review, dicts, text
 from drivelab.report.plots import Axis, Drawing, RowSet
 
@@ -71,6 +71,13 @@ class Group:
 
     title: str
     tests: tuple[CompoundTest, ...]
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """Where all of its tests depart from what they repeat, if they are several."""
+        first, *others = self.tests
+        shared = (line for line in first.deviations if all(line in t.deviations for t in others))
+        return tuple(shared) if others else ()
 
 
 def groups(review: Review, model: str, prefix: str) -> list[Group]:

@@ -99,6 +99,15 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Tail:
+    """The slowest requests of a stream: their share of all, and what they waited for."""
+
+    share: float
+    latency_min_us: float
+    split_us: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Measurement:
     """One test of one model in one state. Latencies in us, throughput in MiB/s."""
 
@@ -128,6 +137,9 @@ class Measurement:
     mean_power_w: float | None
     series_interval_s: float
     series_mib_per_s: tuple[float | None, ...]
+    series: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    """What else was measured in every interval, by its name in results.json."""
+    tails: tuple[Tail, ...] = ()
     data: str = ""
     zone_bytes: float | None = None
     zones_mb_per_s: tuple[float | None, ...] = ()
@@ -384,6 +396,12 @@ def _measurement(
         split_us=_numbers(_dict(raw.get("split_mean_us")), SPLIT_PARTS),
         series_interval_s=number(series.get("interval_s")) or 1.0,
         series_mib_per_s=tuple(map(number, rates)) if isinstance(rates, list) else (),
+        series={
+            str(name): tuple(map(number, values))
+            for name, values in series.items()
+            if isinstance(values, list)
+        },
+        tails=tuple(_tails(raw)),
         data=text(raw.get("data")),
         zone_bytes=number(whole.get("zone_bytes")),
         zones_mb_per_s=tuple(map(number, zones)) if isinstance(zones, list) else (),
@@ -402,6 +420,14 @@ def _measurement(
             )
         },
     )
+
+
+def _tails(raw: dict[str, Any]) -> Iterator[Tail]:
+    for tail in dicts(raw.get("tails")):
+        share, least = (number(tail.get(key)) for key in ("share_of_requests", "latency_min_us"))
+        split = _numbers(_dict(tail.get("split_mean_us")), SPLIT_PARTS)
+        if share and least is not None and sum(split.values()) > 0:
+            yield Tail(share, least, split)
 
 
 def repeated(raw: dict[str, Any]) -> dict[str, tuple[float, ...]]:

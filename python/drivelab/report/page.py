@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from drivelab.charts import Chart
+from drivelab.charts import page as drawing
 from drivelab.report import quantities
 
 PACKAGE = "drivelab.report"
@@ -17,7 +21,9 @@ PACKAGE = "drivelab.report"
 def environment(*packages: str) -> Environment:
     """Templates of the report, and before them those of these packages."""
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(name, "templates") for name in (*packages, PACKAGE)]),
+        loader=ChoiceLoader(
+            [PackageLoader(name, "templates") for name in (*packages, PACKAGE, drawing.PACKAGE)]
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -33,8 +39,17 @@ def inline(name: str, package: str = PACKAGE) -> Markup:
     return Markup(resources.files(package).joinpath("templates", name).read_text("utf-8"))
 
 
-@cache
-def plotly() -> Markup:
-    """plotly.js from the Python package; its wheel has no smaller bundle than this one."""
-    script = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
-    return Markup(script.replace("</script", "<\\/script"))
+def style() -> Markup:
+    """The style of all pages."""
+    return drawing.style() + inline("style.css")
+
+
+def drawn(charts: Sequence[Chart]) -> dict[str, Any] | None:
+    """What draws a page's charts: their data and the scripts; nothing for a page without any."""
+    if not charts:
+        return None
+    return {
+        "data": drawing.data(charts),
+        "library": drawing.library(),
+        "script": drawing.script(),
+    }

@@ -6,23 +6,15 @@ drive, or drives) share a plot if their lines can still be told apart.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab import charts
+from drivelab.charts import Cells, Chart, Line, Scale, Text, steady_colours
 from drivelab.report import quantities as q
-from drivelab.report.axes import LINE_HEIGHT_SHARE, axis, below, label, log_axis, spread
-from drivelab.report.charts import Chart
 
-TOKENS = ("$new", "$used", "$tortured", "$trimmed", "$passed", "$published", "$accent", "$other")
-"""Colours of lines that are not states."""
-LINES_MAX = 8
-"""More lines than this can't be told apart: they are drawn as a field of colour."""
 SIZE_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
-HEIGHT_PX, HEAT_ROW_PX = 230, 30
-CLOSE_SHARE = 0.6
-"""Lines whose lowest point is above this share of the highest are drawn without zero."""
 
 Row = Mapping[str, Any]
 
@@ -58,9 +50,10 @@ class Axis:
             return self.word(value)
         return q.exact(float(f"{amount:.4g}"))
 
-    def tick(self, value: float) -> str:
-        """A mark of a log axis: 1, 2 or 5 times a power of ten."""
-        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    def scale(self, *, named: bool = False) -> Scale:
+        """The axis as charts have it, of numbers or of names."""
+        kind = "names" if named else "log" if self.log else "linear"
+        return Scale(self.title, self.unit, kind)
 
 
 @dataclass(frozen=True)
@@ -91,8 +84,11 @@ def size_text(amount: float) -> str:
     return f"{amount:g} B"
 
 
-def draw(drawing: Drawing, sets: Sequence[RowSet], chart_id: str) -> list[Chart]:
-    """The plots of a chart: one if its lines fit, otherwise one for each set or for each line."""
+def draw(drawing: Drawing, sets: Sequence[RowSet], chart_id: str, *, link: str = "") -> list[Chart]:
+    """The plots of a chart: one if its lines fit, otherwise one for each set or for each line.
+
+    Those with the same `link` are zoomed and read together.
+    """
     sets = [item for item in sets if any(_known(drawing, row) for row in item.rows)]
     if not sets:
         return []
@@ -100,7 +96,7 @@ def draw(drawing: Drawing, sets: Sequence[RowSet], chart_id: str) -> list[Chart]
         return [_heat(drawing, item, f"{chart_id}-{i}") for i, item in enumerate(sets)]
     lines = _names(drawing, sets)
     if drawing.by is None or len(lines) <= 1:
-        return [_plot(drawing, sets, "", chart_id)]
+        return [_plot(drawing, sets, "", chart_id, link)]
     if len(sets) == 1:
         return [_plot(drawing, _split(drawing, sets[0]), sets[0].name, chart_id)]
     if len(lines) <= len(sets) or len(lines) <= 3:
@@ -138,25 +134,30 @@ def _split(drawing: Drawing, item: RowSet) -> list[RowSet]:
     """A set cut into its lines, each with a colour of its own."""
     names = _names(drawing, [item])
     return [
-        RowSet(name, TOKENS[index % len(TOKENS)], _only(drawing, item, name).rows)
-        for index, name in enumerate(names)
+        RowSet(name, token, _only(drawing, item, name).rows)
+        for name, token in zip(names, steady_colours(names), strict=True)
     ]
 
 
-def _plot(drawing: Drawing, sets: Sequence[RowSet], of: str, chart_id: str) -> Chart:
-    subtitle = f"{drawing.y.text} against {_lower(drawing.x.text)}"
+def _plot(
+    drawing: Drawing, sets: Sequence[RowSet], of: str, chart_id: str, link: str = ""
+) -> Chart:
     title = f"{drawing.title}, {of}" if of else drawing.title
     numeric = all(
         q.number(row.get(drawing.x.key)) is not None for item in sets for row in item.rows
     )
     words = "; ".join(f"{item.name}: {_course(drawing, item)}" for item in sets)
+    text = Text(title, "", f"{title}; {words}", chart_id)
+    x, y = drawing.x, drawing.y
     upright = drawing.kind == "bars" or not numeric
-    spec = _bars(drawing, sets) if upright else _lines(drawing, sets)
-    return Chart(chart_id, title, subtitle, f"{title}; {words}", HEIGHT_PX, spec)
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+    parts = []
+    for item in sets:
+        known = [row for row in item.rows if _known(drawing, row)]
+        places = [x.place(row[x.key]) if upright else row[x.key] for row in known]
+        parts.append(Line(item.name, item.token, places, [row[y.key] for row in known]))
+    if upright:
+        return charts.bars(text, parts, x.scale(named=True), y.scale())
+    return charts.lines(text, parts, x.scale(), y.scale(), link=link)
 
 
 def _course(drawing: Drawing, item: RowSet) -> str:
@@ -167,142 +168,31 @@ def _course(drawing: Drawing, item: RowSet) -> str:
     return f"{q.with_unit(min(values), unit)} to {q.with_unit(max(values), unit)}"
 
 
-def _lines(drawing: Drawing, sets: Sequence[RowSet]) -> dict[str, Any]:
-    x, y = drawing.x, drawing.y
-    data, ends = [], []
-    every_x: list[float] = []
-    every_y: list[float] = []
-    for item in sets:
-        points = [(row[x.key], row[y.key]) for row in item.rows if _known(drawing, row)]
-        points = [p for p in points if (p[0] > 0 or not x.log) and (p[1] > 0 or not y.log)]
-        every_x += [place for place, _ in points]
-        every_y += [value for _, value in points]
-        ends.append(points[-1][1] if points else 0.0)
-        data.append(
-            {
-                "type": "scatter", "mode": "lines+markers" if len(points) < 60 else "lines",
-                "name": item.name, "x": [p for p, _ in points], "y": [v for _, v in points],
-                "line": {"color": item.token, "width": 1.8}, "marker": {"size": 5},
-                "customdata": [[x.word(p), y.word(v)] for p, v in points],
-                "hovertemplate": f"%{{customdata[1]}} {y.unit} at %{{customdata[0]}}",
-            }
-        )  # fmt: skip
-    if not every_x:
-        return {"data": data, "layout": {}}
-    y_axis, places = _upright(y, every_y, ends)
-    layout = {
-        "xaxis": _along(x, every_x),
-        "yaxis": y_axis,
-        "annotations": [
-            label(item.name, place, item.token) for item, place in zip(sets, places, strict=True)
-        ]
-        if len(sets) > 1
-        else [],
-        "margin": {"l": 48, "r": _margin(sets), "t": 8, "b": 30},
-        "hovermode": "closest",
-    }
-    return {"data": data, "layout": layout}
-
-
-def _margin(sets: Sequence[RowSet]) -> int:
-    """Room in px for the longest label at the right end of a line."""
-    return max(30, 16 + 7 * max(len(item.name) for item in sets)) if len(sets) > 1 else 16
-
-
-def _upright(y: Axis, values: list[float], ends: list[float]) -> tuple[dict[str, Any], list[float]]:
-    """The vertical axis, and where labels of lines that end at these values stand."""
-    if y.log:
-        low, high = math.log10(min(values)) - 0.08, math.log10(max(values)) + 0.08
-        upright = log_axis(low, high, y.tick)
-        low, high = upright["range"]
-        logs = [math.log10(end) if end > 0 else low for end in ends]
-        return upright, _placed(logs, low, high)
-    low, high = min(values), max(values) or 1.0
-    # Lines that lie close together far from zero would be one line on an axis from zero.
-    room = (high - low) * 0.25 if low > CLOSE_SHARE * high and len(values) > 2 else 0.0
-    low = low - room if room else min(0.0, low)
-    top = high + room if room else high * 1.08
-    return axis(range=[low, top], nticks=5), _placed(ends, low, top)
-
-
-def _placed(ends: list[float], low: float, high: float) -> list[float]:
-    """Where the labels of lines stand that end at these values: apart, and not above the plot."""
-    gap = (high - low) * LINE_HEIGHT_SHARE
-    return below(spread(ends, gap), high, gap)
-
-
-def _along(x: Axis, values: list[float]) -> dict[str, Any]:
-    """The horizontal axis; sizes are marked where they were measured."""
-    if not x.log:
-        return axis(showgrid=False, nticks=6)
-    places = sorted(set(values))
-    low, high = math.log10(places[0]), math.log10(places[-1])
-    if x.unit != "B":
-        return log_axis(low - 0.05, high + 0.05, x.tick, showgrid=False)
-    shown = places[:: max(1, -(-len(places) // 7))]
-    return axis(
-        type="log",
-        range=[low - 0.08, high + 0.08],
-        tickvals=shown,
-        ticktext=[x.word(place) for place in shown],
-        tickangle=0,
-        showgrid=False,
-    )
-
-
-def _bars(drawing: Drawing, sets: Sequence[RowSet]) -> dict[str, Any]:
-    x, y = drawing.x, drawing.y
-    data = [
-        {
-            "type": "bar", "name": item.name,
-            "x": [x.place(row[x.key]) for row in item.rows if _known(drawing, row)],
-            "y": [row[y.key] for row in item.rows if _known(drawing, row)],
-            "marker": {"color": item.token},
-            "hovertemplate": f"{item.name}: %{{y:.4g}} {y.unit}, %{{x}}",
-        }
-        for item in sets
-    ]  # fmt: skip
-    layout = {
-        "xaxis": axis(type="category", showgrid=False),
-        "yaxis": axis(rangemode="tozero", nticks=5, **({"type": "log"} if y.log else {})),
-        "barmode": "group",
-        "bargap": 0.25,
-        "showlegend": len(sets) > 1,
-        "legend": {"orientation": "h", "y": 1.18, "x": 0},
-        "margin": {"l": 48, "r": 12, "t": 26 if len(sets) > 1 else 8, "b": 30},
-        "hovermode": "closest",
-    }
-    return {"data": data, "layout": layout}
-
-
 def _heat(drawing: Drawing, item: RowSet, chart_id: str) -> Chart:
+    y = drawing.y
+    title = f"{drawing.title}, {item.name}" if item.name else drawing.title
+    text = Text(
+        title, f"{y.text}; darker is more, by its logarithm",
+        f"{title}: {_course(drawing, item)}", chart_id,
+    )  # fmt: skip
+    return _field(drawing, item, text)
+
+
+def ratios(drawing: Drawing, item: RowSet, base: RowSet, text: Text) -> Chart:
+    """A field whose rows are ratios to another set's, coloured for the one that has more."""
+    return _field(drawing, item, text, ends=(base.token, item.token))
+
+
+def _field(
+    drawing: Drawing, item: RowSet, text: Text, ends: tuple[str, str] | None = None
+) -> Chart:
     x, y, by = drawing.x, drawing.y, drawing.by
     assert by is not None
     known = [row for row in item.rows if _known(drawing, row)]
-    across = list(dict.fromkeys(x.place(row[x.key]) for row in known))
-    down = list(dict.fromkeys(by.place(row.get(by.key)) for row in known))
-    cells = {(x.place(r[x.key]), by.place(r.get(by.key))): r[y.key] for r in known}
-    field = [[cells.get((place, line)) for place in across] for line in down]
-    shades = [
-        [None if value is None else math.log10(value) if value > 0 else None for value in line]
-        for line in field
-    ]
-    data = {
-        "type": "heatmap", "x": across, "y": down, "z": shades, "showscale": False,
-        "colorscale": [[0, "$raised"], [1, "$link"]], "xgap": 2, "ygap": 2,
-        "text": [[y.word(value) for value in line] for line in field],
-        "texttemplate": "%{text}", "hovertemplate": f"%{{text}} {y.unit}: %{{x}}, %{{y}}",
-    }  # fmt: skip
-    layout = {
-        "xaxis": axis(type="category", showgrid=False, title={"text": x.text}),
-        "yaxis": axis(
-            type="category", showgrid=False, autorange="reversed", title={"text": by.text}
-        ),
-        "margin": {"l": 60, "r": 10, "t": 8, "b": 44},
-    }
-    height = 70 + HEAT_ROW_PX * len(down)
-    title = f"{drawing.title}, {item.name}" if item.name else drawing.title
-    words = f"{title}: {_course(drawing, item)}"
-    subtitle = f"{y.text}; darker is more, by its logarithm"
-    spec = {"data": [data], "layout": layout}
-    return Chart(chart_id, title, subtitle, words, height, spec)
+    cells = Cells(
+        across=[x.place(row[x.key]) for row in known],
+        down=[by.place(row.get(by.key)) for row in known],
+        values=[row[y.key] for row in known],
+        words=[y.word(row[y.key]) for row in known],
+    )
+    return charts.heat(text, cells, x.text, by.text, ends=ends)

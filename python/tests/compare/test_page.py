@@ -4,11 +4,12 @@ import json
 import re
 
 import documents
+import drawn
 import pytest
 
+from drivelab.charts import page as drawing
 from drivelab.compare import Comparison, Source, compare, page
 from drivelab.compare.document import document
-from drivelab.report import page as pages
 from drivelab.report.quantities import NBSP
 from drivelab.results import to_json
 
@@ -54,15 +55,8 @@ FIELD = {
 
 @pytest.fixture
 def html(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(pages, "plotly", str)
+    monkeypatch.setattr(drawing, "library", str)
     return page.render(found())
-
-
-def specs(html: str) -> dict[str, documents.Record]:
-    text = re.search(r'id="specs">(.*?)</script>', html, re.DOTALL)
-    assert text is not None
-    plots: dict[str, documents.Record] = json.loads(text[1])
-    return plots
 
 
 def test_findings_are_words_about_the_largest_difference() -> None:
@@ -76,14 +70,14 @@ def test_findings_are_words_about_the_largest_difference() -> None:
 
 
 def test_marks_of_latency_axes_have_units(html: str) -> None:
-    axes = {
-        name: spec["layout"]["yaxis"]["ticktext"]
-        for name, spec in specs(html).items()
+    axes = [
+        drawn.axis(chart["spec"], "y")["axis"]
+        for name, chart in drawn.on_page(html).items()
         if name.startswith(("latency", "time-latency"))
-    }
+    ]
     assert axes
-    for marks in axes.values():
-        assert all(mark.endswith(("ns", "µs", "ms", f"{NBSP}s")) for mark in marks)
+    for axis in axes:
+        assert all(f"' {unit}'" in axis["labelExpr"] for unit in ("ns", "µs", "ms", "s"))
 
 
 def test_drives_that_do_not_differ_are_said_not_to() -> None:
@@ -92,35 +86,35 @@ def test_drives_that_do_not_differ_are_said_not_to() -> None:
 
 
 def test_every_plot_has_its_place_and_every_drive_its_line(html: str) -> None:
-    plots = specs(html)
-    for name, spec in plots.items():
+    plots = drawn.on_page(html)
+    for name, chart in plots.items():
         assert f'id="{name}"' in html
-        assert len(spec["data"]) == (1 if spec["data"][0]["type"] == "heatmap" else 2)
+        if "s" in chart["columns"]:
+            assert set(drawn.column(chart, "s")) == {"A", "B"}
     kinds = {name.rpartition("-")[0] for name in plots}
     assert {"time-mib-per-s", "time-latency-max-us", "position", "latency"} <= kinds
 
 
 def test_plots_over_time_are_linked_and_can_be_zoomed(html: str) -> None:
-    over_time = [spec["layout"] for name, spec in specs(html).items() if name.startswith("time-")]
+    over_time = [c["meta"] for name, c in drawn.on_page(html).items() if name.startswith("time-")]
     assert over_time
-    for layout in over_time:
-        assert layout["meta"] == {"link": "time"}
-        assert layout["dragmode"] == "zoom"
-        assert layout["xaxis"]["fixedrange"] is False
+    for meta in over_time:
+        assert (meta["link"], meta["along"]) == ("time", True)
 
 
 def test_latencies_stand_on_an_axis_of_nines(html: str) -> None:
-    [spec] = [s for name, s in specs(html).items() if name == "latency-0"]
-    axis = spec["layout"]["xaxis"]
-    assert axis["ticktext"] == ["0%", "90%", "99%", "99.9%", "99.99%", "max"]
-    assert axis["tickvals"][:5] == pytest.approx([0, 1, 2, 3, 4])
-    assert spec["data"][0]["customdata"][0] == ["A: 0 % under 50.0\u00a0µs"]
+    [chart] = [c for name, c in drawn.on_page(html).items() if name == "latency-0"]
+    marks = drawn.axis(chart["spec"], "x")["axis"]
+    assert marks["values"] == pytest.approx([0, 0.30103, 1, 2, 3, 4, 4.9])
+    assert "'99.9%'" in marks["labelExpr"]
+    assert chart["meta"]["x"]["longest"] == drawn.column(chart, "x")[-1] == 4.9
+    assert drawn.column(chart, "s")[0] == "A"
 
 
 def test_fields_are_also_shown_as_ratios(html: str) -> None:
-    ratios = [spec["data"][0] for name, spec in specs(html).items() if "-ratio-" in name]
+    ratios = [chart for name, chart in drawn.on_page(html).items() if "-ratio-" in name]
     assert ratios
-    assert {cell for line in ratios[0]["text"] for cell in line} == {"2.300"}
+    assert set(drawn.column(ratios[0], "t")) == {"2.300"}
 
 
 def test_a_table_of_a_compound_test_has_every_drives_values_side_by_side(html: str) -> None:
@@ -131,7 +125,7 @@ def test_a_table_of_a_compound_test_has_every_drives_values_side_by_side(html: s
 def test_what_is_left_out_is_on_the_page_and_in_the_document(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pages, "plotly", str)
+    monkeypatch.setattr(drawing, "library", str)
     tests = [
         documents.stream("a"),
         documents.stream("b", data="random"),
@@ -158,7 +152,7 @@ def test_what_is_left_out_is_on_the_page_and_in_the_document(
 
 
 def test_any_number_of_drives_up_to_six_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "plotly", str)
+    monkeypatch.setattr(drawing, "library", str)
     html = page.render(found(1.5, 6))
     assert all(f"<b>{letter}</b> Drive {letter}" in html for letter in "ABCDEF")
 

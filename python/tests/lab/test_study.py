@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 
+import drawn
 import numpy as np
 import polars as pl
 import pytest
@@ -60,7 +61,12 @@ def test_the_page_shows_every_share_and_every_point(study: dl.Study, tmp_path: P
     found = study.sensitivity()
     for row in found.filter(pl.col("share").is_not_null()).rows(named=True):
         assert f">{100 * row['share']:.0f} %<" in text
-    assert text.count("<svg ") == 2 + found.height
+    plots = drawn.on_page(text)
+    # Of reads and of writes all points across all axes, and each metric over each parameter.
+    assert len(plots) == 2 + found.height
+    assert all(f'id="{name}"' in text for name in plots)
+    first = plots["write-0-0"]
+    assert drawn.column(first, "s").count("points") == study.frame().height // 2
     points = text.rpartition("<h2>Points</h2>")[2]
     assert points.count("<tr>") == 1 + study.frame().height
     # It needs nothing beside it, and is the same every time.

@@ -294,18 +294,18 @@ def test_states_of_ones_own_are_told_apart_by_name() -> None:
 
 
 def test_plots_show_what_was_varied(alone: dl.Study, tmp_path: Path) -> None:
-    figure = alone.plot("spare_ratio", "write_amplification", hue="job.iodepth")
-    (axes,) = figure.axes
-    assert axes.get_xlabel() == "spare_ratio"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["1", "32"]
-    figure.savefig(tmp_path / "plot.png")
-    panels = alone.plot("spare_ratio", "iops").axes
-    assert [one.get_title(loc="left") for one in panels] == ["job.iodepth 1", "job.iodepth 32"]
-    assert [one.get_ylabel() for one in panels] == ["iops", ""]
-    assert [list(one.lines[0].get_ydata()) for one in panels] == [
-        alone.where({"job.iodepth": depth}).frame()["iops"].to_list() for depth in (1, 32)
-    ]
-    assert len(alone.where({"job.iodepth": 32}).plot("spare_ratio", "iops").axes) == 1
+    chart = alone.plot("spare_ratio", "write_amplification", hue="job.iodepth")
+    assert chart.spec["encoding"]["x"]["axis"]["title"] == "spare_ratio"
+    assert [name for name, _ in chart.series] == ["1", "32"]
+    assert chart.save(tmp_path / "plot.png").stat().st_size > 10_000
+    panels = alone.plot("spare_ratio", "iops")
+    assert panels.spec["facet"]["sort"] == ["job.iodepth 1", "job.iodepth 32"]
+    for depth in (1, 32):
+        shown = [row["y"] for row in panels.rows() if row["panel"] == f"job.iodepth {depth}"]
+        whole = alone.where({"job.iodepth": depth}).frame()["iops"].to_list()
+        assert shown == pytest.approx(whole, rel=1e-4)
+    assert ">job.iodepth 32<" in panels.save(tmp_path / "panels.svg").read_text("utf-8")
+    assert "facet" not in alone.where({"job.iodepth": 32}).plot("spare_ratio", "iops").spec
     with pytest.raises(dl.RequestError, match=r"job\.iodepth = 3 was not measured.*1, 32"):
         alone.where({"job.iodepth": 3})
     with pytest.raises(dl.RequestError, match='"spare" was not varied; did you mean "spare_ratio"'):
@@ -324,11 +324,11 @@ def test_reads_and_writes_are_two_lines() -> None:
     frame = study.frame()
     assert frame["model"].unique().to_list() == ["intel-x25-m-g1-80gb"]
     assert frame["state"].unique().to_list() == ["new"]
-    (axes,) = study.plot("spare_ratio", "iops", hue="direction").axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["read", "write"]
-    assert axes.get_title(loc="left") == "Intel X25-M G1 80 GB (1/64), new"
+    chart = study.plot("spare_ratio", "iops", hue="direction")
+    assert [name for name, _ in chart.series] == ["read", "write"]
+    assert chart.title == "Intel X25-M G1 80 GB (1/64), new"
     # Only writes have one.
-    assert len(study.plot("spare_ratio", "write_amplification").axes[0].lines) == 1
+    assert len(study.plot("spare_ratio", "write_amplification").rows()) == 2
 
 
 def test_models_are_an_axis_and_keep_what_was_changed() -> None:

@@ -77,5 +77,5 @@ def test_a_process_that_measures_loads_no_tables() -> None:
     code = "import sys, drivelab.lab.worker; print(sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert "'drivelab.lab.worker'" in loaded
-    for module in ("polars", "duckdb", "drivelab.procedures", "drivelab.figures", "matplotlib"):
+    for module in ("polars", "duckdb", "drivelab.procedures", "drivelab.figures", "vl_convert"):
         assert f"'{module}'" not in loaded, module

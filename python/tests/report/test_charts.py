@@ -3,31 +3,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import drawn
 import pytest
 from report.sample import MODEL, results
 
-from drivelab.report import axes, bars, charts, render, tables
+from drivelab.report import bars, charts, render, tables
 from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
-
-
-def test_each_nine_is_one_step() -> None:
-    steps = [axes.nines(at) for at in (0.0, 90.0, 99.0, 99.9, 99.99)]
-    assert steps == pytest.approx([0, 1, 2, 3, 4])
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([1.0, 5.0], [1.0, 5.0]),
-        ([5.0, 5.0], [4.5, 5.5]),
-        ([5.2, 5.0], [5.6, 4.6]),
-        ([1.0, 1.5, 2.0], [0.5, 1.5, 2.5]),
-        ([], []),
-    ],
-)
-def test_labels_are_spread_apart(values: list[float], expected: list[float]) -> None:
-    assert axes.spread(values, 1.0) == pytest.approx(expected)
 
 
 def numbers(value: Any) -> list[float]:
@@ -40,21 +22,21 @@ def numbers(value: Any) -> list[float]:
 
 def test_plots_hold_both_states_and_only_finite_numbers() -> None:
     review = read(results())
-    drawn = charts.throughput(review, MODEL, charts.OVER_TIME, "time")
-    assert len(drawn) == 8
-    assert [trace["name"] for trace in drawn[0].spec["data"]] == ["new", "used"]
-    drawn += charts.latency_percentiles(review, MODEL, "latency") + charts.agreement(review)
-    assert len(drawn) == 18
-    assert len({chart.id for chart in drawn}) == 18
-    assert all(math.isfinite(n) for chart in drawn for n in numbers(chart.spec))
-    assert all(chart.description for chart in drawn)
+    found = charts.courses(review, MODEL, charts.OVER_TIME, "time")
+    assert len(found) == 8
+    assert found[0].series == (("new", "$new"), ("used", "$used"))
+    found += charts.latency_percentiles(review, MODEL, "latency") + charts.agreement(review)
+    assert len(found) == 18
+    assert len({chart.id for chart in found}) == 18
+    assert all(math.isfinite(n) for chart in found for n in numbers(chart.to_dict()))
+    assert all(chart.description for chart in found)
 
 
 def test_gaps_in_a_series_stay_gaps() -> None:
     data = results()
     data["tests"][0]["series"]["mib_per_s"][3:5] = [None, math.nan]
-    chart = charts.throughput(read(data), MODEL, charts.OVER_TIME, "time")[0]
-    assert chart.spec["data"][0]["y"][3:5] == [None, None]
+    chart = charts.courses(read(data), MODEL, charts.OVER_TIME, "time")[0]
+    assert [y for _, y in drawn.line(chart, "new")][3:5] == [None, None]
 
 
 def test_bars_are_sorted_best_first_with_the_published_beside() -> None:
@@ -102,12 +84,7 @@ def test_the_diagonal_has_values_that_are_judged_and_no_bounds() -> None:
         figure | {"id": "AN-109", "relation": "lt"},
         figure | {"id": "A2-103", "relation": "range"},
     ]
-    points = [
-        text
-        for chart in charts.agreement(read(data))
-        for trace in chart.spec["data"]
-        for text, _ in trace.get("customdata", ())
-    ]
+    points = [row["t"] for chart in charts.agreement(read(data)) for row in chart.rows()]
     assert [text.split()[0] for text in points] == ["AN-150"]
 
 
@@ -137,7 +114,3 @@ def test_split_parts_fill_the_bar() -> None:
     for stack in stacks:
         assert sum(segment.share for segment in stack.segments) == pytest.approx(1)
         assert 0 < stack.share <= 1
-
-
-def test_labels_stay_below_the_top() -> None:
-    assert axes.below([9.5, 10.5, 1.0], 10.0, 1.0) == pytest.approx([9.0, 10.0, 1.0])

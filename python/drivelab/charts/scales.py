@@ -1,0 +1,142 @@
+"""Axes: linear, logarithmic, of nines, of names; their marks in the unit's own words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+NINES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
+"""Marks of the nines axis, in percent."""
+CLOSE_SHARE = 0.6
+"""Values whose lowest is above this share of the highest are drawn without zero."""
+ZERO_SHARE = 0.1
+"""A horizontal axis begins at zero, if its lowest value is at most this share of the highest."""
+FINE_DECADES = 2.7
+"""Log axes shorter than this are marked at 1, 2 and 5, longer ones at powers of ten."""
+MARKS_MAX = 7
+"""Most sizes that a log axis of bytes is marked with."""
+
+_STEPS = {
+    "µs": ((1e6, "s"), (1e3, "ms"), (1, "µs"), (1e-3, "ns")),
+    "B": ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B")),
+}
+"""Units that are written as the one of these that fits."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis: what it shows, in which unit; `kind` is linear, log, nines or names.
+
+    The unit "µs" is marked in ns, µs, ms or s, and "B" in B, KiB, MiB or GiB, as fits. On an axis
+    of nines 90 % is 1, 99 % is 2 and so on; `longest` is the place of the slowest of all.
+    """
+
+    title: str
+    unit: str = ""
+    kind: str = "linear"
+    longest: float | None = None
+    marks: tuple[float, ...] = ()
+    """What is marked, if not what fits."""
+
+    @property
+    def text(self) -> str:
+        """The title with its unit."""
+        return f"{self.title}, {self.unit}" if self.unit and self.unit not in _STEPS else self.title
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What the page's script needs to write a value of the axis."""
+        labels = {"µs": "latency", "B": "bytes"}.get(self.unit, self.kind)
+        named = "" if self.unit in _STEPS else self.unit
+        return {"title": self.title, "unit": named, "labels": labels, "longest": self.longest}
+
+    def across(self, values: Iterable[Any]) -> dict[str, Any]:
+        """The horizontal encoding of these values."""
+        known = [value for value in values if value is not None]
+        scale: dict[str, Any]
+        if self.kind == "names":
+            axis = {"title": self.title or None, "labelAngle": 0, "labelOverlap": True}
+            scale = {"type": "band", "paddingInner": 0.4, "paddingOuter": 0.2}
+            return {"type": "ordinal", "sort": None, "axis": axis, "scale": scale}
+        axis = {"title": self.text or None, "grid": False, **self._marks(known)}
+        scale = {"nice": False}
+        if self.kind == "log":
+            scale |= {"type": "log", **_domain(known, 0.03)}
+        elif self.kind == "nines":
+            end = self.longest or max(known, default=5.0)
+            scale |= {"domain": [0, end + 0.1]}
+        else:
+            axis["tickCount"] = 6
+            low, high = min(known, default=0), max(known, default=0)
+            scale |= {"zero": 0 <= low <= ZERO_SHARE * high}
+        return {"type": "quantitative", "axis": axis, "scale": scale}
+
+    def upright(self, values: Iterable[Any], *, from_zero: bool = False) -> dict[str, Any]:
+        """The vertical encoding of these values."""
+        known = [value for value in values if value is not None]
+        axis = {"title": self.text or None, **self._marks(known)}
+        if self.kind == "log":
+            return {
+                "type": "quantitative", "axis": axis,
+                "scale": {"type": "log", "nice": False, **_domain(known, 0.08)},
+            }  # fmt: skip
+        zero = from_zero or not _close(known)
+        axis |= {"tickCount": 5}
+        return {"type": "quantitative", "axis": axis, "scale": {"zero": zero, "nice": 5}}
+
+    def _marks(self, known: list[float]) -> dict[str, Any]:
+        marks: dict[str, Any] = {}
+        if self.unit in _STEPS:
+            steps = [f"abs(datum.value) >= {size} ? format(datum.value / {size}, '~r') + ' {unit}'"
+                     for size, unit in _STEPS[self.unit]]  # fmt: skip
+            marks["labelExpr"] = " : ".join([*steps, "format(datum.value, '~r')"])
+        elif self.kind == "nines":
+            places = [nines(at) for at in NINES]
+            names = [f"abs(datum.value - {place:.4f}) < .01 ? '{at:g}%'"
+                     for at, place in zip(NINES, places, strict=True)]  # fmt: skip
+            if self.longest is not None:
+                places = [place for place in places if place < self.longest - 0.3]
+                places.append(self.longest)
+                names.append(f"datum.value == {self.longest} ? 'max'")
+            marks |= {"values": places, "labelExpr": " : ".join([*names, "''"]), "labelAngle": 0}
+        if self.marks:
+            marks["values"] = list(self.marks)
+        elif self.kind == "log" and known:
+            marks["values"] = self._log_marks(known)
+        return marks
+
+    def _log_marks(self, known: list[float]) -> list[float]:
+        low, high = _domain(known, 0.08)["domain"]
+        if self.unit == "B":
+            places = sorted(set(known))
+            return places[:: max(1, -(-len(places) // MARKS_MAX))]
+        fine = math.log10(high / low) < FINE_DECADES
+        return [
+            step * 10.0**decade
+            for decade in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+            for step in ((1, 2, 5) if fine else (1,))
+            if low <= step * 10.0**decade <= high
+        ]
+
+
+def nines(percent: float) -> float:
+    """Position on the nines axis: 90 % is 1, 99 % is 2, 99.9 % is 3."""
+    return -math.log10(1 - percent / 100)
+
+
+def _close(values: list[float]) -> bool:
+    """Lines that lie close together far from zero would be one line on an axis from zero."""
+    return len(values) > 2 and min(values) > CLOSE_SHARE * max(values) > 0
+
+
+def _domain(values: list[float], room: float) -> dict[str, list[float]]:
+    """The ends of a log axis: at least a decade, and some room at both ends."""
+    logs = [math.log10(value) for value in values if value > 0]
+    low, high = min(logs, default=0.0), max(logs, default=1.0)
+    if high - low < 1:
+        low, high = (high + low) / 2 - 0.5, (high + low) / 2 + 0.5
+    else:
+        low, high = low - room, high + room
+    return {"domain": [10**low, 10**high]}

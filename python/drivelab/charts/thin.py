@@ -1,0 +1,38 @@
+"""Long series made short for drawing: what a screen can't show is left out, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+COLUMNS_MAX = 600
+"""Most columns of pixels that a chart is wide."""
+
+
+def thinned(values: Sequence[float | None], columns: int = COLUMNS_MAX) -> list[int]:
+    """Positions of the values that a line through all of them shows, in order.
+
+    Of every column of pixels its first, lowest, highest and last value, and its gaps' edges: the
+    drawn line covers the same pixels as the whole one, and no extreme is lost.
+    """
+    if len(values) <= 4 * columns:
+        return list(range(len(values)))
+    kept: list[int] = []
+    for column in range(columns):
+        begin, end = (len(values) * side // columns for side in (column, column + 1))
+        known = [index for index in range(begin, end) if values[index] is not None]
+        chosen = {begin, end - 1}
+        if known:
+            chosen |= {
+                known[0],
+                known[-1],
+                min(known, key=lambda index: values[index]),  # type: ignore[arg-type, return-value]
+                max(known, key=lambda index: values[index]),  # type: ignore[arg-type, return-value]
+            }
+        if len(known) < end - begin:
+            chosen |= {
+                index
+                for index in range(begin, end)
+                if values[index] is None and (index == begin or values[index - 1] is not None)
+            }
+        kept += sorted(chosen)
+    return kept

@@ -1,0 +1,87 @@
+"""What a reader does with a page: read a chart, hide a line, zoom, search, save a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import browser
+import pytest
+from report import sample
+
+from drivelab import report
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return report.render(sample.results())
+
+
+@browser.needed
+def test_charts_are_drawn_read_zoomed_and_hidden(page: str, tmp_path: Path) -> None:
+    script = """
+    const canvas = page.getElementById("time-0-0");
+    const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+    const tick = () => [...canvas.querySelectorAll(".role-axis-label text")]
+      .map((text) => text.textContent);
+    await sleep(500);
+    const lines = canvas.querySelectorAll(".mark-line path").length;
+    const press = (key) =>
+      canvas.dispatchEvent(new own.KeyboardEvent("keydown", { key, bubbles: true }));
+    press("ArrowRight");
+    const read = canvas.querySelector(".reading").textContent;
+    const before = tick();
+    press("+");
+    await sleep(100);
+    const zoomed = tick();
+    press("Escape");
+    await sleep(100);
+    const whole = tick();
+    const name = canvas.parentElement.querySelector(".series button");
+    name.click();
+    await sleep(100);
+    const left = canvas.querySelectorAll(".mark-line path").length;
+    return { lines, read, left, pressed: name.getAttribute("aria-pressed"),
+      moved: String(zoomed) !== String(before), back: String(whole) === String(before) };
+    """
+    found = browser.found(page, script, tmp_path)
+    read = found.pop("read")
+    assert read.startswith("0.5 snew ")
+    assert "MiB/s" in read
+    assert found == {"lines": 2, "moved": True, "back": True, "left": 1, "pressed": "false"}
+
+
+@browser.needed
+def test_a_table_is_saved_as_csv_with_a_cell_for_each_column(page: str, tmp_path: Path) -> None:
+    script = """
+    let saved;
+    own.URL.createObjectURL = (blob) => { saved = blob; return "#"; };
+    own.HTMLAnchorElement.prototype.click = () => {};  // nothing is downloaded here
+    page.querySelector("#contrast .csv").click();
+    return saved.text();
+    """
+    text = browser.found(page, script, tmp_path)
+    rows = [line.split(",") for line in text.lstrip("\ufeff").splitlines()]
+    # Heads that span columns stand above each of them.
+    assert rows[0][:4] == ["Test", "Throughput", "Throughput", "Throughput"]
+    assert rows[1][:4] == ["Test", "new", "used", "change"]
+    assert any(line.startswith('"4 KB random write, queue depth 3') for line in text.splitlines())
+
+
+@browser.needed
+def test_the_index_finds_tests_by_parts_of_their_names(page: str, tmp_path: Path) -> None:
+    script = """
+    const field = page.querySelector(".index input");
+    field.value = "random READ";
+    field.dispatchEvent(new own.Event("input"));
+    const shown = [...page.querySelectorAll(".index li")].filter((row) => row.offsetHeight);
+    const links = [...page.querySelectorAll(".index a")];
+    return {
+      shown: shown.map((row) => row.querySelector("span").textContent),
+      missing: links.filter((link) => !page.querySelector(link.hash)).length,
+    };
+    """
+    found = browser.found(page, script, tmp_path)
+    titles = {test["title"] for test in sample.results()["tests"]}
+    assert set(found["shown"]) == {t for t in titles if "random" in t and "read" in t}
+    assert found["shown"]
+    assert found["missing"] == 0
