@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from drivelab import stored
-from drivelab.database import Recorded
+from drivelab.database import Recorded, Row
+from drivelab.database.tables import TABLES
 from drivelab.errors import RequestError
 from drivelab.lab import store as stores
 from drivelab.lab.result import Result
@@ -23,9 +24,9 @@ SHOWN_TABLES = 30
 class Stored:
     """What a file holds, as polars frames with the unit in the column's name.
 
-    `tables` has all of them by the names of docs/results.md; `models`, `tests`, `series`,
-    `percentiles`, `values` and `figures` are those that are asked for most. Of a study there is
-    one, `points`. What isn't known is null.
+    `tables` has all of them by the names of docs/results.md; `models`, `tests`, `measurements`,
+    `series`, `percentiles`, `values` and `figures` are those that are asked for most. Of a study
+    there is one, `points`. What isn't known is null.
     """
 
     def __init__(
@@ -56,9 +57,10 @@ class Stored:
         return self._table("tests")
 
     @property
-    def jobs(self) -> pl.DataFrame:
-        """Of a run or a replay a row for each job and direction."""
-        return self._table("jobs")
+    def measurements(self) -> pl.DataFrame:
+        """Rates and latencies: of a test of one stream of requests, or of a run or a replay a row
+        for each job and direction."""
+        return self._table("measurements")
 
     @property
     def series(self) -> pl.DataFrame:
@@ -116,7 +118,7 @@ def read(path: str | Path) -> Stored:
     """Results from results.json, the folder of a review, "FILE.duckdb" or "FILE.duckdb:RUN", or the
     store of a study.
 
-    >>> read("review/").tests["mib_per_s"].max()        # doctest: +SKIP
+    >>> read("review/").measurements["mib_per_s"].max()        # doctest: +SKIP
     255.1
 
     Raises RequestError for anything else, and for a database of several runs without a number.
@@ -131,15 +133,17 @@ def read(path: str | Path) -> Stored:
             "the store of a study"
         )
     run = stored.read(place, run_id, "read()")
-    return Stored(text, run.kind, {name: _frame(rows) for name, rows in run.rows().items()}, run)
+    rows = run.rows()
+    tables = {name: _frame(name, rows[name]) for name in TABLES if name in rows}
+    return Stored(text, run.kind, tables, run)
 
 
-def _frame(rows: Any) -> pl.DataFrame:
-    """Rows as a table; what only some of them have is null in the others."""
-    columns = dict.fromkeys(column for row in rows for column in row)
-    return pl.DataFrame(
-        {column: [row.get(column) for row in rows] for column in columns}, strict=False
-    )
+def _frame(name: str, rows: Sequence[Row]) -> pl.DataFrame:
+    """Rows of a table of the database; what only some of them have is null in the others."""
+    there = {column for row in rows for column in row}
+    columns = [column for column in TABLES[name].column_names if column in there]
+    found = {column: [row.get(column) for row in rows] for column in columns}
+    return pl.DataFrame(found, strict=False)
 
 
 def _points(place: Path) -> pl.DataFrame:

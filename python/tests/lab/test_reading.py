@@ -45,7 +45,7 @@ def fast(tmp_path: Path) -> Path:
 def test_a_folder_a_file_and_a_database_hold_the_same(slow: Path) -> None:
     found = dl.read(slow)
     assert found.kind == "review"
-    assert found.tests["mib_per_s"].to_list() == [10.0, 5.0]
+    assert found.measurements["mib_per_s"].to_list() == [10.0, 5.0]
     assert found.tests["state"].to_list() == ["new", "used"]
     document = json.loads((slow / "results.json").read_text(encoding="utf-8"))
     database.append(slow / "all.duckdb", Recorded.review(document))
@@ -53,6 +53,7 @@ def test_a_folder_a_file_and_a_database_hold_the_same(slow: Path) -> None:
         again = dl.read(other)
         assert again.tables.keys() == found.tables.keys()
         assert again.tests.equals(found.tests)
+        assert again.measurements.equals(found.measurements)
         assert again.percentiles.equals(found.percentiles)
     assert found.points.is_empty()
     assert "tests" in repr(found)
@@ -68,7 +69,7 @@ def test_a_run_is_read_from_the_database_that_it_was_recorded_in(
     [job] = json.loads(capsys.readouterr().out)["jobs"]
     found = dl.read(tmp_path / "runs.duckdb")
     assert found.kind == "run"
-    assert found.jobs["iops"].to_list() == [job["read"]["iops"]]
+    assert found.measurements["iops"].to_list() == [job["read"]["iops"]]
 
 
 def test_a_study_is_read_from_its_store(tmp_path: Path) -> None:
