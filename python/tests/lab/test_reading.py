@@ -53,6 +53,7 @@ def test_a_folder_a_file_and_a_database_hold_the_same(slow: Path) -> None:
         again = dl.read(other)
         assert again.tables.keys() == found.tables.keys()
         assert again.tests.equals(found.tests)
+        assert again.measurements.equals(found.measurements)
         assert again.percentiles.equals(found.percentiles)
     assert found.points.is_empty()
     assert "tests" in repr(found)
