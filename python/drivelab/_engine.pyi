@@ -36,6 +36,9 @@ __all__ = [
 def engine_version() -> str:
     """Version of the compiled engine, as in Cargo.toml."""
 
+def families() -> list[tuple[str, str]]:
+    """Families of drives: their words in models, and their titles, in the order for people."""
+
 def block_roles() -> list[str]:
     """Words for the numbers of the roles of blocks."""
 

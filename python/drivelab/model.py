@@ -21,14 +21,7 @@ COMPRESSED_UNIT_BYTES = 16
 """Memory per map unit of a drive that compresses: map, extent, places in lists of blocks."""
 DISK_BYTES = 2**20
 
-FAMILY_TITLES = {
-    "page-map": "Page map",
-    "superblock-map": "Superblock map with merges",
-    "log-block-map": "Log blocks behind a write-back cache",
-    "compressed-map": "Compressing and deduplicating",
-    "raid-0": "RAID-0",
-    "hard-disk": "Hard disks",
-}
+FAMILY_TITLES = dict(_engine.families())
 """Families in the order in which they are listed, in words."""
 
 Overrides = Sequence[tuple[str, str]]

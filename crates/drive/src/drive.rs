@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::build;
 use crate::engine::Engine;
 use crate::error::ModelError;
+use crate::gauges::Gauges;
 use crate::model::{Model, Sourced};
 use crate::parameters::Parameter;
 use crate::partition::Partition;
@@ -104,6 +105,12 @@ impl Drive {
     #[must_use]
     pub fn counters(&self) -> Value {
         self.engine.device().counters()
+    }
+
+    /// The few numbers that are read often.
+    #[must_use]
+    pub fn gauges(&self) -> Gauges {
+        Gauges::of(self.engine.device())
     }
 
     /// State of every page, for drives small enough to look at.

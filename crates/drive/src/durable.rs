@@ -3,28 +3,14 @@
 use drivelab_controller::{Completion, Effects, FlashShape, MountReport, UnitContent};
 use drivelab_nand::view::MediumView;
 
+use crate::by_kind;
 use crate::engine::Engine;
-
-/// The same expression for the flash drive of whatever scheme, another for the disk and for the array.
-macro_rules! each {
-    ($engine:expr, $flash:ident => $work:expr, $disk:ident => $disk_work:expr, $array:ident => $array_work:expr) => {
-        match $engine {
-            Engine::PageMap($flash) => $work,
-            Engine::DemandMap($flash) => $work,
-            Engine::CompressedMap($flash) => $work,
-            Engine::SuperblockMap($flash) => $work,
-            Engine::LogBlockMap($flash) => $work,
-            Engine::HardDisk($disk) => $disk_work,
-            Engine::Raid0($array) => $array_work,
-        }
-    };
-}
 
 impl Engine {
     /// Why the drive forgets its data with its power, if it does.
     #[must_use]
     pub fn forgets(&self) -> Option<&'static str> {
-        each!(self, flash => flash.forgets(), disk => disk.forgets(), array => array.forgets())
+        by_kind!(self, flash => flash.forgets(), disk => disk.forgets(), array => array.forgets())
     }
 
     /// Durable mode from now on: effects are recorded, and flash operations wait for one another so that a power cut
@@ -33,7 +19,7 @@ impl Engine {
     /// # Errors
     /// Why the drive forgets its data with its power.
     pub fn record_effects(&mut self) -> Result<(), &'static str> {
-        each!(self,
+        by_kind!(self,
             flash => flash.record_effects(flash.flash_shape().log_records),
             disk => disk.record_effects(),
             array => array.record_effects())
@@ -42,7 +28,7 @@ impl Engine {
     /// How each medium of the drive is laid out: one, but for arrays.
     #[must_use]
     pub fn flash_shapes(&self) -> Vec<FlashShape> {
-        each!(self,
+        by_kind!(self,
             flash => vec![flash.flash_shape()],
             disk => vec![disk.flash_shape()],
             array => array.flash_shapes())
@@ -59,7 +45,7 @@ impl Engine {
 
     /// The effects on one medium since they were last taken, instead of what `out` held. Tags are the host's.
     pub fn take_effects(&mut self, medium: usize, out: &mut Effects) {
-        each!(self,
+        by_kind!(self,
             flash => flash.take_effects(out),
             disk => disk.take_effects(out),
             array => array.take_effects(medium, out));
@@ -68,25 +54,25 @@ impl Engine {
     /// Whether a checkpoint must be written ([`Self::standby`]).
     #[must_use]
     pub fn wants_checkpoint(&self) -> bool {
-        each!(self, flash => flash.wants_checkpoint(), _disk => false, array => array.wants_checkpoint())
+        by_kind!(self, flash => flash.wants_checkpoint(), _disk => false, array => array.wants_checkpoint())
     }
 
     /// Bytes of a map unit, if the drive wants to know what the data of writes is like
     /// ([`Self::set_unit_contents`]). Arrays don't: they cut commands.
     #[must_use]
     pub fn content_unit_bytes(&self) -> Option<u32> {
-        each!(self, flash => flash.content_unit_bytes(), _disk => None, _array => None)
+        by_kind!(self, flash => flash.content_unit_bytes(), _disk => None, _array => None)
     }
 
     /// What the data of the write is like that will be submitted next with this tag: unit by unit, from the first that
     /// it touches on. It takes precedence over the command's own `content`. In durable mode.
     pub fn set_unit_contents(&mut self, tag: u32, units: Vec<UnitContent>) {
-        each!(self, flash => flash.set_unit_contents(tag, units), _disk => drop(units), _array => drop(units));
+        by_kind!(self, flash => flash.set_unit_contents(tag, units), _disk => drop(units), _array => drop(units));
     }
 
     /// Goes to rest: everything is in flash, and a checkpoint is written. Gives completions not heard of.
     pub fn standby(&mut self) -> Vec<Completion> {
-        each!(self, flash => flash.standby(), disk => disk.standby(), array => array.standby())
+        by_kind!(self, flash => flash.standby(), disk => disk.standby(), array => array.standby())
     }
 
     /// A new drive becomes what its media hold, in durable mode.
@@ -98,7 +84,7 @@ impl Engine {
         let ([first, ..], true) = (media, media.len() == wanted) else {
             return Err(format!("the drive has {wanted} media, but {} were found", media.len()));
         };
-        Ok(each!(self,
+        Ok(by_kind!(self,
             flash => flash.mount(*first, flash.flash_shape().log_records)?,
             disk => disk.record_effects().map(|()| MountReport::default())?,
             array => array.mount(media)?))
@@ -107,7 +93,7 @@ impl Engine {
     /// Units of a medium that hold something, each with its payload cell. In durable mode.
     #[must_use]
     pub fn live_cells(&self, medium: usize) -> Vec<(u32, u32)> {
-        each!(self,
+        by_kind!(self,
             flash => flash.live_cells().map(|(lpn, cell)| (lpn.0, cell)).collect(),
             _disk => Vec::new(),
             array => array.live_cells(medium))
@@ -117,7 +103,7 @@ impl Engine {
     /// `sector_count` sectors at least that goes on. In durable mode.
     #[must_use]
     pub fn allocation(&self, lba: u64, sector_count: u64) -> (bool, u64) {
-        each!(self,
+        by_kind!(self,
             flash => flash.allocation(lba, sector_count),
             _disk => (true, sector_count),
             array => array.allocation(lba, sector_count))

@@ -32,18 +32,27 @@ pub enum Engine {
     Raid0(Box<Array>),
 }
 
-/// The same expression for the drive of whatever family.
+/// The same expression for a flash drive of whatever scheme, another for a hard disk and for an array. The one place beside
+/// [`Engine`] that lists its variants.
+#[macro_export]
+macro_rules! by_kind {
+    ($engine:expr, $flash:ident => $work:expr, $disk:ident => $disk_work:expr, $array:ident => $array_work:expr $(,)?) => {
+        match $engine {
+            $crate::Engine::PageMap($flash) => $work,
+            $crate::Engine::DemandMap($flash) => $work,
+            $crate::Engine::CompressedMap($flash) => $work,
+            $crate::Engine::SuperblockMap($flash) => $work,
+            $crate::Engine::LogBlockMap($flash) => $work,
+            $crate::Engine::HardDisk($disk) => $disk_work,
+            $crate::Engine::Raid0($array) => $array_work,
+        }
+    };
+}
+
+/// The same expression for the drive of whatever kind.
 macro_rules! each {
     ($engine:expr, $drive:ident => $work:expr) => {
-        match $engine {
-            Engine::PageMap($drive) => $work,
-            Engine::DemandMap($drive) => $work,
-            Engine::CompressedMap($drive) => $work,
-            Engine::SuperblockMap($drive) => $work,
-            Engine::LogBlockMap($drive) => $work,
-            Engine::HardDisk($drive) => $work,
-            Engine::Raid0($drive) => $work,
-        }
+        by_kind!($engine, $drive => $work, $drive => $work, $drive => $work)
     };
 }
 
@@ -88,15 +97,10 @@ impl Engine {
     /// Sectors of the unit that a trim frees only whole; `None` for a drive that takes trims without effect.
     #[must_use]
     pub fn trim_unit_sectors(&self) -> Option<u32> {
-        match self {
-            Self::CompressedMap(drive) => flash_report::trim_unit_sectors(drive),
-            Self::PageMap(drive) => flash_report::trim_unit_sectors(drive),
-            Self::DemandMap(drive) => flash_report::trim_unit_sectors(drive),
-            Self::SuperblockMap(drive) => flash_report::trim_unit_sectors(drive),
-            Self::LogBlockMap(drive) => flash_report::trim_unit_sectors(drive),
-            Self::HardDisk(_) => None,
-            Self::Raid0(array) => array.trim_unit_sectors(),
-        }
+        by_kind!(self,
+            flash => flash_report::trim_unit_sectors(flash),
+            _disk => None,
+            array => array.trim_unit_sectors())
     }
 
     /// Commands inside the drive.
@@ -108,43 +112,24 @@ impl Engine {
     /// Cumulative counters as a flat JSON object.
     #[must_use]
     pub fn counters(&self) -> Value {
-        match self {
-            Self::PageMap(drive) => flash_report::counters(drive),
-            Self::DemandMap(drive) => flash_report::counters(drive),
-            Self::CompressedMap(drive) => flash_report::counters(drive),
-            Self::SuperblockMap(drive) => flash_report::counters(drive),
-            Self::LogBlockMap(drive) => flash_report::counters(drive),
-            Self::HardDisk(disk) => disk.counters(),
-            Self::Raid0(array) => array.counters(),
-        }
+        by_kind!(self,
+            flash => flash_report::counters(flash), disk => disk.counters(), array => array.counters())
     }
 
     /// State of every page, for flash drives small enough to look at.
     #[must_use]
     pub fn page_states(&self) -> Value {
-        match self {
-            Self::PageMap(drive) => flash_report::page_states(drive),
-            Self::DemandMap(drive) => flash_report::page_states(drive),
-            Self::CompressedMap(drive) => flash_report::page_states(drive),
-            Self::SuperblockMap(drive) => flash_report::page_states(drive),
-            Self::LogBlockMap(drive) => flash_report::page_states(drive),
-            Self::HardDisk(_) => Value::Array(Vec::new()),
-            Self::Raid0(array) => array.members().map(|member| member.device().page_states()).collect(),
-        }
+        by_kind!(self,
+            flash => flash_report::page_states(flash),
+            _disk => Value::Array(Vec::new()),
+            array => array.members().map(|member| member.device().page_states()).collect())
     }
 
     /// What follows from the parameters: capacities in bytes, counts.
     #[must_use]
     pub fn derived(&self) -> Value {
-        match self {
-            Self::PageMap(drive) => flash_report::derived(drive),
-            Self::DemandMap(drive) => flash_report::derived(drive),
-            Self::CompressedMap(drive) => flash_report::derived(drive),
-            Self::SuperblockMap(drive) => flash_report::derived(drive),
-            Self::LogBlockMap(drive) => flash_report::derived(drive),
-            Self::HardDisk(disk) => disk.derived(),
-            Self::Raid0(array) => array.derived(),
-        }
+        by_kind!(self,
+            flash => flash_report::derived(flash), disk => disk.derived(), array => array.derived())
     }
 }
 

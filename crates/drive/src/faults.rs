@@ -9,8 +9,8 @@ use drivelab_ftl::BadBlocks;
 use drivelab_sim::Nanos;
 use serde_json::{Map, Value, json};
 
+use crate::by_kind;
 use crate::drive::Drive;
-use crate::engine::Engine;
 use crate::flash_report;
 
 /// Why an array or a hard disk has no faults.
@@ -20,14 +20,7 @@ const NO_FLASH: &str =
 /// The same expression for a flash drive of whatever scheme; otherwise another one.
 macro_rules! flash {
     ($engine:expr, $drive:ident => $work:expr, $otherwise:expr) => {
-        match $engine {
-            Engine::PageMap($drive) => $work,
-            Engine::DemandMap($drive) => $work,
-            Engine::CompressedMap($drive) => $work,
-            Engine::SuperblockMap($drive) => $work,
-            Engine::LogBlockMap($drive) => $work,
-            Engine::HardDisk(_) | Engine::Raid0(_) => $otherwise,
-        }
+        by_kind!($engine, $drive => $work, _disk => $otherwise, _array => $otherwise)
     };
 }
 

@@ -101,6 +101,7 @@ pub fn derived<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "held_back_bytes": held_back_bytes,
         "effective_spare_bytes": effective_bytes,
         "effective_spare_ratio": effective_bytes as f64 / user_bytes as f64,
+        "map_log_fill_ratio": drive.mapping().map_log_fill_ratio(),
         "blocks_per_die": geometry.blocks_per_die(),
         "die_count": geometry.die_count() * drive.config().timing.lockstep_channels,
         "block_bytes": u64::from(geometry.pages_per_block) * u64::from(geometry.program_bytes()),

@@ -5,6 +5,7 @@ use drivelab_ftl::BlockRole;
 use drivelab_nand::{BlockIndex, DieIndex};
 use drivelab_sim::Nanos;
 
+use crate::by_kind;
 use crate::engine::Engine;
 
 /// What is inside of a drive now. A hard disk has neither blocks nor dies; of an array all members are here.
@@ -70,20 +71,10 @@ impl Inside {
     }
 
     fn add_engine(&mut self, engine: &Engine, member: &mut u32) {
-        match engine {
-            Engine::PageMap(drive) => self.add(drive, *member),
-            Engine::DemandMap(drive) => self.add(drive, *member),
-            Engine::CompressedMap(drive) => self.add(drive, *member),
-            Engine::SuperblockMap(drive) => self.add(drive, *member),
-            Engine::LogBlockMap(drive) => self.add(drive, *member),
-            Engine::HardDisk(_) => {}
-            Engine::Raid0(array) => {
-                for part in array.members() {
-                    self.add_engine(part.device(), member);
-                }
-                return;
-            }
-        }
+        by_kind!(engine,
+            flash => self.add(flash, *member),
+            _disk => {},
+            array => return array.members().for_each(|part| self.add_engine(part.device(), member)));
         *member += 1;
     }
 

@@ -31,6 +31,10 @@ const NOTHING: f64 = 0.001;
 /// User capacities are whole multiples of this.
 const UNIT_BYTES: u64 = 1 << 15;
 
+/// A log whose blocks are emptied in turn is copied next to never below this: what is changed at random is nearly all
+/// outdated when its block comes (e^-4).
+const COPIED_FILL_RATIO: f64 = 0.25;
+
 /// Rounds in which blocks and capacity of a small drive are brought into line with what they hold back.
 const ROUNDS: u32 = 3;
 
@@ -45,6 +49,8 @@ struct Size {
     blocks_per_die: f64,
     /// A block of a die: a superblock of schemes that merge.
     block_bytes: f64,
+    /// Of a map that lies in flash: how full its own blocks are.
+    map_log_fill_ratio: f64,
 }
 
 impl Size {
@@ -58,6 +64,7 @@ impl Size {
             held_back_bytes: number("held_back_bytes"),
             blocks_per_die: number("blocks_per_die"),
             block_bytes: number("block_bytes"),
+            map_log_fill_ratio: number("map_log_fill_ratio"),
         })
     }
 
@@ -129,6 +136,11 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     if let Some(bytes) = model.optional_integer("partition_bytes") {
         let bytes = (bytes as f64 * small.user_bytes / full.user_bytes) as u64 / UNIT_BYTES * UNIT_BYTES;
         model.replace("partition_bytes", bytes.max(UNIT_BYTES), divisor);
+    }
+    let fill_ratios = (full.map_log_fill_ratio, small.map_log_fill_ratio);
+    if fill_ratios.0.max(fill_ratios.1) > COPIED_FILL_RATIO {
+        let what = "how full of its lines the map's own blocks are, which decides what changes of it cost";
+        compare(&mut remarks, what, fill_ratios.0, fill_ratios.1);
     }
     buffer(model, &mut remarks, &full, &small, merges, divisor);
     turns(model, &mut remarks, &small);

@@ -7,7 +7,7 @@ mod shipped;
 use drivelab_controller::{
     Command, Completion, ControllerConfig, Device, LinkConfig, Op, SECTOR_BYTES, Scheduled, SolidStateDrive,
 };
-use drivelab_drive::{Drive, Engine, HardDisk};
+use drivelab_drive::{Drive, Engine, HardDisk, by_kind};
 use drivelab_sim::Stream;
 
 /// Sectors of the part of the drive that is used: enough for many blocks, a moment to write.
@@ -33,26 +33,21 @@ struct Limits {
 
 impl Limits {
     fn of(engine: &Engine) -> Self {
-        match engine {
-            Engine::PageMap(drive) => Self::of_flash(drive),
-            Engine::DemandMap(drive) => Self::of_flash(drive),
-            Engine::CompressedMap(drive) => Self::of_flash(drive),
-            Engine::SuperblockMap(drive) => Self::of_flash(drive),
-            Engine::LogBlockMap(drive) => Self::of_flash(drive),
-            Engine::HardDisk(disk) => Self::of_disk(disk),
-            Engine::Raid0(array) => {
-                let members: Vec<_> = array.members().map(|member| Self::of(member.device())).collect();
-                let driver_ns = array.config().driver_ns;
-                Self {
-                    firmware_ns: members[0].firmware_ns.map(|member_ns| member_ns + driver_ns),
-                    array_link: array.config().link,
-                    is_array: true,
-                    read_ns: members.iter().map(|member| member.read_ns).max().unwrap(),
-                    write_ns: members.iter().map(|member| member.write_ns).max().unwrap(),
-                    ..members.into_iter().next().unwrap()
-                }
+        by_kind!(engine,
+        flash => Self::of_flash(flash),
+        disk => Self::of_disk(disk),
+        array => {
+            let members: Vec<_> = array.members().map(|member| Self::of(member.device())).collect();
+            let driver_ns = array.config().driver_ns;
+            Self {
+                firmware_ns: members[0].firmware_ns.map(|member_ns| member_ns + driver_ns),
+                array_link: array.config().link,
+                is_array: true,
+                read_ns: members.iter().map(|member| member.read_ns).max().unwrap(),
+                write_ns: members.iter().map(|member| member.write_ns).max().unwrap(),
+                ..members.into_iter().next().unwrap()
             }
-        }
+        })
     }
 
     fn of_flash<M: Scheduled>(drive: &SolidStateDrive<M>) -> Self {

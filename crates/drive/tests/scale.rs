@@ -177,6 +177,22 @@ fn every_family_keeps_its_effective_spare_area_or_says_so() {
     }
 }
 
+/// A map of hundreds of thousands of lines nearly fills the whole blocks that are kept for it, and is copied often; the few
+/// lines of a small version fill a corner of one block.
+#[test]
+fn a_map_in_flash_that_is_cleaned_for_less_says_so() {
+    for (name, is_partial) in [("corsair-force-f100-100gb", true), ("crucial-c300-256gb", false)] {
+        let [full, small] = [1, 256].map(|divisor| scaled(name, divisor));
+        let told = small.scale_remarks().iter().any(|remark| remark.contains("the map's own blocks"));
+        assert_eq!(told, is_partial, "{name}: {:?}", small.scale_remarks());
+        let ratio = |model: &Model| Drive::describe(model)["derived"]["map_log_fill_ratio"].as_f64();
+        assert_eq!(ratio(&full).is_some(), is_partial);
+        // Lines of 512 bytes, 128 entries each, 8 to a page of 4 KiB; 32 dies keep 5 blocks of 256 pages, one of them erased.
+        let expected = 100_030_242_816_f64 / 4096.0 / 128.0 / f64::from(32 * 4 * 256 * 8);
+        assert!(!is_partial || (ratio(&full).unwrap() - expected).abs() < 1e-5, "{:?}", ratio(&full));
+    }
+}
+
 #[test]
 fn what_cannot_be_cut_down_is_refused_in_one_line() {
     let refused = |name: &str, divisor: &str| {

@@ -26,9 +26,16 @@ fn block_roles() -> Vec<String> {
     columns::block_roles()
 }
 
+/// Families of drives: their words in models, and their titles.
+#[pyfunction]
+fn families() -> Vec<(&'static str, &'static str)> {
+    drivelab_drive::Family::ALL.iter().map(|family| (family.word(), family.title())).collect()
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engine_version, module)?)?;
+    module.add_function(wrap_pyfunction!(families, module)?)?;
     module.add_function(wrap_pyfunction!(trace::read_trace, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace_formats, module)?)?;
     module.add_function(wrap_pyfunction!(image::create_image, module)?)?;

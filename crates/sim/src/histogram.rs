@@ -65,6 +65,12 @@ impl LatencyHistogram {
         (self.count() > 0).then_some(self.max_ns)
     }
 
+    /// Sum of all latencies.
+    #[must_use]
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
     /// Mean latency, or `None` if nothing was counted.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {

@@ -7,12 +7,15 @@
 //!
 //! The words are fio's. Everything happens in the drive's virtual time; one seed gives one result, to the bit.
 
+mod bins;
 pub mod busy;
 pub mod data;
 pub mod distribution;
+pub mod drive_series;
 pub mod error;
 pub mod generator;
 pub mod job;
+pub mod latency_parts;
 pub mod log;
 pub mod measurement;
 pub mod meter;

@@ -1,9 +1,11 @@
 //! What one job's requests experienced, by kind of command.
 
-use drivelab_controller::{Completion, LatencySplit, Op};
+use drivelab_controller::{Completion, Op};
 use drivelab_sim::{LatencyHistogram, Nanos};
 
+use crate::bins;
 use crate::busy::BusyTime;
+use crate::latency_parts::LatencyParts;
 use crate::requests::op_code;
 use crate::series::Series;
 
@@ -14,44 +16,12 @@ pub struct KindMeasurement {
     pub sectors: u64,
     /// Latencies; their count is the number of commands.
     pub latency: LatencyHistogram,
-    /// Sums of the parts of all latencies. Waiting in the host counts as queueing.
-    pub split: SplitSums,
+    /// The parts of all latencies. Waiting in the host counts as queueing.
+    pub parts: LatencyParts,
     /// In open loop: how much later than their arrival requests were handed to the drive.
     pub lateness: Option<LatencyHistogram>,
     /// Time during which at least one command of this kind was outstanding.
     pub busy: BusyTime,
-}
-
-/// Sums of latency parts; wide, because they are sums over hours of hundreds of outstanding requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SplitSums {
-    /// See [`LatencySplit::queueing_ns`].
-    pub queueing_ns: u128,
-    /// See [`LatencySplit::link_ns`].
-    pub link_ns: u128,
-    /// See [`LatencySplit::firmware_ns`].
-    pub firmware_ns: u128,
-    /// See [`LatencySplit::flash_ns`].
-    pub flash_ns: u128,
-    /// See [`LatencySplit::cleaning_ns`].
-    pub cleaning_ns: u128,
-}
-
-impl SplitSums {
-    #[inline]
-    fn add(&mut self, split: &LatencySplit, host_wait_ns: Nanos) {
-        self.queueing_ns += u128::from(split.queueing_ns) + u128::from(host_wait_ns);
-        self.link_ns += u128::from(split.link_ns);
-        self.firmware_ns += u128::from(split.firmware_ns);
-        self.flash_ns += u128::from(split.flash_ns);
-        self.cleaning_ns += u128::from(split.cleaning_ns);
-    }
-
-    /// The sum of all latencies.
-    #[must_use]
-    pub fn total_ns(&self) -> u128 {
-        self.queueing_ns + self.link_ns + self.firmware_ns + self.flash_ns + self.cleaning_ns
-    }
 }
 
 /// All kinds of commands of one job, from the end of its ramp on.
@@ -101,7 +71,8 @@ impl Measurement {
         let kind = &mut self.kinds[index];
         kind.sectors += u64::from(completion.sector_count);
         kind.latency.record(latency_ns);
-        kind.split.add(&completion.split, completion.submitted_ns - issued_ns);
-        self.series.record(completion.completed_ns, index, completion.sector_count, latency_ns);
+        let bin = bins::of(latency_ns);
+        kind.parts.record(bin, &completion.split, completion.submitted_ns - issued_ns);
+        self.series.record(completion.completed_ns, index, completion.sector_count, latency_ns, bin);
     }
 }

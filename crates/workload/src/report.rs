@@ -8,8 +8,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::data::DataPattern;
+use crate::drive_series::DriveSeriesReport;
 use crate::job::Job;
-use crate::measurement::{KindMeasurement, Measurement, SplitSums};
+use crate::latency_parts::{LatencyParts, SplitSums};
+use crate::measurement::{KindMeasurement, Measurement};
 use crate::requests::op_code;
 use crate::series::Series;
 
@@ -26,6 +28,8 @@ pub struct Report {
     pub busy_ns: Nanos,
     /// In the order in which they were given.
     pub jobs: Vec<JobReport>,
+    /// The drive over time.
+    pub drive_series: DriveSeriesReport,
     /// The drive's cumulative counters at `measure_start_ns`.
     pub counters_before: Value,
     /// The drive's cumulative counters at `end_ns`.
@@ -75,6 +79,8 @@ pub struct DirectionReport {
     pub latency_ns: Option<LatencyReport>,
     /// Where the time of a request went on average; sums to the mean latency.
     pub split_mean_ns: Option<SplitReport>,
+    /// The same of the slowest requests: of each of [`TAILS`] that is at least one of them.
+    pub tails: Vec<TailReport>,
     /// Over time.
     pub series: SeriesReport,
     /// Open loop only: submission less arrival; null if there was no request.
@@ -140,6 +146,23 @@ pub struct SplitReport {
     pub cleaning_ns: f64,
 }
 
+/// Of all requests, the slowest that are looked at.
+/// One in so many.
+pub const TAILS: [u64; 4] = [10, 100, 1000, 10_000];
+
+/// The slowest requests: at least the share that was asked for, and those that took about as long as the fastest of them.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TailReport {
+    /// What was asked for.
+    pub share_of_requests: f64,
+    /// How many there are.
+    pub count: u64,
+    /// None of them took less; at most an eighth below the least of them.
+    pub latency_ns_min: Nanos,
+    /// Where their time went on average.
+    pub split_mean_ns: SplitReport,
+}
+
 /// Buckets over time, from the start of the measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesReport {
@@ -153,6 +176,9 @@ pub struct SeriesReport {
     pub latency_mean_ns: Vec<Option<f64>>,
     /// Largest latency; 0 where nothing was done.
     pub latency_max_ns: Vec<Nanos>,
+    /// What 99 % of the latencies don't exceed, at most 1/32 too high; null where nothing was done. Of buckets that were
+    /// merged: the largest of theirs.
+    pub latency_p99_ns: Vec<Option<Nanos>>,
 }
 
 impl JobReport {
@@ -187,7 +213,7 @@ impl JobReport {
 impl DirectionReport {
     fn new(op: Op, runtime_ns: Nanos, measurement: &Measurement, percentiles: &[f64]) -> Self {
         let index = usize::from(op_code(op));
-        let KindMeasurement { sectors, latency, split, lateness, busy } = &measurement.kinds[index];
+        let KindMeasurement { sectors, latency, parts, lateness, busy } = &measurement.kinds[index];
         let (ios, bytes) = (latency.count(), sectors * SECTOR_BYTES);
         let per_second = |amount: u64| {
             (ios > 0 && runtime_ns > 0).then(|| amount as f64 * SECOND as f64 / runtime_ns as f64)
@@ -200,7 +226,8 @@ impl DirectionReport {
             iops: per_second(ios),
             bytes_per_s: per_second(bytes),
             latency_ns: LatencyReport::new(latency, percentiles),
-            split_mean_ns: (ios > 0).then(|| SplitReport::new(split, ios)),
+            split_mean_ns: (ios > 0).then(|| SplitReport::new(&parts.sums(), ios)),
+            tails: TailReport::all(parts, ios),
             series: SeriesReport::new(&measurement.series, index),
             lateness_ns: lateness.as_ref().and_then(|lateness| LatencyReport::new(lateness, percentiles)),
         }
@@ -235,9 +262,25 @@ impl SplitReport {
     }
 }
 
+impl TailReport {
+    fn all(parts: &LatencyParts, ios: u64) -> Vec<Self> {
+        let one_in = |number: u64| {
+            let tail = (ios >= number).then(|| parts.tail(ios.div_ceil(number)))??;
+            Some(Self {
+                share_of_requests: 1.0 / number as f64,
+                count: tail.count,
+                latency_ns_min: tail.from_ns,
+                split_mean_ns: SplitReport::new(&tail.sums, tail.count),
+            })
+        };
+        TAILS.into_iter().filter_map(one_in).collect()
+    }
+}
+
 impl SeriesReport {
     fn new(series: &Series, index: usize) -> Self {
-        let buckets = || series.buckets().iter().map(|kinds| kinds[index]);
+        let all = series.closed();
+        let buckets = || all.iter().map(|kinds| kinds[index]);
         Self {
             interval_ns: series.interval_ns(),
             bytes: buckets().map(|bucket| bucket.sectors * SECTOR_BYTES).collect(),
@@ -246,6 +289,9 @@ impl SeriesReport {
                 .map(|bucket| (bucket.ios > 0).then(|| bucket.latency_sum_ns as f64 / bucket.ios as f64))
                 .collect(),
             latency_max_ns: buckets().map(|bucket| bucket.latency_max_ns).collect(),
+            latency_p99_ns: buckets()
+                .map(|bucket| (bucket.ios > 0).then_some(bucket.latency_p99_ns))
+                .collect(),
         }
     }
 }

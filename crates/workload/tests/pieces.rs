@@ -121,6 +121,105 @@ fn assert_adds_up(direction: &DirectionReport, rows: &[usize], log: &RequestLog)
         let mean = latencies().sum::<u64>() as f64 / rows.len() as f64;
         assert!((mean - latency.mean).abs() < 1e-6 * mean, "{mean} is not {}", latency.mean);
     }
+    assert_tails(direction, rows, log);
+    assert_intervals(direction, rows, log);
+}
+
+/// The slowest requests of the report are the slowest of the log, with their parts.
+fn assert_tails(direction: &DirectionReport, rows: &[usize], log: &RequestLog) {
+    let mut slowest = rows.to_vec();
+    slowest.sort_by_key(|&row| std::cmp::Reverse(log.completed_ns[row] - log.issued_ns[row]));
+    let expected = [10, 100, 1000, 10_000].iter().filter(|&&number| rows.len() >= number).count();
+    assert_eq!(direction.tails.len(), expected);
+    for tail in &direction.tails {
+        let count = tail.count as usize;
+        assert!(count as f64 >= tail.share_of_requests * rows.len() as f64);
+        let latency_ns = |&row: &usize| log.completed_ns[row] - log.issued_ns[row];
+        let least = latency_ns(&slowest[count - 1]);
+        assert!(tail.latency_ns_min <= least && least - tail.latency_ns_min <= least / 8);
+        let next = slowest.get(count).map_or(0, latency_ns);
+        assert!(next < tail.latency_ns_min.max(1), "{next} belongs to those from {}", tail.latency_ns_min);
+        let mean =
+            |part: &[u64]| slowest[..count].iter().map(|&row| part[row]).sum::<u64>() as f64 / count as f64;
+        let split = &tail.split_mean_ns;
+        for (found, part) in [
+            (split.queueing_ns, &log.queueing_ns),
+            (split.link_ns, &log.link_ns),
+            (split.firmware_ns, &log.firmware_ns),
+            (split.flash_ns, &log.flash_ns),
+            (split.cleaning_ns, &log.cleaning_ns),
+        ] {
+            assert!((found - mean(part)).abs() <= 1e-9 * found, "{found} is not {}", mean(part));
+        }
+    }
+}
+
+/// The percentile of every interval, to a thirty-second.
+fn assert_intervals(direction: &DirectionReport, rows: &[usize], log: &RequestLog) {
+    let series = &direction.series;
+    let Some(&first) = rows.first() else { return };
+    // Where the measurement began is not in the log: the first bucket with requests has the first request.
+    let first_bucket = series.ios.iter().position(|&ios| ios > 0).unwrap();
+    let mut at = first;
+    let mut next = rows.iter().copied().peekable();
+    for (bucket, &ios) in series.ios.iter().enumerate().skip(first_bucket) {
+        let mut latencies: Vec<u64> = Vec::new();
+        for _ in 0..ios {
+            at = next.next().unwrap();
+            latencies.push(log.completed_ns[at] - log.issued_ns[at]);
+        }
+        latencies.sort_unstable();
+        let exact = latencies.get((99 * latencies.len()).div_ceil(100).saturating_sub(1)).copied();
+        match (series.latency_p99_ns[bucket], exact) {
+            (None, None) => {}
+            (Some(found), Some(exact)) => {
+                assert!(exact <= found && found - exact <= exact / 32 + 1, "{found} is not {exact}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(next.next(), None, "after {at}");
+}
+
+/// What the drive did over time adds up to what its counters say that it did.
+#[test]
+fn the_drive_over_time_adds_up_to_its_counters() {
+    for mut drive in drives() {
+        let mut job = Job::new("writes", Rw::RandWrite, 4096, 8);
+        (job.io_bytes, job.series_interval_ns) = (Some(64 << 20), 100_000_000);
+        let mut going = Run::begin(&mut drive, &[Task::from(job)]).unwrap();
+        going.keep_log();
+        assert!(going.advance(&mut drive, u64::MAX, &Progress::new()).unwrap());
+        let (report, log) = (going.report(&drive), going.take_log());
+        let series = &report.drive_series;
+        let spent = |prefix: &str| -> u64 {
+            let keys =
+                report.counters_after.as_object().unwrap().keys().filter(|key| key.starts_with(prefix));
+            keys.map(|key| {
+                report.counters_after[key].as_u64().unwrap() - report.counters_before[key].as_u64().unwrap()
+            })
+            .sum()
+        };
+        assert_eq!(series.host_write_bytes.iter().sum::<u64>(), spent("host_write_bytes"));
+        assert_eq!(series.flash_program_bytes.as_ref().unwrap().iter().sum::<u64>(), spent("program_bytes"));
+        assert_eq!(
+            series.free_blocks.as_ref().unwrap().last().copied(),
+            report.counters_after["free_blocks"].as_u64()
+        );
+        let interval_ns = series.interval_ns;
+        let length_ns = report.end_ns - report.measure_start_ns;
+        assert_eq!(series.outstanding_mean.len() as u64, length_ns.div_ceil(interval_ns));
+        assert!(series.outstanding_mean.len() > 2);
+        for (index, &found) in (0u64..).zip(&series.outstanding_mean) {
+            let begin_ns = report.measure_start_ns + index * interval_ns;
+            let end_ns = (begin_ns + interval_ns).min(report.end_ns);
+            let within = |row: usize| {
+                log.completed_ns[row].min(end_ns).saturating_sub(log.submitted_ns[row].max(begin_ns))
+            };
+            let expected = (0..log.len()).map(within).sum::<u64>() as f64 / (end_ns - begin_ns) as f64;
+            assert!((found - expected).abs() < 1e-9 * expected, "{index}: {found} is not {expected}");
+        }
+    }
 }
 
 #[test]

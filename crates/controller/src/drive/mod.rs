@@ -283,6 +283,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
+    /// Time of all dies that cleaning and wear levelling have reserved, since power came or all was erased.
+    pub fn cleaning_ns(&self) -> Nanos {
+        self.flash.busy().cleaning_ns
+    }
+
     /// Every die, to look at.
     pub fn die_work(&self) -> impl Iterator<Item = DieWork> + '_ {
         self.flash.die_work()

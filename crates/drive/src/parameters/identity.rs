@@ -1,15 +1,12 @@
 //! What every model says about itself.
 
+use super::family::FAMILY_WORDS;
 use super::row::Fallback::{Absent, Required, Word};
 use super::row::Kind::{Choice, Integer, Name, Real, Text};
 use super::row::{Parameter, row};
 
 /// The parameter.
 pub const SCALE_KEY: &str = "scale_divisor";
-
-/// Words of `family`, in the order of [`Family`].
-pub(crate) const FAMILY_WORDS: &[&str] =
-    &["page-map", "compressed-map", "hard-disk", "raid-0", "superblock-map", "log-block-map"];
 
 /// Identity, release, price.
 pub(super) const IDENTITY: &[Parameter] = &[

@@ -4,6 +4,7 @@
 
 mod compressed_map;
 mod controller;
+mod family;
 mod flash;
 mod hard_disk;
 mod identity;
@@ -12,52 +13,12 @@ mod merging;
 mod raid0;
 mod row;
 
-pub(crate) use identity::{FAMILY_WORDS, SCALE_KEY};
+pub(crate) use family::FAMILY_WORDS;
+pub use family::Family;
+pub(crate) use identity::SCALE_KEY;
 pub use row::{Fallback, Kind, Parameter};
 
-/// What kind of drive a model describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Family {
-    /// Flash behind a page map, fine or coarse.
-    PageMap,
-    /// Flash behind a map that compresses and stores copies once.
-    CompressedMap,
-    /// Platters and heads.
-    HardDisk,
-    /// Strips over several drives.
-    #[serde(rename = "raid-0")]
-    Raid0,
-    /// Flash behind a map of superblocks, one replacement at a time.
-    SuperblockMap,
-    /// Flash behind a map of superblocks, with log blocks.
-    LogBlockMap,
-}
-
 impl Family {
-    /// All families.
-    pub const ALL: &[Self] = &[
-        Self::PageMap,
-        Self::CompressedMap,
-        Self::HardDisk,
-        Self::Raid0,
-        Self::SuperblockMap,
-        Self::LogBlockMap,
-    ];
-
-    /// The family of a word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        let index = FAMILY_WORDS.iter().position(|known| *known == word)?;
-        Self::ALL.get(index).copied()
-    }
-
-    /// The word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        FAMILY_WORDS[self as usize]
-    }
-
     /// Tables of the parameters that apply to the family, in the order in which people read them.
     #[must_use]
     pub fn tables(self) -> &'static [&'static [Parameter]] {

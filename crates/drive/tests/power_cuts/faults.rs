@@ -1,8 +1,8 @@
 //! Faults of a drive beside power cuts: blocks that fail, and firmware that breaks its promises.
 
 use drivelab_controller::FaultPlan;
-use drivelab_drive::Engine;
 use drivelab_drive::faults::plan_from_json;
+use drivelab_drive::{Engine, by_kind};
 use serde_json::{Value, json};
 
 use crate::values::Random;
@@ -26,17 +26,10 @@ pub fn misbehaviour(kind: &str) -> FaultPlan {
     plan(&json!({"seed": 1, "faults": [{"kind": kind, "probability": 0.3}]}))
 }
 
-/// The same expression for a flash drive of whatever family.
+/// The same expression for a flash drive of whatever scheme; otherwise another one.
 macro_rules! flash {
     ($engine:expr, $drive:ident => $work:expr, $otherwise:expr) => {
-        match $engine {
-            Engine::PageMap($drive) => $work,
-            Engine::DemandMap($drive) => $work,
-            Engine::CompressedMap($drive) => $work,
-            Engine::SuperblockMap($drive) => $work,
-            Engine::LogBlockMap($drive) => $work,
-            Engine::HardDisk(_) | Engine::Raid0(_) => $otherwise,
-        }
+        by_kind!($engine, $drive => $work, _disk => $otherwise, _array => $otherwise)
     };
 }
 

@@ -155,6 +155,10 @@ impl Books for CompressedMap {
         (0..dies).map(held_pages).sum::<u64>() * u64::from(geometry.program_bytes())
     }
 
+    fn map_log_fill_ratio(&self) -> Option<f64> {
+        self.map_cache.is_partial().then(|| self.map_cache.log.fill_ratio())
+    }
+
     fn counters(&self) -> &FtlCounters {
         &self.logs.counters
     }

@@ -106,6 +106,13 @@ impl MapLog {
         self.reserved
     }
 
+    /// Share of the ring that all the lines fill, beside the block that is erased or being emptied.
+    pub fn fill_ratio(&self) -> f64 {
+        let ring_blocks = u64::from(self.reserved.saturating_sub(1)) * self.current_of_die.len() as u64;
+        let places = ring_blocks * u64::from(self.pages_per_block * self.lines_per_page);
+        self.at.len() as f64 / places.max(1) as f64
+    }
+
     /// Brings the place of a line into the processor's cache.
     #[inline]
     pub fn prefetch(&self, line: u32) {

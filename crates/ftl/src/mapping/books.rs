@@ -10,6 +10,11 @@ pub trait Books {
     /// capacity less these and the user capacity is the effective spare area, which decides what cleaning costs.
     fn held_back_bytes(&self) -> u64;
 
+    /// Of a map that lies in flash: the share of the blocks kept for it, but the one that is erased or being emptied, that
+    /// its lines fill when all of the drive is mapped. It decides how much of the map is copied to make room for changes.
+    /// `None`: all of the map is in memory.
+    fn map_log_fill_ratio(&self) -> Option<f64>;
+
     /// Counters.
     fn counters(&self) -> &FtlCounters;
 

@@ -59,6 +59,10 @@ impl<S: MergeScheme> Mapping for MergeMap<S> {
 impl<S: MergeScheme> Contents for MergeMap<S> {}
 
 impl<S: MergeScheme> Books for MergeMap<S> {
+    fn map_log_fill_ratio(&self) -> Option<f64> {
+        None
+    }
+
     fn held_back_bytes(&self) -> u64 {
         let layout = &self.core.layout;
         let logs = if S::FIXED { 0 } else { self.core.config.reserve_blocks.max(1) };

@@ -175,6 +175,10 @@ impl MapMemory for DemandLoaded {
         self.log.reserved()
     }
 
+    fn log_fill_ratio(&self) -> Option<f64> {
+        Some(self.log.fill_ratio())
+    }
+
     #[inline]
     fn look_up(&mut self, lpn: Lpn) -> Option<MapFetch> {
         let line = self.line_of(lpn);

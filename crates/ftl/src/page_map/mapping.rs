@@ -131,6 +131,10 @@ impl<H: MapMemory> Books for PageMap<H> {
         unused + quarters * u64::from(layout.units_per_block) * unit_bytes / 4
     }
 
+    fn map_log_fill_ratio(&self) -> Option<f64> {
+        self.memory.log_fill_ratio()
+    }
+
     fn counters(&self) -> &FtlCounters {
         &self.logs.counters
     }

@@ -19,6 +19,11 @@ pub trait MapMemory: Clone + Debug + Send {
         0
     }
 
+    /// See [`crate::Books::map_log_fill_ratio`].
+    fn log_fill_ratio(&self) -> Option<f64> {
+        None
+    }
+
     /// What must be read before a unit can be looked up; its entry is in memory afterwards.
     #[inline]
     fn look_up(&mut self, lpn: Lpn) -> Option<MapFetch> {

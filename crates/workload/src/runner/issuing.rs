@@ -38,6 +38,7 @@ impl Run<'_> {
         let Slot { issued_ns, lba, job, background } = *slot;
         slot.issued_ns = IDLE;
         self.outstanding -= 1;
+        self.series.end(now_ns);
         self.busy.end(now_ns);
         if let Some((tag, request)) = self.waiting.pop() {
             self.submit(device, tag, &request, now_ns)?;
@@ -118,6 +119,7 @@ impl Run<'_> {
         }
         device.submit(now_ns, command)?;
         self.outstanding += 1;
+        self.series.begin(now_ns);
         self.busy.begin(now_ns);
         let Slot { issued_ns, job, .. } = self.slots[tag as usize];
         let job = &mut self.jobs[job as usize];

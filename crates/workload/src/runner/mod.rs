@@ -16,6 +16,7 @@ use drivelab_sim::time::NEVER;
 use serde_json::Value;
 
 use crate::busy::BusyTime;
+use crate::drive_series::DriveSeries;
 use crate::error::WorkloadError;
 use crate::job::Source;
 use crate::log::RequestLog;
@@ -124,6 +125,7 @@ pub struct Run<'a> {
     start_ns: Nanos,
     measure_start_ns: Nanos,
     counters_before: Option<Value>,
+    series: DriveSeries,
     log: Option<RequestLog>,
     stopped: bool,
     /// What the drive said last; kept, so that no turn allocates.
@@ -154,6 +156,7 @@ impl<'a> Run<'a> {
             jobs.push(ActiveJob::new(task, index, now_ns, capacity_bytes, first..first + depth));
         }
         let measure_start_ns = jobs.iter().map(|job| job.measure_start_ns).min().unwrap_or(now_ns);
+        let interval_ns = tasks.iter().map(|task| task.job.series_interval_ns).min().unwrap_or(NEVER);
         let waiting = Waiting::before(queue_depth, slots.len());
         let mut run = Self {
             jobs,
@@ -166,6 +169,7 @@ impl<'a> Run<'a> {
             start_ns: now_ns,
             measure_start_ns,
             counters_before: None,
+            series: DriveSeries::new(measure_start_ns, interval_ns),
             log: None,
             stopped: false,
             done: Vec::with_capacity(queue_depth as usize),
@@ -174,6 +178,7 @@ impl<'a> Run<'a> {
             timeless_looks: 0,
         };
         run.wake(device, now_ns);
+        run.sample(device, now_ns);
         Ok(run)
     }
 
@@ -228,7 +233,7 @@ impl<'a> Run<'a> {
             if now_ns >= self.next_event_ns {
                 self.issue_due(device, now_ns)?;
             }
-            let limit_ns = self.next_event_ns.min(until_ns);
+            let limit_ns = self.next_event_ns.min(until_ns).min(self.series.next_ns);
             if self.outstanding > 0 {
                 device.advance_to_completion(limit_ns, &mut done);
             } else if self.next_event_ns != NEVER {
@@ -237,6 +242,7 @@ impl<'a> Run<'a> {
                 break;
             }
             now_ns = device.now_ns();
+            self.sample(device, now_ns);
             if now_ns >= self.next_event_ns {
                 self.wake(device, now_ns);
             }
@@ -254,8 +260,10 @@ impl<'a> Run<'a> {
             }
         }
         let idle_until_ns = self.jobs.iter().map(|job| job.idle_until_ns).max().unwrap_or(0);
-        if idle_until_ns > now_ns {
-            device.advance(idle_until_ns.min(until_ns), &mut done);
+        while now_ns < idle_until_ns.min(until_ns) {
+            device.advance(idle_until_ns.min(until_ns).min(self.series.next_ns), &mut done);
+            now_ns = device.now_ns();
+            self.sample(device, now_ns);
         }
         self.done = done;
         Ok(idle_until_ns <= until_ns)
@@ -288,6 +296,14 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Notes how the drive is, if the end of an interval has come.
+    #[inline]
+    fn sample(&mut self, device: &impl Meters, now_ns: Nanos) {
+        if now_ns >= self.series.next_ns {
+            self.series.sample(now_ns, &device.gauges());
+        }
+    }
+
     /// Lets the drive finish what it has, so that it can be used again after an error.
     fn drain(&mut self, device: &mut impl Device) {
         let mut done = Vec::new();
@@ -310,6 +326,7 @@ impl<'a> Run<'a> {
             end_ns,
             busy_ns: self.busy.sum_ns(),
             jobs: self.jobs.iter().map(ActiveJob::report).collect(),
+            drive_series: self.series.report(end_ns, &device.gauges()),
             counters_before: self.counters_before.clone().unwrap_or_else(|| counters_after.clone()),
             counters_after,
         }
@@ -331,7 +348,7 @@ impl<'a> Run<'a> {
         let counted = |kind: &KindMeasurement| SoFar {
             count: kind.latency.count(),
             bytes: kind.sectors * SECTOR_BYTES,
-            latency_sum_ns: kind.split.total_ns(),
+            latency_sum_ns: kind.latency.sum_ns(),
         };
         self.jobs.iter().map(|job| job.measurement.kinds.each_ref().map(counted)).collect()
     }

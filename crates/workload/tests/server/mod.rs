@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use drivelab_controller::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome};
+use drivelab_drive::Gauges;
 use drivelab_sim::Nanos;
 use drivelab_workload::Meters;
 use serde_json::{Value, json};
@@ -133,5 +134,9 @@ impl Device for Server {
 impl Meters for Server {
     fn counters(&self) -> Value {
         json!({ "host_write_bytes": self.written_bytes, "commands": self.commands })
+    }
+
+    fn gauges(&self) -> Gauges {
+        Gauges { host_write_bytes: self.written_bytes, flash: None }
     }
 }

@@ -1,0 +1,68 @@
+//! The few numbers of a drive that are read often, as while a run draws them over time.
+
+use drivelab_controller::{Scheduled, SolidStateDrive};
+use drivelab_sim::Nanos;
+
+use crate::by_kind;
+use crate::engine::Engine;
+
+/// Cumulative numbers of a drive, and how many blocks are free. Of an array: of its members together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gauges {
+    /// Bytes that the host has written.
+    pub host_write_bytes: u64,
+    /// Of the flash; `None` of a hard disk.
+    pub flash: Option<FlashGauges>,
+}
+
+/// What [`Gauges`] says of the flash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlashGauges {
+    /// Bytes programmed for any purpose, in whole pages.
+    pub program_bytes: u64,
+    /// Blocks of all dies that are free.
+    pub free_blocks: u64,
+    /// Time of all dies that cleaning and wear levelling have reserved, since power came or all was erased.
+    pub cleaning_ns: Nanos,
+    /// Dies that work on their own.
+    pub die_count: u32,
+}
+
+impl Gauges {
+    /// Of a drive as it is now.
+    #[must_use]
+    pub fn of(engine: &Engine) -> Self {
+        by_kind!(engine,
+            flash => Self::of_flash(flash),
+            disk => Self { host_write_bytes: disk.meters().host.host_write_bytes, flash: None },
+            array => array.members().map(|member| Self::of(member.device())).fold(Self::default(), Self::with))
+    }
+
+    fn of_flash<M: Scheduled>(drive: &SolidStateDrive<M>) -> Self {
+        let ftl = drive.mapping();
+        let (counts, layout) = (ftl.counters(), ftl.layout());
+        let program_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
+        Self {
+            host_write_bytes: drive.meters().host.host_write_bytes,
+            flash: Some(FlashGauges {
+                program_bytes: counts.programs() * program_bytes,
+                free_blocks: ftl.free_blocks(),
+                cleaning_ns: drive.cleaning_ns(),
+                die_count: layout.geometry.die_count(),
+            }),
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        let flash = match (self.flash, other.flash) {
+            (Some(one), Some(two)) => Some(FlashGauges {
+                program_bytes: one.program_bytes + two.program_bytes,
+                free_blocks: one.free_blocks + two.free_blocks,
+                cleaning_ns: one.cleaning_ns + two.cleaning_ns,
+                die_count: one.die_count + two.die_count,
+            }),
+            (one, two) => one.or(two),
+        };
+        Self { host_write_bytes: self.host_write_bytes + other.host_write_bytes, flash }
+    }
+}
