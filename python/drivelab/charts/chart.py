@@ -40,7 +40,7 @@ CONFIG: dict[str, Any] = {
               "fontSize": 13, "subtitleFontSize": 11.5, "offset": 10},
     "header": {"labelColor": "$ink", "labelFontSize": 11, "titleColor": "$soft"},
     "numberFormat": ",~r",
-    "line": {"strokeWidth": 1.8},
+    "line": {"strokeWidth": 1.8, "strokeCap": "round"},
     "point": {"filled": True, "size": 26, "opacity": 1},
     "text": {"color": "$ink", "font": "$font"},
     "rule": {"color": "$axis"},

@@ -37,7 +37,7 @@ def density(text: Text, times_s: ArrayLike, latencies_us: ArrayLike) -> Chart:
     x, y = Scale("Time", "s"), Scale("Latency", "µs", "log")
     color = {
         "field": "v", "type": "quantitative",
-        "scale": {"type": "log", "range": ["$raised", "$link", "$new"]},
+        "scale": {"type": "log", "range": ["$rule", "$link", "$new"]},
         "legend": {"title": "requests", "orient": "right", "gradientLength": 140},
     }  # fmt: skip
     encoding = {
@@ -46,7 +46,7 @@ def density(text: Text, times_s: ArrayLike, latencies_us: ArrayLike) -> Chart:
         "color": color,
     }  # fmt: skip
     spec = {"mark": {"type": "rect", "clip": True}, "encoding": encoding}
-    meta = {"x": x.meta, "y": y.meta}
+    meta = {"kind": "density", "x": x.meta, "y": y.meta}
     words = text.description or f"{text.title}, of {len(times)} requests"
     return Chart(text.id, text.title, text.subtitle, words, HEIGHT_PX, spec, columns, (), meta)
 
