@@ -20,6 +20,7 @@ from drivelab.charts.drawing import (
     stacks,
     steady_colours,
 )
+from drivelab.charts.judged import Mark, judged
 from drivelab.charts.latencies import Curve, latencies
 from drivelab.charts.scales import Scale, nines
 from drivelab.charts.studies import Coordinate, effect, panels, parallel
@@ -30,6 +31,7 @@ __all__ = [
     "Coordinate",
     "Curve",
     "Line",
+    "Mark",
     "Scale",
     "Text",
     "bars",
@@ -37,6 +39,7 @@ __all__ = [
     "diagonal",
     "effect",
     "heat",
+    "judged",
     "latencies",
     "lines",
     "nines",

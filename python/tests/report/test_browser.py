@@ -93,7 +93,8 @@ def test_paper_has_every_chart_before_it_is_printed(page: str, tmp_path: Path) -
     own.dispatchEvent(new own.Event("beforeprint"));
     // All that runs before a browser goes on to print.
     for (let turn = 0; turn < 200; turn += 1) await null;
-    const widths = [...page.querySelectorAll(".canvas svg")].map((svg) => svg.getAttribute("width"));
+    const drawn = [...page.querySelectorAll(".canvas svg")];
+    const widths = drawn.map((svg) => svg.getAttribute("width"));
     return { charts: page.querySelectorAll(".canvas").length, widths };
     """
     found = browser.found(page, script, tmp_path)
