@@ -80,6 +80,10 @@ capi: ## the drive for programs in C: header and libraries in target/capi/
 parts: setup ## the picture of the parts in ARCHITECTURE.md, from manifests and imports
 	@PYTHONPATH=python/tests $(BIN)/python -m parts
 
+.PHONY: tables
+tables: setup ## the tables in docs/results.md, from the definition of results.json
+	@PYTHONPATH=python/tests $(BIN)/python -m tables
+
 ##@ Check
 
 .PHONY: system

@@ -19,14 +19,19 @@ if TYPE_CHECKING:
     from drivelab.errors import WorkError as WorkError
     from drivelab.lab.bench import Bench as Bench
     from drivelab.lab.catalogue import models as models
+    from drivelab.lab.differences import Differences as Differences
+    from drivelab.lab.differences import compare as compare
     from drivelab.lab.drive import Drive as Drive
     from drivelab.lab.inside import Inside as Inside
     from drivelab.lab.job import Job as Job
     from drivelab.lab.own import state as state
     from drivelab.lab.own import test as test
+    from drivelab.lab.reading import Stored as Stored
+    from drivelab.lab.reading import read as read
     from drivelab.lab.result import Result as Result
     from drivelab.lab.samples import samples as samples
     from drivelab.lab.session import Session as Session
+    from drivelab.lab.snapshot import load as load
     from drivelab.lab.steady import Steady as Steady
     from drivelab.lab.steps import Step as Step
     from drivelab.lab.steps import Steps as Steps
@@ -42,6 +47,7 @@ _HOMES = {
     "Bench": "drivelab.lab.bench",
     "Chart": "drivelab.procedures.measured",
     "Column": "drivelab.procedures.measured",
+    "Differences": "drivelab.lab.differences",
     "Drive": "drivelab.lab.drive",
     "Inside": "drivelab.lab.inside",
     "Job": "drivelab.lab.job",
@@ -51,12 +57,16 @@ _HOMES = {
     "Steady": "drivelab.lab.steady",
     "Step": "drivelab.lab.steps",
     "Steps": "drivelab.lab.steps",
+    "Stored": "drivelab.lab.reading",
     "Study": "drivelab.lab.study",
     "Table": "drivelab.procedures.measured",
     "Trace": "drivelab.lab.trace",
     "Value": "drivelab.procedures.measured",
     "WorkError": "drivelab.errors",
+    "compare": "drivelab.lab.differences",
+    "load": "drivelab.lab.snapshot",
     "models": "drivelab.lab.catalogue",
+    "read": "drivelab.lab.reading",
     "samples": "drivelab.lab.samples",
     "state": "drivelab.lab.own",
     "sweep": "drivelab.lab.sweep",

@@ -27,8 +27,10 @@ __all__ = [
     "engine_version",
     "erase_image",
     "read_trace",
+    "record_timeline",
     "serve_image",
     "smart_image",
+    "take_timeline",
     "trace_formats",
     "trim_image",
 ]
@@ -118,9 +120,11 @@ class Drive:
         arrival_ns: NDArray[np.uint64] | None,
         progress: Progress | None = None,
         program: tuple[NDArray[np.uint64], NDArray[np.uint8]] | None = None,
-    ) -> str:
+        log: bool = False,
+    ) -> tuple[str, dict[str, NDArray[Any]] | None]:
         """Runs given requests; op 0 read, 1 write, 2 flush, 3 trim. `program`: processor time in ns
-        before each, and whether nobody waits for it (not 0). Releases the GIL."""
+        before each, and whether nobody waits for it (not 0). The report as JSON and, with `log`,
+        columns of every request. Releases the GIL."""
 
     def idle(self, duration_ns: int) -> None: ...
     def secure_erase(self) -> None: ...
@@ -136,6 +140,14 @@ class Drive:
 
     def page_states(self) -> str:
         """JSON of every page's state; for tiny drives."""
+
+def record_timeline(drive: Drive, from_ns: int, until_ns: int, most: int) -> None:
+    """Notes from now on what dies and buses do: what begins from `from_ns` on and before
+    `until_ns`, the first `most` of each member of an array."""
+
+def take_timeline(drive: Drive) -> tuple[dict[str, NDArray[Any]], int]:
+    """Columns of what has been noted, and how many operations found no room; nothing is noted from
+    now on."""
 
 @final
 class Run:

@@ -95,8 +95,11 @@ GROUPS = {
         "runs": Command("export:runs", "List the runs that a database holds.", "runs lab.duckdb"),
         "export": Command(
             "export:export_command",
-            "Write stored results as CSV or JSON.",
+            "Write stored results as CSV, Parquet or JSON.",
             "export review --csv tables --json all.json",
+        ),
+        "schema": Command(
+            "export:schema", "Print what results.json holds, as a JSON schema.", "schema --markdown"
         ),
     },
     "Served drives": {

@@ -1,4 +1,4 @@
-"""Results as CSV files: the database's tables, and every table of a compound test as it is."""
+"""Results as files: the database's tables as CSV or Parquet, and tables of tests as they are."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
+from drivelab import database
 from drivelab.database import Recorded
-from drivelab.database.layout import TABLES
+from drivelab.database.tables import TABLES
+from drivelab.database.views import WIDE
 
 Writer = Callable[[Path], None]
 
@@ -25,12 +29,36 @@ def csv_files(run: Recorded) -> dict[str, Writer]:
     files: dict[str, Writer] = {}
     for name, rows in run.rows().items():
         columns = [
-            column for column, _ in TABLES[name].columns if any(column in row for row in rows)
+            column.name
+            for column in TABLES[name].columns
+            if any(column.name in row for row in rows)
         ]
         files[f"{name}.csv"] = partial(_write, columns, rows)
     for name, columns, rows in _test_tables(run.document.get("tests") or ()):
         files[f"{name}.csv"] = partial(_write, columns, rows)
     return files
+
+
+def parquet_files(run: Recorded) -> dict[str, Writer]:
+    """A writer of each file, by file name: `<table>.parquet` of each table that has rows.
+
+    Columns, types and keys are the database's; `run_id` is 1. `parameters_wide` is its view.
+    """
+
+    def writer(name: str, connection: duckdb.DuckDBPyConnection) -> Writer:
+        def write(path: Path) -> None:
+            place = str(path).replace("'", "''")
+            with database.written(path):
+                connection.execute(
+                    f"COPY \"{name}\" TO '{place}' (FORMAT parquet, COMPRESSION zstd)"
+                )
+
+        return write
+
+    connection = duckdb.connect(":memory:")
+    database.fill(connection, run)
+    names = [name for name in run.rows() if name in TABLES] + [WIDE]
+    return {f"{name}.parquet": writer(name, connection) for name in names}
 
 
 def _test_tables(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -13,6 +13,8 @@ from typing import Any
 
 from drivelab import _engine, parameters, sources
 from drivelab.errors import RequestError, nearest
+from drivelab.model_texts import Overrides as Overrides
+from drivelab.model_texts import Texts
 from drivelab.quantities import GIB
 
 MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 4.125
@@ -23,34 +25,6 @@ DISK_BYTES = 2**20
 
 FAMILY_TITLES = dict(_engine.families())
 """Families in the order in which they are listed, in words."""
-
-Overrides = Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Texts:
-    """What a model is read from: texts and origins of its layers, the base first."""
-
-    layers: Sequence[tuple[str, str]]
-    overrides: Overrides
-    members: Sequence[Texts]
-    """Of an array."""
-
-    def parse(self) -> _engine.Model:
-        """The engine's form; raises RequestError."""
-        members = [member.parse() for member in self.members]
-        try:
-            return _engine.Model.parse(list(self.layers), list(self.overrides), members)
-        except _engine.ModelError as error:
-            raise RequestError(_one_line(str(error))) from None
-
-    def record(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "layers": self.layers,
-            "overrides": self.overrides,
-            "members": [member.record() for member in self.members],
-        }
 
 
 @dataclass(frozen=True)
@@ -63,9 +37,15 @@ class Model:
     request: str
     """What it was loaded by: a name or a path."""
     overrides: Overrides
+    is_stored: bool = False
+    """Whether its texts were kept with results, so that its file needn't be here."""
 
     def with_overrides(self, more: Overrides) -> Model:
         """The same model with more parameters overridden; raises RequestError."""
+        if self.is_stored and not {"flash.part", "members"} & {key for key, _ in more}:
+            plain = [(key, parameters.plain(key, value)) for key, value in more]
+            texts = replace(self.texts, overrides=[*self.texts.overrides, *plain])
+            return stored(texts, self.request)
         return load(self.request, (*self.overrides, *more))
 
     @property
@@ -233,13 +213,24 @@ def load(request: str, overrides: Overrides = ()) -> Model:
     override that the engine refuses.
     """
     overrides = [(key, parameters.plain(key, value)) for key, value in overrides]
-    texts = _texts(request, tuple(overrides), ())
+    return _parsed(_texts(request, tuple(overrides), ()), request, is_stored=False)
+
+
+def stored(texts: Texts, request: str) -> Model:
+    """The model of texts that were kept, of which `request` was the name or path then.
+
+    Raises RequestError for texts that the engine refuses.
+    """
+    return _parsed(texts, request, is_stored=True)
+
+
+def _parsed(texts: Texts, request: str, is_stored: bool) -> Model:
     engine = texts.parse()
     description = json.loads(engine.to_json())
     for parameter in description["parameters"]:
         parameter["role"] = sources.role_of(parameter["source"])
         parameters.check_ratio(request, parameter)
-    return Model(engine, texts, description, request, tuple(overrides))
+    return Model(engine, texts, description, request, tuple(texts.overrides), is_stored)
 
 
 def _texts(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> Texts:
@@ -330,12 +321,6 @@ def _stated(text: str, key: str) -> Any:
 def _tables(text: str) -> dict[str, Any]:
     """A file's tables, to look at: a sweep loads one model many times."""
     return tomllib.loads(text)
-
-
-def _one_line(message: str) -> str:
-    """A message without the picture that shows the place of a mistake in TOML."""
-    first, *picture = message.splitlines()
-    return f"{first}: {picture[-1]}" if picture else first
 
 
 def load_all() -> list[Model]:

@@ -109,6 +109,24 @@ def publish(folder: Path, writers: Mapping[str, Callable[[Path], None]]) -> list
         raise
 
 
+def publish_files(writers: Mapping[Path, Callable[[Path], None]]) -> None:
+    """The same for files anywhere, in folders that are there: all of them, or none."""
+    made: list[tuple[Path, Path]] = []
+    try:
+        with contextlib.ExitStack() as stack:
+            folders: dict[Path, Path] = {}
+            for path, write in writers.items():
+                if path.parent not in folders:
+                    folders[path.parent] = stack.enter_context(_scratch(path.parent))
+                scratch = folders[path.parent] / path.name
+                write(scratch)
+                made.append((scratch, path))
+            for scratch, path in made:
+                _renamed(scratch, path)
+    except OSError as error:
+        raise WorkError(f"can't write {error.filename or 'a file'}: {error.strerror}") from None
+
+
 def write_text(path: Path, text: str) -> None:
     """Writes a file in UTF-8."""
     path.write_text(text, encoding="utf-8")

@@ -1,8 +1,8 @@
-"""The results of a review: the records of results.json, and their DuckDB file."""
+"""The records of results.json, from what was measured; `records/` defines them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,12 @@ from drivelab.procedures.measured import Measured
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import Stream
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
+from drivelab.records import SCHEMA as SCHEMA
 
 if TYPE_CHECKING:
     from drivelab.states import State
     from drivelab.subject import Subject
 
-SCHEMA = 3
 STREAM, COMPOUND = "stream", "compound"
 """Kinds of records of tests: with the figures of one stream, or with values and tables only."""
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
@@ -79,6 +79,17 @@ def measured_record(
     if note := unmapped_note(record["unmapped_read_share"]):
         record["notes"] = [*record["notes"], note]
     return record
+
+
+def checked_test(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A test's whole record, which must be as `records/test.py` defines it.
+
+    Raises pydantic's ValidationError: what is wrong costs a test, not the review that it is in.
+    """
+    # Loading the definitions takes a tenth of a second.
+    from drivelab.records.test import Compound, Stream
+
+    return (Stream if record["kind"] == STREAM else Compound).checked(record)
 
 
 @dataclass(frozen=True)
@@ -135,8 +146,9 @@ def _stream(procedure: Stream, measured: Measured) -> dict[str, Any]:
         "mib_per_s": _mib_per_s(direction["bytes_per_s"]),
         "latency_us": latency_us(direction["latency_ns"]),
         "split_mean_us": split_us(direction["split_mean_ns"]),
+        "tails": _tails(direction.get("tails")),
         **spending.record(),
-        "series": _series(direction),
+        "series": _series(direction, report.get("drive_series")),
     }
 
 
@@ -181,30 +193,108 @@ def split_us(split_ns: Mapping[str, float] | None) -> dict[str, float | None]:
 
 
 def latency_us(latency_ns: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Mean, deviation, percentiles and extremes in us; None without requests."""
+    """Mean, deviation, percentiles, extremes and histogram in us; None without requests."""
     keys = ("min", "mean", "stddev", *QUOTED_PERCENTILES, "max")
     if latency_ns is None:
-        return dict.fromkeys(keys) | {"percentiles": []}
+        return dict.fromkeys(keys) | {"percentiles": [], "histogram": None}
     points = sorted((float(key), ns / NS_PER_US) for key, ns in latency_ns["percentiles"].items())
     at = dict(points)
     quoted = {key: at.get(percent) for key, percent in QUOTED_PERCENTILES.items()}
     whole = {key: latency_ns[key] / NS_PER_US for key in ("min", "mean", "stddev", "max")}
     values = whole | quoted
-    return {key: values[key] for key in keys} | {"percentiles": [list(point) for point in points]}
+    return {key: values[key] for key in keys} | {
+        "percentiles": [list(point) for point in points],
+        "histogram": histogram_us(latency_ns.get("bins")),
+    }
 
 
-def _series(direction: Mapping[str, Any]) -> dict[str, Any]:
-    """Throughput and longest latency over time; a last bucket that is cut short is left out."""
+HISTOGRAM_BITS = 4
+"""2^4 bins from each power of two to the next: none is wider than 6.3 % of what it holds. The
+engine's own bins are finer and lie within these."""
+
+
+def histogram_us(bins_ns: Sequence[Sequence[int]] | None) -> dict[str, Any] | None:
+    """Requests by latency, of pairs of the highest time in a bin in ns and requests in it."""
+    if not bins_ns:
+        return None
+    counts: dict[int, int] = {}
+    for top_ns, count in bins_ns:
+        width_ns = 1 << max(0, top_ns.bit_length() - 1 - HISTOGRAM_BITS)
+        edge_ns = (top_ns // width_ns + 1) * width_ns
+        counts[edge_ns] = counts.get(edge_ns, 0) + count
+    edges = sorted(counts)
+    return {
+        "latency_below_us": [edge / NS_PER_US for edge in edges],
+        "requests": [counts[edge] for edge in edges],
+    }
+
+
+def _tails(tails: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """What the slowest requests waited for; None where nobody measured it."""
+    if tails is None:
+        return None
+    return [
+        {
+            "share_of_requests": tail["share_of_requests"],
+            "count": tail["count"],
+            "latency_min_us": tail["latency_ns_min"] / NS_PER_US,
+            "split_mean_us": split_us(tail["split_mean_ns"]),
+        }
+        for tail in tails
+    ]
+
+
+def _series(direction: Mapping[str, Any], drive: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A stream over time, with what the drive did meanwhile if it tells.
+
+    A last interval that is cut short is left out.
+    """
     series = direction["series"]
-    longest_ns = longest_of_buckets(series)
     interval_ns = series["interval_ns"]
-    whole = max(1, direction["runtime_ns"] // interval_ns)
+    count = min(max(1, direction["runtime_ns"] // interval_ns), len(series["bytes"]))
     interval_s = interval_ns / NS_PER_S
+    # Intervals of another width say nothing of these.
+    own = drive if drive is not None and drive["interval_ns"] == interval_ns else {}
+    die_ns = interval_ns * (own.get("die_count") or 0)
+
+    def column(found: Sequence[Any] | None, value: Callable[[Any], float | None]) -> Any:
+        """Values of the whole intervals, None where there is none; None for no column at all."""
+        if found is None:
+            return None
+        known = [None if item is None else value(item) for item in found[:count]]
+        return known + [None] * (count - len(known))
+
     return {
         "interval_s": interval_s,
-        "mib_per_s": [count / MIB / interval_s for count in series["bytes"][:whole]],
-        "latency_max_us": [None if ns is None else ns / NS_PER_US for ns in longest_ns[:whole]],
+        "mib_per_s": column(series["bytes"], lambda size: size / MIB / interval_s),
+        "latency_max_us": column(longest_of_buckets(series), _us),
+        "iops": column(series["ios"], lambda ios: ios / interval_s),
+        "latency_mean_us": column(series.get("latency_mean_ns"), _us),
+        "latency_p99_us": column(series.get("latency_p99_ns"), _us),
+        "write_amplification": column(_written_and_programmed(own), _ratio),
+        "queue_depth_mean": column(own.get("outstanding_mean"), float),
+        "free_blocks": column(own.get("free_blocks"), int),
+        "cleaning_share": column(
+            own.get("cleaning_ns") if die_ns else None, lambda ns: ns / die_ns
+        ),
     }
+
+
+def _written_and_programmed(drive: Mapping[str, Any]) -> list[tuple[int, int]] | None:
+    """Bytes of the host and of flash in each interval; None of drives that don't tell both."""
+    written, programmed = (drive.get(key) for key in ("host_write_bytes", "flash_program_bytes"))
+    if written is None or programmed is None:
+        return None
+    return list(zip(written, programmed, strict=True))
+
+
+def _ratio(written_and_programmed: tuple[int, int]) -> float | None:
+    written, programmed = written_and_programmed
+    return programmed / written if written else None
+
+
+def _us(ns: float) -> float:
+    return ns / NS_PER_US
 
 
 def without_wall_clock(document: Any) -> Any:

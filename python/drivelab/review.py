@@ -370,4 +370,4 @@ class _Bench:
         measured = test.measure(AccountedTarget(target, account), seed, self._plan.quick, progress)
         spending = results.Spending(account.duration_ns, account.used, account.drive_count)
         record = results.measured_record(self._model.name, state.name, test, measured, spending)
-        self._measured[item] = record | {"wall_s": watch.seconds()}
+        self._measured[item] = results.checked_test(record | {"wall_s": watch.seconds()})

@@ -8,7 +8,7 @@ lives on the room that it had, and agrees with itself without being steady.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from drivelab import counters
@@ -18,7 +18,8 @@ from drivelab.procedures.steady_writes import WINDOW as WINDOW
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.replay import DIRECTIONS
-from drivelab.targets import Report, Target
+from drivelab.targets import EngineTarget, Report, Target
+from drivelab.targets.engine import Columns
 from drivelab.workload import Job, Requests
 
 ROUNDS_MAX = 1000
@@ -35,11 +36,21 @@ def run(
     share: float,
     count: int,
     until_steady: bool,
+    heard: Callable[[Columns], None] | None = None,
 ) -> list[Report]:
-    """Reports of the rounds: `count` of them, or fewer if they are to end when they are steady."""
+    """Reports of the rounds: `count` of them, or fewer if they are to end when they are steady.
+
+    `heard` is told every request of each round, of a drive of the engine.
+    """
     reports: list[Report] = []
     while len(reports) < count and not (until_steady and is_steady(reports)):
-        reports.append(target.run_requests(job, requests, progress, share / count))
+        if heard is None:
+            reports.append(target.run_requests(job, requests, progress, share / count))
+        else:
+            assert isinstance(target, EngineTarget)
+            report, columns = target.run_requests_logged(job, requests, progress, share / count)
+            heard(columns)
+            reports.append(report)
     return reports
 
 

@@ -4,83 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from drivelab import database
 from drivelab.database import REVIEW, Recorded
 from drivelab.errors import RequestError
-from drivelab.results import SCHEMA, STREAM
-from drivelab.shapes import Fields, ListOf, fault
 
 RESULTS_FILE = "results.json"
-
-_TABLE = Fields(
-    {
-        "name": str,
-        "title": str,
-        "columns": ListOf(Fields({"key": str, "title": str, "unit": None})),
-        "rows": ListOf(Fields({})),
-    }
-)
-_FROM = {"origin?": Fields({"place": str, "sha256": str}), "declared?": Fields({})}
-"""Of tests and states that don't come with drivelab."""
-_TEST = {
-    **_FROM,
-    "id": str,
-    "title": str,
-    "model": str,
-    "state": str,
-    "kind": str,
-    "mean_power_w": None,
-    "counters": Fields({}),
-    "values": ListOf(Fields({"name": str, "value": None})),
-    "tables": ListOf(_TABLE),
-    "charts": ListOf(Fields({})),
-    "latency_us?": Fields({"percentiles?": ListOf(ListOf())}),
-    "split_mean_us?": Fields({}),
-    "series?": Fields({"interval_s": float, "mib_per_s": ListOf(), "latency_max_us": ListOf()}),
-    "pass?": Fields({"zone_bytes": float, "mb_per_s": ListOf()}),
-    "repeats?": Fields({}),
-    "steady_state?": Fields({}),
-    "notes?": ListOf(str),
-    "deviations?": ListOf(str),
-}
-_STREAM = _TEST | {
-    "mib_per_s": None,
-    "iops": None,
-    "latency_us": Fields({"mean": None, "max": None, "percentiles?": ListOf(ListOf())}),
-}
-_REVIEW = Fields(
-    {
-        "drivelab": Fields(
-            {
-                "schema": int,
-                "engine_version": str,
-                "command_line": str,
-                "seed": int,
-                "quick?": bool,
-                "unabridged?": bool,
-                "repeats?": Fields({"count": int, "seeds": ListOf(int)}),
-            }
-        ),
-        "models": ListOf(
-            Fields(
-                {
-                    "name": str,
-                    "title": str,
-                    "hash": str,
-                    "user_capacity_bytes": float,
-                    "parameters": ListOf(Fields({"key": str})),
-                }
-            )
-        ),
-        "tests": ListOf(Fields({"kind": str})),
-        "states": ListOf(Fields({**_FROM})),
-        "figures": ListOf(Fields({})),
-    }
-)
-"""What a review's document has at least, so that nothing that reads it stumbles."""
 
 
 def is_stored(text: str) -> bool:
@@ -120,9 +52,10 @@ def read(path: Path, run_id: int | None, option: str) -> Recorded:
     else:
         document = _document(file, option)
         found = Recorded(REVIEW, document, document["models"])
-    if found.kind == REVIEW:
-        _check(found.document, file, option)
-    return found
+    if found.kind != REVIEW:
+        return found
+    document = _of_today(found.document, file, option)
+    return replace(found, document=document, models=document["models"])
 
 
 def _document(path: Path, option: str) -> Mapping[str, Any]:
@@ -147,19 +80,23 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number in JSON")
 
 
-def _check(document: Mapping[str, Any], path: Path, option: str) -> None:
-    """Raises RequestError for a document of another schema, or with pieces missing."""
+def _of_today(document: Mapping[str, Any], path: Path, option: str) -> dict[str, Any]:
+    """A document as it would be written now; raises RequestError if it is none of a review."""
+    # Loading them takes a tenth of a second.
+    from drivelab.records.faults import fault
+    from drivelab.records.review import Review
+    from drivelab.records.upgrade import READABLE, upgraded
+
     own = document["drivelab"]
     schema = own.get("schema") if isinstance(own, dict) else None
-    if schema != SCHEMA:
+    if isinstance(schema, bool) or schema not in READABLE:
         repeat = own.get("command_line") if isinstance(own, dict) else None
         hint = f"; repeat it: {repeat}" if repeat else ""
+        allowed = ", ".join(map(str, READABLE))
         raise RequestError(
-            f'{option} "{path}": schema {schema} is not readable; allowed: {SCHEMA}{hint}'
+            f'{option} "{path}": schema {schema} is not readable; allowed: {allowed}{hint}'
         )
-    found = fault(document, _REVIEW, "")
-    for index, test in enumerate(document["tests"] if found is None else ()):
-        shape = Fields(_STREAM if test["kind"] == STREAM else _TEST)
-        found = found or fault(test, shape, f"tests[{index}]")
-    if found is not None:
-        raise RequestError(f'{option} "{path}": {found}')
+    found = upgraded(document)
+    if (wrong := fault(found, Review)) is not None:
+        raise RequestError(f'{option} "{path}": {wrong}')
+    return found

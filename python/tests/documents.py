@@ -45,9 +45,14 @@ def stream(
             "p99_99": 80000.0 / rate,
             "max": 100000.0 / rate,
             "percentiles": [[50.0, 100.0], [90.0, 200.0], [99.0, 300.0], [99.99, 80000.0 / rate]],
+            "histogram": {"latency_below_us": [135.168, 270.336], "requests": [900, 100]},
         },
         "split_mean_us": dict.fromkeys(("queueing", "link", "firmware", "flash", "cleaning"), 10.0),
+        "tails": None,
+        "drive_count": 1,
         "write_amplification": 1.5,
+        "host_read_bytes": 0,
+        "unmapped_read_share": None,
         "host_write_bytes": 4096000,
         "flash_program_bytes": 6144000,
         "erases": 2,
@@ -58,6 +63,13 @@ def stream(
             "interval_s": 1.0,
             "mib_per_s": [rate, rate / 2],
             "latency_max_us": [90.0, None],
+            "iops": [rate * 256, rate * 128],
+            "latency_mean_us": [60.0, None],
+            "latency_p99_us": None,
+            "write_amplification": None,
+            "queue_depth_mean": None,
+            "free_blocks": None,
+            "cleaning_share": None,
         },
         "values": [],
         "tables": [],
@@ -124,8 +136,18 @@ def compound(
         ],
         "deviations": ["one round instead of five"],
         "notes": ["a note"],
-        "steady_state": {"reached": True, "round": 5},
+        "steady_state": {
+            "reached": True,
+            "criterion": "a rule",
+            "round": "a minute",
+            "rounds": 5,
+            "window": "1 to 5",
+            "variables": [steady_window(rate)],
+        },
+        "drive_count": 1,
         "write_amplification": 1.1,
+        "host_read_bytes": 0,
+        "unmapped_read_share": None,
         "host_write_bytes": 10,
         "flash_program_bytes": 11,
         "erases": 0,
@@ -134,6 +156,27 @@ def compound(
         "counters": {"host_write_bytes": 10},
         "wall_s": 0.1,
     } | changed
+
+
+def steady_window(average: float) -> Record:
+    """What a window of five rounds says of one variable."""
+    return {
+        "variable": "throughput",
+        "unit": "MB/s",
+        "first_round": 1,
+        "last_round": 5,
+        "average": average,
+        "allowed_excursion": average / 5,
+        "excursion": average / 10,
+        "excursion_percent": 10.0,
+        "allowed_slope_excursion": average / 10,
+        "slope_excursion": 0.0,
+        "slope_percent": 0.0,
+        "slope": 0.0,
+        "line_start": average,
+        "line_end": average,
+        "verdict": "steady",
+    }
 
 
 def model(name: str = "a", **changed: Any) -> Record:
@@ -151,22 +194,27 @@ def model(name: str = "a", **changed: Any) -> Record:
         "hash": name * 64,
         "user_capacity_bytes": 80 * 10**9,
         "raw_capacity_bytes": 86 * 10**9,
+        "effective_spare_ratio": 0.07,
         "parameters": [
             {
                 "key": "flash.program_ns",
                 "value": 900000,
                 "unit": "ns",
                 "source": "[ANAND]",
+                "role": "cited",
                 "default": False,
                 "help": "",
+                "allowed": "",
             },
             {
                 "key": "ftl.victim_selection",
                 "value": "greedy",
                 "unit": "",
                 "source": "assumed: simple",
+                "role": "assumed",
                 "default": True,
                 "help": "",
+                "allowed": "",
             },
         ],
     } | changed
@@ -183,6 +231,7 @@ def review(*tests: Record, models: list[Record] | None = None, **own: Any) -> Re
             "command_line": f"drivelab review {' '.join(names)} --seed 1",
             "seed": 1,
             "quick": False,
+            "unabridged": False,
         }
         | own,
         "models": [model(name) for name in names] if models is None else models,

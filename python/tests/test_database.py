@@ -18,7 +18,7 @@ from small_disk import small_disk
 
 from drivelab import cli, database
 from drivelab.database import Recorded
-from drivelab.database.layout import VERSION
+from drivelab.database.tables import VERSION
 from drivelab.errors import RequestError, WorkError
 
 
@@ -67,9 +67,11 @@ def test_every_part_of_a_compound_test_can_be_queried(tmp_path: Path) -> None:
         ("deviation", "one round instead of five"),
         ("note", "a note"),
     ]
-    assert rows(path, "SELECT key, value_json FROM steady_states") == [
-        ("reached", "true"),
-        ("round", "5"),
+    assert rows(path, "SELECT reached, round_text, rounds FROM steady_states") == [
+        (True, "a minute", 5)
+    ]
+    assert rows(path, "SELECT variable, first_round, average, steady FROM steady_windows") == [
+        ("throughput", 1, 20.0, True)
     ]
     assert rows(path, "SELECT x, y, series FROM test_charts") == [
         ("block_bytes", "mb_per_s", "direction")
@@ -78,6 +80,132 @@ def test_every_part_of_a_compound_test_can_be_queried(tmp_path: Path) -> None:
         (4096000.0,),
         (3000000000.0,),
     ]
+
+
+def detailed() -> Recorded:
+    """A review of which everything is known that is measured over time and of the slowest."""
+    split = dict.fromkeys(("queueing", "link", "firmware", "flash"), 1000.0) | {"cleaning": 5000.0}
+    tail = {"share_of_requests": 0.001, "count": 1, "latency_min_us": 9000.0}
+    stream = documents.stream(tails=[tail | {"split_mean_us": split}])
+    stream["series"] |= {"write_amplification": [1.0, None], "cleaning_share": [0.0, 0.25]}
+    model = documents.model()
+    usual = model["parameters"][0]
+    for key, value in (
+        ("flash.channel_count", 10),
+        ("ftl.trim_supported", False),
+        ("members", ["b", "c"]),
+    ):
+        model["parameters"].append(usual | {"key": key, "value": value})
+    return Recorded.review(documents.review(stream, documents.compound(), models=[model]))
+
+
+def test_everything_that_was_measured_has_a_row_and_a_unit(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    database.append(path, detailed())
+    assert rows(path, "SELECT latency_below_us, requests FROM histogram_bins ORDER BY 1") == [
+        (135.168, 900),
+        (270.336, 100),
+    ]
+    parts = (
+        "SELECT share_of_requests, sum(mean_us), any_value(requests), any_value(latency_min_us)"
+        " FROM latency_parts GROUP BY 1 ORDER BY 1 DESC"
+    )
+    assert rows(path, parts) == [(1.0, 50.0, 1000, None), (0.001, 9000.0, 1, 9000.0)]
+    series = "SELECT time_s, iops, write_amplification, cleaning_share, free_blocks FROM series"
+    assert rows(path, f"{series} ORDER BY interval_index") == [
+        (0.0, 5120.0, 1.0, 0.0, None),
+        (1.0, 2560.0, None, 0.25, None),
+    ]
+    typed = "SELECT key, number, text, boolean FROM parameters ORDER BY key"
+    assert rows(path, typed) == [
+        ("flash.channel_count", 10.0, None, None),
+        ("flash.program_ns", 900000.0, None, None),
+        ("ftl.trim_supported", None, None, False),
+        ("ftl.victim_selection", None, "greedy", None),
+        ("members", None, "b, c", None),
+    ]
+
+
+def test_parameters_are_wide_whatever_runs_have(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    database.append(path, recorded())
+    database.append(path, detailed())
+    wide = 'SELECT run_id, "ftl.victim_selection", "flash.channel_count", members'
+    assert rows(path, f"{wide} FROM parameters_wide ORDER BY run_id") == [
+        (1, "greedy", None, None),
+        (2, "greedy", 10.0, "b, c"),
+    ]
+
+
+def test_rounds_of_a_steady_state_are_told_apart_by_their_window(tmp_path: Path) -> None:
+    test = documents.compound()
+    columns = [{"key": key, "title": key, "unit": ""} for key in ("round", "variable", "value")]
+    rounds = [
+        {"round": index, "variable": "throughput", "value": 10.0 * index} for index in range(1, 8)
+    ]
+    test["tables"] = [{"name": "convergence", "title": "", "columns": columns, "rows": rounds}]
+    test["steady_state"]["variables"][0] |= {"first_round": 3, "last_round": 7}
+    path = tmp_path / "lab.duckdb"
+    database.append(path, Recorded.review(documents.review(test)))
+    asked = "SELECT round, value FROM steady_rounds WHERE in_window ORDER BY round"
+    assert rows(path, asked) == [(index, 10.0 * index) for index in range(3, 8)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("INSERT INTO models SELECT * FROM models", "Duplicate key"),
+        ("INSERT INTO series SELECT * FROM series", "Duplicate key"),
+        ("UPDATE tests SET kind = 'other' WHERE test = 'sweep'", "CHECK constraint"),
+        ("UPDATE percentiles SET percentile = 101", "CHECK constraint"),
+        ("UPDATE runs SET engine_version = NULL", "NOT NULL constraint"),
+        ("INSERT INTO counters VALUES (1, 'a', 'new', 'no such test', 'x', 1)", "foreign key"),
+        ("INSERT INTO zones VALUES (2, 'a', 'new', 'sweep', 0, 1)", "foreign key"),
+        ("DELETE FROM runs", "foreign key"),
+    ],
+)
+def test_the_file_itself_refuses_what_cannot_be(tmp_path: Path, sql: str, words: str) -> None:
+    path = tmp_path / "lab.duckdb"
+    database.append(path, detailed())
+    with duckdb.connect(str(path)) as connection, pytest.raises(duckdb.Error, match=words):
+        connection.execute(sql)
+
+
+def test_every_column_says_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    database.append(path, recorded())
+    silent = "SELECT table_name, column_name FROM duckdb_columns() WHERE comment IS NULL"
+    left = rows(path, f"{silent} AND column_name <> 'run_id' AND NOT internal")
+    assert {table for table, _ in left} <= {"layout", "parameters_wide"}
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_runs_of_an_older_layout_are_read_and_taken_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], version: int
+) -> None:
+    """Of older files only what is read of them matters: these four tables, without keys."""
+    old, new = tmp_path / "old.duckdb", tmp_path / "new.duckdb"
+    document = documents.review(schema=version - 1)
+    own = document["drivelab"]
+    with duckdb.connect(str(old)) as connection:
+        connection.execute(f"CREATE TABLE layout AS SELECT {version}::INTEGER AS version")
+        connection.execute(
+            "CREATE TABLE runs AS SELECT 7 AS run_id, 'review' AS kind, $1 AS schema, '0.1.0' AS"
+            " engine_version, $2 AS command_line, 1 AS seed, false AS quick, 1.0 AS wall_s",
+            [own["schema"], own["command_line"]],
+        )
+        connection.execute("CREATE TABLE models AS SELECT 7 AS run_id, 'a' AS model")
+        connection.execute("CREATE TABLE tests AS SELECT 7 AS run_id, 'sweep' AS test")
+        connection.execute(
+            "CREATE TABLE documents AS SELECT 7 AS run_id, $1 AS document, $2 AS models",
+            [json.dumps(document), json.dumps(document["models"])],
+        )
+    assert cli.run(["export", str(old), "--database", str(old)]) == 2
+    assert "read only; allowed: 5" in capsys.readouterr().err
+    assert cli.run(["export", str(old), "--run", "7", "--database", str(new)]) == 0
+    assert "run 1 of" in capsys.readouterr().err
+    assert database.read(new, None, "FILE").document == documents.review()
+    assert rows(new, "SELECT count(*) FROM measurements") == [(1,)]
 
 
 def test_run_and_replay_are_recorded_with_all_parameters(
@@ -91,14 +219,24 @@ def test_run_and_replay_are_recorded_with_all_parameters(
     assert cli.run(["replay", str(tmp_path / "t.trace"), "--format", "mqsim", *common]) == 0
     assert "run 2 of" in capsys.readouterr().err
     assert rows(path, "SELECT run_id, kind FROM runs") == [(1, "run"), (2, "replay")]
-    jobs = "SELECT run_id, test, direction, ios, bytes, iops > 0, latency_mean_us > 0 FROM jobs"
+    jobs = (
+        "SELECT run_id, job, direction, ios, bytes, iops > 0, latency_mean_us > 0 FROM measurements"
+    )
     assert rows(path, jobs) == [
         (1, "j", "write", 256, 2**20, True, True),
         (2, "t.trace", "read", 1, 4096, True, True),
         (2, "t.trace", "write", 1, 4096, True, True),
     ]
-    spare = "SELECT run_id, value_json FROM parameters WHERE key = 'flash.blocks_per_plane'"
-    assert rows(path, spare) == [(1, "28"), (2, "28")]
+    bins = "SELECT job, sum(requests) FROM histogram_bins GROUP BY run_id, job ORDER BY run_id"
+    assert rows(path, bins) == [("j", 256), ("t.trace", 2)]
+    whole = (
+        "SELECT m.job, any_value(m.latency_mean_us) - sum(p.mean_us) FROM latency_parts p"
+        " JOIN measurements m USING (run_id, model, state, test, job, direction)"
+        " GROUP BY run_id, m.job, direction"
+    )
+    assert [abs(left) < 1e-6 for _, left in rows(path, whole)] == [True] * 3
+    spare = "SELECT run_id, number FROM parameters WHERE key = 'flash.blocks_per_plane'"
+    assert rows(path, spare) == [(1, 28.0), (2, 28.0)]
     assert cli.run(["runs", str(path), "--json"]) == 0
     assert [run["models"] for run in json.loads(capsys.readouterr().out)] == [[MODEL_NAME]] * 2
 

@@ -201,8 +201,8 @@ def test_clones_of_a_job_have_each_their_own_means(
 
     with duckdb.connect(str(lab), read_only=True) as base:
         stored = base.sql(
-            "SELECT test, direction, mean FROM intervals WHERE number = 'iops' AND run_id = 1 "
-            "ORDER BY test"
+            "SELECT job, direction, mean FROM intervals WHERE number = 'iops' AND run_id = 1 "
+            "ORDER BY job"
         ).fetchall()
     named = list(zip(("j", "j #2", "j #3"), ("write", "write", "read"), means, strict=True))
     assert stored == named

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from small import MODEL_NAME, SETS
 
@@ -188,3 +189,20 @@ def test_a_state_after_trim_is_remarked_on_a_drive_that_ignores_trim(
         assert remark in capsys.readouterr().err
         assert cli.run(words) == 0
         assert "ignores TRIM" not in capsys.readouterr().err
+
+
+def test_a_request_log_has_every_request_of_the_last_round(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    log = tmp_path / "log.parquet"
+    words = ("--request-log", str(log), "--repeat", "3")
+    found = replay(capsys, tmp_path, MQSIM, *words)["replay"]
+    requests = pl.read_parquet(log)
+    assert requests["op"].cast(pl.String).to_list() == ["read", "write", "write", "read"]
+    assert requests["offset_bytes"].to_list() == [4096, 32768, 32768, 4096]
+    mean_us = requests.filter(pl.col("op").cast(pl.String) == "read")["latency_ns"].mean()
+    assert mean_us == pytest.approx(found["read"]["latency_us"]["mean"] * 1000)
+    # It changes nothing of what is measured.
+    assert replay(capsys, tmp_path, MQSIM, "--repeat", "3")["replay"] == found
+    told = refused(capsys, tmp_path, MQSIM, "--request-log", str(tmp_path / "log.txt"))
+    assert 'log.txt": allowed: a name that ends in .parquet' in told

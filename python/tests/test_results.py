@@ -87,6 +87,108 @@ def test_a_second_without_requests_has_no_longest_latency(tmp_path: Path) -> Non
         assert [us for (us,) in opened.execute(asked).fetchall()] == longest
 
 
+@pytest.mark.parametrize("nanoseconds", [0, 1, 15, 16, 17, 31, 32, 99_999, 100_000, 2**40 - 1])
+def test_a_bin_of_the_histogram_is_narrow_and_holds_its_times(nanoseconds: int) -> None:
+    found = results.histogram_us([[nanoseconds, 3]])
+    assert found is not None
+    assert found["requests"] == [3]
+    [edge_us] = found["latency_below_us"]
+    assert nanoseconds < edge_us * 1000 <= max(nanoseconds + 1, nanoseconds * 17 / 16)
+
+
+def test_bins_of_the_engine_lie_within_bins_of_the_histogram() -> None:
+    """An edge of the histogram is an edge of finer bins, too: nothing is counted on its wrong side.
+
+    The engine tells of a bin the highest time in it.
+    """
+    model = small_model()
+    job = Job(name="j", rw="randwrite", block_sizes=(BlockSize(bytes=4096),), io_bytes=2**24)
+    report = EngineTarget(model, 1).run([job], TaskProgress("j"))
+    bins = report["jobs"][0]["write"]["latency_ns"]["bins"]
+    found = results.histogram_us(bins)
+    assert found is not None
+    for edge_us, count in zip(found["latency_below_us"], found["requests"], strict=True):
+        edge_ns = round(edge_us * 1000)
+        below_ns = edge_ns * 16 // 17
+        assert 0 < count <= sum(n for ns, n in bins if below_ns <= ns < edge_ns)
+    assert sum(found["requests"]) == report["jobs"][0]["write"]["ios"]
+
+
+REPORT = {
+    "ios": 30,
+    "bytes": 30 * 4096,
+    "runtime_ns": 3 * NS_PER_S + 5,
+    "series": {
+        "interval_ns": NS_PER_S,
+        "bytes": [4096 * 10, 0, 4096 * 20, 0],
+        "ios": [10, 0, 20, 0],
+        "latency_mean_ns": [1500.0, None, 3000.0, None],
+        "latency_max_ns": [2000, 0, 4000, 0],
+        "latency_p99_ns": [1999, None, 3999, None],
+    },
+}
+DRIVE = {
+    "interval_ns": NS_PER_S,
+    "die_count": 4,
+    "host_write_bytes": [40960, 0, 81920, 0],
+    "flash_program_bytes": [40960, 8192, 163840, 0],
+    "free_blocks": [70, 69, 60, 60],
+    "cleaning_ns": [0, NS_PER_S // 2, 3 * NS_PER_S, 0],
+    "outstanding_mean": [3.0, 0.0, 2.5, 0.0],
+}
+
+
+def test_a_series_says_what_the_drive_did_in_each_whole_interval() -> None:
+    assert results._series(REPORT, DRIVE) == {
+        "interval_s": 1.0,
+        "mib_per_s": [0.0390625, 0.0, 0.078125],
+        "latency_max_us": [2.0, None, 4.0],
+        "iops": [10.0, 0.0, 20.0],
+        "latency_mean_us": [1.5, None, 3.0],
+        "latency_p99_us": [1.999, None, 3.999],
+        "write_amplification": [1.0, None, 2.0],
+        "queue_depth_mean": [3.0, 0.0, 2.5],
+        "free_blocks": [70, 69, 60],
+        "cleaning_share": [0.0, 0.125, 0.75],
+    }
+
+
+def test_what_nobody_measured_over_time_is_null() -> None:
+    bare = dict(REPORT["series"])
+    del bare["latency_p99_ns"]
+    disk = DRIVE | {"free_blocks": None, "flash_program_bytes": None, "cleaning_ns": None}
+    for drive in (None, DRIVE | {"interval_ns": 5}):
+        found = results._series(REPORT | {"series": bare}, drive)
+        assert [key for key, column in found.items() if column is None] == [
+            "latency_p99_us",
+            "write_amplification",
+            "queue_depth_mean",
+            "free_blocks",
+            "cleaning_share",
+        ]
+    assert results._series(REPORT, DRIVE | {"outstanding_mean": [1.0]})["queue_depth_mean"] == [
+        *(1.0, None, None)
+    ]
+    found = results._series(REPORT, disk)
+    assert found["queue_depth_mean"] == [3.0, 0.0, 2.5]
+    assert found["free_blocks"] is found["write_amplification"] is None
+
+
+def test_tails_are_in_the_units_of_results() -> None:
+    parts = dict.fromkeys(("queueing", "link", "firmware", "flash"), 1000.0)
+    split = {f"{part}_ns": ns for part, ns in parts.items()} | {"cleaning_ns": 5e6}
+    tail = {"share_of_requests": 0.001, "count": 7, "latency_ns_min": 4_000_000}
+    assert results._tails([tail | {"split_mean_ns": split}]) == [
+        {
+            "share_of_requests": 0.001,
+            "count": 7,
+            "latency_min_us": 4000.0,
+            "split_mean_us": dict.fromkeys(parts, 1.0) | {"cleaning": 5000.0},
+        }
+    ]
+    assert results._tails(None) is None
+
+
 def test_json_is_strict() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         results.to_json({"iops": float("nan")})

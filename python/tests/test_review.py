@@ -123,7 +123,7 @@ def test_the_command_line_repeats_the_results(document: dict[str, Any]) -> None:
 
 def test_the_database_holds_the_same_numbers(folder: Path, document: dict[str, Any]) -> None:
     with duckdb.connect(str(folder / "results.duckdb"), read_only=True) as connection:
-        rows = connection.execute("SELECT state, test, iops FROM tests").fetchall()
+        rows = connection.execute("SELECT state, test, iops FROM measurements").fetchall()
         seconds = connection.execute("SELECT count(*) FROM series").fetchall()[0][0]
         parameters = connection.execute("SELECT count(*) FROM parameters").fetchall()[0][0]
         schema = connection.execute("SELECT schema, quick FROM runs").fetchall()

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import documents
+import duckdb
 import pytest
 
 from drivelab import cli, database, stored
@@ -46,13 +47,13 @@ def test_damaged_results_are_refused_with_what_is_wrong(folder: Path) -> None:
         ("[]", "expected results.json"),
         (to_json(document), r"tests\[1\] lacks values"),
         (to_json(old), "schema 1 is not readable.*repeat it: drivelab review a --seed 1"),
-        (to_json(documents.review() | {"tests": {}}), "tests is not a list"),
+        (to_json(documents.review() | {"tests": {}}), "tests is {}; allowed: a list"),
         (to_json(seedless), "drivelab lacks seed"),
-        (to_json(documents.review(seed="1")), "drivelab.seed is not a whole number"),
+        (to_json(documents.review(seed="1")), 'drivelab.seed is "1"; allowed: a whole number'),
         (to_json(documents.review() | {"drivelab": []}), "schema None is not readable"),
         (
             to_json(documents.review() | {"models": [a_model | {"parameters": None}]}),
-            r"models\[0\].parameters is not a list",
+            r"models\[0\].parameters is null; allowed: a list",
         ),
         (to_json(documents.review() | {"tests": [rateless]}), r"tests\[0\] lacks iops"),
         (
@@ -84,17 +85,34 @@ def test_export_writes_a_file_per_table_and_the_whole_document(folder: Path) -> 
         "direction": "read",
         "mb_per_s": "1.25",
     }
-    with (tables / "tests.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["mib_per_s"] for row in csv.DictReader(file)] == ["20.0", ""]
+    with (tables / "measurements.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["mib_per_s"] for row in csv.DictReader(file)] == ["20.0"]
     assert {"parameters.csv", "test_values.csv", "percentiles.csv"} <= {
         path.name for path in tables.iterdir()
     }
 
 
+def test_parquet_files_are_the_tables_of_the_database(folder: Path) -> None:
+    tables, path = folder / "parquet", folder / "lab.duckdb"
+    assert cli.run(["export", str(folder), "--parquet", str(tables)]) == 0
+    database.append(path, Recorded.review(documents.review()))
+    with duckdb.connect(str(path), read_only=True) as connection:
+        for file in tables.iterdir():
+            for asked in ("SELECT column_name, column_type FROM (DESCRIBE FROM {})", "FROM {}"):
+                of_file, of_table = (
+                    connection.execute(asked.format(source)).fetchall()
+                    for source in (f"'{file}'", file.stem)
+                )
+                assert of_file == of_table
+    names = {file.stem for file in tables.iterdir()}
+    assert {"runs", "measurements", "series", "histogram_bins", "parameters_wide"} <= names
+    assert "zones" not in names
+
+
 def test_export_says_what_it_needs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = folder / "results.json"
     for words, message in (
-        ([str(folder)], "--csv DIR, --json FILE"),
+        ([str(folder)], "--csv DIR, --parquet DIR, --json FILE or --database FILE.duckdb"),
         ([str(folder), "--csv", str(file)], "can't write there"),
         ([str(folder), "--json", str(folder / "missing" / "x.json")], "can't write there"),
         ([str(folder), "--run", "2", "--json", "-"], "counts with a database only"),

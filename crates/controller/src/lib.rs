@@ -16,7 +16,7 @@ pub use config::{
     GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig,
 };
 pub use drive::{Scheduled, SolidStateDrive};
-pub use flash::DieWork;
+pub use flash::{DieWork, Recording, Stretch, Work};
 pub use host::account::Account;
 pub use host::link::Link;
 pub use host::queue::{HostQueue, HostSide};

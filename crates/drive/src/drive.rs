@@ -16,6 +16,7 @@ use crate::gauges::Gauges;
 use crate::model::{Model, Sourced};
 use crate::parameters::Parameter;
 use crate::partition::Partition;
+use crate::timeline::TimelineColumns;
 
 /// Version of the engine: results carry it.
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -51,6 +52,16 @@ impl Drive {
     /// The drive inside, to change.
     pub(crate) fn engine_mut(&mut self) -> &mut Engine {
         self.engine.device_mut()
+    }
+
+    /// Notes from now on what dies and buses do: [`Engine::record_timeline`].
+    pub fn record_timeline(&mut self, from_ns: Nanos, until_ns: Nanos, most: usize) {
+        self.engine_mut().record_timeline(from_ns, until_ns, most);
+    }
+
+    /// What has been noted; nothing is from now on.
+    pub fn take_timeline(&mut self) -> TimelineColumns {
+        self.engine_mut().take_timeline()
     }
 
     /// Lets time pass without commands: idle-time cleaning may work.

@@ -16,6 +16,7 @@ pub mod partition;
 pub mod raid0;
 mod raid0_report;
 pub mod scale;
+pub mod timeline;
 
 pub use drive::{Drive, ENGINE_VERSION};
 pub use engine::{Array, Engine};
@@ -27,3 +28,4 @@ pub use model::{Layer, Model, Sourced};
 pub use parameters::Family;
 pub use partition::Partition;
 pub use raid0::{Raid0, Raid0Config, Raid0Meters};
+pub use timeline::TimelineColumns;

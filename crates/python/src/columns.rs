@@ -1,6 +1,6 @@
 //! Columns as numpy arrays, which take the memory over.
 
-use drivelab_drive::Inside;
+use drivelab_drive::{Inside, TimelineColumns};
 use drivelab_ftl::BlockRole;
 use drivelab_workload::RequestLog;
 use numpy::IntoPyArray;
@@ -54,6 +54,22 @@ pub fn inside(python: Python<'_>, inside: Inside) -> PyResult<(Bound<'_, PyDict>
     let dies =
         columns!(python, inside.dies, member, die, channel, reserved_ns, worked_ns, free_blocks, valid_bytes);
     Ok((blocks, dies))
+}
+
+pub fn timeline(python: Python<'_>, timeline: TimelineColumns) -> PyResult<Bound<'_, PyDict>> {
+    Ok(columns!(
+        python,
+        timeline,
+        member,
+        die,
+        channel,
+        work,
+        cleaning,
+        begin_ns,
+        bus_begin_ns,
+        bus_end_ns,
+        end_ns
+    ))
 }
 
 /// Words for the numbers of the roles of blocks.

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use drivelab_controller::Device;
 use drivelab_drive::Inside;
-use drivelab_workload::{Program, Report, Requests, Task, parse_job, parse_jobs};
+use drivelab_sim::time::NEVER;
+use drivelab_workload::{
+    Program, Report, RequestLog, Requests, Run, Task, WorkloadError, parse_job, parse_jobs,
+};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,6 +39,25 @@ impl Drive {
             python.detach(|| drivelab_workload::run(inner, tasks, &shared)).map_err(errors::workload)?;
         report_json(&report)
     }
+
+    /// The same, and every request of it.
+    fn run_logged<'py>(
+        &mut self,
+        python: Python<'py>,
+        tasks: &[Task<'_>],
+        progress: Option<&Progress>,
+    ) -> PyResult<(String, Bound<'py, PyDict>)> {
+        let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.shared));
+        let inner = &mut self.inner;
+        let work = || -> Result<(Report, RequestLog), WorkloadError> {
+            let mut run = Run::begin(inner, tasks)?;
+            run.keep_log();
+            run.advance(inner, NEVER, &shared)?;
+            Ok((run.report(inner), run.take_log()))
+        };
+        let (report, log) = python.detach(work).map_err(errors::workload)?;
+        Ok((report_json(&report)?, columns::requests(python, log)?))
+    }
 }
 
 /// A report as JSON.
@@ -66,12 +88,12 @@ impl Drive {
     }
 
     /// Runs given requests; op 0 read, 1 write, 2 flush, 3 trim. `program`: processor time before each, and
-    /// whether nobody waits for it. Releases the GIL.
-    #[pyo3(signature = (job_json, op, lba, sector_count, arrival_ns, progress=None, program=None))]
+    /// whether nobody waits for it. The report as JSON and, with `log`, columns of every request. Releases the GIL.
+    #[pyo3(signature = (job_json, op, lba, sector_count, arrival_ns, progress=None, program=None, log=false))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "the columns of a trace")]
-    fn run_requests(
+    fn run_requests<'py>(
         &mut self,
-        python: Python<'_>,
+        python: Python<'py>,
         job_json: &str,
         op: PyReadonlyArray1<'_, u8>,
         lba: PyReadonlyArray1<'_, u64>,
@@ -79,7 +101,8 @@ impl Drive {
         arrival_ns: Option<PyReadonlyArray1<'_, u64>>,
         progress: Option<&Progress>,
         program: Option<(PyReadonlyArray1<'_, u64>, PyReadonlyArray1<'_, u8>)>,
-    ) -> PyResult<String> {
+        log: bool,
+    ) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
         let program = match &program {
             Some((think_ns, background)) => {
                 Some(Program { think_ns: think_ns.as_slice()?, background: background.as_slice()? })
@@ -94,7 +117,12 @@ impl Drive {
             arrival_ns: arrival_ns.as_ref().map(|column| column.as_slice()).transpose()?,
             program,
         };
-        self.run_tasks(python, &[Task { job, requests: Some(requests) }], progress)
+        let tasks = [Task { job, requests: Some(requests) }];
+        if log {
+            let (report, requests) = self.run_logged(python, &tasks, progress)?;
+            return Ok((report, Some(requests)));
+        }
+        Ok((self.run_tasks(python, &tasks, progress)?, None))
     }
 
     /// Lets time pass without commands.

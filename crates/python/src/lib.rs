@@ -10,6 +10,7 @@ mod model;
 mod progress;
 mod run;
 mod serving;
+mod timeline;
 mod trace;
 
 use pyo3::prelude::*;
@@ -45,6 +46,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(image::smart_image, module)?)?;
     module.add_function(wrap_pyfunction!(image::check_fault_plan, module)?)?;
     module.add_function(wrap_pyfunction!(image::serve_image, module)?)?;
+    module.add_function(wrap_pyfunction!(timeline::record_timeline, module)?)?;
+    module.add_function(wrap_pyfunction!(timeline::take_timeline, module)?)?;
     module.add_class::<serving::ServerStop>()?;
     module.add_class::<trace::Trace>()?;
     module.add_class::<model::Model>()?;

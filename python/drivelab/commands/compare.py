@@ -11,7 +11,6 @@ import typer
 
 from drivelab import (
     arguments,
-    compare,
     completion,
     database,
     output,
@@ -24,7 +23,7 @@ from drivelab import (
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, recording
-from drivelab.compare import Comparison, Source
+from drivelab.compare import Comparison, Source, compare
 from drivelab.compare.document import document as to_document
 from drivelab.compare.runs import as_review
 from drivelab.compare.sides import check_count
@@ -132,7 +131,7 @@ def compare_command(
         by_text = {**kept, **(_reviewed(asked, plan, reviewed) if plan and reviewed else {})}
         command_line = _command_line(sides, wanted, plan.seed if plan else None, force=force)
         try:
-            found = compare.compare([by_text[text] for text in sides], command_line, force=force)
+            found = compare([by_text[text] for text in sides], command_line, force=force)
         except RequestError:
             if reviewed is not None:
                 _keep(reviewed, folder)

@@ -1,4 +1,4 @@
-"""`runs` and `export`: what was recorded, listed and as CSV or JSON."""
+"""`runs`, `export` and `schema`: what was recorded, as files, and what those hold."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from drivelab import arguments, database, export, output, stored
 from drivelab.commands import printing
+from drivelab.commands.recording import record
 from drivelab.documents import to_json
 from drivelab.errors import RequestError
 
@@ -53,18 +54,36 @@ def export_command(
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="DIR", help="Folder for one CSV file per table.")
     ] = None,
+    parquet: Annotated[
+        Path | None,
+        typer.Option("--parquet", metavar="DIR", help="Folder for one Parquet file per table."),
+    ] = None,
     json: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="File for the whole document; - prints it."),
     ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--database", metavar="FILE.duckdb", help="Database to add the run to."),
+    ] = None,
 ) -> None:
-    """Write stored results as CSV files, one per table, or as one JSON document."""
-    if csv is None and json is None:
-        raise RequestError("export: say what to write: --csv DIR, --json FILE, or both")
+    """Write stored results as CSV or Parquet files, one per table, or as one JSON document.
+
+    Results of older versions are written as they would be now.
+    """
+    if csv is None and parquet is None and json is None and into is None:
+        raise RequestError(
+            "export: say what to write: --csv DIR, --parquet DIR, --json FILE or "
+            "--database FILE.duckdb"
+        )
     path, run_of_path = stored.split(str(results))
     found = stored.read(path, run_id if run_id is not None else run_of_path, "RESULTS")
     if csv is not None:
         output.writable_folder(csv, "--csv")
+    if parquet is not None:
+        output.writable_folder(parquet, "--parquet")
+    if into is not None:
+        database.check(into)
     printed = json == Path("-")
     if json is not None and not printed:
         output.writable_file(json, "--json")
@@ -73,6 +92,8 @@ def export_command(
     written: list[Path] = []
     if csv is not None:
         written += output.publish(csv, export.csv_files(found))
+    if parquet is not None:
+        written += output.publish(parquet, export.parquet_files(found))
     if json is not None:
         text = to_json(found.document)
         if printed:
@@ -83,3 +104,19 @@ def export_command(
             )
     if written:
         printing.message("Written: " + ", ".join(str(item) for item in written))
+    record(into, found)
+
+
+def schema(
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="As the tables in docs/results.md.")
+    ] = False,
+) -> None:
+    """Print what results.json holds: a JSON schema, with what every field means."""
+    # Loading the definitions takes a tenth of a second.
+    from drivelab.records import description
+
+    if markdown:
+        print(description.markdown(), end="")
+    else:
+        printing.document(description.json_schema())

@@ -7,10 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, plugins, rounds, states, subject, traces, workload
+from drivelab import (
+    _engine,
+    arguments,
+    output,
+    plugins,
+    rounds,
+    states,
+    subject,
+    traces,
+    workload,
+)
 from drivelab import model as models
 from drivelab import replay as laboratory
-from drivelab.commands import printing, real_drives, recording, trace_arguments
+from drivelab.commands import printing, real_drives, recording, run_files, trace_arguments
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
@@ -23,6 +33,7 @@ from drivelab.quantities import bytes_text, derive_seed
 from drivelab.results import model_result, state_origin, unmapped_note
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
+from drivelab.targets.engine import Columns
 from drivelab.targets.fio import RealDrive, Wish
 from drivelab.workload import Job
 
@@ -84,6 +95,7 @@ def replay(
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
     database_file: arguments.DatabaseFile = None,
+    request_log: run_files.RequestLog = None,
     json: arguments.Json = False,
     size: arguments.Size = None,
     destroy: arguments.Destroy = None,
@@ -109,16 +121,17 @@ def replay(
         parse_data_pattern(data),
     )
     wanted = states.find(state, known=plugins.known(plugin or ()).states)
+    run_files.check_request_log(request_log, isinstance(found, RealDrive))
     remark_trim(found, wanted)
     trace = _read(file, found, beyond)
     goal = _goal(repeat, until_steady, found, trace)
     real_drives.show_plan(
-        found, wanted, trace_file.name, partial(_replayed, job, trace, goal), plan_only
+        found, wanted, trace_file.name, partial(_rehearsed, job, trace, goal), plan_only
     )
     if plan_only:
         return
     with subject.claimed([found]):
-        reports = _measure(found, wanted, job, trace, goal, seed)
+        reports, columns = _measure(found, wanted, job, trace, goal, seed, request_log is not None)
     for report in reports:
         laboratory.check_conservation(trace.requests, report)
     options = {
@@ -131,6 +144,7 @@ def replay(
         "--repeat": repeat,
         "--out-of-range": beyond,
         "--data": data,
+        "--request-log": request_log,
     }
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
     words += ["--until-steady"] if until_steady else []
@@ -143,6 +157,9 @@ def replay(
         **_of_rounds(reports, trace, found, goal),
         "wall_s": watch.seconds(),
     }
+    output.publish_files(
+        run_files.of_replay(columns, reports[-1]["start_ns"], job.name, request_log)
+    )
     with recording.recorded(database_file, Recorded(REPLAY, document, [model_result(found)])):
         if json:
             printing.document(document)
@@ -214,24 +231,34 @@ def _of_rounds(
 
 
 def _measure(
-    drive: Subject, state: states.State, job: Job, trace: traces.Trace, goal: Goal, seed: int
-) -> list[Report]:
-    def work(progress: TaskProgress) -> list[Report]:
-        target, share = prepared_drive(drive, state, seed, progress)
-        return _replayed(job, trace, goal, target, progress, share)
-
-    return run_alone(f"{drive.name}: {trace.name}", work)
-
-
-def _replayed(
+    drive: Subject,
+    state: states.State,
     job: Job,
     trace: traces.Trace,
     goal: Goal,
-    target: Target,
-    progress: TaskProgress,
-    share: float = 1.0,
+    seed: int,
+    log: bool,
+) -> tuple[list[Report], Columns | None]:
+    """Reports of the rounds, and with `log` every request of the last one."""
+    last: list[Columns] = []
+
+    def hear(columns: Columns) -> None:
+        last[:] = [columns]
+
+    def work(progress: TaskProgress) -> list[Report]:
+        target, share = prepared_drive(drive, state, seed, progress)
+        requests = trace.requests
+        heard = hear if log else None
+        return rounds.run(target, job, requests, progress, share, *goal, heard)
+
+    reports = run_alone(f"{drive.name}: {trace.name}", work)
+    return reports, last[0] if last else None
+
+
+def _rehearsed(
+    job: Job, trace: traces.Trace, goal: Goal, target: Target, progress: TaskProgress
 ) -> list[Report]:
-    return rounds.run(target, job, trace.requests, progress, share, *goal)
+    return rounds.run(target, job, trace.requests, progress, 1.0, *goal)
 
 
 def _pacing(name: str, queue_depth: int | None) -> laboratory.Pacing:

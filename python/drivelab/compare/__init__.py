@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from drivelab.compare import checks, findings, pairing, specifications
 from drivelab.compare.checks import Problem
@@ -13,7 +16,23 @@ from drivelab.compare.specifications import Difference
 from drivelab.errors import RequestError
 from drivelab.report.sentences import Finding
 
+if TYPE_CHECKING:
+    from drivelab.lab.differences import Differences
+
 __all__ = ["Comparison", "Source", "compare"]
+
+
+class _Package(ModuleType):
+    """Once it is loaded, `drivelab.compare` is this package: scripts call it all the same."""
+
+    def __call__(self, *results: Any, force: bool = False) -> Differences:
+        """What `drivelab.lab.differences.compare` gives."""
+        from drivelab.lab.differences import compare
+
+        return compare(*results, force=force)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drivelab.database import REPLAY, REVIEW, RUN, Recorded, Row
-from drivelab.database.rows import job_tests, repeated_test
+from drivelab.database.job_rows import job_tests, repeated_job
 from drivelab.results import COMPOUND
 
 Record = dict[str, Any]
@@ -36,8 +36,8 @@ def as_review(run: Recorded) -> Record:
         "models": list(run.models),
         "tests": [
             {
-                "id": f"{run.kind} {row['test']} {row['direction']}",
-                "title": f"{row['test']}, {row['direction']}",
+                "id": f"{run.kind} {row['job']} {row['direction']}",
+                "title": f"{row['job']}, {row['direction']}",
                 "group": run.kind,
                 "model": whole["model"],
                 "state": whole["state"],
@@ -51,7 +51,7 @@ def as_review(run: Recorded) -> Record:
                 "data": _data(own),
                 "options": _options(run, row, settings),
             }
-            for row in rows.get("jobs", [])
+            for row in rows.get("measurements", [])
         ],
         "states": [{"model": whole["model"], "state": whole["state"], **own.get("state_from", {})}],
         "figures": [],
@@ -67,7 +67,7 @@ def _repeats(document: Mapping[str, Any], row: Row) -> Record | None:
     of_row = (
         item["numbers"]
         for item in repeats["jobs"]
-        if (repeated_test(item, names), item["direction"]) == (row["test"], row["direction"])
+        if (repeated_job(item, names), item["direction"]) == (row["job"], row["direction"])
     )
     return dict(next(of_row, {}))
 
@@ -92,7 +92,7 @@ def _percentiles(row: Row, rows: Iterable[Row]) -> list[Record]:
     of_row = [
         {"percentile": f"{item['percentile']:g} %", "latency_us": item["latency_us"]}
         for item in rows
-        if (item["test"], item["direction"]) == (row["test"], row["direction"])
+        if (item["job"], item["direction"]) == (row["job"], row["direction"])
     ]
     columns = [
         {"key": "percentile", "title": "Percentile", "unit": ""},
@@ -114,7 +114,7 @@ def _options(run: Recorded, row: Row, settings: Iterable[Row]) -> str:
         found = {key: own.get(key) for key in ("pacing", "queue_depth", "idle_cap_ns")}
         found |= {key: trace[key] for key in ("requests", "bytes")}
         return _words((key, value) for key, value in found.items() if value is not None)
-    found = {item["option"]: item["value"] for item in settings if item["test"] == row["test"]}
+    found = {item["option"]: item["value"] for item in settings if item["job"] == row["job"]}
     return _words(sorted(found.items()))
 
 

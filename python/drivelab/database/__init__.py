@@ -1,7 +1,7 @@
 """Runs in DuckDB files: a review's own results.duckdb, and files that runs are appended to.
 
 A file holds any number of runs, numbered from 1. Each is recorded in one transaction: as rows of
-the tables in layout.py, for queries, and as the document itself (results.json, or what `run` and
+the tables in tables.py, for queries, and as the document itself (results.json, or what `run` and
 `replay` print with --json), which `export` and `compare` read.
 
 Programs that add runs to one file take turns: they hold a lock file beside it, `.NAME.lock`, also
@@ -22,13 +22,32 @@ from typing import Any
 import duckdb
 
 from drivelab import locks, output
-from drivelab.database.layout import LAYOUT_SQL, TABLES, VERSION, Table
-from drivelab.database.rows import REPLAY, REVIEW, RUN, Row, rows
+from drivelab.database.job_rows import REPLAY, RUN, Row
+from drivelab.database.layout import Table
+from drivelab.database.rows import REVIEW, rows
+from drivelab.database.tables import LAYOUT_SQL, READABLE, TABLES, VERSION
+from drivelab.database.views import views_sql
 from drivelab.errors import RequestError, WorkError, database_reason
 
-__all__ = ["REPLAY", "REVIEW", "RUN", "Recorded", "Row", "append", "check", "read", "runs", "write"]
+__all__ = [
+    "REPLAY",
+    "REVIEW",
+    "RUN",
+    "Recorded",
+    "Row",
+    "append",
+    "check",
+    "fill",
+    "read",
+    "runs",
+    "write",
+    "written",
+]
 
 SUFFIX = ".duckdb"
+BLOCK_BYTES = 16384
+"""Of a new file, the smallest that DuckDB has: most tables of a run are small, and each of their
+columns and keys takes a block at least."""
 WAIT_S = 60.0
 """How long other programs are waited for; recording a run takes a fraction of a second."""
 
@@ -62,9 +81,23 @@ class Recorded:
 
 def write(run: Recorded, path: Path) -> None:
     """Writes a new file with one run; raises WorkError if the disk refuses."""
-    with _written(path), duckdb.connect(str(path)) as connection:
-        _create(connection)
-        _record(connection, run)
+    with written(path), duckdb.connect(":memory:") as connection:
+        place = str(path).replace("'", "''")
+        connection.execute(f"ATTACH '{place}' AS made (BLOCK_SIZE {BLOCK_BYTES})")
+        connection.execute("USE made")
+        fill(connection, run)
+        # What a full disk refuses is told here; closing a file says nothing.
+        connection.execute("CHECKPOINT made")
+        connection.execute("USE memory")
+        connection.execute("DETACH made")
+
+
+def fill(connection: Connection, run: Recorded) -> None:
+    """Makes the tables in an empty database, and puts one run into them."""
+    connection.begin()
+    _create(connection)
+    _record(connection, run)
+    connection.commit()
 
 
 def check(path: Path, option: str = "--database") -> None:
@@ -103,7 +136,7 @@ def _append(path: Path, run: Recorded, option: str) -> int:
         real = path.resolve()
         output.publish(real.parent, {real.name: lambda place: write(run, place)})
         return 1
-    with _written(path), _opened(path, option, read_only=False) as connection:
+    with written(path), _opened(path, option, read_only=False) as connection:
         connection.begin()
         if not _tables(connection):
             _create(connection)
@@ -215,6 +248,8 @@ def _check_layout(connection: Connection, path: Path, option: str, writing: bool
         raise RequestError(f'{option} "{path}": {database_reason(error)}') from None
     if version == VERSION or (not tables and writing):
         return
+    if version in READABLE and not writing:
+        return
     if "points" in tables:
         raise RequestError(
             f'{option} "{path}": the results of a sweep; `drivelab sweep SWEEP.toml --store {path} '
@@ -225,6 +260,12 @@ def _check_layout(connection: Connection, path: Path, option: str, writing: bool
             f'{option} "{path}": a DuckDB file, but none of drivelab; give one of '
             "its own, or a new name"
         )
+    if version in READABLE:
+        raise RequestError(
+            f'{option} "{path}": its tables have layout {version}, which is read only; allowed: '
+            f"{VERSION}. Give a new name; `drivelab export {path} --run N --database NEW` takes "
+            "runs over"
+        )
     raise RequestError(
         f'{option} "{path}": its tables have layout {version or 1}; allowed: {VERSION}. Give a new '
         "name, and repeat the runs that are still needed"
@@ -232,7 +273,7 @@ def _check_layout(connection: Connection, path: Path, option: str, writing: bool
 
 
 @contextlib.contextmanager
-def _written(path: Path) -> Iterator[None]:
+def written(path: Path) -> Iterator[None]:
     """What the database refuses to write, as the laboratory's error."""
     try:
         yield
@@ -248,7 +289,8 @@ def _tables(connection: Connection) -> set[str]:
 def _create(connection: Connection) -> None:
     connection.execute(LAYOUT_SQL)
     for table in TABLES.values():
-        connection.execute(table.sql)
+        for statement in (table.sql, *table.comments_sql):
+            connection.execute(statement)
 
 
 def _record(connection: Connection, run: Recorded) -> int:
@@ -258,8 +300,11 @@ def _record(connection: Connection, run: Recorded) -> int:
     run_id = int(row[0])
     found = run.rows()
     found["documents"] = [{"document": _strict(run.document), "models": _strict(run.models)}]
-    for name, items in found.items():
-        _insert(connection, TABLES[name], run_id, items)
+    for name, table in TABLES.items():
+        if name in found:
+            _insert(connection, table, run_id, found[name])
+    for statement in views_sql(connection):
+        connection.execute(statement)
     return run_id
 
 
@@ -268,8 +313,8 @@ def _strict(value: Any) -> str:
 
 
 def _insert(connection: Connection, table: Table, run_id: int, items: Sequence[Row]) -> None:
-    columns = [[item.get(name) for item in items] for name, _ in table.columns]
+    columns = [[item.get(column.name) for item in items] for column in table.columns]
     selected = ", ".join(
-        f"unnest(${index + 1}::{kind}[])" for index, (_, kind) in enumerate(table.columns)
+        f"unnest(${index + 1}::{column.kind}[])" for index, column in enumerate(table.columns)
     )
     connection.execute(f'INSERT INTO "{table.name}" SELECT {run_id}, {selected}', columns)

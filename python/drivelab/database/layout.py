@@ -1,136 +1,106 @@
-"""The tables of a results database: names, columns and types.
-
-Units are in the column names: MiB is 2^20 bytes, MB 10^6; us are microseconds of the drive's own
-time. Every table has `run_id` first, which is not repeated here.
-"""
+"""How tables of a results database are made: columns, keys, and what is said of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-VERSION = 4
-"""Of these tables; in table `layout` of every file. A file of another version is refused."""
+
+@dataclass(frozen=True)
+class Column:
+    """A column with its SQL type; `nullable` where what it tells may not exist."""
+
+    name: str
+    kind: str
+    text: str
+    nullable: bool
+    check: str = ""
+    """A condition that holds for every value; empty: none."""
+
+    @property
+    def sql(self) -> str:
+        """Its part of the statement that creates the table."""
+        limits = ("" if self.nullable else " NOT NULL") + (
+            f" CHECK ({self.check})" if self.check else ""
+        )
+        return f'"{self.name}" {self.kind}{limits}'
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: columns with their SQL types, in order, without `run_id`."""
+    """A table, without its first column: `run_id`, which all have but `layout`."""
 
     name: str
-    columns: tuple[tuple[str, str], ...]
+    text: str
+    """What a row is."""
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] | None
+    """What tells rows apart, and is watched over; None: nothing is."""
+    parent: str | None = None
+    """The table that has a row for each of these rows' `shared` columns."""
+    shared: tuple[str, ...] = ()
 
     @property
     def column_names(self) -> list[str]:
         """Names of all columns, `run_id` included."""
-        return ["run_id", *(name for name, _ in self.columns)]
+        return ["run_id", *(column.name for column in self.columns)]
 
     @property
     def sql(self) -> str:
         """The statement that creates it."""
-        columns = ", ".join(f'"{name}" {kind}' for name, kind in self.columns)
-        return f'CREATE TABLE "{self.name}" (run_id INTEGER, {columns})'
+        parts = ['"run_id" INTEGER NOT NULL', *(column.sql for column in self.columns)]
+        if self.key is not None:
+            parts.append(f"PRIMARY KEY ({_names(self.key)})")
+        if self.parent is not None:
+            shared = _names(self.shared)
+            parts.append(f'FOREIGN KEY ({shared}) REFERENCES "{self.parent}" ({shared})')
+        return f'CREATE TABLE "{self.name}" ({", ".join(parts)})'
+
+    @property
+    def comments_sql(self) -> list[str]:
+        """The statements that tell the database what the table and its columns are."""
+        found = [f"COMMENT ON TABLE \"{self.name}\" IS '{_quoted(self.text)}'"]
+        return found + [
+            f'COMMENT ON COLUMN "{self.name}"."{column.name}" IS \'{_quoted(column.text)}\''
+            for column in self.columns
+        ]
 
 
-def _table(name: str, text: str) -> Table:
-    pairs = (item.split() for item in text.split(","))
-    return Table(name, tuple((column, kind) for column, kind in pairs))
+def table(
+    name: str,
+    text: str,
+    lines: str,
+    key: Sequence[str] | None,
+    parent: Table | None = None,
+) -> Table:
+    """A table from lines of "NAME TYPE[?] [(CHECK)] what it is"; "?" allows null.
 
-
-MEASURED = "model VARCHAR, state VARCHAR, test VARCHAR"
-
-TABLES = {
-    table.name: table
-    for table in (
-        _table(
-            "runs",
-            "kind VARCHAR, schema INTEGER, engine_version VARCHAR, command_line VARCHAR,"
-            "seed UBIGINT, quick BOOLEAN, wall_s DOUBLE",
-        ),
-        _table(
-            "models",
-            "model VARCHAR, title VARCHAR, hash VARCHAR, user_capacity_bytes UBIGINT,"
-            "raw_capacity_bytes UBIGINT, family VARCHAR, released VARCHAR, controller_name VARCHAR,"
-            "firmware VARCHAR, price_usd DOUBLE, price_usd_per_gib_flash DOUBLE,"
-            "price_usd_per_gib_user DOUBLE",
-        ),
-        _table(
-            "parameters",
-            "model VARCHAR, key VARCHAR, value_json VARCHAR, unit VARCHAR, source VARCHAR,"
-            "is_default BOOLEAN",
-        ),
-        _table(
-            "states",
-            "model VARCHAR, state VARCHAR, description VARCHAR, host_write_bytes UBIGINT,"
-            "program_bytes UBIGINT, write_amplification DOUBLE, erases UBIGINT, wall_s DOUBLE",
-        ),
-        _table(
-            "tests",
-            f"{MEASURED}, kind VARCHAR, title VARCHAR, test_group VARCHAR, direction VARCHAR,"
-            "block_bytes UBIGINT, queue_depth UINTEGER, align_bytes UBIGINT, span_bytes UBIGINT,"
-            "data VARCHAR, duration_s DOUBLE, ios UBIGINT, bytes UBIGINT, iops DOUBLE,"
-            "mib_per_s DOUBLE, latency_mean_us DOUBLE, latency_max_us DOUBLE, queueing_us DOUBLE,"
-            "link_us DOUBLE, firmware_us DOUBLE, flash_us DOUBLE, cleaning_us DOUBLE,"
-            "drive_count UINTEGER, write_amplification DOUBLE, host_read_bytes UBIGINT,"
-            "unmapped_read_share DOUBLE, host_write_bytes UBIGINT, flash_program_bytes UBIGINT,"
-            "erases UBIGINT, energy_j DOUBLE, mean_power_w DOUBLE, wall_s DOUBLE",
-        ),
-        _table(
-            "jobs",
-            f"{MEASURED}, job VARCHAR, direction VARCHAR, ios UBIGINT, bytes UBIGINT, iops DOUBLE,"
-            "mib_per_s DOUBLE, latency_mean_us DOUBLE, latency_max_us DOUBLE,"
-            "write_amplification DOUBLE, flash_program_bytes UBIGINT, erases UBIGINT",
-        ),
-        _table(
-            "job_groups",
-            f"{MEASURED}, group_index UINTEGER, jobs VARCHAR, duration_s DOUBLE,"
-            "host_read_bytes UBIGINT, unmapped_read_share DOUBLE, host_write_bytes UBIGINT,"
-            "write_amplification DOUBLE, flash_program_bytes UBIGINT, erases UBIGINT,"
-            "energy_j DOUBLE",
-        ),
-        _table("job_options", f"{MEASURED}, job VARCHAR, option VARCHAR, value VARCHAR"),
-        _table("series", f"{MEASURED}, time_s DOUBLE, mib_per_s DOUBLE, latency_max_us DOUBLE"),
-        _table("zones", f"{MEASURED}, position_bytes UBIGINT, mb_per_s DOUBLE"),
-        _table(
-            "percentiles",
-            f"{MEASURED}, job VARCHAR, direction VARCHAR, percentile DOUBLE, latency_us DOUBLE",
-        ),
-        _table("counters", f"{MEASURED}, counter VARCHAR, value DOUBLE"),
-        _table(
-            "test_values",
-            f"{MEASURED}, name VARCHAR, title VARCHAR, value DOUBLE, unit VARCHAR, better VARCHAR",
-        ),
-        _table(
-            "test_cells",
-            f"{MEASURED}, table_name VARCHAR, row_index UINTEGER, column_key VARCHAR,"
-            "column_title VARCHAR, unit VARCHAR, number DOUBLE, text VARCHAR",
-        ),
-        _table(
-            "test_charts",
-            f"{MEASURED}, table_name VARCHAR, title VARCHAR, kind VARCHAR, x VARCHAR, y VARCHAR,"
-            "series VARCHAR, log_x BOOLEAN, log_y BOOLEAN",
-        ),
-        _table(
-            "repeats",
-            f"{MEASURED}, direction VARCHAR, number VARCHAR, repeat_index UINTEGER, seed UBIGINT,"
-            "value DOUBLE",
-        ),
-        _table(
-            "intervals",
-            f"{MEASURED}, direction VARCHAR, number VARCHAR, mean DOUBLE, low DOUBLE, high DOUBLE,"
-            "method VARCHAR",
-        ),
-        _table("test_remarks", f"{MEASURED}, kind VARCHAR, remark VARCHAR"),
-        _table("steady_states", f"{MEASURED}, key VARCHAR, value_json VARCHAR"),
-        _table(
-            "figures",
-            "id VARCHAR, drive VARCHAR, firmware VARCHAR, state VARCHAR, metric VARCHAR,"
-            "unit VARCHAR, relation VARCHAR, published DOUBLE, modelled DOUBLE, error_ratio DOUBLE,"
-            "satisfied BOOLEAN, role VARCHAR, model VARCHAR, test VARCHAR, model_state VARCHAR,"
-            "note VARCHAR",
-        ),
-        _table("documents", "document VARCHAR, models VARCHAR"),
+    Columns that it shares with its parent's key are not repeated in the lines.
+    """
+    shared = parent.key if parent is not None and parent.key is not None else ()
+    inherited = [c for c in parent.columns if c.name in shared] if parent is not None else []
+    own = [_column(line.strip()) for line in lines.strip().splitlines() if line.strip()]
+    return Table(
+        name,
+        text,
+        (*inherited, *own),
+        None if key is None else ("run_id", *(c.name for c in inherited), *key),
+        None if parent is None else parent.name,
+        tuple(shared) if shared else (),
     )
-}
-"""By name, in the order in which they are created."""
 
-LAYOUT_SQL = f"CREATE TABLE layout AS SELECT {VERSION}::INTEGER AS version"
+
+def _column(line: str) -> Column:
+    name, kind, text = line.split(maxsplit=2)
+    check = ""
+    if text.startswith("("):
+        check, _, text = text[1:].partition(") ")
+    return Column(name, kind.removesuffix("?"), text, kind.endswith("?"), check)
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from drivelab.names import told_apart
-from drivelab.quantities import MIB, NS_PER_US
+from drivelab.database import job_rows
+from drivelab.database.job_rows import REPLAY, RUN, Record, Row
 
-Record = Mapping[str, Any]
-Row = dict[str, Any]
-"""By column name, without `run_id`; columns that it doesn't name are null."""
-
-REVIEW, RUN, REPLAY = "review", "run", "replay"
-"""Kinds of runs, by the command that makes them."""
-
-DIRECTIONS = ("read", "write", "trim")
+REVIEW = "review"
+"""The kind of runs that `review` and `compare` make; those of others are in `job_rows`."""
 
 
 def rows(kind: str, document: Record, models: Sequence[Record]) -> dict[str, list[Row]]:
@@ -30,7 +22,7 @@ def rows(kind: str, document: Record, models: Sequence[Record]) -> dict[str, lis
         "models": [_renamed(model, name="model") for model in models],
         "parameters": _parameters(models),
     }
-    found |= {REVIEW: _review, RUN: _fio_run, REPLAY: _replay}[kind](document)
+    found |= {REVIEW: _review, RUN: job_rows.of_run, REPLAY: job_rows.of_replay}[kind](document)
     listed = {name: list(items) for name, items in found.items()}
     return {name: items for name, items in listed.items() if items}
 
@@ -51,11 +43,20 @@ def _parameters(models: Sequence[Record]) -> Iterator[Row]:
             yield {
                 "model": model["name"],
                 "key": parameter["key"],
-                "value_json": json.dumps(parameter.get("value")),
+                **_typed(parameter.get("value")),
                 "unit": parameter.get("unit"),
                 "source": parameter.get("source"),
+                "role": parameter.get("role"),
                 "is_default": parameter.get("default"),
             }
+
+
+def _typed(value: Any) -> Row:
+    """A value in the column of its type."""
+    if isinstance(value, list):
+        return {"text": ", ".join(map(str, value))}
+    column = {bool: "boolean", int: "number", float: "number", str: "text"}.get(type(value))
+    return {} if column is None else {column: value}
 
 
 def _review(document: Record) -> dict[str, Iterable[Row]]:
@@ -69,56 +70,70 @@ def _review(document: Record) -> dict[str, Iterable[Row]]:
             for row in make(test):
                 yield {**keys, **row}
 
+    def of_each_stream(make: Callable[[Record], Iterable[Row]]) -> Iterator[Row]:
+        """Rows of every stream of requests, each with the keys of its measurement."""
+
+        def of_stream(test: Record) -> Iterator[Row]:
+            if test.get("direction") is not None:
+                for row in make(test):
+                    yield {"job": test["id"], "direction": test["direction"], **row}
+
+        return of_each(of_stream)
+
     return {
         "states": document["states"],
         "tests": of_each(_test),
-        "series": of_each(_series),
+        "measurements": of_each_stream(_measurement),
+        "percentiles": of_each_stream(lambda test: job_rows.percentiles(test["latency_us"])),
+        "histogram_bins": of_each_stream(lambda test: job_rows.histogram(test["latency_us"])),
+        "latency_parts": of_each_stream(_latency_parts),
+        "series": of_each_stream(_series),
         "zones": of_each(_zones),
-        "percentiles": of_each(_percentiles),
         "counters": of_each(_counters),
         "test_values": of_each(lambda test: test.get("values") or ()),
         "test_cells": of_each(_cells),
-        "test_charts": of_each(
-            lambda test: (
-                _renamed(chart, table="table_name", by="series")
-                for chart in test.get("charts") or ()
-            )
-        ),
-        "repeats": of_each(lambda test: _repeats(test.get("repeats"), seeds)),
-        "intervals": of_each(lambda test: _intervals(test.get("repeats"))),
+        "test_charts": of_each(_charts),
         "test_remarks": of_each(_remarks),
-        "steady_states": of_each(
-            lambda test: (
-                {"key": key, "value_json": json.dumps(value)}
-                for key, value in (test.get("steady_state") or {}).items()
-            )
-        ),
+        "steady_states": of_each(_steady_states),
+        "steady_windows": of_each(_steady_windows),
+        "steady_rounds": of_each(_steady_rounds),
+        "repeats": of_each(lambda test: job_rows.repeats(test.get("repeats"), seeds)),
+        "intervals": of_each(lambda test: job_rows.intervals(test.get("repeats"))),
         "figures": (_renamed(figure, test_id="test") for figure in document["figures"]),
     }
 
 
 def _test(test: Record) -> Iterator[Row]:
-    latency = test.get("latency_us") or {}
-    split = test.get("split_mean_us") or {}
+    yield {**test, "test_group": test.get("group")}
+
+
+def _measurement(test: Record) -> Iterator[Row]:
     yield {
-        **test,
-        "test_group": test.get("group"),
-        "latency_mean_us": latency.get("mean"),
-        "latency_max_us": latency.get("max"),
-        **{f"{part}_us": value for part, value in split.items()},
+        **{key: test.get(key) for key in ("block_bytes", "queue_depth", "align_bytes")},
+        **{key: test[key] for key in ("ios", "bytes", "iops", "mib_per_s")},
+        **job_rows.latencies(test["latency_us"]),
+        "job_name": test["id"],
     }
+
+
+def _latency_parts(test: Record) -> Iterator[Row]:
+    yield from job_rows.parts(test.get("split_mean_us"), test["ios"])
+    for tail in test.get("tails") or ():
+        more = {key: tail[key] for key in ("share_of_requests", "latency_min_us")}
+        for row in job_rows.parts(tail["split_mean_us"], tail["count"]):
+            yield row | more
 
 
 def _series(test: Record) -> Iterator[Row]:
     series = test.get("series")
     if not series:
         return
-    points = zip(series["mib_per_s"], series["latency_max_us"], strict=True)
-    for index, (mib_per_s, latency_max_us) in enumerate(points):
+    columns = {key: column for key, column in series.items() if isinstance(column, list)}
+    for index, values in enumerate(zip(*columns.values(), strict=True)):
         yield {
+            **dict(zip(columns, values, strict=True)),
+            "interval_index": index,
             "time_s": index * series["interval_s"],
-            "mib_per_s": mib_per_s,
-            "latency_max_us": latency_max_us,
         }
 
 
@@ -126,16 +141,6 @@ def _zones(test: Record) -> Iterator[Row]:
     whole = test.get("pass") or {"mb_per_s": ()}
     for index, mb_per_s in enumerate(whole["mb_per_s"]):
         yield {"position_bytes": index * whole["zone_bytes"], "mb_per_s": mb_per_s}
-
-
-def _percentiles(test: Record) -> Iterator[Row]:
-    latency = test.get("latency_us") or {}
-    for percentile, latency_us in latency.get("percentiles") or ():
-        yield {
-            "direction": test.get("direction"),
-            "percentile": percentile,
-            "latency_us": latency_us,
-        }
 
 
 def _counters(test: Record) -> Iterator[Row]:
@@ -160,183 +165,41 @@ def _cells(test: Record) -> Iterator[Row]:
                 }
 
 
-def _repeats(numbers: Record | None, seeds: Sequence[int]) -> Iterator[Row]:
-    for name, found in (numbers or {}).items():
-        for index, (seed, value) in enumerate(zip(seeds, found["values"], strict=True)):
-            yield {"number": name, "repeat_index": index, "seed": seed, "value": value}
-
-
-def _intervals(numbers: Record | None) -> Iterator[Row]:
-    for name, found in (numbers or {}).items():
-        yield {"number": name, **{k: found[k] for k in ("mean", "low", "high", "method")}}
+def _charts(test: Record) -> Iterator[Row]:
+    for index, chart in enumerate(test.get("charts") or ()):
+        yield _renamed(chart, table="table_name", by="series") | {"chart_index": index}
 
 
 def _remarks(test: Record) -> Iterator[Row]:
     for kind in ("deviation", "note"):
-        for remark in test.get(f"{kind}s") or ():
-            yield {"kind": kind, "remark": remark}
+        for index, remark in enumerate(test.get(f"{kind}s") or ()):
+            yield {"kind": kind, "remark_index": index, "remark": remark}
 
 
-def job_tests(jobs: Sequence[Record]) -> list[str]:
-    """What each job of a run is called as a test: its name, of clones and namesakes with a number.
-
-    Their numbers are their own, and so are the rows of the tables.
-    """
-    return told_apart([job["jobname"] for job in jobs])
+def _steady_states(test: Record) -> Iterator[Row]:
+    found = test.get("steady_state")
+    if found:
+        yield {**found, "round_text": found["round"]}
 
 
-def _fio_run(document: Record) -> dict[str, Iterable[Row]]:
-    own = document["drivelab"]
-    keys = {"model": own.get("model"), "state": own.get("state")}
-    jobs = document["jobs"]
-    names = job_tests(jobs)
+def _steady_windows(test: Record) -> Iterator[Row]:
+    for window in (test.get("steady_state") or {}).get("variables", ()):
+        yield {**window, "steady": window["verdict"] == "steady"}
 
-    def of_each(make: Callable[[Record], Iterable[Row]]) -> Iterator[Row]:
-        for name, job in zip(names, jobs, strict=True):
-            for row in make(job):
-                yield {**keys, "test": name, "job": job["jobname"], **row}
 
-    whole = _flash_traffic(own) | {
-        "test": " ".join(dict.fromkeys(job["jobname"] for job in jobs)),
-        "kind": RUN,
-        "drive_count": 1,
-        "duration_s": math.fsum(group["duration_s"] for group in own["groups"]),
-        "ios": sum(job[direction]["total_ios"] for job in jobs for direction in DIRECTIONS),
-        "bytes": sum(job[direction]["io_bytes"] for job in jobs for direction in DIRECTIONS),
-    }
-    return {
-        "tests": [keys | whole],
-        "jobs": of_each(_fio_directions),
-        "job_groups": (
-            keys
-            | _flash_traffic(group)
-            | {
-                "test": " ".join(dict.fromkeys(group["jobs"])),
-                "group_index": group["groupid"],
-                "jobs": " ".join(group["jobs"]),
-                "duration_s": group["duration_s"],
-            }
-            for group in own["groups"]
-        ),
-        "job_options": of_each(
-            lambda job: (
-                {"option": option, "value": str(value)}
-                for option, value in job["job options"].items()
+ROUNDS_TABLE = "convergence"
+"""The table of a test that has its tracked variables round by round."""
+
+
+def _steady_rounds(test: Record) -> Iterator[Row]:
+    found = test.get("steady_state")
+    if not found:
+        return
+    windows = {window["variable"]: window for window in found["variables"]}
+    for table in test["tables"]:
+        for row in table["rows"] if table["name"] == ROUNDS_TABLE else ():
+            window = windows.get(row["variable"])
+            inside = window is not None and (
+                window["first_round"] <= row["round"] <= window["last_round"]
             )
-        ),
-        "percentiles": of_each(_fio_percentiles),
-        **_fio_repeats(own, keys, names, str(whole["test"])),
-    }
-
-
-def repeated_test(row: Record, names: Sequence[str]) -> str:
-    """The test that a row of a run's repeats is of; runs of old have jobs by name alone."""
-    return names[row["index"]] if "index" in row else str(row["job"])
-
-
-def _fio_repeats(
-    own: Record, keys: Row, names: Sequence[str], whole: str
-) -> dict[str, Iterable[Row]]:
-    """Repeats of each direction of each job, and of the whole run."""
-    found = own.get("repeats") or {"jobs": (), "numbers": {}, "seeds": ()}
-    parts = [
-        (
-            {**keys, "test": repeated_test(row, names), "direction": row["direction"]},
-            row["numbers"],
-        )
-        for row in found["jobs"]
-    ]
-    parts.append(({**keys, "test": whole}, found["numbers"]))
-    return {
-        "repeats": [of | row for of, n in parts for row in _repeats(n, found["seeds"])],
-        "intervals": [of | row for of, n in parts for row in _intervals(n)],
-    }
-
-
-def _flash_traffic(measured: Record) -> Row:
-    """Of a run's own object, or of a replay."""
-    keys = (
-        *("host_read_bytes", "unmapped_read_share", "host_write_bytes"),
-        *("write_amplification", "erases", "energy_j"),
-    )
-    found = {key: measured.get(key) for key in keys}
-    return found | {"flash_program_bytes": measured.get("flash_write_bytes")}
-
-
-def _us(latency_ns: float | None) -> float | None:
-    return None if latency_ns is None else latency_ns / NS_PER_US
-
-
-def _fio_directions(job: Record) -> Iterator[Row]:
-    for direction in DIRECTIONS:
-        part = job[direction]
-        if part["total_ios"]:
-            latency = part["lat_ns"]
-            yield {
-                "direction": direction,
-                "ios": part["total_ios"],
-                "bytes": part["io_bytes"],
-                "iops": part["iops"],
-                "mib_per_s": part["bw_bytes"] / MIB,
-                "latency_mean_us": _us(latency["mean"]),
-                "latency_max_us": _us(latency["max"]),
-                "write_amplification": part["drivelab"]["write_amplification"],
-                "flash_program_bytes": part["drivelab"]["flash_write_bytes"],
-                "erases": part["drivelab"]["erases"],
-            }
-
-
-def _fio_percentiles(job: Record) -> Iterator[Row]:
-    for direction in DIRECTIONS:
-        for percentile, latency_ns in (job[direction]["clat_ns"].get("percentile") or {}).items():
-            if latency_ns is not None and job[direction]["total_ios"]:
-                yield {
-                    "direction": direction,
-                    "percentile": float(percentile),
-                    "latency_us": _us(latency_ns),
-                }
-
-
-def _replay(document: Record) -> dict[str, Iterable[Row]]:
-    own, measured = document["drivelab"], document["replay"]
-    name = document["trace"]["file"]
-    keys = {"model": own.get("model"), "state": own.get("state"), "test": name}
-    parts = {direction: measured[direction] for direction in DIRECTIONS}
-    whole = {
-        **_flash_traffic(measured),
-        "kind": REPLAY,
-        "drive_count": 1,
-        "title": f"{name} ({document['trace']['format']}, {own.get('pacing')})",
-        "ios": sum(part["ios"] for part in parts.values()),
-        "bytes": sum(part["bytes"] for part in parts.values()),
-        **{key: measured.get(key) for key in ("duration_s", "iops", "mib_per_s")},
-    }
-    return {
-        "tests": [keys | whole],
-        "jobs": (
-            keys | _replay_direction(direction, part)
-            for direction, part in parts.items()
-            if part["ios"]
-        ),
-        "percentiles": (
-            keys
-            | {
-                "job": name,
-                "direction": direction,
-                "percentile": percentile,
-                "latency_us": latency_us,
-            }
-            for direction, part in parts.items()
-            for percentile, latency_us in part["latency_us"]["percentiles"]
-        ),
-    }
-
-
-def _replay_direction(direction: str, part: Record) -> Row:
-    return {
-        **part,
-        "job": None,
-        "direction": direction,
-        "latency_mean_us": part["latency_us"]["mean"],
-        "latency_max_us": part["latency_us"]["max"],
-    }
+            yield {**row, "in_window": inside}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drivelab.fio import buffers
+from drivelab.fio import buffers, logs, steady
 
 MODES = {
     "read": "read",
@@ -21,6 +21,7 @@ ALIASES = {
     "ba": "blockalign",
     "io_limit": "io_size",
     "wait_for_previous": "stonewall",
+    **steady.ALIASES,
 }
 _MODEL = "the drive is a model"
 IGNORED = {
@@ -31,12 +32,12 @@ IGNORED = {
     "filename": f"{_MODEL}; --drive names it",
     "directory": f"{_MODEL} without a file system",
     "thread": "the host's processes cost no time in a model",
-    "group_reporting": "it changes what is printed only; every job is reported",
+    "group_reporting": "every job is reported; only steadystate goes by it",
     "description": "it says nothing to the drive",
     "randrepeat": "runs always repeat; the seed is --seed",
     "allrandrepeat": "runs always repeat; the seed is --seed",
     "dedupe_global": "all jobs of a model draw their copies from the same contents",
-    **dict.fromkeys(buffers.OPTIONS, ""),
+    **dict.fromkeys((*buffers.OPTIONS, *logs.OPTIONS, *steady.OPTIONS), ""),
     "stonewall": "",
     "numjobs": "",
     "kb_base": "",
@@ -48,9 +49,12 @@ INSTEAD = {
     "read_iolog": "replay a trace with `drivelab replay`",
     "replay_no_stall": "replay a trace with `drivelab replay --pacing closed`",
     "replay_time_scale": "replay a trace with `drivelab replay`",
-    "write_bw_log": "throughput over time is in results.json of `drivelab review`",
-    "write_iops_log": "throughput over time is in results.json of `drivelab review`",
-    "write_lat_log": "latency over time is in results.json of `drivelab review`",
+    "log_unix_epoch": "a drive's time begins with the run and has no date",
+    "log_hist_msec": "every latency is in the file of `drivelab run --request-log`",
+    "write_hist_log": "every latency is in the file of `drivelab run --request-log`",
+    "log_compression": "logs are written as text",
+    "bwavgtime": "log_avg_msec is the interval of all logs",
+    "iopsavgtime": "log_avg_msec is the interval of all logs",
     "write_barrier": "use fsync",
 }
 """What to use in place of well-known options that are refused."""

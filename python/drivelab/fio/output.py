@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drivelab import results
 from drivelab.fio.jobs import FioJob, Workload
 from drivelab.quantities import KIB, NS_PER_MS, NS_PER_S, NS_PER_US
+
+if TYPE_CHECKING:
+    from drivelab.fio.groups import GroupRun
 
 DIRECTIONS = ("read", "write", "trim")
 Record = dict[str, Any]
@@ -23,8 +26,9 @@ _TENS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 """Upper bounds of fio's latency classes in ns, us and ms; ms go on to 2000 and beyond."""
 
 
-def to_fio_json(workload: Workload, reports: Sequence[Mapping[str, Any]], own: Record) -> Record:
-    """The document of a whole run; `reports` are the engine's, one a group; `own` is `drivelab`."""
+def to_fio_json(workload: Workload, runs: Sequence[GroupRun], own: Record) -> Record:
+    """The document of a whole run; `runs` are the groups'; `own` is `drivelab`."""
+    reports = [run.report for run in runs]
     pairs = [
         (job, measured)
         for group, report in zip(workload.groups, reports, strict=True)
@@ -43,9 +47,10 @@ def to_fio_json(workload: Workload, reports: Sequence[Mapping[str, Any]], own: R
         group_record(group, report) for group, report in zip(workload.groups, reports, strict=True)
     ]
     document["jobs"] = [
-        _job(job, measured, totals, flash_of_jobs(report, traffic)[index])
-        for group, report, traffic in zip(workload.groups, reports, groups, strict=True)
-        for index, (job, measured) in enumerate(zip(group, report["jobs"], strict=True))
+        _job(job, measured, totals, flash_of_jobs(run.report, traffic)[index])
+        | _steady(job, measured, run)
+        for group, run, traffic in zip(workload.groups, runs, groups, strict=True)
+        for index, (job, measured) in enumerate(zip(group, run.report["jobs"], strict=True))
     ]
     document["disk_util"] = []
     document["errors"] = []
@@ -174,6 +179,16 @@ def _job(
         "latency_percentile": 100.0,
         "latency_window": 0,
     }
+
+
+def _steady(job: FioJob, measured: Mapping[str, Any], run: GroupRun) -> Record:
+    """fio's `steadystate` of a job that asked for it; of a real drive fio's own."""
+    if job.steady is None:
+        return {}
+    if "fio" in measured:
+        return {"steadystate": measured["fio"]["steadystate"]}
+    judged = run.steady or {}
+    return {"steadystate": {key: value for key, value in judged.items() if key != "reached"}}
 
 
 def _direction(job: FioJob, measured: Mapping[str, Any], group_bytes_per_s: float) -> Record:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 from collections.abc import Mapping, Sequence
@@ -10,17 +9,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab import _engine, states
+from drivelab import _engine
 from drivelab import model as models
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.lab import checks
+from drivelab.lab.history import (
+    Step,
+    drive_key,
+    overrides_of,
+    reference,
+    referred,
+    state_named,
+    until_of,
+)
 from drivelab.lab.job import Job
 from drivelab.lab.running import DoneJobs, begin_jobs, checked_jobs, done_jobs, run_jobs
 from drivelab.lab.trace import Trace
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
-from drivelab.states import STATES, State
+from drivelab.states import State
 from drivelab.targets import EngineTarget, Report
 from drivelab.targets.going import EngineRun, EngineSession
 
@@ -30,13 +38,9 @@ if TYPE_CHECKING:
     from drivelab.lab.session import Session
     from drivelab.lab.steady import Steady
     from drivelab.lab.steps import Steps
+    from drivelab.lab.timeline import Window
     from drivelab.procedures.measured import Measured
     from drivelab.procedures.procedure import Procedure
-
-Step = dict[str, Any]
-"""Something that was done to a drive: {"state": NAME}, of a state from elsewhere an object with
-`name`, `place` and `sha256`; {"idle_ns": TIME}; or {"jobs": [record of a job, ...]}, with "until"
-where they ended once steady."""
 
 
 class Drive:
@@ -64,18 +68,13 @@ class Drive:
         seed: int = 1,
         scale: str | None = None,
     ) -> None:
-        overrides = [] if parameters is None else _overrides(parameters)
+        overrides = [] if parameters is None else overrides_of(parameters)
         if scale is not None:
             divisor = models.scale_divisor(checks.text("scale", scale), "scale")
             overrides.append(("scale_divisor", divisor))
-        self._model = models.load(str(model), overrides)
-        self._seed = checks.whole("seed", seed, 0, 2**63 - 1)
-        self._history: tuple[Step, ...] = ()
-        self._target: EngineTarget | None = None
-        self._prepared: dict[State, Drive] = {}
-        self._states: tuple[State, ...] = ()
-        # Threads that need one drive, as those of a cluster's worker, make it once.
-        self._making = threading.Lock()
+        self._fill(
+            models.load(str(model), overrides), checks.whole("seed", seed, 0, 2**63 - 1), (), ()
+        )
 
     @property
     def model(self) -> models.Model:
@@ -121,7 +120,7 @@ class Drive:
     def with_parameters(self, parameters: Mapping[str, object]) -> Drive:
         """A new drive of the model with more parameters changed; nothing was done to it yet."""
         found = self._like(())
-        found._model = self._model.with_overrides(_overrides(parameters))
+        found._model = self._model.with_overrides(overrides_of(parameters))
         return found
 
     def with_model(self, model: str | Path) -> Drive:
@@ -155,7 +154,7 @@ class Drive:
     def in_state(self, state: str | State) -> Drive:
         """As `prepare`, but only a plan: the work is done when somebody needs the drive."""
         if not isinstance(state, State):
-            state = _state_named(checks.text("state", state))
+            state = state_named(checks.text("state", state))
         found = self._like(({"state": state.label},))
         found._states = (state,)
         return found
@@ -166,29 +165,33 @@ class Drive:
         keep: bool = False,
         log: bool = False,
         until: Steady | None = None,
+        timeline: bool | str = False,
         progress: bool = True,
     ) -> Result:
         """Runs jobs that start together, or a trace, on a copy: this drive stays as it is.
 
         `keep`: the result holds the drive as the jobs left it (`result.drive`). `log`: it has every
         request (`result.requests`), about 100 bytes of memory each. `until`: the jobs end once a
-        metric is steady (`result.steady`). Raises RequestError for a job that can't be on this
-        drive.
+        metric is steady (`result.steady`). `timeline`: it has what every die did when
+        (`result.timeline`), of a window "2s" or "60s:62s" or from the start of the measurement.
+        Raises RequestError for a job that can't be on this drive.
         """
         # Tables take a while to load, which processes that only measure don't need.
         from drivelab.lab.result import Result
         from drivelab.lab.steady import Steady
 
         if any(isinstance(job, Trace) for job in jobs):
-            return self._replay(jobs, keep or log or until is not None, progress)
+            more = keep or log or until is not None or timeline is not False
+            return self._replay(jobs, more, progress)
         own = checked_jobs("run", jobs)
         if until is not None:
             checks.instance("until", until, Steady, "('iops')")
             own = tuple(until.endless(job) for job in own)
-        work = partial(run_jobs, self.make(), own, self._seed, log, until)
+        window = self._window(timeline)
+        work = partial(run_jobs, self.make(), own, self._seed, log, until, window=window)
         done = run_alone(f"{self.name}: {own[0].name}", work, shown=progress)
         after = self._after(done, own, until) if keep else None
-        return Result(done.report, self, own, after, done.requests, done.steady)
+        return Result(done.report, self, own, after, done.requests, done.steady, done.timeline)
 
     def steps(self, *jobs: Job, every: str | float = "1s", log: bool = False) -> Steps:
         """Runs jobs on a copy, step by step: `for step in drive.steps(job, every="1s")`.
@@ -228,12 +231,23 @@ class Drive:
 
         return Inside.of(self.make().inside())
 
+    def _window(self, timeline: bool | str) -> Window | None:
+        """What a timeline is wanted of; raises RequestError."""
+        from drivelab.lab.timeline import Window
+
+        if timeline is False:
+            return None
+        if self._model.is_disk:
+            raise RequestError("timeline: a hard disk has no dies")
+        whole = timeline is True
+        return Window() if whole else Window.of("timeline", checks.text("timeline", timeline))
+
     def _replay(self, jobs: Sequence[Job | Trace], more: bool, progress: bool) -> Result:
         """The result of a trace, which runs alone."""
         from drivelab.lab.result import Result
 
         if len(jobs) > 1 or more:
-            raise RequestError("run(): a trace runs alone, without keep, log and until")
+            raise RequestError("run(): a trace runs alone, without keep, log, until and timeline")
         work = partial(_measured, self, jobs)
         return Result(run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress), self, jobs)
 
@@ -281,19 +295,51 @@ class Drive:
         after._target = done.target
         return after
 
+    def save(self, path: str | Path) -> None:
+        """Writes the drive to a file, which `drivelab.load` reads, here or elsewhere.
+
+        It holds the recipe, not the bytes: the texts of the model, the seed, everything that was
+        done to the drive, and what it looks like inside. Raises RequestError for a place where
+        nothing can be written, and for a state that only this program has.
+        """
+        from drivelab.lab import snapshot
+
+        snapshot.save(self, Path(path))
+
     def _like(self, history: tuple[Step, ...]) -> Drive:
-        found = object.__new__(Drive)
-        found._model, found._seed, found._history = self._model, self._seed, history
         # A drive with a history keeps it, and so the state that begins it.
-        found._states = self._states if history else ()
-        found._target, found._prepared, found._making = None, {}, threading.Lock()
+        return self.of_history(self._model, self._seed, history, self._states if history else ())
+
+    @classmethod
+    def of_history(
+        cls, model: models.Model, seed: int, history: tuple[Step, ...], begun: tuple[State, ...]
+    ) -> Drive:
+        """A drive to which all this was done, `begun` with these states; not made yet."""
+        found = object.__new__(cls)
+        found._fill(model, seed, history, begun)
         return found
+
+    def _fill(
+        self, model: models.Model, seed: int, history: tuple[Step, ...], begun: tuple[State, ...]
+    ) -> None:
+        self._model, self._seed, self._history, self._states = model, seed, history, begun
+        self._target: EngineTarget | None = None
+        self._prepared: dict[State, Drive] = {}
+        # Threads that need one drive, as those of a cluster's worker, make it once.
+        self._making = threading.Lock()
 
     def make(self) -> EngineTarget:
         """The engine's drive; what was done to it is done again if it isn't here."""
         with self._making:
             if self._target is None:
                 self._target = run_alone(f"{self.name}: as it was", self._replayed, shown=False)
+            return self._target
+
+    def make_with(self, progress: TaskProgress) -> EngineTarget:
+        """The same, as a task that one can watch."""
+        with self._making:
+            if self._target is None:
+                self._target = self._replayed(progress)
             return self._target
 
     def _replayed(self, progress: TaskProgress) -> EngineTarget:
@@ -309,7 +355,7 @@ class Drive:
                 target.idle(step["idle_ns"])
             else:
                 jobs = [Job.of_record(record) for record in step["jobs"]]
-                until = _until(step)
+                until = until_of(step)
                 target = run_jobs(target, jobs, self._seed, False, until, part).target
         return target
 
@@ -323,17 +369,21 @@ class Drive:
         known: dict[str, Any] = {"request": self._model.request}
         known["overrides"] = list(self._model.overrides)
         known |= {"seed": self._seed, "history": self._history, "hash": self._model.hash}
-        return known | {"states": [_reference(state) for state in self._states]}
+        return known | {"states": [reference(state) for state in self._states]}
+
+    @property
+    def begun(self) -> tuple[State, ...]:
+        """The state that begins the history, if one does."""
+        return self._states
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self._model = models.load(state["request"], state["overrides"])
-        if self._model.hash != state["hash"]:
+        model = models.load(state["request"], state["overrides"])
+        if model.hash != state["hash"]:
             raise RequestError(
                 f'model "{state["request"]}": it has changed since this drive was stored'
             )
-        self._seed, self._history = state["seed"], state["history"]
-        self._states = tuple(_referred(item) for item in state["states"])
-        self._target, self._prepared, self._making = None, {}, threading.Lock()
+        begun = tuple(referred(item) for item in state["states"])
+        self._fill(model, state["seed"], state["history"], begun)
 
     def __repr__(self) -> str:
         words = [repr(self.name)]
@@ -344,48 +394,6 @@ class Drive:
         done = [*(state.name for state in self._states), *steps[len(self._states) :]]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
-
-
-def _until(step: Step) -> Steady | None:
-    """When jobs that were done to a drive ended."""
-    if "until" not in step:
-        return None
-    from drivelab.lab.steady import Steady
-
-    return Steady.of_record(step["until"])
-
-
-def _state_named(name: str) -> State:
-    """A state by name; packages are looked at only for one that isn't drivelab's."""
-    if name in STATES:
-        return STATES[name]
-    from drivelab import plugins
-
-    return plugins.find_state(name, "state")
-
-
-def _reference(state: State) -> Any:
-    """A state for another process."""
-    if state.origin is None:
-        return state.name
-    from drivelab import plugins
-
-    return plugins.reference(state)
-
-
-def _referred(known: Any) -> State:
-    """The state of a reference."""
-    if isinstance(known, str):
-        return states.find(known)
-    from drivelab import plugins
-
-    return plugins.referred(known)
-
-
-def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_version: str) -> str:
-    """The key of a drive, from all that it follows from."""
-    known = [model_hash, seed, history, engine_version]
-    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
 
 
 def measured(drive: Drive, jobs: Sequence[Job | Trace]) -> Report:
@@ -400,26 +408,3 @@ def _measured(drive: Drive, jobs: Sequence[Job | Trace], progress: TaskProgress)
         return jobs[0].replayed(drive.make().clone(), drive.seed, state, progress)
     own = checked_jobs("run", jobs)
     return run_jobs(drive.make(), own, drive.seed, False, None, progress).report
-
-
-def _overrides(parameters: object) -> list[tuple[str, str]]:
-    """Parameters as `--set` takes them; raises RequestError."""
-    if not isinstance(parameters, Mapping):
-        raise RequestError(
-            f"parameters = {parameters!r}: allowed: names with values, as {{'spare_ratio': 0.28}}"
-        )
-    return [(checks.text("parameter", key), _text(key, item)) for key, item in parameters.items()]
-
-
-def _text(key: str, value: object) -> str:
-    """A parameter's value as `--set` takes it."""
-    value = checks.plain(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_text(key, item) for item in value)}]"
-    raise RequestError(f"{key} = {value!r}: a parameter is a number, a text or a list of them")

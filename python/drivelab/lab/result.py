@@ -18,6 +18,7 @@ from drivelab.targets import Report
 if TYPE_CHECKING:
     from drivelab.lab.drive import Drive
     from drivelab.lab.plots import Plots
+    from drivelab.lab.timeline import Timeline
 
 TIMES = ("mean", "stddev", "min", *results.QUOTED_PERCENTILES, "max")
 
@@ -37,7 +38,9 @@ class Result:
         after: Drive | None = None,
         requests: pl.DataFrame | None = None,
         steady: Mapping[str, Any] | None = None,
+        timeline: Timeline | None = None,
     ) -> None:
+        self._timeline = timeline
         self._requests = requests
         self._steady = steady
         self._report = report
@@ -79,6 +82,14 @@ class Result:
         return self._requests
 
     @property
+    def timeline(self) -> Timeline:
+        """What dies, channels and requests did when; raises RequestError unless the run was to
+        keep a `timeline`."""
+        if self._timeline is None:
+            raise RequestError("timeline: the run kept none; ask for run(..., timeline=True)")
+        return self._timeline
+
+    @property
     def steady(self) -> dict[str, Any] | None:
         """Whether and how the run got steady, if it was to run `until` it was."""
         return None if self._steady is None else dict(self._steady)
@@ -97,6 +108,7 @@ class Result:
             found.append(
                 f"{self._steady['metric']} was not steady after {self._steady['rounds']} rounds"
             )
+        found += self._timeline.notes if self._timeline is not None else []
         if note := counters.unmapped_note(self.totals["unmapped_read_share"]):
             found.append(note)
         return found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from drivelab.errors import RequestError
 from drivelab.lab import checks
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from drivelab.lab.steady import Steady
+    from drivelab.lab.steps import Step
+    from drivelab.lab.timeline import Recording, Timeline, Window
 
 ROUND_SHARE = 0.1
 """Share of the remaining progress that a round takes: nobody knows how many there will be."""
@@ -33,6 +35,7 @@ class DoneJobs:
     report: Report
     requests: pl.DataFrame | None
     steady: dict[str, Any] | None = None
+    timeline: Timeline | None = None
 
 
 def checked_jobs(method: str, jobs: Sequence[object]) -> tuple[Job, ...]:
@@ -103,33 +106,69 @@ def run_jobs(
     log: bool,
     until: Steady | None,
     progress: TaskProgress,
+    window: Window | None = None,
 ) -> DoneJobs:
-    """Runs jobs on a copy of a drive to their end, or until they are steady."""
-    run = begin_jobs(target, jobs, seed, log)
+    """Runs jobs on a copy of a drive to their end, or until they are steady; with a timeline of a
+    window."""
+    run = begin_jobs(target, jobs, seed, log or window is not None)
+    recording = _recording(run, window)
+    steady = None
     if until is None:
         run.advance(FOR_EVER_NS, progress)
-        return done_jobs(run, jobs, log)
-    steady = _until_steady(run, until, progress)
-    return done_jobs(run, jobs, log, steady)
+    else:
+        steady = until_steady(run, until, progress)
+    done = done_jobs(run, jobs, log or window is not None, steady)
+    if recording is None:
+        return done
+    assert done.requests is not None
+    timeline = recording.timeline(done.requests, done.report["start_ns"])
+    return replace(done, requests=done.requests if log else None, timeline=timeline)
 
 
-def _until_steady(run: EngineRun, until: Steady, progress: TaskProgress) -> dict[str, Any]:
+def _recording(run: EngineRun, window: Window | None) -> Recording | None:
+    """The timeline in the making, if one is wanted."""
+    if window is None:
+        return None
+    from drivelab.lab.timeline import Recording
+
+    return Recording(run, window)
+
+
+class Criterion(Protocol):
+    """When jobs are steady: asked after every round of equal length."""
+
+    @property
+    def every_ns(self) -> int:
+        """Length of a round."""
+
+    @property
+    def ramp_ns(self) -> int:
+        """When the first one begins, after all jobs have begun to measure."""
+
+    def judge(self, steps: Sequence[Step]) -> dict[str, Any]:
+        """What the rounds so far say: whether it is `reached`, and whatever else."""
+
+
+def until_steady(
+    run: EngineRun, until: Criterion, progress: TaskProgress, share: float = 1.0
+) -> dict[str, Any]:
+    """Runs jobs until they are steady, or to their end; what was judged last."""
     from drivelab.lab.steps import Walk
 
     # Rounds begin when all jobs measure: one with a part of a ramp in it is none.
-    _, from_ns = run.measures_from_ns
-    if from_ns > run.target.now_ns and run.advance(from_ns, progress, ROUND_SHARE):
-        return until.verdict([])
+    from_ns = run.measures_from_ns[1] + until.ramp_ns
+    if from_ns > run.target.now_ns and run.advance(from_ns, progress, share * ROUND_SHARE):
+        return until.judge([])
     walk = Walk(run, until.every_ns)
-    rounds: list[float | None] = []
-    verdict = until.verdict(rounds)
-    left = 1.0 - ROUND_SHARE
+    rounds: list[Step] = []
+    verdict = until.judge(rounds)
+    left = share * (1.0 - ROUND_SHARE)
     while not walk.ended and not verdict["reached"]:
         step = walk.advance(progress, left * ROUND_SHARE)
         left -= left * ROUND_SHARE
         # What is left of a round at the end of the jobs is none.
         if not walk.ended:
-            rounds.append(getattr(step, until.metric))
-        verdict = until.verdict(rounds)
+            rounds.append(step)
+        verdict = until.judge(rounds)
     walk.stop()
     return verdict

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from drivelab.errors import RequestError, nearest
 from drivelab.lab import checks
 from drivelab.lab.job import Job
 from drivelab.procedures.pts.steady_state import WINDOW_ROUNDS, last_window
 from drivelab.quantities import NS_PER_S
+
+if TYPE_CHECKING:
+    from drivelab.lab.steps import Step
 
 Metric = Literal["iops", "mib_per_s", "latency_mean_us", "write_amplification"]
 
@@ -38,11 +41,14 @@ class Steady:
                 f"There are: {', '.join(known)}"
             )
         self.metric = metric
+        self.ramp_ns = 0
+        """Rounds begin at once when the jobs measure."""
         # As files can hold them.
         self.every: Any = checks.plain(every)
         self.limit: Any = checks.plain(limit)
         self.every_ns = checks.time_ns("every", every, 1)
-        if checks.time_ns("limit", limit, 1) < WINDOW_ROUNDS * self.every_ns:
+        self.limit_ns = checks.time_ns("limit", limit, 1)
+        if self.limit_ns < WINDOW_ROUNDS * self.every_ns:
             raise RequestError(
                 f"limit = {limit!r}: allowed: at least {WINDOW_ROUNDS} rounds of {every!r}"
             )
@@ -52,6 +58,10 @@ class Steady:
         if any(key in job.options for key in _ENDS):
             return job
         return job.with_options(time_based=True, runtime=self.limit)
+
+    def judge(self, steps: Sequence[Step]) -> dict[str, Any]:
+        """What the last window of these rounds says."""
+        return self.verdict([getattr(step, self.metric) for step in steps])
 
     def record(self) -> dict[str, Any]:
         """As JSON has it."""

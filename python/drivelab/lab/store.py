@@ -13,7 +13,7 @@ import duckdb
 
 from drivelab import _engine
 from drivelab.errors import RequestError, WorkError, database_reason
-from drivelab.lab.drive import drive_key
+from drivelab.lab.history import drive_key
 from drivelab.lab.points import Point, point_key
 from drivelab.targets import Report
 
@@ -109,6 +109,30 @@ def opened(place: str | Path | None) -> Iterator[Store]:
                 f'store "{place}": can\'t be written, and not every point is in it; copy it '
                 "elsewhere"
             ) from None
+
+
+def is_store(place: str | Path) -> bool:
+    """Whether a file or folder holds points of studies."""
+    file = file_of(place)
+    if not file.is_file():
+        return False
+    try:
+        with duckdb.connect(str(file), read_only=True) as connection:
+            names = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+    except duckdb.Error:
+        return False
+    return {"layout", "points"} <= names
+
+
+def rows(place: str | Path) -> list[dict[str, Any]]:
+    """All points of a store, in the order in which they came: its columns by name.
+
+    Raises RequestError for a place that is none.
+    """
+    with _connected(place, read_only=True) as connection:
+        found = connection.execute("SELECT * FROM points ORDER BY rowid")
+        names = [column[0] for column in found.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def merge(places: Sequence[str | Path], into: str | Path) -> tuple[int, int]:

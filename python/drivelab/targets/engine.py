@@ -7,12 +7,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from numpy.typing import NDArray
+
 from drivelab import _engine
 from drivelab.errors import RequestError, WorkError
 from drivelab.model import Model
 from drivelab.progress import TaskProgress
 from drivelab.targets.target import Original, Report
 from drivelab.workload import Job, Requests, jobs_to_json
+
+Columns = dict[str, NDArray[Any]]
+"""Columns of one length, by name."""
 
 PARTITION_KEYS = ("partition_bytes", "member.partition_bytes")
 
@@ -75,6 +80,15 @@ class EngineTarget:
         """Columns of every block, and of every die; empty of a hard disk."""
         return self._drive.inside()
 
+    def record_timeline(self, from_ns: int, until_ns: int, most: int) -> None:
+        """Notes from now on what dies and buses do: what begins in this time of the drive's clock,
+        the first `most` operations of each member of an array."""
+        _engine.record_timeline(self._drive, from_ns, until_ns, most)
+
+    def take_timeline(self) -> tuple[Columns, int]:
+        """What was noted, and how many operations found no room; nothing is noted from now on."""
+        return _engine.take_timeline(self._drive)
+
     def variant(self, overrides: Sequence[tuple[str, str]]) -> EngineTarget:
         """A new drive of the same model with other parameters; raises RequestError."""
         return EngineTarget(self._model.with_overrides(overrides), self._seed)
@@ -90,20 +104,32 @@ class EngineTarget:
         self, job: Job, requests: Requests, progress: TaskProgress, share: float = 1.0
     ) -> Report:
         """Runs given requests; raises RequestError for one that can't be."""
+        return self._run_requests(job, requests, progress, share, False)[0]
+
+    def run_requests_logged(
+        self, job: Job, requests: Requests, progress: TaskProgress, share: float = 1.0
+    ) -> tuple[Report, Columns]:
+        """The same, and every request of it."""
+        report, columns = self._run_requests(job, requests, progress, share, True)
+        assert columns is not None
+        return report, columns
+
+    def _run_requests(
+        self, job: Job, requests: Requests, progress: TaskProgress, share: float, log: bool
+    ) -> tuple[Report, Columns | None]:
         engine_progress = _engine.Progress()
         with engine_errors(), progress.stage(share, engine_progress):
-            report: Report = json.loads(
-                self._drive.run_requests(
-                    job.to_json(),
-                    requests.op,
-                    requests.lba,
-                    requests.sector_count,
-                    requests.arrival_ns,
-                    engine_progress,
-                    requests.program,
-                )
+            report, columns = self._drive.run_requests(
+                job.to_json(),
+                requests.op,
+                requests.lba,
+                requests.sector_count,
+                requests.arrival_ns,
+                engine_progress,
+                requests.program,
+                log,
             )
-        return report
+        return json.loads(report), columns
 
     def idle(self, duration_ns: int) -> None:
         """Lets virtual time pass without commands."""

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from drivelab import _engine
 from drivelab.progress import TaskProgress
-from drivelab.targets.engine import EngineTarget, engine_errors
+from drivelab.targets.engine import Columns, EngineTarget, engine_errors
 from drivelab.targets.target import Report
 from drivelab.workload import Job, jobs_to_json
-
-Columns = dict[str, NDArray[Any]]
 
 FOR_EVER_NS = 2**64 - 1
 """A time that never comes."""
@@ -24,8 +22,11 @@ FOR_EVER_NS = 2**64 - 1
 class EngineRun:
     """Jobs that run in pieces. Raises RequestError for a job that can't be."""
 
-    def __init__(self, target: EngineTarget, jobs: Sequence[Job], log: bool) -> None:
-        self.target = target.clone()
+    def __init__(
+        self, target: EngineTarget, jobs: Sequence[Job], log: bool, copy: bool = True
+    ) -> None:
+        """On a copy of the drive, or on the drive itself."""
+        self.target = target.clone() if copy else target
         """The drive as the jobs have left it so far: to look at while they run."""
         with engine_errors():
             self._run = _engine.Run(self.target.engine, jobs_to_json(jobs), log)

@@ -26,10 +26,19 @@ def results(tmp_path: Path) -> Path:
 
 def review() -> dict[str, Any]:
     """A review of one model."""
+    [usual, _] = documents.model()["parameters"]
+    parameters = {"parameters": [usual | item for item in X25_M["parameters"]]}
     return documents.review(
-        *(documents.stream() | test | {"pass": None} for test in TESTS),
-        models=[X25_M | {"hash": "0" * 64}],
+        *(whole(test) for test in TESTS),
+        models=[documents.model() | X25_M | {"hash": "0" * 64} | parameters],
     )
+
+
+def whole(test: dict[str, Any]) -> dict[str, Any]:
+    """A test's record with all that one has."""
+    usual = documents.stream()
+    latency = {"latency_us": usual["latency_us"] | test.get("latency_us", {})}
+    return usual | test | {"pass": None} | latency
 
 
 def test_all_figures_and_orderings_as_one_document(
@@ -159,8 +168,8 @@ def test_a_folder_and_a_run_of_a_database_give_the_same_figures(
     [
         ({"models": [{}]}, "models[0] lacks name, title, hash"),
         ({"drivelab": []}, "schema None is not readable"),
-        ({"tests": [{"kind": "stream"}]}, "tests[0] lacks id, title, model, state"),
-        ({"tests": {}}, "tests is not a list"),
+        ({"tests": [{"kind": "stream"}]}, "tests[0] lacks id, title, group, model, state"),
+        ({"tests": {}}, "tests is {}; allowed: a list"),
     ],
 )
 def test_damaged_results_are_refused_in_one_line(

@@ -13,7 +13,9 @@ RECORDED = Path(__file__).parent / "recorded"
 
 def recorded(job: Job) -> measurement.Record:
     entry = json.loads((RECORDED / "fio-3.33.json").read_text())
-    return measurement.job_report(job, entry, measurement.read_logs(RECORDED, "log0"))
+    return measurement.job_report(
+        job, entry, measurement.read_logs(measurement.log_texts(RECORDED, "log0"), {})
+    )
 
 
 def mixed(interval_ns: int = 500_000_000) -> Job:

@@ -12,6 +12,7 @@
 mod commands;
 pub(crate) mod events;
 mod reads;
+mod recording;
 mod slot;
 mod turn;
 mod writes;

@@ -4,6 +4,9 @@
 
 mod calendar;
 mod dies;
+mod recording;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 use drivelab_nand::{DieIndex, FlashTiming, Ppn, UnitLayout};
@@ -16,6 +19,7 @@ use dies::Dies;
 
 pub(crate) use dies::BusyTime;
 pub use dies::DieWork;
+pub use recording::{Recording, Stretch, Work};
 pub(crate) use wait::FlashWait;
 
 /// For how long parts of flash have worked since the drive was made.
@@ -56,6 +60,13 @@ pub(crate) struct Flash {
     channels: Vec<Calendar>,
     read_path: Calendar,
     work: WorkTime,
+    /// What was done when, if somebody wants to look at it.
+    recording: Option<Box<Recording>>,
+    /// Whether reads are more than sensing and a transfer: a bus that is held meanwhile, a recording. One question for
+    /// both, so that drives that do neither answer no other.
+    careful: bool,
+    /// Pages of a unit; 0 while a recording is made, which programs find out where they would begin with the first.
+    plain_pages: u32,
 }
 
 impl Flash {
@@ -72,12 +83,29 @@ impl Flash {
             channels: vec![Calendar::default(); geometry.channel_count as usize],
             read_path: Calendar::default(),
             work: WorkTime::default(),
+            recording: None,
+            careful: timing.hold_bus_while_reading,
+            plain_pages: layout.pages_per_unit,
             layout,
             timing,
             read_path_bytes_per_s,
         };
         flash.usual = (unit_bytes, flash.bus_ns(unit_bytes, 1));
         flash
+    }
+
+    /// Notes from now on what is done when.
+    pub(crate) fn record(&mut self, recording: Recording) {
+        self.recording = Some(Box::new(recording));
+        self.careful = true;
+        self.plain_pages = 0;
+    }
+
+    /// What has been noted; nothing is from now on.
+    pub(crate) fn take_recording(&mut self) -> Option<Recording> {
+        self.careful = self.timing.hold_bus_while_reading;
+        self.plain_pages = self.layout.pages_per_unit;
+        self.recording.take().map(|recording| *recording)
     }
 
     /// Bus time of each of `pages` of which so many bytes are wanted in all.
@@ -149,7 +177,7 @@ impl Flash {
     fn reserve(&mut self, sensing: Sensing, ready: Nanos, now: Nanos) -> (Nanos, Nanos) {
         let Sensing { die, pages, bytes, is_cleaning } = sensing;
         let timing = &self.timing;
-        let (read_ns, holds_bus) = (timing.read_ns, timing.hold_bus_while_reading);
+        let (read_ns, careful) = (timing.read_ns, self.careful);
         let bus_ns =
             if (bytes, pages) == (self.usual.0, 1) { self.usual.1 } else { self.bus_ns(bytes, pages) };
         let bus_ns = bus_ns + timing.decode_ns;
@@ -157,8 +185,9 @@ impl Flash {
         let mut at = self.dies.free_from(die, ready);
         for _ in 0..pages {
             let begin = at;
-            let bus_start = if holds_bus {
-                channel.reserve(now, begin, read_ns + bus_ns) + read_ns
+            let bus_start = if careful {
+                let recording = self.recording.as_deref_mut();
+                reserve_carefully(channel, recording, timing, sensing, (begin, bus_ns, now))
             } else {
                 channel.reserve(now, begin + read_ns, bus_ns)
             };
@@ -227,13 +256,43 @@ impl Flash {
         now: Nanos,
         is_cleaning: bool,
     ) -> Nanos {
-        let bus_ns = self.page_bus_ns;
-        let mut end = now;
         debug_assert!(
             ready <= self.dies.free_from(die, now),
             "reads would wait for a program that has not begun"
         );
-        for index in 0..self.layout.pages_per_unit {
+        let pages = self.plain_pages;
+        if pages == 0 {
+            return self.program_noted(die, page, ready, now, is_cleaning);
+        }
+        self.program_pages::<false>((die, page, pages), ready, now, is_cleaning)
+    }
+
+    /// The same while a recording is made.
+    #[cold]
+    #[inline(never)]
+    fn program_noted(
+        &mut self,
+        die: DieIndex,
+        page: u32,
+        ready: Nanos,
+        now: Nanos,
+        is_cleaning: bool,
+    ) -> Nanos {
+        self.program_pages::<true>((die, page, self.layout.pages_per_unit), ready, now, is_cleaning)
+    }
+
+    #[allow(clippy::inline_always, reason = "a part of a function that is inlined itself")]
+    #[inline(always)]
+    fn program_pages<const NOTED: bool>(
+        &mut self,
+        (die, page, pages): (DieIndex, u32, u32),
+        ready: Nanos,
+        now: Nanos,
+        is_cleaning: bool,
+    ) -> Nanos {
+        let bus_ns = self.page_bus_ns;
+        let mut end = now;
+        for index in 0..pages {
             let begin = self.dies.free_from(die, ready);
             let channel = &mut self.channels[self.layout.channel_of(die) as usize];
             let start = channel.reserve(now, begin, bus_ns);
@@ -242,6 +301,19 @@ impl Flash {
             self.work.bus_ns += bus_ns;
             self.work.program_ns += program_ns;
             self.dies.occupy(die, start, end, is_cleaning);
+            if NOTED && let Some(recording) = &mut self.recording {
+                let (begin_ns, bus_begin_ns, bus_end_ns, end_ns) = (start, start, start + bus_ns, end);
+                let work = Work::Program;
+                recording.note(Stretch {
+                    work,
+                    die,
+                    is_cleaning,
+                    begin_ns,
+                    bus_begin_ns,
+                    bus_end_ns,
+                    end_ns,
+                });
+            }
         }
         end
     }
@@ -252,6 +324,11 @@ impl Flash {
         let end = begin + self.timing.erase_ns;
         self.work.erase_ns += self.timing.erase_ns;
         self.dies.occupy(die, begin, end, is_cleaning);
+        if let Some(recording) = &mut self.recording {
+            let (begin_ns, bus_begin_ns, bus_end_ns, end_ns) = (begin, begin, begin, end);
+            let work = Work::Erase;
+            recording.note(Stretch { work, die, is_cleaning, begin_ns, bus_begin_ns, bus_end_ns, end_ns });
+        }
         end
     }
 
@@ -279,48 +356,35 @@ impl Flash {
     }
 }
 
+/// Reserves the bus for a page that is sensed from `begin` on, and while it is, if it is held; notes it, if somebody wants
+/// to look. When the page moves.
+#[cold]
+#[inline(never)]
+fn reserve_carefully(
+    channel: &mut Calendar,
+    recording: Option<&mut Recording>,
+    timing: &FlashTiming,
+    sensing: Sensing,
+    (begin_ns, bus_ns, now): (Nanos, Nanos, Nanos),
+) -> Nanos {
+    let Sensing { die, is_cleaning, .. } = sensing;
+    let read_ns = timing.read_ns;
+    let (bus_begin_ns, bus_start) = if timing.hold_bus_while_reading {
+        let held = channel.reserve(now, begin_ns, read_ns + bus_ns);
+        (held, held + read_ns)
+    } else {
+        let start = channel.reserve(now, begin_ns + read_ns, bus_ns);
+        (start, start)
+    };
+    if let Some(recording) = recording {
+        let (work, end_ns) = (Work::Read, bus_start + bus_ns);
+        let bus_end_ns = end_ns;
+        recording.note(Stretch { work, die, is_cleaning, begin_ns, bus_begin_ns, bus_end_ns, end_ns });
+    }
+    bus_start
+}
+
 /// How long a die stays busy after a read, in drives that are broken on purpose.
 fn sabotaged_hold_ns() -> Nanos {
     if sabotage::is(Sabotage::ReadHoldsDie) { drivelab_sim::time::SECOND } else { 0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use drivelab_nand::Geometry;
-
-    #[test]
-    fn bytes_of_several_pages_cost_the_bus_no_more_than_one_page_of_them() {
-        let geometry = Geometry {
-            channel_count: 1,
-            dies_per_channel: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 4,
-            pages_per_block: 8,
-            page_bytes: 4096,
-            oob_bytes: 0,
-            two_plane: false,
-        };
-        let timing = FlashTiming {
-            read_ns: 50_000,
-            program_fast_ns: 200_000,
-            program_slow_ns: 200_000,
-            erase_ns: 1_000_000,
-            command_ns: 0,
-            decode_ns: 0,
-            bus_bytes_per_s: 40_960_000,
-            lockstep_channels: 1,
-            hold_bus_while_reading: false,
-        };
-        let layout = UnitLayout::new(geometry, 4096).unwrap();
-        let taken = |pages, bytes| {
-            let mut flash = Flash::new(layout, timing, 0);
-            flash.sense(Sensing { die: DieIndex(0), pages, bytes, is_cleaning: true }, 0);
-            flash.work().bus_ns
-        };
-        assert_eq!(taken(1, 4096), 100_000);
-        for bytes in (512..=8192).step_by(512) {
-            assert_eq!(taken(2, bytes), bytes * 100_000 / 4096, "{bytes} bytes of two pages");
-        }
-    }
 }

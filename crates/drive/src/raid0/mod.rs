@@ -117,6 +117,11 @@ impl<D: Device> Raid0<D> {
         self.ports.iter().map(|port| &port.device)
     }
 
+    /// The drives, to change.
+    pub(crate) fn members_mut(&mut self) -> impl Iterator<Item = &mut D> {
+        self.ports.iter_mut().map(|port| &mut port.device)
+    }
+
     /// Where sectors lie.
     #[must_use]
     pub fn stripes(&self) -> &Stripes {

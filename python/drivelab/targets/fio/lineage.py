@@ -8,7 +8,7 @@ writes of its preparation, unless nobody changed anything since.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Never, TypeVar
@@ -90,11 +90,20 @@ class Lineage:
             f"{self._name}: the test changes parameters of a model, and a real drive has none"
         )
 
-    def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
-        """Runs jobs that start together; raises RequestError for a job that can't be."""
-        report = self._in_turn(partial(self._drive.run, jobs, progress, share))
+    def run(
+        self,
+        jobs: Sequence[Job],
+        progress: TaskProgress,
+        share: float = 1.0,
+        more: Sequence[Mapping[str, str]] = (),
+    ) -> Report:
+        """Runs jobs that start together; raises RequestError for a job that can't be.
+
+        `more` are options of fio for each of them.
+        """
+        report = self._in_turn(partial(self._drive.run, jobs, progress, share, more))
         if any(job.rw not in READS for job in jobs):
-            self._note(partial(self._drive.run, jobs, progress, 0.0), changes=True)
+            self._note(partial(self._drive.run, jobs, progress, 0.0, more), changes=True)
         return report
 
     def run_requests(

@@ -220,7 +220,8 @@ def _series(
     """Buckets over time. fio's logs end with the last whole window; what is left is the last's."""
     ios, moved = measured["total_ios"], measured["io_bytes"]
     throughput = logs.get(f"bw {direction}")
-    if not throughput:
+    each = logs.get(f"moved {direction}")
+    if not throughput and not each:
         latency = latency_report(measured["lat_ns"])
         return no_series(moved, ios, runtime_ns, latency["max"] if latency else None)
     interval_ns = job.series_interval_ns
@@ -230,10 +231,21 @@ def _series(
     for time_ms, value in logs.get(f"lat {direction}", ()):
         index = _bucket(time_ms, interval_ns, count)
         longest[index] = max(value, longest[index] or 0)
+    if each:
+        amounts = [[0] * count, [0] * count]
+        for time_ms, size in each:
+            index = _bucket(time_ms, interval_ns, count)
+            amounts[0][index] += size
+            amounts[1][index] += 1
+    else:
+        amounts = [
+            _spread(throughput or (), KIB, moved, interval_ns, count),
+            _spread(logs.get(f"iops {direction}", ()), 1, ios, interval_ns, count),
+        ]
     return {
         "interval_ns": interval_ns,
-        "bytes": _spread(throughput, KIB, moved, interval_ns, count),
-        "ios": _spread(logs.get(f"iops {direction}", ()), 1, ios, interval_ns, count),
+        "bytes": amounts[0],
+        "ios": amounts[1],
         "latency_mean_ns": [None] * count,
         "latency_max_ns": longest,
     }
@@ -267,12 +279,30 @@ def _spread(rows: Rows, unit: int, total: int, interval_ns: int, count: int) -> 
     return whole
 
 
-def read_logs(folder: Path, name: str) -> dict[str, Rows]:
-    """The logs of one job, by kind and direction; none if fio wrote none."""
+def log_texts(folder: Path, name: str) -> dict[str, str]:
+    """The logs of one job as fio wrote them, by kind; none if it wrote none."""
+    found = {}
+    for kind in ("bw", "clat", "iops", "lat", "slat"):
+        paths = sorted(folder.glob(f"{name}_{kind}.*.log"))
+        if paths:
+            found[kind] = "".join(path.read_text(encoding="ascii") for path in paths)
+    return found
+
+
+def read_logs(texts: Mapping[str, str], more: Mapping[str, str]) -> dict[str, Rows]:
+    """The logs of one job, by kind and direction, written with these options besides one's own.
+
+    Where each request has a row, `moved` stands in place of rates: its bytes.
+    """
+    each = more.get("log_avg_msec") == "0"
     found: dict[str, list[tuple[int, int]]] = {}
-    for kind in ("bw", "iops", "lat"):
-        for path in sorted(folder.glob(f"{name}_{kind}.*.log")):
-            for line in path.read_text(encoding="ascii").splitlines():
-                time_ms, value, direction, *_ = (int(field) for field in line.split(","))
-                found.setdefault(f"{kind} {DIRECTIONS[direction]}", []).append((time_ms, value))
+    for kind in ("lat",) if each else ("bw", "iops", "lat"):
+        for line in texts.get(kind, "").splitlines():
+            time_ms, value, direction, size, *_ = (int(field) for field in line.split(","))
+            name = DIRECTIONS[direction]
+            if each:
+                found.setdefault(f"moved {name}", []).append((time_ms, size))
+            # The mean of an interval isn't the longest of it.
+            if kind != "lat" or each or more.get("log_max_value") != "0":
+                found.setdefault(f"{kind} {name}", []).append((time_ms, value))
     return dict(found)

@@ -69,9 +69,9 @@ def measuring_options(job: Job) -> dict[str, str]:
     }
 
 
-def log_options(job: Job, name: str) -> dict[str, str]:
+def log_options(job: Job, name: str, always: bool = False) -> dict[str, str]:
     """Logs of throughput and of the longest latency in every interval of the job's series."""
-    if job.series_interval_ns > LOG_INTERVAL_NS_MAX:
+    if job.series_interval_ns > LOG_INTERVAL_NS_MAX and not always:
         return {}
     interval_ms = str(log_interval_ms(job))
     logs = {f"write_{kind}_log": name for kind in ("bw", "iops", "lat")}

@@ -6,7 +6,7 @@ Nothing of it is ever a result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,13 @@ class Rehearsal:
         """Bytes that would have been written so far."""
         return int(self._counters["host_write_bytes"])
 
-    def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
+    def run(
+        self,
+        jobs: Sequence[Job],
+        progress: TaskProgress,
+        share: float = 1.0,
+        more: Sequence[Mapping[str, str]] = (),
+    ) -> Report:
         """Counts what jobs would take; raises RequestError for those that can't be."""
         self._check_jobs(jobs)
         before, start_ns = self.counters(), self.now_ns

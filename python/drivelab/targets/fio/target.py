@@ -67,26 +67,41 @@ class FioTarget:
         """Time since the target was opened."""
         return time.monotonic_ns() - self._start_ns
 
-    def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
-        """Runs jobs that start together; raises RequestError for a job that fio can't do."""
+    def run(
+        self,
+        jobs: Sequence[Job],
+        progress: TaskProgress,
+        share: float = 1.0,
+        more: Sequence[Mapping[str, str]] = (),
+    ) -> Report:
+        """Runs jobs that start together; raises RequestError for a job that fio can't do.
+
+        `more` are options of each of them that fio carries out; what comes of them is in the
+        report of such a job as `fio`: `logs` by kind as fio wrote them, and `steadystate`.
+        """
         check_jobs(self._place, jobs)
+        given = list(more) or [{}] * len(jobs)
         sections = [
             (
                 job,
                 job_options(job, self.capacity_bytes, self._place.sector_bytes)
-                | log_options(job, _log_name(index))
-                | self._place.options(job.rw),
+                | log_options(job, _log_name(index), bool(own))
+                | self._place.options(job.rw)
+                | dict(own),
             )
-            for index, job in enumerate(jobs)
+            for index, (job, own) in enumerate(zip(jobs, given, strict=True))
         ]
         expected = max(expected_ns(job, self.capacity_bytes, self._place.rotating) for job in jobs)
         with _scratch() as folder:
             before, start_ns = self.counters(), self.now_ns
             found = self._run(sections, folder, expected, progress, share)
-            parts = [
-                measurement.job_report(job, part, measurement.read_logs(folder, _log_name(index)))
-                for index, (job, part) in enumerate(zip(jobs, found, strict=True))
-            ]
+            parts = []
+            for index, (job, part, own) in enumerate(zip(jobs, found, given, strict=True)):
+                logs = measurement.log_texts(folder, _log_name(index))
+                report = measurement.job_report(job, part, measurement.read_logs(logs, own))
+                if own:
+                    report["fio"] = {"logs": logs, "steadystate": part.get("steadystate")}
+                parts.append(report)
             return self._report(parts, start_ns, before)
 
     def run_requests(

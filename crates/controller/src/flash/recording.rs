@@ -1,0 +1,68 @@
+//! What dies and buses did when, for whoever wants to look at it.
+
+use drivelab_nand::DieIndex;
+use drivelab_sim::Nanos;
+
+/// What a die did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Sensed a page, and kept it until it had left over the bus.
+    Read,
+    /// Took a page over the bus, and programmed it.
+    Program,
+    /// Erased a block.
+    Erase,
+}
+
+/// One operation of a die.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// What it was.
+    pub work: Work,
+    /// Whose.
+    pub die: DieIndex,
+    /// Whether it was for cleaning, or for wear levelling.
+    pub is_cleaning: bool,
+    /// The die is busy from here on.
+    pub begin_ns: Nanos,
+    /// Its bus is taken from here on.
+    pub bus_begin_ns: Nanos,
+    /// The bus is free again.
+    pub bus_end_ns: Nanos,
+    /// The die is free again.
+    pub end_ns: Nanos,
+}
+
+/// Operations that begin within a time, as many as there is room for.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    from_ns: Nanos,
+    until_ns: Nanos,
+    most: usize,
+    /// In the order in which they were reserved.
+    pub stretches: Vec<Stretch>,
+    /// Operations of this time that found no room.
+    pub left_out: u64,
+}
+
+impl Recording {
+    /// Operations that begin from `from_ns` on and before `until_ns`, the first `most` of them.
+    #[must_use]
+    pub fn new(from_ns: Nanos, until_ns: Nanos, most: usize) -> Self {
+        Self { from_ns, until_ns, most, stretches: Vec::new(), left_out: 0 }
+    }
+
+    /// Out of line: nobody pays for it who doesn't record.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note(&mut self, stretch: Stretch) {
+        if !(self.from_ns..self.until_ns).contains(&stretch.begin_ns) {
+            return;
+        }
+        if self.stretches.len() < self.most {
+            self.stretches.push(stretch);
+        } else {
+            self.left_out += 1;
+        }
+    }
+}

@@ -1,0 +1,192 @@
+"""Files that `run` and `replay` write beside what they print: logs of fio, a request log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drivelab import output
+from drivelab.commands import printing
+from drivelab.errors import RequestError
+from drivelab.fio.groups import GroupRun
+from drivelab.fio.jobs import FioJob, Workload
+from drivelab.names import told_apart
+from drivelab.subject import Subject
+from drivelab.targets.fio import RealDrive
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from drivelab.lab.timeline import Timeline, Window
+
+RequestLog = Annotated[
+    Path | None,
+    typer.Option(
+        "--request-log",
+        metavar="FILE.parquet",
+        help="Every request with its times and the parts of its latency, as a Parquet table.",
+    ),
+]
+
+TimelineFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--timeline",
+        metavar="FILE.json",
+        help="What every die, channel and request of the last group did when: a trace that "
+        "ui.perfetto.dev opens.",
+    ),
+]
+TimelineWindow = Annotated[
+    str | None,
+    typer.Option(
+        "--timeline-window",
+        metavar="[FROM:]TO",
+        help="Only this part of it, e.g. 2s or 60s:62s, from when all jobs measure.",
+    ),
+]
+
+Writers = dict[Path, Callable[[Path], None]]
+
+
+def check_request_log(path: Path | None, real: bool) -> None:
+    """Raises RequestError for a file that can't be one, or a drive that doesn't tell."""
+    if path is None:
+        return
+    option = "--request-log"
+    if path.suffix != ".parquet":
+        raise RequestError(f'{option} "{path}": allowed: a name that ends in .parquet')
+    if real:
+        raise RequestError(
+            f"{option}: a real drive's requests have no parts; write_lat_log in a job file has "
+            "their latencies"
+        )
+    output.writable_file(path, option)
+
+
+def window(path: Path | None, text: str | None, drive: Subject) -> Window | None:
+    """What `--timeline` and its window say; raises RequestError."""
+    if path is None:
+        if text is not None:
+            raise RequestError(f"--timeline-window {text}: counts with --timeline only")
+        return None
+    if path.suffix != ".json":
+        raise RequestError(f'--timeline "{path}": allowed: a name that ends in .json')
+    if drive.is_disk or isinstance(drive, RealDrive):
+        what = "a hard disk has no dies" if drive.is_disk else "a real drive doesn't tell"
+        raise RequestError(f"--timeline: {what}")
+    output.writable_file(path, "--timeline")
+    from drivelab.lab.timeline import Window
+
+    return Window() if text is None else Window.of("--timeline-window", text)
+
+
+def check_logs(jobs: Sequence[FioJob]) -> None:
+    """Raises RequestError for logs in places where nothing can be written."""
+    for job in jobs:
+        for kind in job.logs.names if job.logs is not None else ():
+            assert job.logs is not None
+            path = job.logs.path(kind, job.number)
+            output.writable_file(path, f'job "{job.name}": log')
+
+
+def words(
+    request_log: Path | None, timeline_file: Path | None, timeline_window: str | None
+) -> list[str]:
+    """The options as words of a command line."""
+    options = {"--request-log": request_log, "--timeline": timeline_file}
+    return printing.option_words({**options, "--timeline-window": timeline_window})
+
+
+def publish(
+    workload: Workload,
+    runs: Sequence[GroupRun],
+    request_log: Path | None,
+    timeline_file: Path | None,
+) -> None:
+    """Writes the files of a run, all of them or none."""
+    texts: dict[Path, str] = {}
+    for group, run in zip(workload.groups, runs, strict=True):
+        for index, job in enumerate(group):
+            if job.logs is not None:
+                for kind, text in _log_texts(job, index, run).items():
+                    path = job.logs.path(kind, job.number)
+                    # Jobs that share a file stand in it one after another, as in fio.
+                    texts[path] = texts.get(path, "") + text
+    writers: Writers = {path: partial(_write_text, text) for path, text in texts.items()}
+    if request_log is not None:
+        writers[request_log] = partial(_write_table, partial(_requests, workload, runs))
+    timeline = _timeline(workload, runs[-1])
+    if timeline is not None and timeline_file is not None:
+        writers[timeline_file] = timeline.write_to
+        for note in timeline.notes:
+            printing.message(note)
+    output.publish_files(writers)
+
+
+def _timeline(workload: Workload, run: GroupRun) -> Timeline | None:
+    """The timeline of the last group, if it has one."""
+    if run.recording is None or run.columns is None:
+        return None
+    start_ns = run.report["start_ns"]
+    names = told_apart([job.name for job in workload.groups[-1]])
+    return run.recording.timeline(_log_table(run.columns, start_ns, names), start_ns)
+
+
+def of_replay(
+    columns: Mapping[str, Any] | None, start_ns: int, name: str, request_log: Path | None
+) -> Writers:
+    """What writes the request log of a trace's last round, if one is wanted."""
+    if request_log is None or columns is None:
+        return {}
+    return {request_log: partial(_write_table, partial(_log_table, columns, start_ns, [name]))}
+
+
+def _log_texts(job: FioJob, index: int, run: GroupRun) -> dict[str, str]:
+    """The logs of one job: those that fio wrote, or the engine's as fio would write them."""
+    assert job.logs is not None
+    measured = run.report["jobs"][index]
+    if "fio" in measured:
+        found: dict[str, str] = measured["fio"]["logs"]
+        return {kind: text for kind, text in found.items() if kind in job.logs.names}
+    # Tables take a while to load, which most runs don't need.
+    from drivelab.fio import log_files
+
+    assert run.columns is not None
+    start_ns = run.report["start_ns"] + job.job.start_ns + job.job.ramp_ns
+    end_ns = start_ns + measured["runtime_ns"]
+    return log_files.texts(job.logs, run.columns, index, start_ns, end_ns)
+
+
+def _requests(workload: Workload, runs: Sequence[GroupRun]) -> pl.DataFrame:
+    """All requests of all groups, in times after the start of the first."""
+    import numpy as np
+    import polars as pl
+
+    names = told_apart([job.name for job in workload.jobs])
+    start_ns = runs[0].report["start_ns"]
+    frames, first = [], 0
+    for group, run in zip(workload.groups, runs, strict=True):
+        columns = dict(run.columns or {})
+        columns["job"] = columns["job"] + np.uint32(first)
+        frames.append(_log_table(columns, start_ns, names))
+        first += len(group)
+    return pl.concat(frames)
+
+
+def _log_table(columns: Mapping[str, Any], start_ns: int, names: Sequence[str]) -> pl.DataFrame:
+    from drivelab.lab.requests import log_table
+
+    return log_table(columns, start_ns, names)
+
+
+def _write_table(table: Callable[[], pl.DataFrame], path: Path) -> None:
+    table().write_parquet(path)
+
+
+def _write_text(text: str, path: Path) -> None:
+    output.write_text(path, text)

@@ -1,0 +1,152 @@
+"""The groups of a job file on a drive, one after another, with all that was asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from drivelab.errors import RequestError
+from drivelab.fio.jobs import FioJob, Workload
+from drivelab.progress import TaskProgress
+from drivelab.targets import EngineTarget, Report, Target
+from drivelab.targets.fio.lineage import Lineage
+from drivelab.workload import Job
+
+if TYPE_CHECKING:
+    from drivelab.lab.steady import Steady
+    from drivelab.lab.timeline import Recording, Window
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a run beyond its reports."""
+
+    log: bool = False
+    """Every request, also of jobs without logs of their own."""
+    until: Steady | None = None
+    """The last group ends once it is steady, or at the limit."""
+    window: Window | None = None
+    """The last group has a timeline of this."""
+
+
+NOTHING = Asked()
+
+
+@dataclass(frozen=True)
+class GroupRun:
+    """A group that has run."""
+
+    report: Report
+    columns: Mapping[str, Any] | None = None
+    """The engine's log, if it was to keep one."""
+    steady: Mapping[str, Any] | None = None
+    """What `steadystate` of the jobs judged last."""
+    until: Mapping[str, Any] | None = None
+    """What the criterion that was asked for judged last."""
+    recording: Recording | None = None
+    """Of a group with a timeline."""
+
+
+def run(
+    workload: Workload,
+    asked: Asked,
+    target: Target,
+    progress: TaskProgress,
+    share: float = 1.0,
+) -> list[GroupRun]:
+    """Runs all groups; raises RequestError for a job that can't be."""
+    each = share / len(workload.groups)
+    others = replace(asked, until=None, window=None)
+    last = len(workload.groups) - 1
+    return [
+        _run(group, asked if place == last else others, target, progress, each)
+        for place, group in enumerate(workload.groups)
+    ]
+
+
+def check(workload: Workload, asked: Asked, real: bool) -> None:
+    """Raises RequestError for what can't be asked of these jobs, before anything runs."""
+    for group in workload.groups:
+        _check_steady(group, real)
+    if asked.until is not None:
+        for job in workload.groups[-1]:
+            if job.steady is not None:
+                raise RequestError(
+                    f'--until-steady: job "{job.name}" has a steadystate of its own; leave one out'
+                )
+            if job.job.rw.endswith("trim"):
+                raise RequestError(f'--until-steady: job "{job.name}" neither reads nor writes')
+
+
+def _check_steady(group: Sequence[FioJob], real: bool) -> None:
+    """Raises RequestError for jobs that fio would end one by one."""
+    first = next((job for job in group if job.steady is not None), None)
+    if first is None or len(group) == 1:
+        return
+    if real:
+        raise RequestError(
+            f'job "{first.name}": steadystate: on a real drive for jobs that run alone; put a '
+            "stonewall between them"
+        )
+    if any(job.steady != first.steady or not job.reported_together for job in group):
+        raise RequestError(
+            f'job "{first.name}": steadystate: {len(group)} jobs run together, so all of them need '
+            "group_reporting and the same steadystate options: they end together"
+        )
+
+
+def _run(
+    group: Sequence[FioJob], asked: Asked, target: Target, progress: TaskProgress, share: float
+) -> GroupRun:
+    jobs = [job.job for job in group]
+    steady, until, window = group[0].steady, asked.until, asked.window
+    log = asked.log or window is not None or any(job.logs for job in group)
+    if isinstance(target, Lineage):
+        return GroupRun(target.run(jobs, progress, share, [_of_fio(job) for job in group]))
+    if not log and until is None and steady is None:
+        return GroupRun(target.run(jobs, progress, share))
+    # They need tables, which take a while to load.
+    from drivelab.lab.running import until_steady
+    from drivelab.targets.going import FOR_EVER_NS, EngineRun
+
+    assert isinstance(target, EngineTarget)
+    if until is not None:
+        jobs = [_endless(job, until.limit_ns) for job in jobs]
+    going = EngineRun(target, jobs, log, copy=False)
+    recording = None
+    if window is not None:
+        from drivelab.lab.timeline import Recording
+
+        recording = Recording(going, window)
+    criterion = until or steady
+    judged = None
+    if criterion is None:
+        going.advance(FOR_EVER_NS, progress, share)
+    else:
+        judged = until_steady(going, criterion, progress, share)
+    return GroupRun(
+        going.report(),
+        going.take_log() if log else None,
+        None if until is not None else judged,
+        judged if until is not None else None,
+        recording,
+    )
+
+
+def _endless(job: Job, limit_ns: int) -> Job:
+    """The job as it runs until it is steady: one without an end of its own has the limit."""
+    if job.runtime_ns is not None or job.io_bytes is not None or job.loops > 1:
+        return job
+    return job.model_copy(update={"time_based": True, "runtime_ns": limit_ns})
+
+
+def _of_fio(job: FioJob) -> dict[str, str]:
+    """Options of a real drive's job that fio itself carries out."""
+    options = dict(job.steady.options) if job.steady is not None else {}
+    if (logs := job.logs) is not None:
+        options["log_offset"] = str(int(logs.offsets))
+        options["log_max_value"] = str(int(logs.longest))
+        if logs.every_ns is None:
+            options["log_avg_msec"] = "0"
+    return options

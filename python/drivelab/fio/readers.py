@@ -1,0 +1,256 @@
+"""Options of a job, each with the function that turns its text into fields of the engine's job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from drivelab.errors import nearest
+from drivelab.fio import buffers, units
+from drivelab.fio.options import MODES
+from drivelab.quantities import NS_PER_MS
+from drivelab.workload import (
+    BlockSize,
+    Distribution,
+    Normal,
+    Pareto,
+    ParetoTrue,
+    Zipf,
+    ZipfTrue,
+    Zone,
+    Zoned,
+)
+
+
+class Section(buffers.Section, Protocol):
+    """What is needed of a job's options."""
+
+    capacity_bytes: int
+    kb_base: int
+
+
+def one_of(text: str, choices: Mapping[str, Any]) -> Any:
+    """What a word stands for; raises ValueError for one that stands for nothing."""
+    if text not in choices:
+        raise ValueError(f"{', '.join(choices)}{nearest(text, choices)}")
+    return choices[text]
+
+
+def _per_direction(text: str) -> list[str]:
+    """The comma-separated values for reads, writes and trims; empty: not given."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > 3:
+        raise ValueError("at most three values: reads, writes, trims")
+    return parts
+
+
+_SIZE_KEYS = ("block_sizes", "write_block_sizes", "trim_block_sizes")
+DEFAULT_SIZES = (BlockSize(bytes=4096),)
+"""What a job has that says nothing of its blocks."""
+
+
+def _sizes(text: str, read: Callable[[str], tuple[BlockSize, ...]]) -> dict[str, Any]:
+    """Block sizes by direction: as fio, a missing last value repeats the one before it, and an
+    empty one is the default of 4k."""
+    parts = _per_direction(text)
+    given: list[str | None] = [part or None for part in parts]
+    while len(given) < 3:
+        given.append(given[-1])
+    return {
+        key: read(part) if part is not None else DEFAULT_SIZES
+        for key, part in zip(_SIZE_KEYS, given, strict=True)
+    }
+
+
+def _bs(reader: Section, text: str) -> dict[str, Any]:
+    return _sizes(text, lambda part: (_block(reader, part, 1.0),))
+
+
+def _block(reader: Section, text: str, weight: float) -> BlockSize:
+    size = reader.size(text)
+    if size < 512 or size % 512:
+        raise ValueError("multiples of 512 bytes")
+    return BlockSize(bytes=size, weight=weight)
+
+
+def _bssplit(reader: Section, text: str) -> dict[str, Any]:
+    return _sizes(text, lambda part: _split_sizes(reader, part))
+
+
+def _blockalign(reader: Section, text: str) -> dict[str, Any]:
+    """One alignment for reads, writes and trims; the engine has no other."""
+    sizes = {reader.size(part) for part in _per_direction(text)}
+    if len(sizes) > 1:
+        raise ValueError("one alignment, the same for reads, writes and trims")
+    return {"align_bytes": sizes.pop()}
+
+
+def _split_sizes(reader: Section, text: str) -> tuple[BlockSize, ...]:
+    """`size/percent:size/percent`; what has no percentage shares the rest evenly."""
+    pairs = [entry.partition("/") for entry in text.split(":")]
+    given = [units.percent(share) if share else None for _, _, share in pairs]
+    total = sum(share for share in given if share is not None)
+    missing = given.count(None)
+    if total > 100 or (not missing and round(total) != 100):
+        raise ValueError(f"percentages that add up to 100, not {total:g}")
+    rest = (100 - total) / missing if missing else 0.0
+    sizes = [
+        (size, rest if share is None else share)
+        for (size, _, _), share in zip(pairs, given, strict=True)
+    ]
+    return tuple(_block(reader, size, share) for size, share in sizes if share > 0)
+
+
+def _distribution(reader: Section, text: str) -> dict[str, Any]:
+    kind, _, rest = text.partition(":")
+    if kind == "random":
+        return {}
+    allowed = (
+        "random, zipf:THETA[:CENTER], pareto:H[:CENTER], normal:DEVIATION, zoned:ACCESS/SIZE:..., "
+        "zoned_abs:..., and beyond fio zipf_true:THETA, pareto_true:H"
+    )
+    try:
+        found = _uneven(reader, kind, rest)
+    except ValueError:
+        raise ValueError(allowed) from None
+    if found is None:
+        raise ValueError(allowed)
+    return {"distribution": found}
+
+
+def _uneven(reader: Section, kind: str, text: str) -> Distribution | None:
+    match kind:
+        case "zipf":
+            theta, center = _centered(text)
+            return Zipf(theta=theta, center=center)
+        case "zipf_true":
+            return ZipfTrue(theta=float(text))
+        case "pareto":
+            h, center = _centered(text)
+            return Pareto(h=h, center=center)
+        case "pareto_true":
+            return ParetoTrue(h=float(text))
+        case "normal":
+            return Normal(deviation_percent=float(text))
+        case "zoned":
+            pairs = [entry.split("/") for entry in text.split(":")]
+            return Zoned(
+                zones=tuple(
+                    Zone(access_percent=units.percent(access), size_percent=units.percent(size))
+                    for access, size in pairs
+                )
+            )
+        case "zoned_abs":
+            region = reader.value("size", lambda t: _region(reader, t), reader.capacity_bytes)
+            pairs = [entry.split("/") for entry in text.split(":")]
+            return Zoned(
+                zones=tuple(
+                    Zone(
+                        access_percent=units.percent(access),
+                        size_percent=100 * reader.size(size) / region,
+                    )
+                    for access, size in pairs
+                )
+            )
+    return None
+
+
+def _centered(text: str) -> tuple[float, float | None]:
+    """A distribution's parameter and, behind a colon, its center; -1 is fio's word for none."""
+    value, given, center = text.partition(":")
+    return float(value), float(center) if given and float(center) != -1 else None
+
+
+def _region(reader: Section, text: str) -> int:
+    return units.size_or_percent(text, reader.capacity_bytes, reader.kb_base)
+
+
+def _io_size(reader: Section, text: str) -> dict[str, Any]:
+    span = reader.value("size", lambda t: _region(reader, t), reader.capacity_bytes)
+    return {"io_bytes": units.size_or_percent(text, span, reader.kb_base)}
+
+
+def _rate(key: str, read: Callable[[Section, str], int]) -> Any:
+    def reader_of(reader: Section, text: str) -> dict[str, Any]:
+        mode = reader.value("rw", lambda t: one_of(t, MODES), "read").removeprefix("rand")
+        index = {"read": 0, "write": 1, "trim": 2}.get(mode, 0)
+        parts = _per_direction(text)
+        part = parts[index] if index < len(parts) else parts[-1]
+        return {key: read(reader, part)} if part else {}
+
+    return reader_of
+
+
+def _percentiles(reader: Section, text: str) -> dict[str, Any]:
+    allowed = "1 to 20 different percentages above 0, separated by colons"
+    values = tuple(units.percent(part) for part in text.split(":"))
+    if not 1 <= len(values) <= 20 or len(set(values)) < len(values) or min(values) <= 0:
+        raise ValueError(allowed)
+    return {"percentiles": values}
+
+
+def _count(key: str, minimum: int) -> Any:
+    return lambda reader, text: {key: units.whole_number(text, minimum)}
+
+
+def _flushes(reader: Section) -> int:
+    """Writes between two flushes: a drive is told the same by fsync and by fdatasync.
+
+    0 is never, so one of the two may be that.
+    """
+    counts = [
+        int(reader.value(name, units.whole_number, 0))
+        for name in ("fsync", "fdatasync")
+        if reader.has(name)
+    ]
+    if len(counts) > 1 and all(counts):
+        raise ValueError("fsync or fdatasync, not both: each is a flush of the drive")
+    return max(counts)
+
+
+def _time(key: str, unit: str = "s") -> Any:
+    return lambda reader, text: {key: units.time_ns(text, unit)}
+
+
+def _runtime(reader: Section, text: str) -> dict[str, Any]:
+    """0 is no limit, as in fio."""
+    return {"runtime_ns": units.time_ns(text) or None}
+
+
+WRITE_HINTS = {"none": 1, "short": 2, "medium": 3, "long": 4, "extreme": 5}
+"""Lifetimes that a write may be given, with Linux's numbers of them; 0, not set, is no option."""
+
+Reader = Callable[[Section, str], dict[str, Any]]
+READERS: dict[str, Reader] = {
+    "rw": lambda reader, text: {"rw": one_of(text, MODES)},
+    "rwmixread": lambda reader, text: {"read_percent": units.percent(text)},
+    "rwmixwrite": lambda reader, text: {"read_percent": 100 - units.percent(text)},
+    "bs": _bs,
+    "bssplit": _bssplit,
+    "blockalign": _blockalign,
+    "size": lambda reader, text: {"span_bytes": _region(reader, text)},
+    "offset": lambda reader, text: {"offset_bytes": _region(reader, text)},
+    "io_size": _io_size,
+    "iodepth": _count("queue_depth", 1),
+    "runtime": _runtime,
+    "time_based": lambda reader, text: {"time_based": units.flag(text)},
+    "ramp_time": _time("ramp_ns"),
+    "startdelay": _time("start_ns"),
+    "loops": _count("loops", 1),
+    "randseed": lambda reader, text: {},
+    "norandommap": lambda reader, text: {"random_map": not units.flag(text)},
+    "random_distribution": _distribution,
+    "percentage_random": lambda reader, text: {"random_percent": units.percent(text)},
+    "rate": _rate("rate_bytes_per_s", lambda reader, text: reader.size(text)),
+    "rate_iops": _rate("rate_iops", lambda reader, text: units.whole_number(text, 1)),
+    "thinktime": _time("thinktime_ns", "us"),
+    "thinktime_blocks": _count("thinktime_blocks", 1),
+    "fsync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
+    "fdatasync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
+    "write_hint": lambda reader, text: {"write_hint": one_of(text, WRITE_HINTS)},
+    "percentile_list": _percentiles,
+    "log_avg_msec": lambda reader, text: {
+        "series_interval_ns": units.whole_number(text, 1) * NS_PER_MS
+    },
+}
+"""Options that are read, each with the function that turns its text into fields of a job."""

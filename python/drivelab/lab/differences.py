@@ -1,0 +1,200 @@
+"""Results side by side, as a table of what differs and by how much."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from drivelab._engine import engine_version
+from drivelab.compare import Comparison, Source
+from drivelab.compare import compare as compared
+from drivelab.compare.pairing import Metric, Pair
+from drivelab.compare.runs import as_review
+from drivelab.errors import RequestError
+from drivelab.lab.reading import Stored, read
+from drivelab.lab.result import Result
+from drivelab.results import COMPOUND, model_result
+
+
+class Differences:
+    """What a comparison found. The first drive is what the others are measured by."""
+
+    def __init__(self, found: Comparison) -> None:
+        self._found = found
+
+    @property
+    def drives(self) -> pl.DataFrame:
+        """The drives that are compared, by their letters."""
+        rows = [
+            (side.letter, side.label, side.model.name, side.source) for side in self._found.sides
+        ]
+        return pl.DataFrame(rows, schema=["drive", "label", "model", "source"], orient="row")
+
+    @property
+    def findings(self) -> list[str]:
+        """What is worth a sentence."""
+        return [f"{item.sentence} ({item.figure})" for item in self._found.findings]
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be known to read the numbers, and what wasn't compared."""
+        left_out = [f"{item.title}, {item.state}: {item.reason}" for item in self._found.left_out]
+        return [*(problem.sentence for problem in self._found.problems), *left_out]
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each test, state, number and drive but the first: largest differences first.
+
+        `first` and `value` are the numbers of the first drive and of this one, in `unit`, with
+        `first_plus_minus` and `plus_minus`: half of the 95 % interval, of repeats. `percent` is the
+        difference, and `percent_low` to `percent_high` its bounds where both intervals are at their
+        ends. `better` says whether more ("higher") or less is; `is_better` whether this drive is,
+        null where nothing is better or they don't `differ`: by less than 2 %, or than repeats do.
+        """
+        rows = [
+            self._row(pair, metric, index)
+            for pair in self._found.pairs
+            for metric in pair.metrics
+            for index in range(1, len(self._found.sides))
+            if metric.values[0] is not None and metric.values[index] is not None
+        ]
+        return pl.DataFrame(rows, schema=_SCHEMA)
+
+    def _row(self, pair: Pair, metric: Metric, index: int) -> dict[str, Any]:
+        ratio = metric.ratio(index)
+        spread = metric.plus_minus or (None,) * len(metric.values)
+        low, high = _bounds(metric, index)
+        differs = metric.told_apart(index)
+        gain = metric.gain(index)
+        return {
+            "test": pair.id,
+            "state": pair.state,
+            "metric": metric.name,
+            "unit": metric.unit,
+            "drive": self._found.sides[index].letter,
+            "first": metric.values[0],
+            "value": metric.values[index],
+            "percent": _percent(ratio),
+            "percent_low": _percent(low),
+            "percent_high": _percent(high),
+            "first_plus_minus": spread[0],
+            "plus_minus": spread[index],
+            "differs": differs,
+            "better": metric.better,
+            "is_better": gain > 0 if differs and gain is not None else None,
+        }
+
+    def __repr__(self) -> str:
+        drives = "; ".join(f"{side.letter}: {side.label}" for side in self._found.sides)
+        shown = self.frame().select("test", "state", "metric", "drive", "first", "value", "percent")
+        findings = "".join(f"\n{sentence}" for sentence in self.findings)
+        notes = "".join(f"\nnote: {note}" for note in self.notes)
+        with pl.Config(tbl_rows=20, tbl_width_chars=140, tbl_hide_column_data_types=True):
+            return f"<Differences of {drives}>\n{shown}{findings}{notes}"
+
+    def _repr_html_(self) -> str:
+        return str(self.frame()._repr_html_())
+
+
+_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("test", "state", "metric", "unit", "drive"), pl.String),
+    **dict.fromkeys(("first", "value", "percent", "percent_low", "percent_high"), pl.Float64),
+    **dict.fromkeys(("first_plus_minus", "plus_minus"), pl.Float64),
+    "differs": pl.Boolean,
+    "better": pl.String,
+    "is_better": pl.Boolean,
+}
+
+
+def compare(*results: Stored | Result | str | Path, force: bool = False) -> Differences:
+    """Puts two or more results side by side: what `read` takes or gives, or results of runs.
+
+    >>> compare("one/results.json", "other.duckdb:3").frame()        # doctest: +SKIP
+
+    Of results of several drives each is one of the sides. What can't be compared fairly is left out
+    and named in `notes`, unless `force` is set. Raises RequestError for fewer than two drives, or
+    more than six, and if nothing of them may be compared.
+    """
+    names = [_name(item, number) for number, item in enumerate(results, start=1)]
+    sources = [_source(item, name) for item, name in zip(results, names, strict=True)]
+    return Differences(compared(sources, f"drivelab.compare({', '.join(names)})", force=force))
+
+
+def _name(item: object, number: int) -> str:
+    if isinstance(item, Stored):
+        return item.source
+    return str(item) if isinstance(item, str | Path) else f"result {number}"
+
+
+def _source(item: Stored | Result | str | Path, name: str) -> Source:
+    if isinstance(item, Result):
+        return Source(name, _as_review(item))
+    if isinstance(item, str | Path):
+        item = read(item)
+    if not isinstance(item, Stored):
+        raise RequestError(f"compare(): {item!r}: allowed: paths, what read() gives, and results")
+    return Source(name, as_review(item.run))
+
+
+def _as_review(result: Result) -> dict[str, Any]:
+    """A run of a script as the document of a review: each job and direction is a test."""
+    drive = result.before
+    state = drive.begun[0].name if drive.begun and len(drive.history) == 1 else "run"
+    state = state if drive.history else "new"
+    options = {job.name: str(job.record()) for job in result.jobs}
+    tests = [
+        {
+            "id": f"run {row['job']} {row['direction']}",
+            "title": f"{row['job']}, {row['direction']}",
+            "group": "run",
+            "model": drive.name,
+            "state": state,
+            "kind": COMPOUND,
+            "values": [
+                {"name": name, "title": title, "unit": unit, "better": better, "value": row[name]}
+                for name, title, unit, better in _VALUES
+            ],
+            "tables": [],
+            "charts": [],
+            "data": None,
+            "options": options.get(row["job"], ""),
+        }
+        for row in result.summary.iter_rows(named=True)
+    ]
+    own = {"engine_version": engine_version(), "seed": drive.seed, "quick": False}
+    return {
+        "drivelab": own | {"command_line": "drivelab.compare"},
+        "models": [model_result(drive.model)],
+        "tests": tests,
+        "states": [{"model": drive.name, "state": state}],
+        "figures": [],
+    }
+
+
+_VALUES = (
+    ("mib_per_s", "throughput", "MiB/s", "higher"),
+    ("iops", "requests per second", "IOPS", "higher"),
+    ("latency_mean_us", "mean latency", "us", "lower"),
+    ("latency_p99_us", "99 % of latencies under", "us", "lower"),
+    ("latency_max_us", "longest latency", "us", "lower"),
+    ("write_amplification", "write amplification", "", "lower"),
+)
+"""Of a summary's columns, those that are compared."""
+
+
+def _percent(ratio: float | None) -> float | None:
+    return None if ratio is None else 100 * (ratio - 1)
+
+
+def _bounds(metric: Metric, index: int) -> tuple[float | None, float | None]:
+    """The smallest and the largest ratio that the intervals of both drives allow."""
+    if not metric.plus_minus or metric.ratio(index) is None:
+        return None, None
+    base, value = metric.values[0], metric.values[index]
+    off, apart = metric.plus_minus[0] or 0.0, metric.plus_minus[index] or 0.0
+    assert base is not None
+    assert value is not None
+    if base <= off:
+        return None, None
+    return (value - apart) / (base + off), (value + apart) / (base - off)

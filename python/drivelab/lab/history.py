@@ -1,0 +1,86 @@
+"""What a drive of a script follows from: parameters, states, and what was done to it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from drivelab import states
+from drivelab.errors import RequestError
+from drivelab.lab import checks
+from drivelab.states import STATES, State
+
+if TYPE_CHECKING:
+    from drivelab.lab.steady import Steady
+
+Step = dict[str, Any]
+"""Something that was done to a drive: {"state": NAME}, of a state from elsewhere an object with
+`name`, `place` and `sha256`; {"idle_ns": TIME}; or {"jobs": [record of a job, ...]}, with "until"
+where they ended once steady."""
+
+
+def until_of(step: Step) -> Steady | None:
+    """When jobs that were done to a drive ended."""
+    if "until" not in step:
+        return None
+    from drivelab.lab.steady import Steady
+
+    return Steady.of_record(step["until"])
+
+
+def state_named(name: str) -> State:
+    """A state by name; packages are looked at only for one that isn't drivelab's."""
+    if name in STATES:
+        return STATES[name]
+    from drivelab import plugins
+
+    return plugins.find_state(name, "state")
+
+
+def reference(state: State) -> Any:
+    """A state for another process."""
+    if state.origin is None:
+        return state.name
+    from drivelab import plugins
+
+    return plugins.reference(state)
+
+
+def referred(known: Any) -> State:
+    """The state of a reference."""
+    if isinstance(known, str):
+        return states.find(known)
+    from drivelab import plugins
+
+    return plugins.referred(known)
+
+
+def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_version: str) -> str:
+    """The key of a drive, from all that it follows from."""
+    known = [model_hash, seed, history, engine_version]
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+
+
+def overrides_of(parameters: object) -> list[tuple[str, str]]:
+    """Parameters as `--set` takes them; raises RequestError."""
+    if not isinstance(parameters, Mapping):
+        raise RequestError(
+            f"parameters = {parameters!r}: allowed: names with values, as {{'spare_ratio': 0.28}}"
+        )
+    return [(checks.text("parameter", key), _text(key, item)) for key, item in parameters.items()]
+
+
+def _text(key: str, value: object) -> str:
+    """A parameter's value as `--set` takes it."""
+    value = checks.plain(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_text(key, item) for item in value)}]"
+    raise RequestError(f"{key} = {value!r}: a parameter is a number, a text or a list of them")

@@ -1,0 +1,173 @@
+"""Results that were written earlier, as tables: of a review, a run, a replay, or a study."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from drivelab import stored
+from drivelab.database import Recorded
+from drivelab.errors import RequestError
+from drivelab.lab import store as stores
+from drivelab.lab.result import Result
+
+STUDY = "study"
+SHOWN_TABLES = 30
+
+
+class Stored:
+    """What a file holds, as polars frames with the unit in the column's name.
+
+    `tables` has all of them by the names of docs/results.md; `models`, `tests`, `series`,
+    `percentiles`, `values` and `figures` are those that are asked for most. Of a study there is
+    one, `points`. What isn't known is null.
+    """
+
+    def __init__(
+        self, source: str, kind: str, tables: Mapping[str, pl.DataFrame], run: Recorded | None
+    ) -> None:
+        self.source = source
+        """Where it was read from."""
+        self.kind = kind
+        """"review", "run", "replay" or "study"."""
+        self.tables = dict(tables)
+        self._run = run
+
+    @property
+    def run(self) -> Recorded:
+        """What was recorded, as it was written; raises RequestError for a study."""
+        if self._run is None:
+            raise RequestError(f'"{self.source}": a study is points, and no run; see points')
+        return self._run
+
+    @property
+    def models(self) -> pl.DataFrame:
+        """The drives."""
+        return self._table("models")
+
+    @property
+    def tests(self) -> pl.DataFrame:
+        """A row for each test in each state, and for a run or a replay one."""
+        return self._table("tests")
+
+    @property
+    def jobs(self) -> pl.DataFrame:
+        """Of a run or a replay a row for each job and direction."""
+        return self._table("jobs")
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """Over time."""
+        return self._table("series")
+
+    @property
+    def percentiles(self) -> pl.DataFrame:
+        """Of latencies."""
+        return self._table("percentiles")
+
+    @property
+    def values(self) -> pl.DataFrame:
+        """The headline values of tests that are more than one stream of requests."""
+        return self._table("test_values")
+
+    @property
+    def figures(self) -> pl.DataFrame:
+        """Published values beside those that were measured."""
+        return self._table("figures")
+
+    @property
+    def points(self) -> pl.DataFrame:
+        """Of a study a row for each point and direction."""
+        return self._table("points")
+
+    def _table(self, name: str) -> pl.DataFrame:
+        return self.tables.get(name, pl.DataFrame())
+
+    def _contents(self) -> pl.DataFrame:
+        rows = [
+            {"table": name, "rows": frame.height, "columns": ", ".join(frame.columns)}
+            for name, frame in self.tables.items()
+        ]
+        return pl.DataFrame(
+            rows, schema={"table": pl.String, "rows": pl.Int64, "columns": pl.String}
+        )
+
+    def __repr__(self) -> str:
+        with pl.Config(
+            tbl_rows=SHOWN_TABLES,
+            tbl_width_chars=120,
+            fmt_str_lengths=80,
+            tbl_hide_column_data_types=True,
+            tbl_hide_dataframe_shape=True,
+            tbl_formatting="UTF8_FULL_CONDENSED",
+        ):
+            return f"<{self.kind} of {self.source}>\n{self._contents()}"
+
+    def _repr_html_(self) -> str:
+        return str(self._contents()._repr_html_())
+
+
+def read(path: str | Path) -> Stored:
+    """Results from results.json, the folder of a review, "FILE.duckdb" or "FILE.duckdb:RUN", or the
+    store of a study.
+
+    >>> read("review/").tests["mib_per_s"].max()        # doctest: +SKIP
+    255.1
+
+    Raises RequestError for anything else, and for a database of several runs without a number.
+    """
+    text = str(path)
+    place, run_id = stored.split(text)
+    if run_id is None and stores.is_store(place):
+        return Stored(text, STUDY, {"points": _points(place)}, None)
+    if not stored.is_stored(text):
+        raise RequestError(
+            f'read("{text}"): allowed: results.json, the folder of a review, FILE.duckdb:RUN, or '
+            "the store of a study"
+        )
+    run = stored.read(place, run_id, "read()")
+    return Stored(text, run.kind, {name: _frame(rows) for name, rows in run.rows().items()}, run)
+
+
+def _frame(rows: Any) -> pl.DataFrame:
+    """Rows as a table; what only some of them have is null in the others."""
+    columns = dict.fromkeys(column for row in rows for column in row)
+    return pl.DataFrame(
+        {column: [row.get(column) for row in rows] for column in columns}, strict=False
+    )
+
+
+def _points(place: Path) -> pl.DataFrame:
+    """Each point of a store: drive, what was done to it, job, and what its result says."""
+    frames = []
+    for row in stores.rows(place):
+        history = json.loads(row["history"])
+        known = {"model": row["model"], "model_hash": row["model_hash"], "state": _state(history)}
+        known |= json.loads(row["parameters"])
+        options = json.loads(row["job"]).get("options", {})
+        known |= {f"job.{key}": value for key, value in options.items()}
+        columns = [pl.lit(_number(value)).alias(key) for key, value in known.items()]
+        columns.append(pl.lit(row["seed"], dtype=pl.UInt64).alias("seed"))
+        result = Result(json.loads(row["report"]), None, ())
+        frames.append(result.summary.select(*columns, pl.all()))
+    return pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+
+
+def _number(value: Any) -> Any:
+    """A number that is written as text, as parameters are; everything else as it is."""
+    if isinstance(value, str):
+        for kind in (int, float):
+            with contextlib.suppress(ValueError):
+                return kind(value)
+    return value
+
+
+def _state(history: list[Mapping[str, Any]]) -> str | None:
+    """The state that the job found; of a drive with another past, null."""
+    found = history[0].get("state", None) if len(history) == 1 else None
+    return found["name"] if isinstance(found, Mapping) else found

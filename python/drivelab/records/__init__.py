@@ -1,0 +1,9 @@
+"""The one definition of results.json: what it holds, by subject, and what each field means.
+
+What writes results is checked against it as it is written, what reads them as it is read; the
+tables of docs/results.md and the JSON schema are made from it.
+"""
+
+SCHEMA = 4
+"""Of what is written. It goes up by one when a field is added or means something else; `upgrade.py`
+then says what the field is in older files."""

@@ -1,0 +1,78 @@
+"""How long requests took: figures, percentiles, a histogram, and where the time went."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, Strict
+
+from drivelab.records.record import Amount, Count, Record, Share
+
+Percent = Annotated[float, Field(ge=0, le=100)]
+Pair = Annotated[tuple[Percent, Amount], Strict(False)]
+
+
+class Histogram(Record):
+    """Counts of requests by latency. Bins of all tests have the same edges, so they can be added:
+    16 of equal width from each power of two of a nanosecond to the next one."""
+
+    latency_below_us: list[Amount]
+    """Upper edges of the bins that hold a request, ascending; a request on an edge is in the bin
+    above it"""
+    requests: list[Count]
+    """How many there are in each of them"""
+
+
+class Latency(Record):
+    """Latencies in us: completion less submission (less arrival, if the test has arrivals)."""
+
+    min: Amount | None
+    """Shortest; null, as all of these, if there was no request"""
+    mean: Amount | None
+    """Mean"""
+    stddev: Amount | None
+    """Standard deviation"""
+    p50: Amount | None
+    """Half of the requests took no longer, at most 0.1 % too high, as all percentiles"""
+    p90: Amount | None
+    """90 %"""
+    p99: Amount | None
+    """99 %"""
+    p99_9: Amount | None
+    """99.9 %"""
+    p99_99: Amount | None
+    """99.99 %"""
+    max: Amount | None
+    """Longest"""
+    percentiles: list[Pair]
+    """Pairs [percent, us]"""
+    histogram: Histogram | None
+    """The whole distribution; null if there was no request, or nobody kept it"""
+
+
+class Split(Record):
+    """Mean parts of a latency in us, which add up to its mean; see below. Null if nobody knows."""
+
+    queueing: Amount | None
+    """Waiting for other work of the host"""
+    link: Amount | None
+    """The command's own time on the link"""
+    firmware: Amount | None
+    """Firmware at work on the command"""
+    flash: Amount | None
+    """Flash at work for the command"""
+    cleaning: Amount | None
+    """Waiting for cleaning"""
+
+
+class Tail(Record):
+    """The slowest requests of a stream, and what they waited for."""
+
+    share_of_requests: Share
+    """How many of all requests these are, about: 0.1, 0.01, 0.001, 0.0001"""
+    count: Count
+    """How many requests that is, to the bin of the histogram"""
+    latency_min_us: Amount
+    """The shortest of them"""
+    split_mean_us: Split
+    """Mean parts of their latency"""

@@ -1,0 +1,53 @@
+"""What all records of results.json have in common.
+
+Units end the names of fields. A field is always there, unless it has a default; what doesn't exist
+is null, where its type says so. The text below a field is what docs/results.md and the JSON schema
+say of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _whole(value: object) -> object:
+    """Counters of real drives are floats: 4096.0 is a whole number, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Count = Annotated[int, Field(ge=0), BeforeValidator(_whole)]
+Amount = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+"""Part of a whole, from 0 to 1."""
+Better = Literal["higher", "lower"]
+
+
+class Record(BaseModel):
+    """One object of results.json. Unchangeable; nothing is converted on the way in."""
+
+    model_config = ConfigDict(
+        strict=True,
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        populate_by_name=True,
+    )
+
+    @classmethod
+    def checked(cls, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The same record, if it is one of these; raises pydantic's ValidationError if not."""
+        found = dict(record)
+        cls.model_validate(found)
+        return found
+
+
+class Origin(Record):
+    """Where a test or state comes from that doesn't come with drivelab."""
+
+    place: str
+    """The distribution with its version, or the name of the file"""
+    sha256: str
+    """Of that file"""

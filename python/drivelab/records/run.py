@@ -1,0 +1,37 @@
+"""Which run it was, and what it is repeated with."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from drivelab.records.record import Count, Record
+
+
+class Repeats(Record):
+    """The seeds of a run with `--repeat`."""
+
+    count: Count
+    """How many"""
+    seeds: list[Count]
+    """The first is the run's own"""
+
+
+class Run(Record):
+    """`drivelab`: which run it was."""
+
+    schema_version: Annotated[Count, Field(alias="schema")]
+    """Of this file; older ones are read, too"""
+    engine_version: str
+    """Of drivelab"""
+    command_line: str
+    """Repeats the run"""
+    seed: Count
+    """Same seed, same results"""
+    quick: bool
+    """Whether every test was cut to 10 s"""
+    unabridged: bool
+    """Whether a test ran at full length that is cut short by default"""
+    repeats: Repeats | None = None
+    """Only with `--repeat`"""

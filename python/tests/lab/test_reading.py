@@ -1,0 +1,172 @@
+"""Results read back as tables, and side by side."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import documents
+import polars as pl
+import pytest
+from small import MODEL_NAME, OVERRIDES, SETS
+
+import drivelab as dl
+from drivelab import cli, database
+from drivelab.database import Recorded
+from drivelab.estimates import estimate
+
+JOB = dl.Job(rw="randwrite", bs="4k", iodepth=8, io_size="16m", norandommap=True, name="w")
+
+
+def written(folder: Path, document: documents.Record) -> Path:
+    folder.mkdir()
+    (folder / "results.json").write_text(json.dumps(document), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Path:
+    document = documents.review(
+        documents.stream("a", rate=10.0), documents.stream("a", "used", rate=5.0)
+    )
+    return written(tmp_path / "slow", document)
+
+
+@pytest.fixture
+def fast(tmp_path: Path) -> Path:
+    document = documents.review(
+        documents.stream("b", rate=20.0), documents.stream("b", "used", rate=5.05)
+    )
+    return written(tmp_path / "fast", document)
+
+
+def test_a_folder_a_file_and_a_database_hold_the_same(slow: Path) -> None:
+    found = dl.read(slow)
+    assert found.kind == "review"
+    assert found.tests["mib_per_s"].to_list() == [10.0, 5.0]
+    assert found.tests["state"].to_list() == ["new", "used"]
+    document = json.loads((slow / "results.json").read_text(encoding="utf-8"))
+    database.append(slow / "all.duckdb", Recorded.review(document))
+    for other in (slow / "results.json", f"{slow}/all.duckdb", f"{slow}/all.duckdb:1"):
+        again = dl.read(other)
+        assert again.tables.keys() == found.tables.keys()
+        assert again.tests.equals(found.tests)
+        assert again.percentiles.equals(found.percentiles)
+    assert found.points.is_empty()
+    assert "tests" in repr(found)
+    assert "<table" in found._repr_html_()
+
+
+def test_a_run_is_read_from_the_database_that_it_was_recorded_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "job.fio").write_text("[a]\nrw=randread\nsize=1m\n", encoding="utf-8")
+    words = ["run", str(tmp_path / "job.fio"), "--drive", MODEL_NAME, *SETS]
+    assert cli.run([*words, "--database", str(tmp_path / "runs.duckdb"), "--json"]) == 0
+    [job] = json.loads(capsys.readouterr().out)["jobs"]
+    found = dl.read(tmp_path / "runs.duckdb")
+    assert found.kind == "run"
+    assert found.jobs["iops"].to_list() == [job["read"]["iops"]]
+
+
+def test_a_study_is_read_from_its_store(tmp_path: Path) -> None:
+    grid = {"spare_ratio": [0.07, 0.28], "job.iodepth": [1, 4]}
+    drive = dl.Drive(MODEL_NAME, scale="1/128")
+    study = dl.sweep(drive, grid, job=JOB, workers=1, store=tmp_path / "s", progress=False)
+    found = dl.read(tmp_path / "s")
+    assert found.kind == "study"
+    keys = ["spare_ratio", "job.iodepth"]
+    ours = found.points.select(*keys, "seed", "iops", "latency_p99_us").sort(keys)
+    theirs = study.frame().select(*keys, "seed", "iops", "latency_p99_us").sort(keys)
+    assert ours.rows() == theirs.rows()
+    assert dl.read(tmp_path / "s" / "study.duckdb").points.equals(found.points)
+    with pytest.raises(dl.RequestError, match="a study is points"):
+        dl.compare(found, found)
+
+
+@pytest.mark.parametrize("name", ["nothing", "text.txt", "empty", "other.duckdb", "broken.json"])
+def test_what_holds_no_results_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "text.txt").write_text("text", encoding="utf-8")
+    (tmp_path / "other.duckdb").write_bytes(b"no database")
+    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(dl.RequestError, match=name):
+        dl.read(tmp_path / name)
+
+
+def test_differences_are_in_percent_of_the_first(slow: Path, fast: Path) -> None:
+    found = dl.compare(slow, fast)
+    frame = found.frame()
+    rate = frame.filter(pl.col("metric") == "mib_per_s").sort("state")
+    assert rate["percent"].to_list() == pytest.approx([100.0, 1.0])
+    assert rate["first"].to_list() == [10.0, 5.0]
+    assert rate["better"].to_list() == ["higher", "higher"]
+    # One percent is none.
+    assert rate["differs"].to_list() == [True, False]
+    assert rate["is_better"].to_list() == [True, None]
+    mean = frame.filter(metric="mean_us", state="new")
+    assert mean["percent"].item() == pytest.approx(-50.0)
+    assert (mean["better"].item(), mean["is_better"].item()) == ("lower", True)
+    back = dl.compare(fast, slow).frame().filter(metric="mib_per_s", state="new")
+    assert (back["percent"].item(), back["is_better"].item()) == (pytest.approx(-50.0), False)
+    assert found.drives["drive"].to_list() == ["A", "B"]
+    assert dl.compare(dl.read(slow), str(fast)).frame().equals(frame)
+    assert "B: " in repr(found)
+    assert found.findings
+
+
+def test_intervals_of_repeats_bound_the_difference(tmp_path: Path) -> None:
+    folders, estimates = [], []
+    for name, values in (("one", [9.5, 10.0, 10.5]), ("other", [19.0, 20.0, 21.0])):
+        found = estimate(values)
+        repeats = {"mib_per_s": found.record()}
+        document = documents.review(documents.stream("a", rate=values[1], repeats=repeats))
+        document["drivelab"]["repeats"] = {"count": 3, "seeds": [1, 2, 3]}
+        folders.append(written(tmp_path / name, document))
+        estimates.append(found)
+    row = dl.compare(*folders).frame().filter(metric="mib_per_s").row(0, named=True)
+    first, second = estimates
+    assert row["first_plus_minus"] == pytest.approx(first.high - 10)
+    assert row["plus_minus"] == pytest.approx(second.high - 20)
+    assert row["percent_low"] == pytest.approx(100 * (second.low / first.high - 1))
+    assert row["percent_high"] == pytest.approx(100 * (second.high / first.low - 1))
+
+
+def test_runs_of_scripts_are_compared_as_they_are() -> None:
+    drive = dl.Drive(MODEL_NAME, dict(OVERRIDES)).prepare("filled", progress=False)
+    faster = dl.Drive(MODEL_NAME, dict(OVERRIDES) | {"flash.program_fast_ns": 400_000})
+    results = [
+        one.run(JOB, progress=False) for one in (drive, faster.prepare("filled", progress=False))
+    ]
+    frame = dl.compare(*results).frame()
+    row = frame.filter(metric="iops").row(0, named=True)
+    assert row["first"] == results[0].summary["iops"].item()
+    assert row["value"] == results[1].summary["iops"].item()
+    assert row["percent"] == pytest.approx(100 * (row["value"] / row["first"] - 1))
+    assert (row["test"], row["state"]) == ("run w write", "filled")
+
+
+def test_what_can_not_be_compared_is_refused(slow: Path) -> None:
+    with pytest.raises(dl.RequestError, match="two drives at least"):
+        dl.compare(slow)
+    with pytest.raises(dl.RequestError, match="what read\\(\\) gives"):
+        dl.compare(slow, 3)  # type: ignore[arg-type]
+
+
+def test_the_function_and_the_package_of_its_name_do_not_get_in_each_others_way(
+    slow: Path, fast: Path
+) -> None:
+    for first in ("", "import drivelab.compare.page\n", "from drivelab.commands import compare\n"):
+        script = (
+            f"{first}import drivelab as dl\n"
+            "found = [dl.compare(*files).frame() for _ in range(2) for files in [FILES]]\n"
+            "import drivelab.compare\n"
+            "from drivelab.compare.sides import sides_of\n"
+            "print(found[0].equals(dl.compare(*FILES).frame()))\n"
+        ).replace("FILES", repr([str(slow), str(fast)]))
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        )
+        assert (done.stdout, done.stderr) == ("True\n", "")

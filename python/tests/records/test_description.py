@@ -1,0 +1,46 @@
+"""docs/results.md and the JSON schema against the definition of results.json."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import tables
+
+from drivelab import cli
+from drivelab.records import description
+
+
+def test_the_page_has_the_tables_of_the_definitions() -> None:
+    text = tables.DOCUMENT.read_text(encoding="utf-8")
+    assert tables.renewed(text) == text, "`make tables` renews docs/results.md"
+
+
+def test_every_field_of_every_record_is_explained() -> None:
+    kinds = [kind for _, kind in description.SECTIONS]
+    assert len(kinds) == len(set(kinds))
+    silent = [
+        f"{kind.__name__}.{name}"
+        for kind in kinds
+        for name in kind.model_fields
+        if not description.descriptions(kind).get(name)
+    ]
+    assert silent == []
+
+
+def test_the_schema_names_every_record_and_what_its_fields_mean(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.run(["schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    told = {kind.__name__ for _, kind in description.SECTIONS} | {"JsonValue"}
+    assert schema["$defs"].keys() <= told
+    seed = schema["$defs"]["Run"]["properties"]["seed"]
+    assert seed == {
+        "description": "Same seed, same results",
+        "minimum": 0,
+        "title": "Seed",
+        "type": "integer",
+    }
+    assert schema["$defs"]["Stream"]["properties"]["pass"]["description"]
+    assert schema["required"] == ["drivelab", "models", "tests", "states", "figures", "wall_s"]
