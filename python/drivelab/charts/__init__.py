@@ -7,6 +7,7 @@ A chart is data: a Vega-Lite specification and its rows. A page draws it with th
 from __future__ import annotations
 
 from drivelab.charts.chart import Chart
+from drivelab.charts.density import density
 from drivelab.charts.drawing import (
     Cells,
     Line,
@@ -19,6 +20,7 @@ from drivelab.charts.drawing import (
     stacks,
     steady_colours,
 )
+from drivelab.charts.judged import Mark, judged
 from drivelab.charts.latencies import Curve, latencies
 from drivelab.charts.scales import Scale, nines
 from drivelab.charts.studies import Coordinate, effect, panels, parallel
@@ -29,12 +31,15 @@ __all__ = [
     "Coordinate",
     "Curve",
     "Line",
+    "Mark",
     "Scale",
     "Text",
     "bars",
+    "density",
     "diagonal",
     "effect",
     "heat",
+    "judged",
     "latencies",
     "lines",
     "nines",

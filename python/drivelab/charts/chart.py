@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +41,7 @@ CONFIG: dict[str, Any] = {
               "fontSize": 13, "subtitleFontSize": 11.5, "offset": 10},
     "header": {"labelColor": "$ink", "labelFontSize": 11, "titleColor": "$soft"},
     "numberFormat": ",~r",
-    "line": {"strokeWidth": 1.8},
+    "line": {"strokeWidth": 1.8, "strokeCap": "round"},
     "point": {"filled": True, "size": 26, "opacity": 1},
     "text": {"color": "$ink", "font": "$font"},
     "rule": {"color": "$axis"},
@@ -87,7 +88,7 @@ class Chart:
         whole = {
             "$schema": SCHEMA,
             "description": self.description,
-            "title": {"text": self.title, "subtitle": self.subtitle},
+            **({"title": {"text": self.title, "subtitle": self.subtitle}} if self.title else {}),
             "data": {"values": self.rows()},
             **_sized(copy.deepcopy(dict(self.spec)), self.height_px),
         }
@@ -113,6 +114,10 @@ class Chart:
         output.publish(place.parent, {place.name: lambda file: _write(file, content)})
         return place
 
+    def svg(self, theme: str = "light") -> str:
+        """The chart as SVG."""
+        return self._drawn("svg", self.to_dict(theme)).decode()
+
     @staticmethod
     def _drawn(kind: str, spec: dict[str, Any]) -> bytes:
         if kind == "json":
@@ -121,7 +126,7 @@ class Chart:
         import vl_convert
 
         if kind == "svg":
-            return vl_convert.vegalite_to_svg(spec, vl_version=VERSION).encode()
+            return _renumbered(vl_convert.vegalite_to_svg(spec, vl_version=VERSION)).encode()
         return vl_convert.vegalite_to_png(spec, vl_version=VERSION, scale=RESOLUTION)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
@@ -137,9 +142,19 @@ class Chart:
         }
 
 
+def _renumbered(svg: str) -> str:
+    """The picture with its parts numbered from its own beginning, whatever was drawn before it."""
+    numbers: dict[str, str] = {}
+    return re.sub(
+        r"\b(clip|gradient_)\d+\b",
+        lambda found: numbers.setdefault(found[0], f"{found[1]}{len(numbers) + 1}"),
+        svg,
+    )
+
+
 def _sized(spec: dict[str, Any], height_px: int) -> dict[str, Any]:
     """With a plot's size, where the specification has none of its own."""
-    if "facet" in spec:
+    if "facet" in spec or "hconcat" in spec:
         return spec
     return {"width": WIDTH_PX, "height": height_px, **spec}
 

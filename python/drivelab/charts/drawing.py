@@ -52,13 +52,14 @@ class Text:
 
 def lines(
     text: Text, parts: Sequence[Line], x: Scale, y: Scale,
-    *, height_px: int = HEIGHT_PX, link: str = "", from_zero: bool = False,
+    *, height_px: int = HEIGHT_PX, link: str = "", from_zero: bool = False, whole: bool = False,
 ) -> Chart:  # fmt: skip
     """Lines over numbers; with intervals, and with points where there are few of them.
 
-    Charts of one page with the same `link` are zoomed and read together.
+    Charts of one page with the same `link` are zoomed and read together. Lines of more points than
+    can be seen are thinned, unless they are to stay `whole`.
     """
-    columns = _columns(parts, x, y)
+    columns = _columns(parts, x, y, thin=not whole)
     named = x.kind == "names"
     upright = [*columns["y"], *columns.get("low", ()), *columns.get("high", ())]
     place = {"x": {"field": "x", **x.across(columns["x"])}}
@@ -150,7 +151,9 @@ def diagonal(
          "encoding": points, "transform": [SHOWN]},
     ]  # fmt: skip
     spec = {"layer": layers}
-    return _chart(text, parts, columns, spec, {"x": x.meta, "y": y.meta}, height_px)
+    return _chart(
+        text, parts, columns, spec, {"kind": "diagonal", "x": x.meta, "y": y.meta}, height_px
+    )
 
 
 def stacks(text: Text, parts: Sequence[Line], x: Scale, *, order: Sequence[str] = ()) -> Chart:
@@ -212,7 +215,7 @@ def heat(
         {"mark": {"type": "text", "fontSize": 10.5},
          "encoding": {"text": {"field": "t"}, "color": {"value": "$ink"}}},
     ]  # fmt: skip
-    meta = {"x": {"title": across}, "y": {"title": down}}
+    meta = {"kind": "heat", "x": {"title": across}, "y": {"title": down}}
     spec = {"encoding": place, "layer": layers}
     return _chart(text, [], columns, spec, meta, 30 + HEAT_ROW_PX * len(rows))
 
@@ -224,11 +227,13 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def _columns(parts: Sequence[Line], x: Scale, y: Scale) -> dict[str, list[Any]]:
+def _columns(
+    parts: Sequence[Line], x: Scale, y: Scale, *, thin: bool = False
+) -> dict[str, list[Any]]:
     """The rows of all parts, one after another; what a log axis can't show is left out."""
     columns: dict[str, list[Any]] = {name: [] for name in ("x", "y", "s", "low", "high", "t")}
     for part in parts:
-        for index in thinned(part.y) if x.kind != "names" else range(len(part.y)):
+        for index in thinned(part.y) if thin else range(len(part.y)):
             place, value = part.x[index], part.y[index]
             if x.kind == "log" and not place > 0:
                 continue
@@ -243,7 +248,7 @@ def _columns(parts: Sequence[Line], x: Scale, y: Scale) -> dict[str, list[Any]]:
     return {
         name: values
         for name, values in columns.items()
-        if name in "xys" or any(value is not None for value in values)
+        if name in ("x", "y", "s") or any(value is not None for value in values)
     }
 
 

@@ -69,6 +69,8 @@ class Scale:
             scale |= {"domain": [0, end + 0.1]}
         else:
             axis["tickCount"] = 6
+            if all(float(value).is_integer() for value in known):
+                axis["tickMinStep"] = 1
             low, high = min(known, default=0), max(known, default=0)
             scale |= {"zero": 0 <= low <= ZERO_SHARE * high}
         return {"type": "quantitative", "axis": axis, "scale": scale}

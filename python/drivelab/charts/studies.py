@@ -52,7 +52,7 @@ def panels(text: Text, parts: Mapping[str, Sequence[Line]], x: Scale, y: Scale) 
 
 def effect(text: Text, every: Line, means: Line, x: Scale, y: Scale) -> Chart:
     """All points, small, and the mean of each value."""
-    whole = lines(text, [every, means], x, y, height_px=EFFECT_PX, from_zero=True)
+    whole = lines(text, [every, means], x, y, height_px=EFFECT_PX, from_zero=True, whole=True)
     only = {"transform": [{"filter": f"datum.s == '{means.name}'"}]}
     small = {"filter": f"datum.s == '{every.name}'"}
     layers: list[dict[str, Any]] = [

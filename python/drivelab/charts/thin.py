@@ -11,8 +11,8 @@ COLUMNS_MAX = 600
 def thinned(values: Sequence[float | None], columns: int = COLUMNS_MAX) -> list[int]:
     """Positions of the values that a line through all of them shows, in order.
 
-    Of every column of pixels its first, lowest, highest and last value, and its gaps' edges: the
-    drawn line covers the same pixels as the whole one, and no extreme is lost.
+    Of even steps of x. Of every column of pixels its first, lowest, highest and last value, and
+    its gaps' edges: the line covers the same pixels as the whole one, and no extreme is lost.
     """
     if len(values) <= 4 * columns:
         return list(range(len(values)))

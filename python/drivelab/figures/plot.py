@@ -1,18 +1,15 @@
-"""The plot of modelled against published values: log axes, and the ratio of the two below."""
+"""The plot of modelled against published values: log axes, and the ratio of the two beside them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
+from drivelab.charts import Chart, Mark, Text, judged
+from drivelab.charts.judged import HEIGHT_PX, RATIOS_PX
 from drivelab.quantities import number
 
 Record = Mapping[str, Any]
@@ -27,7 +24,7 @@ ROLES = {
     "fitted": "#1d4ed8",
     "not varied": "#64748b",
 }
-MARKERS = {"throughput": "o", "latency": "s", "power": "D", "ratio": "^"}
+KINDS = ("throughput", "latency", "power", "ratio")
 UNITS = {
     **dict.fromkeys(("MiB/s", "MB/s", "IOPS"), "throughput"),
     **dict.fromkeys(("ms", "s"), "latency"),
@@ -39,10 +36,10 @@ RATIO_MAX_LEAST = 1.4
 """The axis of ratios reaches at least so far, however good the models are."""
 LABEL_MAX = 12
 """Most figures that are named in the plot: the farthest off."""
-LABEL_POINTS = (44.0, 8.0)
-"""Room that a name takes, in points."""
-LABEL_OFFSETS = ((5, 3), (5, -9), (-36, 3), (-36, -9), (5, 12), (5, -18), (-36, 12), (-36, -18))
-"""Where a name may begin beside its point, in points; the first free place counts."""
+LABEL_PX = (74.0, 10.0)
+"""Room that a name takes."""
+LABEL_OFFSETS = ((6, -4), (6, 9), (-46, -4), (-46, 9), (6, -16), (6, 20), (-46, -16), (-46, 20))
+"""Where a name may begin beside its point, in pixels; the first free place counts."""
 
 
 VALUES = "modelled values drawn: "
@@ -54,72 +51,40 @@ def write(records: Sequence[Record], path: Path) -> None:
     What it draws is in its description as text, so that it can be held against the page.
     """
     drawn = " ".join(f"{r['id']}={number(r['modelled'])}" for r in records if _drawn(r))
-    metadata = {"Date": None, "Description": f"{VALUES}{drawn}"}
-    with mpl.rc_context({"svg.hashsalt": "drivelab", "font.size": 9}):
-        canvas(records).savefig(path, format="svg", metadata=metadata)
+    head, end, body = chart(records).svg().partition(">")
+    path.write_text(f"{head}{end}<desc>{escape(VALUES + drawn)}</desc>{body}", encoding="utf-8")
 
 
-def canvas(records: Sequence[Record]) -> Canvas:
+def chart(records: Sequence[Record]) -> Chart:
     """The drawing: on the left values, on the right their ratio."""
     points = [r for r in records if _drawn(r)]
-    drawing = Canvas(figsize=(11, 5.4), layout="constrained")
-    values, ratios = drawing.subplots(1, 2, width_ratios=(1, 1.15))
-    _draw_values(values, points)
-    _draw_ratios(ratios, points)
-    drawing.legend(handles=_legend(points), loc="outside lower center", ncols=8, frameon=False)
-    return drawing
+    values = [float(r[key]) for r in points for key in ("published", "modelled") if r[key] > 0]
+    ends = (min(values) / 2, max(values) * 2) if values else (0.1, 10.0)
+    farthest = max((max(_shown_ratio(r), 1 / _shown_ratio(r)) for r in points), default=1.0)
+    reach = 1.06 * max(farthest, RATIO_MAX_LEAST)
+    names = _names(points, ends, reach)
+    counts = {role: sum(r["role"] == role for r in points) for role in ROLES}
+    words = {role: f"{role} ({count})" for role, count in counts.items()}
+    marks = [
+        Mark(
+            float(r["published"]), float(r["modelled"]), _shown_ratio(r), words[r["role"]],
+            _kind(r), *names.get(index, ("", 0.0, 0.0)),
+        )
+        for index, r in enumerate(points)
+    ]  # fmt: skip
+    return judged(
+        Text("", "", f"{len(points)} values, modelled against published"),
+        marks,
+        {words[role]: colour for role, colour in ROLES.items() if counts[role]},
+        [kind for kind in KINDS if any(_kind(r) == kind for r in points)],
+        bands=BANDS, ends=ends, reach=reach, solid=words["predicted"],
+    )  # fmt: skip
 
 
 def _drawn(record: Record) -> bool:
     """Values that are judged; bounds have no place on a diagonal."""
     error = record["error_ratio"]
     return record["role"] in ROLES and record["satisfied"] is None and error is not None
-
-
-def _draw_values(axes: Axes, points: Sequence[Record]) -> None:
-    values = [float(r[key]) for r in points for key in ("published", "modelled") if r[key] > 0]
-    low, high = (min(values) / 2, max(values) * 2) if values else (0.1, 10.0)
-    for limit, colour in BANDS:
-        axes.fill_between(
-            (low, high),
-            (low * (1 - limit), high * (1 - limit)),
-            (low * (1 + limit), high * (1 + limit)),
-            color=colour,
-            linewidth=0,
-        )
-    axes.plot((low, high), (low, high), color="#475569", linewidth=0.8)
-    for record in points:
-        _mark(axes, record, float(record["modelled"]))
-    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), box_aspect=1)
-    axes.set(xlabel="published, in the figure's unit", ylabel="modelled, in the same unit")
-    axes.set_title("Every compared value", loc="left", fontsize=10)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axis.set_minor_locator(NullLocator())
-    axes.grid(color="#e2e8f0", linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
-def _draw_ratios(axes: Axes, points: Sequence[Record]) -> None:
-    for limit, colour in BANDS:
-        axes.axhspan(1 - limit, 1 + limit, color=colour, linewidth=0)
-    axes.axhline(1, color="#475569", linewidth=0.8)
-    for record in points:
-        _mark(axes, record, _shown_ratio(record))
-    farthest = max((max(_shown_ratio(r), 1 / _shown_ratio(r)) for r in points), default=1.0)
-    reach = 1.06 * max(farthest, RATIO_MAX_LEAST)
-    axes.set(xscale="log", yscale="log", ylim=(1 / reach, reach))
-    far = sorted(points, key=lambda r: -abs(float(r["error_ratio"])))[:LABEL_MAX]
-    _label(axes, [r for r in far if abs(float(r["error_ratio"])) > BANDS[0][0]])
-    axes.set(xlabel="published, in the figure's unit")
-    axes.set_title("Modelled / published, bands of ±5 % and ±20 %", loc="left", fontsize=10)
-    axes.yaxis.set_major_locator(FixedLocator([0.5, 1 / 1.5, 0.8, 0.95, 1.05, 1.2, 1.5, 2.0]))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{(ratio - 1) * 100:+.0f} %"))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(axis="x", color="#e2e8f0", linewidth=0.6)
-    axes.set_axisbelow(True)
 
 
 def _ratio(record: Record) -> float:
@@ -130,79 +95,38 @@ def _shown_ratio(record: Record) -> float:
     return min(max(_ratio(record), 1 / RATIO_MAX), RATIO_MAX)
 
 
-def _label(axes: Axes, records: Sequence[Record]) -> None:
-    """Names points, each where it covers no other name."""
-    canvas = axes.get_figure()
-    assert canvas is not None
-    points_per_dot = 72 / canvas.dpi
+def _names(
+    points: Sequence[Record], ends: tuple[float, float], reach: float
+) -> dict[int, tuple[str, float, float]]:
+    """Names of the points farthest off, by their places, each where it covers no other name."""
+    far = sorted(range(len(points)), key=lambda i: -abs(float(points[i]["error_ratio"])))
+    shown = [i for i in far[:LABEL_MAX] if abs(float(points[i]["error_ratio"])) > BANDS[0][0]]
     taken: list[tuple[float, float]] = []
-    for record in sorted(records, key=lambda record: float(record["published"])):
-        ratio, shown = _ratio(record), _shown_ratio(record)
-        beyond = f" (×{ratio:.2g})" if shown != ratio else ""
-        place = axes.transData.transform((float(record["published"]), shown)) * points_per_dot
-        spots = [(place[0] + dx, place[1] + dy) for dx, dy in LABEL_OFFSETS]
-        spot = next((s for s in spots if not any(_covers(s, other) for other in taken)), spots[0])
-        taken.append(spot)
-        axes.annotate(
-            f"{record['id']}{beyond}",
-            (float(record["published"]), shown),
-            xytext=(spot[0] - place[0], spot[1] - place[1]),
-            textcoords="offset points",
-            fontsize=7,
-            color="#334155",
-        )
+    found = {}
+    for index in sorted(shown, key=lambda i: float(points[i]["published"])):
+        record = points[index]
+        ratio, drawn = _ratio(record), _shown_ratio(record)
+        beyond = f" (×{ratio:.2g})" if drawn != ratio else ""
+        x = RATIOS_PX * _along(float(record["published"]), *ends)
+        y = HEIGHT_PX * (1 - _along(drawn, 1 / reach, reach))
+        spots = [((x + dx, y + dy), (dx, dy)) for dx, dy in LABEL_OFFSETS]
+        free = (s for s in spots if not any(_covers(s[0], other) for other in taken))
+        place, (dx, dy) = next(free, spots[0])
+        taken.append(place)
+        found[index] = (f"{record['id']}{beyond}", float(dx), float(dy))
+    return found
+
+
+def _along(value: float, low: float, high: float) -> float:
+    """How far along a log axis a value lies, 0 to 1."""
+    return math.log(value / low) / math.log(high / low)
 
 
 def _covers(spot: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two names that begin here (in points) run into each other."""
-    width, height = LABEL_POINTS
+    """Whether two names that begin here (in pixels) run into each other."""
+    width, height = LABEL_PX
     return abs(spot[0] - other[0]) < width and abs(spot[1] - other[1]) < height
-
-
-def _mark(axes: Axes, record: Record, height: float) -> None:
-    colour = ROLES[record["role"]]
-    axes.plot(
-        float(record["published"]),
-        height,
-        marker=MARKERS[_kind(record)],
-        markersize=5.5,
-        markeredgecolor=colour,
-        markeredgewidth=1.1,
-        # Fitted ones are hollow: they say less.
-        markerfacecolor=colour if record["role"] == "predicted" else "white",
-        alpha=0.85,
-        linestyle="none",
-    )
 
 
 def _kind(record: Record) -> str:
     return UNITS.get(record["unit"], "ratio")
-
-
-def _legend(points: Sequence[Record]) -> list[Line2D | Patch]:
-    handles: list[Line2D | Patch] = []
-    for role, colour in ROLES.items():
-        count = sum(record["role"] == role for record in points)
-        if not count:
-            continue
-        face = colour if role == "predicted" else "white"
-        handles.append(
-            Line2D(
-                [],
-                [],
-                marker="o",
-                linestyle="none",
-                color=colour,
-                markerfacecolor=face,
-                label=f"{role} ({count})",
-            )
-        )
-    handles += [
-        Line2D([], [], marker=marker, linestyle="none", color="#64748b", label=kind)
-        for kind, marker in MARKERS.items()
-        if any(_kind(record) == kind for record in points)
-    ]
-    return [
-        *handles,
-        *(Patch(color=colour, label=f"±{limit * 100:.0f} %") for limit, colour in BANDS),
-    ]

@@ -59,6 +59,20 @@ class Plots:
         text = Text(f"{upright.title} over time")
         return charts.lines(text, parts, Scale("Time", "s"), upright, from_zero=True)
 
+    def heat(self) -> Chart:
+        """Latencies over time, darker where there are more requests; of a run with `log=True`.
+
+        Raises RequestError without a log, or if it is empty.
+        """
+        requests = self._result.requests
+        if requests.is_empty():
+            raise RequestError("heat(): the log has no request")
+        return charts.density(
+            Text("Latencies over time"),
+            requests["completed_ns"].to_numpy() / 1e9,
+            requests["latency_ns"].to_numpy() / 1e3,
+        )
+
     def parts(self) -> Chart:
         """Where the mean latency of each job and direction was spent."""
         table = self._result.parts

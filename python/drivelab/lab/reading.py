@@ -12,6 +12,7 @@ import polars as pl
 
 from drivelab import stored
 from drivelab.database import Recorded, Row
+from drivelab.database.layout import Table
 from drivelab.database.tables import TABLES
 from drivelab.errors import RequestError
 from drivelab.lab import store as stores
@@ -58,8 +59,7 @@ class Stored:
 
     @property
     def measurements(self) -> pl.DataFrame:
-        """Rates and latencies: of a test of one stream of requests, or of a run or a replay a row
-        for each job and direction."""
+        """A row for each job and direction; of a review, for each test of one stream."""
         return self._table("measurements")
 
     @property
@@ -133,17 +133,26 @@ def read(path: str | Path) -> Stored:
             "the store of a study"
         )
     run = stored.read(place, run_id, "read()")
-    rows = run.rows()
-    tables = {name: _frame(name, rows[name]) for name in TABLES if name in rows}
+    tables = {name: _frame(TABLES[name], rows) for name, rows in run.rows().items()}
     return Stored(text, run.kind, tables, run)
 
 
-def _frame(name: str, rows: Sequence[Row]) -> pl.DataFrame:
-    """Rows of a table of the database; what only some of them have is null in the others."""
-    there = {column for row in rows for column in row}
-    columns = [column for column in TABLES[name].column_names if column in there]
-    found = {column: [row.get(column) for row in rows] for column in columns}
-    return pl.DataFrame(found, strict=False)
+TYPES: Mapping[str, type[pl.DataType]] = {
+    "VARCHAR": pl.String,
+    "DOUBLE": pl.Float64,
+    "INTEGER": pl.Int32,
+    "UINTEGER": pl.UInt32,
+    "UBIGINT": pl.UInt64,
+    "BOOLEAN": pl.Boolean,
+}
+"""Of columns, by their types in the database."""
+
+
+def _frame(table: Table, rows: Sequence[Row]) -> pl.DataFrame:
+    """Rows as a table, with all of its columns; what a row doesn't have is null in it."""
+    columns = {column.name: [row.get(column.name) for row in rows] for column in table.columns}
+    schema = {column.name: TYPES[column.kind] for column in table.columns}
+    return pl.DataFrame(columns, schema=schema, strict=False)
 
 
 def _points(place: Path) -> pl.DataFrame:

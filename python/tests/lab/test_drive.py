@@ -175,6 +175,14 @@ def test_pictures_of_a_result(used: dl.Drive, result: dl.Result, tmp_path: Path)
     shown = [y for _, y in drawn.line(alone, name)]
     assert shown == pytest.approx(result.series["iops"].to_list()[: len(shown)], rel=1e-4)
     assert alone.series == ()
+    with pytest.raises(dl.RequestError, match="requests: the run kept no log"):
+        result.plot.heat()
+    logged = used.run(WRITES, log=True, progress=False)
+    heat = logged.plot.heat()
+    assert sum(heat.columns["v"]) == logged.requests.height
+    slowest_us = logged.requests["latency_ns"].max() / 1e3
+    assert max(heat.columns["y"]) <= slowest_us <= max(heat.columns["y2"])
+    assert heat.save(tmp_path / "heat.png").stat().st_size > 10_000
     with pytest.raises(dl.RequestError, match='"iosp" is not in series'):
         result.plot.series("iosp")
 

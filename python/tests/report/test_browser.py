@@ -85,3 +85,17 @@ def test_the_index_finds_tests_by_parts_of_their_names(page: str, tmp_path: Path
     assert set(found["shown"]) == {t for t in titles if "random" in t and "read" in t}
     assert found["shown"]
     assert found["missing"] == 0
+
+
+@browser.needed
+def test_paper_has_every_chart_before_it_is_printed(page: str, tmp_path: Path) -> None:
+    script = """
+    own.dispatchEvent(new own.Event("beforeprint"));
+    // All that runs before a browser goes on to print.
+    for (let turn = 0; turn < 200; turn += 1) await null;
+    const drawn = [...page.querySelectorAll(".canvas svg")];
+    const widths = drawn.map((svg) => svg.getAttribute("width"));
+    return { charts: page.querySelectorAll(".canvas").length, widths };
+    """
+    found = browser.found(page, script, tmp_path)
+    assert found["widths"] == ["340"] * found["charts"]

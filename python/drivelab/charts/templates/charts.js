@@ -168,13 +168,18 @@
     });
     note(item, left, oy, [[words(first.x, meta.x), ""], ...lines]);
   };
+  const told = {
+    heat: (row) => `${row.t}: ${row.x}, ${row.y}`,
+    density: (row, x, y) => `${number(row.v)} requests: ${words(row.x, x)} to ${words(row.x2, x)}, ${words(row.y, y)} to ${words(row.y2, y)}`,
+    diagonal: (row, x, y) => `${row.t}: ${x.title.toLowerCase()} ${words(row.x, x)}, ${y.title.toLowerCase()} ${words(row.y, y)}`,
+    other: (row, x, y) => `${row.s ? row.s + " " : ""}${words(row.y, y)}${row.t ? ` (${row.t})` : ""}, ${words(row.x, x)}`,
+  };
   const explain = (item, mark) => {
     clear(item);
     const row = mark && mark.datum;
     if (!row || !mark.mark || mark.mark.role !== "mark" || row.x === undefined) return;
-    const { x, y } = item.chart.meta;
-    const own = row.t ? `${row.t}: ${row.x}, ${row.y}` : "";
-    const text = item.chart.meta.worded ? row.t : own || [row.s, words(row.y, y), words(row.x, x)].filter(Boolean).join(", ");
+    const { x, y, kind } = item.chart.meta;
+    const text = told[kind || "other"](row, x, y);
     const [ox, oy] = item.view.origin();
     const box = mark.bounds;
     note(item, ox + (box.x1 + box.x2) / 2, oy + box.y1 - 30, [[text, row.s ? tones(item)(row.s) : ""]]);
