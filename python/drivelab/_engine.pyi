@@ -26,6 +26,7 @@ __all__ = [
     "create_image",
     "engine_version",
     "erase_image",
+    "families",
     "read_trace",
     "record_timeline",
     "serve_image",

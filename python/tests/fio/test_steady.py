@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from small import MODEL_NAME, SETS
 
 from drivelab import cli
+from drivelab.commands.until import METRICS
 from drivelab.fio.steady import SteadyState
+from drivelab.lab.steady import Metric
 from drivelab.lab.steps import Step
 from drivelab.quantities import MIB
 
@@ -176,6 +178,10 @@ def test_the_last_group_runs_until_it_is_steady(
     assert fill["write"]["io_bytes"] == 64 * MIB
     assert rest["read"]["runtime"] == 10_000
     assert "--until-steady iops --round 2s --limit 5m" in found["drivelab"]["command_line"]
+
+
+def test_the_command_line_knows_every_metric() -> None:
+    assert get_args(Metric) == METRICS
 
 
 @pytest.mark.parametrize(
