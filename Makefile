@@ -84,6 +84,10 @@ parts: setup ## the picture of the parts in ARCHITECTURE.md, from manifests and 
 tables: setup ## the tables in docs/results.md, from the definition of results.json
 	@PYTHONPATH=python/tests $(BIN)/python -m tables
 
+.PHONY: queries
+queries: setup ## the answers in docs/queries.md, from a small laboratory's database
+	@PYTHONPATH=python/tests $(BIN)/python -m queries
+
 ##@ Check
 
 .PHONY: system

@@ -15,11 +15,16 @@ from drivelab.counters import unmapped_note as unmapped_note
 from drivelab.counters import unmapped_read_share as unmapped_read_share
 from drivelab.counters import write_amplification as write_amplification
 from drivelab.documents import to_json as to_json
+from drivelab.latencies import QUOTED_PERCENTILES as QUOTED_PERCENTILES
+from drivelab.latencies import SPLIT_PARTS as SPLIT_PARTS
+from drivelab.latencies import latency_us as latency_us
+from drivelab.latencies import split_us as split_us
+from drivelab.latencies import us
 from drivelab.procedures.flow import longest_of_buckets
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import Stream
-from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
+from drivelab.quantities import MIB, NS_PER_S
 from drivelab.records import SCHEMA as SCHEMA
 
 if TYPE_CHECKING:
@@ -28,8 +33,6 @@ if TYPE_CHECKING:
 
 STREAM, COMPOUND = "stream", "compound"
 """Kinds of records of tests: with the figures of one stream, or with values and tables only."""
-SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
-QUOTED_PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 
 
 def model_result(model: Subject) -> dict[str, Any]:
@@ -185,50 +188,6 @@ def _mib_per_s(bytes_per_s: float | None) -> float | None:
     return None if bytes_per_s is None else bytes_per_s / MIB
 
 
-def split_us(split_ns: Mapping[str, float] | None) -> dict[str, float | None]:
-    """Where the mean latency went, in us; parts add up to it. None without requests."""
-    if split_ns is None:
-        return dict.fromkeys(SPLIT_PARTS)
-    return {part: split_ns[f"{part}_ns"] / NS_PER_US for part in SPLIT_PARTS}
-
-
-def latency_us(latency_ns: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Mean, deviation, percentiles, extremes and histogram in us; None without requests."""
-    keys = ("min", "mean", "stddev", *QUOTED_PERCENTILES, "max")
-    if latency_ns is None:
-        return dict.fromkeys(keys) | {"percentiles": [], "histogram": None}
-    points = sorted((float(key), ns / NS_PER_US) for key, ns in latency_ns["percentiles"].items())
-    at = dict(points)
-    quoted = {key: at.get(percent) for key, percent in QUOTED_PERCENTILES.items()}
-    whole = {key: latency_ns[key] / NS_PER_US for key in ("min", "mean", "stddev", "max")}
-    values = whole | quoted
-    return {key: values[key] for key in keys} | {
-        "percentiles": [list(point) for point in points],
-        "histogram": histogram_us(latency_ns.get("bins")),
-    }
-
-
-HISTOGRAM_BITS = 4
-"""2^4 bins from each power of two to the next: none is wider than 6.3 % of what it holds. The
-engine's own bins are finer and lie within these."""
-
-
-def histogram_us(bins_ns: Sequence[Sequence[int]] | None) -> dict[str, Any] | None:
-    """Requests by latency, of pairs of the highest time in a bin in ns and requests in it."""
-    if not bins_ns:
-        return None
-    counts: dict[int, int] = {}
-    for top_ns, count in bins_ns:
-        width_ns = 1 << max(0, top_ns.bit_length() - 1 - HISTOGRAM_BITS)
-        edge_ns = (top_ns // width_ns + 1) * width_ns
-        counts[edge_ns] = counts.get(edge_ns, 0) + count
-    edges = sorted(counts)
-    return {
-        "latency_below_us": [edge / NS_PER_US for edge in edges],
-        "requests": [counts[edge] for edge in edges],
-    }
-
-
 def _tails(tails: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
     """What the slowest requests waited for; None where nobody measured it."""
     if tails is None:
@@ -237,7 +196,7 @@ def _tails(tails: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | 
         {
             "share_of_requests": tail["share_of_requests"],
             "count": tail["count"],
-            "latency_min_us": tail["latency_ns_min"] / NS_PER_US,
+            "latency_min_us": us(tail["latency_ns_min"]),
             "split_mean_us": split_us(tail["split_mean_ns"]),
         }
         for tail in tails
@@ -267,10 +226,10 @@ def _series(direction: Mapping[str, Any], drive: Mapping[str, Any] | None) -> di
     return {
         "interval_s": interval_s,
         "mib_per_s": column(series["bytes"], lambda size: size / MIB / interval_s),
-        "latency_max_us": column(longest_of_buckets(series), _us),
+        "latency_max_us": column(longest_of_buckets(series), us),
         "iops": column(series["ios"], lambda ios: ios / interval_s),
-        "latency_mean_us": column(series.get("latency_mean_ns"), _us),
-        "latency_p99_us": column(series.get("latency_p99_ns"), _us),
+        "latency_mean_us": column(series.get("latency_mean_ns"), us),
+        "latency_p99_us": column(series.get("latency_p99_ns"), us),
         "write_amplification": column(_written_and_programmed(own), _ratio),
         "queue_depth_mean": column(own.get("outstanding_mean"), float),
         "free_blocks": column(own.get("free_blocks"), int),
@@ -291,10 +250,6 @@ def _written_and_programmed(drive: Mapping[str, Any]) -> list[tuple[int, int]] |
 def _ratio(written_and_programmed: tuple[int, int]) -> float | None:
     written, programmed = written_and_programmed
     return programmed / written if written else None
-
-
-def _us(ns: float) -> float:
-    return ns / NS_PER_US
 
 
 def without_wall_clock(document: Any) -> Any:

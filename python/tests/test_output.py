@@ -23,6 +23,22 @@ def test_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
     assert _contents(tmp_path) == {"one": "new", "two": "2"}
 
 
+def test_files_of_several_folders_too(tmp_path: Path) -> None:
+    places = [tmp_path / "a" / "x.log", tmp_path / "b" / "y.json"]
+    for place in places:
+        place.parent.mkdir()
+    places[0].write_text("old", encoding="utf-8")
+
+    def full(path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(WorkError, match="No space left"):
+        output.publish_files({places[0]: lambda path: _write(path, "new"), places[1]: full})
+    assert [_contents(place.parent) for place in places] == [{"x.log": "old"}, {}]
+    output.publish_files({place: lambda path: _write(path, "new") for place in places})
+    assert [_contents(place.parent) for place in places] == [{"x.log": "new"}, {"y.json": "new"}]
+
+
 def _contents(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
 

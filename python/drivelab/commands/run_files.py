@@ -185,7 +185,8 @@ def _log_table(columns: Mapping[str, Any], start_ns: int, names: Sequence[str]) 
 
 
 def _write_table(table: Callable[[], pl.DataFrame], path: Path) -> None:
-    table().write_parquet(path)
+    # The fastest level of zstd takes half the time of the usual one, for 6 % more bytes.
+    table().write_parquet(path, compression="zstd", compression_level=1)
 
 
 def _write_text(text: str, path: Path) -> None:

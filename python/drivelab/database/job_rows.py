@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from drivelab.latencies import SPLIT_PARTS, histogram_us
 from drivelab.names import told_apart
 from drivelab.quantities import MIB, NS_PER_US
-from drivelab.results import SPLIT_PARTS, histogram_us
 
 Record = Mapping[str, Any]
 Row = dict[str, Any]

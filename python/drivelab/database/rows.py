@@ -7,6 +7,8 @@ from typing import Any
 
 from drivelab.database import job_rows
 from drivelab.database.job_rows import REPLAY, RUN, Record, Row
+from drivelab.database.layout import Table
+from drivelab.database.tables import TABLES
 
 REVIEW = "review"
 """The kind of runs that `review` and `compare` make; those of others are in `job_rows`."""
@@ -23,8 +25,17 @@ def rows(kind: str, document: Record, models: Sequence[Record]) -> dict[str, lis
         "parameters": _parameters(models),
     }
     found |= {REVIEW: _review, RUN: job_rows.of_run, REPLAY: job_rows.of_replay}[kind](document)
-    listed = {name: list(items) for name, items in found.items()}
+    listed = {name: _of_table(TABLES[name], items) for name, items in found.items()}
     return {name: items for name, items in listed.items() if items}
+
+
+def _of_table(table: Table, items: Iterable[Row]) -> list[Row]:
+    """Rows without what is no column of their table: records have more than tables tell."""
+    names = {column.name for column in table.columns}
+    return [
+        row if row.keys() <= names else {key: row[key] for key in row if key in names}
+        for row in items
+    ]
 
 
 def _renamed(record: Record, **names: str) -> Row:

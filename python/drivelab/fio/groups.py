@@ -30,9 +30,6 @@ class Asked:
     """The last group has a timeline of this."""
 
 
-NOTHING = Asked()
-
-
 @dataclass(frozen=True)
 class GroupRun:
     """A group that has run."""

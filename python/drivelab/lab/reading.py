@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from drivelab import stored
-from drivelab.database import REVIEW, Recorded
+from drivelab.database import REVIEW, Recorded, Row
+from drivelab.database.layout import Table
+from drivelab.database.tables import TABLES
 from drivelab.errors import RequestError
 from drivelab.lab import store as stores
 from drivelab.lab.result import Result
@@ -26,9 +28,9 @@ SHOWN_TABLES = 30
 class Stored:
     """What a file holds, as polars frames with the unit in the column's name.
 
-    `tables` has all of them by the names of docs/results.md; `models`, `tests`, `series`,
-    `percentiles`, `values` and `figures` are those that are asked for most. Of a study there is
-    one, `points`. What isn't known is null.
+    `tables` has all of them by the names of docs/results.md; `models`, `tests`, `measurements`,
+    `series`, `percentiles`, `values` and `figures` are those that are asked for most. Of a study
+    there is one, `points`. What isn't known is null.
     """
 
     def __init__(
@@ -69,9 +71,9 @@ class Stored:
         return self._table("tests")
 
     @property
-    def jobs(self) -> pl.DataFrame:
-        """Of a run or a replay a row for each job and direction."""
-        return self._table("jobs")
+    def measurements(self) -> pl.DataFrame:
+        """A row for each job and direction; of a review, for each test of one stream."""
+        return self._table("measurements")
 
     @property
     def series(self) -> pl.DataFrame:
@@ -129,7 +131,7 @@ def read(path: str | Path) -> Stored:
     """Results from results.json, the folder of a review, "FILE.duckdb" or "FILE.duckdb:RUN", or the
     store of a study.
 
-    >>> read("review/").tests["mib_per_s"].max()        # doctest: +SKIP
+    >>> read("review/").measurements["mib_per_s"].max()        # doctest: +SKIP
     255.1
 
     Raises RequestError for anything else, and for a database of several runs without a number.
@@ -144,15 +146,26 @@ def read(path: str | Path) -> Stored:
             "the store of a study"
         )
     run = stored.read(place, run_id, "read()")
-    return Stored(text, run.kind, {name: _frame(rows) for name, rows in run.rows().items()}, run)
+    tables = {name: _frame(TABLES[name], rows) for name, rows in run.rows().items()}
+    return Stored(text, run.kind, tables, run)
 
 
-def _frame(rows: Any) -> pl.DataFrame:
-    """Rows as a table; what only some of them have is null in the others."""
-    columns = dict.fromkeys(column for row in rows for column in row)
-    return pl.DataFrame(
-        {column: [row.get(column) for row in rows] for column in columns}, strict=False
-    )
+TYPES: Mapping[str, type[pl.DataType]] = {
+    "VARCHAR": pl.String,
+    "DOUBLE": pl.Float64,
+    "INTEGER": pl.Int32,
+    "UINTEGER": pl.UInt32,
+    "UBIGINT": pl.UInt64,
+    "BOOLEAN": pl.Boolean,
+}
+"""Of columns, by their types in the database."""
+
+
+def _frame(table: Table, rows: Sequence[Row]) -> pl.DataFrame:
+    """Rows as a table, with all of its columns; what a row doesn't have is null in it."""
+    columns = {column.name: [row.get(column.name) for row in rows] for column in table.columns}
+    schema = {column.name: TYPES[column.kind] for column in table.columns}
+    return pl.DataFrame(columns, schema=schema, strict=False)
 
 
 def _points(place: Path) -> pl.DataFrame:

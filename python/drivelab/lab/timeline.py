@@ -83,9 +83,11 @@ class Timeline:
     @property
     def notes(self) -> list[str]:
         """What must be known to read it."""
+        shown = self.operations.height
+        if not shown:
+            return ["timeline: no operation of a die began in its window"]
         if not self.left_out:
             return []
-        shown = self.operations.height
         return [
             f"timeline: the first {shown} of {shown + self.left_out} operations of dies; a window "
             "chooses others"

@@ -98,7 +98,7 @@ class Pass(Stream):
 
 
 def _merged(reports: Sequence[Report], direction: str) -> Report:
-    """One report of a row of them; percentiles of parts don't add up and are left out."""
+    """One report of a row of them; percentiles of parts don't add up and are left out, bins do."""
     parts = [report["jobs"][0][direction] for report in reports]
     counts = [part["ios"] for part in parts]
     ios, moved = sum(counts), sum(part["bytes"] for part in parts)
@@ -126,6 +126,7 @@ def _merged(reports: Sequence[Report], direction: str) -> Report:
                         "stddev": stddev,
                         "max": max(latency["max"] for latency in latencies),
                         "percentiles": {},
+                        "bins": _added([latency["bins"] for latency in latencies]),
                     },
                     "split_mean_ns": _mean_split([part["split_mean_ns"] for part in parts], counts),
                     "series": EMPTY_SERIES,
@@ -133,6 +134,14 @@ def _merged(reports: Sequence[Report], direction: str) -> Report:
             }
         ],
     }
+
+
+def _added(histograms: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:
+    """Bins of several histograms as those of one: pairs of a time and a count."""
+    counts: dict[int, int] = {}
+    for time_ns, count in (pair for bins in histograms for pair in bins):
+        counts[time_ns] = counts.get(time_ns, 0) + count
+    return [[time_ns, counts[time_ns]] for time_ns in sorted(counts)]
 
 
 def _mean_split(

@@ -44,26 +44,29 @@ def in_words(document: Any, error: ValidationError) -> str:
     >>> fault({"count": "2", "seeds": []}, Repeats)
     'count is "2"; allowed: a whole number'
     """
-    found = [
-        (_owner(document, item["loc"]), item)
-        for item in error.errors(include_url=False, include_context=True)
-    ]
+    found = [(_place(document, item), item) for item in error.errors(include_url=False)]
     (place, key), first = found[0]
-    if first["type"] == "missing" and key.startswith("["):
-        return f"{place} is {_shown(first['input'])}; allowed: a pair"
+    same = [item for at, item in found if at == (place, key)]
     if first["type"] == "missing":
+        if key.startswith("["):
+            return f"{place} is {_shown(first['input'])}; allowed: a pair"
         # All that one object lacks is said at once.
-        keys = [key for (where, key), item in found if where == place and item["type"] == "missing"]
+        keys = [key for (at, key), item in found if at == place and item["type"] == "missing"]
         return f"{place or 'it'} lacks {', '.join(keys)}"
-    path = _joined(place, key)
+    path = place + key if key.startswith("[") else f"{place}.{key}".strip(".")
     if first["type"] == "extra_forbidden":
         return f"{path} is no key of results.json"
     if first["type"] == "union_tag_not_found":
-        return f"{path} lacks {str(first['ctx']['discriminator']).strip(chr(39))}"
+        return f"{path} lacks {_tag(first)}"
     if first["type"] == "union_tag_invalid":
-        path = f"{path}.{str(first['ctx']['discriminator']).strip(chr(39))}"
-        return f'{path} is "{first["ctx"]["tag"]}"; allowed: {first["ctx"]["expected_tags"]}'
-    return f"{path} is {_shown(first['input'])}; allowed: {_allowed(first)}"
+        return f'{path}.{_tag(first)} is "{first["ctx"]["tag"]}"; allowed: {_allowed(first)}'
+    allowed = " or ".join(dict.fromkeys(map(_allowed, same)))
+    return f"{path} is {_shown(first['input'])}; allowed: {allowed}"
+
+
+def _tag(error: Mapping[str, Any]) -> str:
+    """The key that tells kinds of records apart."""
+    return str(error["ctx"]["discriminator"]).strip("'")
 
 
 def _allowed(error: Mapping[str, Any]) -> str:
@@ -72,6 +75,8 @@ def _allowed(error: Mapping[str, Any]) -> str:
         return f"from {more['ge']:g} on"
     if kind == "less_than_equal":
         return f"up to {more['le']:g}"
+    if kind == "union_tag_invalid":
+        return str(more["expected_tags"]).replace("'", '"')
     if kind == "literal_error":
         return str(more["expected"]).replace("'", '"')
     return ALLOWED.get(kind) or str(error["msg"])
@@ -82,25 +87,21 @@ def _shown(value: Any) -> str:
     return text if len(text) <= VALUE_LENGTH else f"{text[: VALUE_LENGTH - 3]}..."
 
 
-def _owner(document: Any, location: tuple[str | int, ...]) -> tuple[str, str]:
-    """Path of the object or list that is at fault, and the key within it."""
+def _place(document: Any, error: Mapping[str, Any]) -> tuple[str, str]:
+    """Path of the object or list that is at fault, and the key within it.
+
+    Names of the types that pydantic tried are parts of its path, too, but no keys of the document.
+    """
     place, parts = document, []
-    *path, last = location or ("",)
-    for part in path:
-        if isinstance(place, Mapping) and part not in place:
-            continue  # Which kind of record pydantic tried: no key of the document.
-        if isinstance(place, Mapping | list):
-            place = place[part]  # type: ignore[index]
-            parts.append(part)
-    return _path(parts), f"[{last}]" if isinstance(last, int) else str(last)
-
-
-def _path(parts: list[str | int]) -> str:
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-    return text.removeprefix(".")
-
-
-def _joined(place: str, key: str) -> str:
-    if key.startswith("["):
-        return place + key
-    return f"{place}.{key}".strip(".")
+    for part in error["loc"]:
+        is_last_missing = error["type"] == "missing" and part == error["loc"][-1]
+        if (isinstance(place, Mapping) and part in place) or (
+            isinstance(place, list) and isinstance(part, int) and part < len(place)
+        ):
+            place = place[part]
+        elif not is_last_missing:
+            continue
+        parts.append(part)
+    texts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts]
+    *path, key = texts or [""]
+    return "".join(path).removeprefix("."), key.removeprefix(".")

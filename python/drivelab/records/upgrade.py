@@ -36,7 +36,9 @@ def _from_2(document: Document) -> Document:
     drive that it got; and hard disks had 0 programs.
     """
     disks = [
-        model["name"] for model in _dicts(document, "models") if model.get("family") == "hard-disk"
+        model.get("name")
+        for model in _dicts(document, "models")
+        if model.get("family") == "hard-disk"
     ]
 
     def of_drive(record: Document) -> Document:

@@ -46,7 +46,7 @@ def fast(tmp_path: Path) -> Path:
 def test_a_folder_a_file_and_a_database_hold_the_same(slow: Path) -> None:
     found = dl.read(slow)
     assert found.kind == "review"
-    assert found.tests["mib_per_s"].to_list() == [10.0, 5.0]
+    assert found.measurements["mib_per_s"].to_list() == [10.0, 5.0]
     assert found.tests["state"].to_list() == ["new", "used"]
     document = json.loads((slow / "results.json").read_text(encoding="utf-8"))
     database.append(slow / "all.duckdb", Recorded.review(document))
@@ -54,6 +54,7 @@ def test_a_folder_a_file_and_a_database_hold_the_same(slow: Path) -> None:
         again = dl.read(other)
         assert again.tables.keys() == found.tables.keys()
         assert again.tests.equals(found.tests)
+        assert again.measurements.equals(found.measurements)
         assert again.percentiles.equals(found.percentiles)
     assert found.points.is_empty()
     assert "tests" in repr(found)
@@ -76,7 +77,7 @@ def test_a_run_is_read_from_the_database_that_it_was_recorded_in(
     [job] = json.loads(capsys.readouterr().out)["jobs"]
     found = dl.read(tmp_path / "runs.duckdb")
     assert found.kind == "run"
-    assert found.jobs["iops"].to_list() == [job["read"]["iops"]]
+    assert found.measurements["iops"].to_list() == [job["read"]["iops"]]
     with pytest.raises(dl.RequestError, match="a run has no page"):
         _ = found.plots
 

@@ -120,6 +120,12 @@ def test_a_window_is_a_part_of_the_whole(filled: dl.Drive, result: dl.Result) ->
     assert late["begin_ns"].max() < 120 * 10**6  # type: ignore[operator]
 
 
+def test_an_empty_window_is_said_and_still_a_trace(filled: dl.Drive, tmp_path: Path) -> None:
+    found = filled.run(JOB, timeline="1h:2h", progress=False)
+    assert any("no operation of a die began" in note for note in found.notes)
+    assert events(found.timeline.write(tmp_path / "t.json"), "X") == []
+
+
 def test_what_finds_no_room_is_said(
     filled: dl.Drive, monkeypatch: pytest.MonkeyPatch, result: dl.Result
 ) -> None:

@@ -1,0 +1,60 @@
+"""Latencies of the engine's reports in us, as results.json and the tables have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from drivelab.quantities import NS_PER_US
+
+SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
+QUOTED_PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
+
+
+def us(ns: float) -> float:
+    """A time in us."""
+    return ns / NS_PER_US
+
+
+def split_us(split_ns: Mapping[str, float] | None) -> dict[str, float | None]:
+    """Where the mean latency went, in us; parts add up to it. None without requests."""
+    if split_ns is None:
+        return dict.fromkeys(SPLIT_PARTS)
+    return {part: split_ns[f"{part}_ns"] / NS_PER_US for part in SPLIT_PARTS}
+
+
+def latency_us(latency_ns: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Mean, deviation, percentiles, extremes and histogram in us; None without requests."""
+    keys = ("min", "mean", "stddev", *QUOTED_PERCENTILES, "max")
+    if latency_ns is None:
+        return dict.fromkeys(keys) | {"percentiles": [], "histogram": None}
+    points = sorted((float(key), ns / NS_PER_US) for key, ns in latency_ns["percentiles"].items())
+    at = dict(points)
+    quoted = {key: at.get(percent) for key, percent in QUOTED_PERCENTILES.items()}
+    whole = {key: latency_ns[key] / NS_PER_US for key in ("min", "mean", "stddev", "max")}
+    values = whole | quoted
+    return {key: values[key] for key in keys} | {
+        "percentiles": [list(point) for point in points],
+        "histogram": histogram_us(latency_ns.get("bins")),
+    }
+
+
+HISTOGRAM_BITS = 4
+"""2^4 bins from each power of two to the next: none is wider than 6.3 % of what it holds. The
+engine's own bins are finer and lie within these."""
+
+
+def histogram_us(bins_ns: Sequence[Sequence[int]] | None) -> dict[str, Any] | None:
+    """Requests by latency, of pairs of the highest time in a bin in ns and requests in it."""
+    if not bins_ns:
+        return None
+    counts: dict[int, int] = {}
+    for top_ns, count in bins_ns:
+        width_ns = 1 << max(0, top_ns.bit_length() - 1 - HISTOGRAM_BITS)
+        edge_ns = (top_ns // width_ns + 1) * width_ns
+        counts[edge_ns] = counts.get(edge_ns, 0) + count
+    edges = sorted(counts)
+    return {
+        "latency_below_us": [edge / NS_PER_US for edge in edges],
+        "requests": [counts[edge] for edge in edges],
+    }
