@@ -6,17 +6,20 @@ import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from drivelab import stored
-from drivelab.database import Recorded, Row
+from drivelab.database import REVIEW, Recorded, Row
 from drivelab.database.layout import Table
 from drivelab.database.tables import TABLES
 from drivelab.errors import RequestError
 from drivelab.lab import store as stores
 from drivelab.lab.result import Result
+
+if TYPE_CHECKING:
+    from drivelab.charts import Chart
 
 STUDY = "study"
 SHOWN_TABLES = 30
@@ -46,6 +49,16 @@ class Stored:
         if self._run is None:
             raise RequestError(f'"{self.source}": a study is points, and no run; see points')
         return self._run
+
+    @property
+    def plots(self) -> dict[str, Chart]:
+        """Everything that a review's page draws, by id; raises RequestError for all else."""
+        if self.kind != REVIEW:
+            raise RequestError(f'"{self.source}": a {self.kind} has no page of its own; see tables')
+        # Loaded only where something is drawn.
+        from drivelab import report
+
+        return report.every_plot(dict(self.run.document))
 
     @property
     def models(self) -> pl.DataFrame:

@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 import documents
+import drawn
 import polars as pl
 import pytest
 from small import MODEL_NAME, OVERRIDES, SETS
 
 import drivelab as dl
-from drivelab import cli, database
+from drivelab import cli, database, report
 from drivelab.database import Recorded
 from drivelab.estimates import estimate
 
@@ -60,6 +61,13 @@ def test_a_folder_a_file_and_a_database_hold_the_same(slow: Path) -> None:
     assert "<table" in found._repr_html_()
 
 
+def test_a_review_that_is_read_draws_what_its_page_draws(slow: Path, tmp_path: Path) -> None:
+    found = dl.read(slow)
+    document = json.loads((slow / "results.json").read_text(encoding="utf-8"))
+    assert found.plots.keys() >= drawn.on_page(report.render(document)).keys() > set()
+    assert found.plots["latency-0-0"].save(tmp_path / "a.svg").stat().st_size > 1000
+
+
 def test_a_run_is_read_from_the_database_that_it_was_recorded_in(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,6 +78,8 @@ def test_a_run_is_read_from_the_database_that_it_was_recorded_in(
     found = dl.read(tmp_path / "runs.duckdb")
     assert found.kind == "run"
     assert found.measurements["iops"].to_list() == [job["read"]["iops"]]
+    with pytest.raises(dl.RequestError, match="a run has no page"):
+        _ = found.plots
 
 
 def test_a_study_is_read_from_its_store(tmp_path: Path) -> None:
