@@ -11,6 +11,8 @@
   library.textContent = await unpack(document.getElementById("library").textContent);
   document.head.append(library);
   const { schema, config, charts } = JSON.parse(await unpack(document.getElementById("charts").textContent));
+  const size = parseFloat(getComputedStyle(document.body).fontSize) / 16; // larger on walls
+  for (const key of ["labelFontSize", "titleFontSize"]) config.axis[key] *= size;
   config.legend.disable = true; // the buttons above are one
   const root = document.documentElement;
   const printWidth = 340; // px; half of a printed page
