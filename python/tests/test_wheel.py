@@ -101,7 +101,10 @@ def test_whatever_is_imported_is_declared() -> None:
     """Here are tools beside the dependencies; where the wheel is installed only these are."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = {re.split(r"[<>=!~\[ ]", text)[0] for text in declared["dependencies"]}
-    known = {*sys.stdlib_module_names, "drivelab", *named}
+    # A module may be called otherwise than what brings it.
+    brought = metadata.packages_distributions()
+    modules = {name for name, bringers in brought.items() if named & set(bringers)}
+    known = {*sys.stdlib_module_names, "drivelab", *named, *modules}
     undeclared = {
         (str(path.relative_to(PACKAGE)), name)
         for path in PACKAGE.rglob("*.py")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import zlib
 from collections.abc import Iterable
 from functools import cache
-from importlib import resources
+from hashlib import sha256
+from importlib import metadata, resources
 
+import platformdirs
 from markupsafe import Markup
 
+from drivelab import output
 from drivelab.charts import palette
 from drivelab.charts.chart import CONFIG, SCHEMA, VERSION, Chart
+from drivelab.errors import WorkError
 
 PACKAGE = "drivelab.charts"
 SNIPPET = "window.drawing = vegaEmbed;"
@@ -20,10 +25,30 @@ SNIPPET = "window.drawing = vegaEmbed;"
 
 @cache
 def library() -> str:
-    """Vega and Vega-Lite as one script, from the wheel that draws pictures, too; packed."""
+    """Vega and Vega-Lite as one script, from the wheel that draws pictures, too; packed.
+
+    Putting it together takes more than a second, so it is kept in the user's folder for
+    such things.
+    """
+    release = metadata.version("vl-convert-python")
+    kept = platformdirs.user_cache_path("drivelab") / f"charts-{release}-{VERSION}.packed"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if found := _unharmed(kept.read_text("ascii")):
+            return found
     import vl_convert
 
-    return packed(vl_convert.javascript_bundle(SNIPPET, vl_version=VERSION))
+    script = packed(vl_convert.javascript_bundle(SNIPPET, vl_version=VERSION))
+    # Where it can't be kept it is made anew each time.
+    with contextlib.suppress(OSError, WorkError):
+        text = f"{sha256(script.encode()).hexdigest()}\n{script}"
+        output.publish(kept.parent, {kept.name: lambda place: output.write_text(place, text)})
+    return script
+
+
+def _unharmed(text: str) -> str | None:
+    """What was kept, if it is what was kept."""
+    digest, _, script = text.partition("\n")
+    return script if sha256(script.encode()).hexdigest() == digest else None
 
 
 def packed(text: str) -> str:
