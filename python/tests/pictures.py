@@ -23,8 +23,8 @@ from PIL import Image, PngImagePlugin
 from drivelab import model, report, review
 from drivelab.report import bars
 from drivelab.report.findings import findings
-from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
+from drivelab.report.reading import read
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "report.png"

@@ -17,8 +17,8 @@ from drivelab import cli, repeats
 from drivelab.compare import Source, compare
 from drivelab.quantities import repeat_seeds
 from drivelab.report.findings import findings
-from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
+from drivelab.report.reading import read
 
 RANDOM = "random-write-4k-qd3-aligned"
 WORDS = [MODEL_NAME, *SETS, "--tests", f"{RANDOM},spare-area", "--states", "new,used", "--quick"]

@@ -10,11 +10,12 @@ from documents import compound, review, stream
 
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.stream import Stream
-from drivelab.report import measurements, rankings, studies
+from drivelab.report import rankings, reading, studies
 from drivelab.report.quantities import NBSP
 from drivelab.states import STATES
+from drivelab.traits import NO_TEST_TRAITS
 
-PACKAGE = Path(measurements.__file__).parents[1]
+PACKAGE = Path(reading.__file__).parents[1]
 
 
 def test_every_stream_declares_its_pattern_and_no_other_test_has_one() -> None:
@@ -55,13 +56,13 @@ def test_reports_and_comparisons_name_no_test_and_no_state() -> None:
 
 def test_what_a_record_declares_counts_before_anything_that_is_known_of_its_name() -> None:
     record = stream(test_id="access-time", state="new")
-    assert measurements.test_traits(record).pattern == "access"
+    assert reading.test_traits(record).pattern == "access"
     own = record | {"declared": {"pattern": "sequential", "open": True}}
-    assert measurements.test_traits(own).pattern == "sequential"
-    assert measurements.test_traits(own).open
+    assert reading.test_traits(own).pattern == "sequential"
+    assert reading.test_traits(own).open
     # What nobody can have written is as if it weren't there.
     broken = record | {"declared": {"pattern": "zigzag"}}
-    assert measurements.test_traits(broken).pattern == "access"
+    assert reading.test_traits(broken).pattern == "access"
 
 
 def test_a_state_from_elsewhere_has_place_colour_and_role_of_its_record() -> None:
@@ -71,7 +72,7 @@ def test_a_state_from_elsewhere_has_place_colour_and_role_of_its_record() -> Non
         {"model": "a", "state": "worn"}
         | {"declared": {"order": 50, "colour": "tortured", "restores": "used", "by": "A nap"}}
     ]
-    found = measurements.read(document)
+    found = reading.read(document)
     assert found.states_of("a") == ["new", "worn", "used"]
     [worn] = [test for test in found.tests if test.state == "worn"]
     assert (worn.standing.colour, worn.standing.restores) == ("tortured", "used")
@@ -86,10 +87,10 @@ def test_a_test_from_elsewhere_may_have_its_ranking_open_and_be_a_headline() -> 
         | {"declared": {"pattern": "random", "headline": True}}
         for name, rate in zip(models, (10, 20, 30, 80), strict=True)
     ]
-    found = measurements.read(review(*tests))
+    found = reading.read(review(*tests))
     shown = {item.id: item.open for item in rankings.rankings(found)}
     assert shown == {"mine": False, "value-sweep-write": True}
     sentences = [item.sentence.replace(NBSP, " ") for item in rankings.findings(found)]
     assert any("Drive D is the fastest in random 4 KiB writes, 8.0 times" in s for s in sentences)
-    plain = [replace(test, declared=measurements.NO_TEST_TRAITS) for test in found.tests]
+    plain = [replace(test, declared=NO_TEST_TRAITS) for test in found.tests]
     assert rankings.findings(replace(found, tests=tuple(plain))) == []

@@ -14,7 +14,7 @@ from drivelab.compare.page import delta
 from drivelab.compare.pairing import Metric
 from drivelab.figures.comparison import judge
 from drivelab.figures.published import figures_by_id
-from drivelab.report import measurements
+from drivelab.report import reading
 from drivelab.report.sentences import comparison
 from drivelab.states import STATES
 
@@ -70,11 +70,11 @@ def test_a_bound_is_kept_or_missed_alike_on_the_page_of_figures_and_in_a_report(
             "satisfied": satisfied if stored else None,
         }
         document = {"models": [X25_M], "tests": [], "figures": [raw]}
-        assert measurements.read(document).figures[0].holds is kept
+        assert reading.read(document).figures[0].holds is kept
 
 
 def test_every_state_has_its_place_in_the_order_of_states() -> None:
-    review = measurements.read({})
+    review = reading.read({})
     ranks = [review.rank(name) for name in STATES]
     assert ranks == sorted(ranks)
     assert review.rank("of another version") > max(ranks)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from drivelab.compare.pairing import Pair, Single
 from drivelab.compare.sides import LETTERS, Record, Side
 from drivelab.report import quantities as q
-from drivelab.report.measurements import text
+from drivelab.report.loose import text
 
 SHARE_RATIO = 0.01
 """Spans whose shares of their drives are this close are the same part of each drive."""

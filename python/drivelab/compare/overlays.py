@@ -13,7 +13,8 @@ from drivelab.compare.pairing import Pair
 from drivelab.compare.sides import Record, Side
 from drivelab.report import compound, plots
 from drivelab.report import quantities as q
-from drivelab.report.measurements import Measurement, dicts, text
+from drivelab.report.loose import dicts, text
+from drivelab.report.measurements import Measurement
 from drivelab.report.plots import Axis, Drawing, RowSet
 
 Row = Mapping[str, Any]

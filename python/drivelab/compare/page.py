@@ -17,7 +17,7 @@ from drivelab.compare.specifications import WHOLE, Difference
 from drivelab.report import page
 from drivelab.report import quantities as q
 from drivelab.report.bars import Bar, BarChart
-from drivelab.report.measurements import dicts, text
+from drivelab.report.loose import dicts, text
 from drivelab.report.plots import Axis
 from drivelab.report.sentences import MANIFOLD
 

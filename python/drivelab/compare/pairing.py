@@ -10,7 +10,8 @@ from typing import Any
 from drivelab import verdicts
 from drivelab.compare.sides import Record, Side
 from drivelab.report import quantities as q
-from drivelab.report.measurements import Measurement, dicts, text
+from drivelab.report.loose import dicts, text
+from drivelab.report.measurements import Measurement
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import RequestError
-from drivelab.report.measurements import Measurement, Model, Review, dicts, read, text
+from drivelab.report.loose import dicts, text
+from drivelab.report.measurements import Measurement, Model, Review
+from drivelab.report.reading import read
 
 Record = Mapping[str, Any]
 

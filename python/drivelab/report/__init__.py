@@ -21,7 +21,8 @@ from drivelab.report import (
     tables,
     tails,
 )
-from drivelab.report.measurements import Model, Parameter, Review, read
+from drivelab.report.measurements import Model, Parameter, Review
+from drivelab.report.reading import read
 
 __all__ = ["every_plot", "render"]
 

@@ -11,7 +11,8 @@ from drivelab.procedures.procedure import GROUP_TITLES, GROUPS
 from drivelab.report import plots
 from drivelab.report import quantities as q
 from drivelab.report.bars import as_published, state_class
-from drivelab.report.measurements import Figure, Review, dicts, text
+from drivelab.report.loose import dicts, text
+from drivelab.report.measurements import Figure, Review
 from drivelab.report.plots import Axis, Drawing, RowSet
 
 GOALS = {"higher": "more is better", "lower": "less is better"}

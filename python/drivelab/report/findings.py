@@ -9,15 +9,9 @@ from typing import Any
 from drivelab import verdicts
 from drivelab.report import quantities as q
 from drivelab.report import studies
-from drivelab.report.measurements import (
-    Figure,
-    Measurement,
-    Model,
-    Review,
-    dicts,
-    repeated,
-    text,
-)
+from drivelab.report.loose import dicts, text
+from drivelab.report.measurements import Figure, Measurement, Model, Review
+from drivelab.report.reading import repeated
 from drivelab.report.sentences import (
     Finding,
     change,

@@ -11,16 +11,9 @@ from drivelab.model import FAMILY_TITLES
 from drivelab.report import bars, compound
 from drivelab.report import quantities as q
 from drivelab.report.findings import agreement
-from drivelab.report.measurements import (
-    BOUNDS,
-    Figure,
-    Measurement,
-    Model,
-    Review,
-    dicts,
-    test_traits,
-    text,
-)
+from drivelab.report.loose import dicts, text
+from drivelab.report.measurements import BOUNDS, Figure, Measurement, Model, Review
+from drivelab.report.reading import test_traits
 from drivelab.report.sentences import Finding, change, work
 
 MANY = 4

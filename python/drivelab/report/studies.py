@@ -7,7 +7,8 @@ from typing import Any
 
 from drivelab import verdicts
 from drivelab.report import quantities as q
-from drivelab.report.measurements import dicts, test_traits, text
+from drivelab.report.loose import dicts, text
+from drivelab.report.reading import test_traits
 from drivelab.report.sentences import Finding, comparison
 
 Record = Mapping[str, Any]

@@ -10,13 +10,7 @@ from drivelab import verdicts
 from drivelab.report import quantities as q
 from drivelab.report.bars import as_published, state_class
 from drivelab.report.findings import met
-from drivelab.report.measurements import (
-    PERCENTILE_KEYS,
-    Figure,
-    Measurement,
-    Model,
-    Review,
-)
+from drivelab.report.measurements import PERCENTILE_KEYS, Figure, Measurement, Model, Review
 from drivelab.report.sentences import change
 from drivelab.sources import role_rank
 from drivelab.verdicts import TOLERANCE_RATIO

@@ -8,8 +8,8 @@ import pytest
 from report.sample import MODEL, results
 
 from drivelab.report import bars, charts, render, tables
-from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
+from drivelab.report.reading import read
 
 
 def numbers(value: Any) -> list[float]:

@@ -11,9 +11,9 @@ from report.sample import results
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.report import render
 from drivelab.report.compound import drawing_of, groups, rows_of
-from drivelab.report.measurements import read
 from drivelab.report.plots import RowSet, draw, size_text
 from drivelab.report.rankings import value_rankings
+from drivelab.report.reading import read
 
 SIZES = (512, 4096, 2**20, 64 * 2**20)
 

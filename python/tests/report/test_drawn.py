@@ -11,7 +11,7 @@ from report.sample import results
 
 from drivelab.charts import page as drawing
 from drivelab.report import bars, every_plot, render
-from drivelab.report.measurements import read
+from drivelab.report.reading import read
 
 
 def measured_more() -> dict[str, Any]:

@@ -5,8 +5,8 @@ from typing import Any
 from report.sample import results
 
 from drivelab.report.findings import findings
-from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
+from drivelab.report.reading import read
 from drivelab.report.sentences import comparison
 
 

@@ -8,8 +8,8 @@ from report.sample import results
 from report.test_render import Page
 
 from drivelab.report import rankings, render
-from drivelab.report.measurements import read
 from drivelab.report.quantities import NBSP
+from drivelab.report.reading import read
 
 NAMES = ("one", "two", "three", "four", "five")
 

@@ -12,7 +12,7 @@ from report.sample import MODEL, results
 
 from drivelab.charts import page as drawing
 from drivelab.report import render, tables
-from drivelab.report.measurements import read
+from drivelab.report.reading import read
 
 VOID = {"meta", "link", "br", "img", "hr", "input", "col", "wbr"}
 LOADS = {"src", "srcset", "data", "poster", "action", "formaction", "background", "xlink:href"}
