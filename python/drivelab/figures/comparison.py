@@ -7,13 +7,12 @@ from typing import Any
 
 from drivelab import sources, verdicts
 from drivelab.counters import unmapped_note
-from drivelab.figures import bindings, constants, tables
+from drivelab.figures import bindings, constants, remarks, tables
 from drivelab.figures.bindings import Binding, Bindings, Moves, Row
 from drivelab.figures.constants import CONSTANTS
 from drivelab.figures.formulas import Input, evaluate, formula_of, inputs_of
 from drivelab.figures.published import Figure, compared, figures_by_id
 from drivelab.figures.readings import Property, Reading
-from drivelab.model import known_names
 
 ZERO_LIMIT = {"MB/s": 5.0}
 """What a line that a chart draws on its axis, printed as "nearly 0", can't be told from."""
@@ -197,7 +196,7 @@ def _record(figure: Figure, measured: Measured) -> Record:
         "state": figure.state,
         "kind": figure.kind,
         "metric": figure.metric,
-        "unit": _unit(figure, single),
+        "unit": remarks.unit(figure, single),
         "relation": figure.relation,
         "published": figure.value,
         "published_min": figure.value_min,
@@ -218,8 +217,8 @@ def _record(figure: Figure, measured: Measured) -> Record:
         "test_id": single.test_id if single is not None else None,
         "formula": tables.formulas()[figure.id].text if figure.id in tables.formulas() else None,
         "inputs": _inputs(inputs, measured),
-        "reason": _reason(figure, inputs, measured, modelled) or measured.remark(single),
-        "note": _note(figure, single),
+        "reason": remarks.reason(figure, inputs, measured, modelled) or measured.remark(single),
+        "note": remarks.note(figure, single),
         "review": figure.review,
     }
 
@@ -284,7 +283,7 @@ def _role(
     figure: Figure, inputs: Mapping[str, Input], measured: Measured, modelled: float | None
 ) -> str:
     """One of `sources.FIGURE_ROLES`; `none`: nothing is modelled, or comparing means nothing."""
-    if modelled is None or _unjudged(figure):
+    if modelled is None or remarks.unjudged(figure):
         return "none"
     models = {item.model for item in inputs.values()}
     named = any(figure.id in sources.targets_of(item.source) for item in CONSTANTS) or any(
@@ -363,60 +362,6 @@ def parameter_counts(measured: Measured, records: Sequence[Mapping[str, Any]]) -
             }
         )
     return found
-
-
-def _unjudged(figure: Figure) -> str:
-    contradiction = tables.remarks("contradicted").get(figure.id)
-    if contradiction is not None:
-        return f"the review contradicts itself: {contradiction}"
-    return tables.remarks("arithmetic").get(figure.id, "")
-
-
-def _unit(figure: Figure, single: Reading | None) -> str:
-    """Iometer's and AS SSD's "MB/s" are MiB/s."""
-    return "MiB/s" if single is not None and single.unit == "MiB/s" else figure.unit
-
-
-def _reason(
-    figure: Figure, inputs: Mapping[str, Input], measured: Measured, modelled: float | None
-) -> str:
-    """Why there is no modelled value, why it isn't judged, or what is to be said of it."""
-    if modelled is not None:
-        return _unjudged(figure) or tables.remarks("beside").get(figure.id, "")
-    if figure.id in tables.remarks("no_model"):
-        return tables.remarks("no_model")[figure.id]
-    missing = measured.missing(inputs.values())
-    if missing:
-        known = set(known_names())
-        absent_models = [name for name in missing if name not in known]
-        if absent_models:
-            return f"no model yet: {', '.join(absent_models)}"
-        return f"not among the models compared: {', '.join(missing)}"
-    if not inputs:
-        return "no test of the laboratory repeats it"
-    absent = [item for item in inputs.values() if measured.value(item) is None]
-    if figure.id in tables.remarks("not_found") and all(map(measured.tested, absent)):
-        return tables.remarks("not_found")[figure.id]
-    return "not measured: " + ", ".join(dict.fromkeys(map(_words, absent)))
-
-
-def _words(item: Input) -> str:
-    if isinstance(item, Property):
-        return f"{item.key} of {item.model}"
-    return f"{item.test_id} in state {item.state}"
-
-
-def _note(figure: Figure, single: Reading | None) -> str:
-    notes = [figure.note] if figure.note else []
-    if figure.variant:
-        notes.append(figure.variant)
-    if data := figure.workload.get("data"):
-        notes.append(f"{data} data")
-    if single is not None and figure.state == "unstated":
-        notes.append(f"the review doesn't say the state; modelled: {single.state}")
-    if single is not None and single.state == "used":
-        notes.append("depends on the assumed image of the used state")
-    return "; ".join(notes)
 
 
 def readings_for(model: str | None = None, only: Collection[str] = ()) -> set[Reading]:
