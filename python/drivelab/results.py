@@ -230,7 +230,7 @@ def _series(direction: Mapping[str, Any], drive: Mapping[str, Any] | None) -> di
         "iops": column(series["ios"], lambda ios: ios / interval_s),
         "latency_mean_us": column(series.get("latency_mean_ns"), us),
         "latency_p99_us": column(series.get("latency_p99_ns"), us),
-        "write_amplification": column(_written_and_programmed(own), _ratio),
+        "write_amplification": column(_amplification(own), float),
         "queue_depth_mean": column(own.get("outstanding_mean"), float),
         "free_blocks": column(own.get("free_blocks"), int),
         "cleaning_share": column(
@@ -239,17 +239,22 @@ def _series(direction: Mapping[str, Any], drive: Mapping[str, Any] | None) -> di
     }
 
 
-def _written_and_programmed(drive: Mapping[str, Any]) -> list[tuple[int, int]] | None:
-    """Bytes of the host and of flash in each interval; None of drives that don't tell both."""
+def _amplification(drive: Mapping[str, Any]) -> list[float | None] | None:
+    """Write amplification of every interval; None of drives that don't tell both of its sides.
+
+    The host's bytes count when a command comes, flash's when they are programmed. What is
+    programmed while nothing comes belongs to the next command, so that no program is left out.
+    """
     written, programmed = (drive.get(key) for key in ("host_write_bytes", "flash_program_bytes"))
     if written is None or programmed is None:
         return None
-    return list(zip(written, programmed, strict=True))
-
-
-def _ratio(written_and_programmed: tuple[int, int]) -> float | None:
-    written, programmed = written_and_programmed
-    return programmed / written if written else None
+    found: list[float | None] = []
+    owed = 0
+    for host, flash in zip(written, programmed, strict=True):
+        owed += flash
+        found.append(owed / host if host else None)
+        owed = 0 if host else owed
+    return found
 
 
 def without_wall_clock(document: Any) -> Any:

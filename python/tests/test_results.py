@@ -119,7 +119,8 @@ def test_a_series_says_what_the_drive_did_in_each_whole_interval() -> None:
         "iops": [10.0, 0.0, 20.0],
         "latency_mean_us": [1.5, None, 3.0],
         "latency_p99_us": [1.999, None, 3.999],
-        "write_amplification": [1.0, None, 2.0],
+        # What is programmed while nothing comes belongs to what comes next.
+        "write_amplification": [1.0, None, 2.1],
         "queue_depth_mean": [3.0, 0.0, 2.5],
         "free_blocks": [70, 69, 60],
         "cleaning_share": [0.0, 0.125, 0.75],

@@ -33,7 +33,7 @@ pub enum Engine {
 }
 
 /// The same expression for a flash drive of whatever scheme, another for a hard disk and for an array. The one place beside
-/// [`Engine`] that lists its variants.
+/// [`Engine`] that lists all of its variants.
 #[macro_export]
 macro_rules! by_kind {
     ($engine:expr, $flash:ident => $work:expr, $disk:ident => $disk_work:expr, $array:ident => $array_work:expr $(,)?) => {

@@ -3,6 +3,7 @@
 use drivelab_controller::{Recording, Scheduled, SolidStateDrive, Work};
 use drivelab_sim::Nanos;
 
+use crate::by_kind;
 use crate::engine::Engine;
 
 /// Operations of dies as columns of one length; of each die in order of time.
@@ -35,19 +36,12 @@ impl Engine {
     /// each member. A hard disk has none.
     pub fn record_timeline(&mut self, from_ns: Nanos, until_ns: Nanos, most: usize) {
         let recording = Recording::new(from_ns, until_ns, most);
-        match self {
-            Self::PageMap(drive) => drive.record_flash(recording),
-            Self::DemandMap(drive) => drive.record_flash(recording),
-            Self::CompressedMap(drive) => drive.record_flash(recording),
-            Self::SuperblockMap(drive) => drive.record_flash(recording),
-            Self::LogBlockMap(drive) => drive.record_flash(recording),
-            Self::HardDisk(_) => {}
-            Self::Raid0(array) => {
-                for member in array.members_mut() {
-                    member.device_mut().record_timeline(from_ns, until_ns, most);
-                }
-            }
-        }
+        by_kind!(self,
+        flash => flash.record_flash(recording),
+        _disk => {},
+        array => for member in array.members_mut() {
+            member.device_mut().record_timeline(from_ns, until_ns, most);
+        });
     }
 
     /// What has been noted; nothing is from now on.
@@ -58,20 +52,10 @@ impl Engine {
     }
 
     fn add_timeline(&mut self, columns: &mut TimelineColumns, member: &mut u32) {
-        match self {
-            Self::PageMap(drive) => columns.add(drive, *member),
-            Self::DemandMap(drive) => columns.add(drive, *member),
-            Self::CompressedMap(drive) => columns.add(drive, *member),
-            Self::SuperblockMap(drive) => columns.add(drive, *member),
-            Self::LogBlockMap(drive) => columns.add(drive, *member),
-            Self::HardDisk(_) => {}
-            Self::Raid0(array) => {
-                for part in array.members_mut() {
-                    part.device_mut().add_timeline(columns, member);
-                }
-                return;
-            }
-        }
+        by_kind!(self,
+            flash => columns.add(flash, *member),
+            _disk => {},
+            array => return array.members_mut().for_each(|part| part.device_mut().add_timeline(columns, member)));
         *member += 1;
     }
 }

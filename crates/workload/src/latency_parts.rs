@@ -53,19 +53,29 @@ const JOINED_LOG2: u32 = 2;
 const COUNT: usize = bins::COUNT >> JOINED_LOG2;
 
 /// Requests whose latencies are about equal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bin {
     count: u64,
+    least_ns: Nanos,
     sums: SplitSums,
 }
+
+impl Default for Bin {
+    fn default() -> Self {
+        Self { count: 0, least_ns: Nanos::MAX, sums: SplitSums::default() }
+    }
+}
+
+/// A tail holds at most so many times what was asked for: where latencies are all about equal there are no slowest ones.
+const MORE: u64 = 4;
 
 /// The slowest requests of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// How many they are.
     pub count: u64,
-    /// None of them took less.
-    pub from_ns: Nanos,
+    /// What the shortest of them took.
+    pub least_ns: Nanos,
     /// Their parts.
     pub sums: SplitSums,
 }
@@ -83,12 +93,13 @@ impl Default for LatencyParts {
 }
 
 impl LatencyParts {
-    /// Counts a request whose latency is in this one of the [`bins`]; it waited in the host for so long before the drive
-    /// took it.
+    /// Counts a request of this latency, which is in this one of the [`bins`]; it waited in the host for so long before the
+    /// drive took it.
     #[inline]
-    pub fn record(&mut self, bin: usize, split: &LatencySplit, host_wait_ns: Nanos) {
+    pub fn record(&mut self, latency_ns: Nanos, bin: usize, split: &LatencySplit, host_wait_ns: Nanos) {
         let bin = &mut self.bins[(bin >> JOINED_LOG2) & (COUNT - 1)];
         bin.count += 1;
+        bin.least_ns = bin.least_ns.min(latency_ns);
         bin.sums.add(split, host_wait_ns);
     }
 
@@ -98,15 +109,18 @@ impl LatencyParts {
         self.bins.iter().fold(SplitSums::default(), |sums, bin| sums.with(&bin.sums))
     }
 
-    /// The slowest requests, at least so many: those of whole bins. `None` if there are not as many.
+    /// The slowest requests, at least so many: those of whole bins. `None` if there are not as many, or if far more than
+    /// were asked for are about as slow.
     #[must_use]
     pub fn tail(&self, least: u64) -> Option<Tail> {
-        let (mut count, mut sums) = (0, SplitSums::default());
-        for (index, bin) in self.bins.iter().enumerate().rev() {
-            count += bin.count;
-            sums = sums.with(&bin.sums);
-            if count >= least.max(1) {
-                return Some(Tail { count, from_ns: bins::least(index << JOINED_LOG2), sums });
+        let least = least.max(1);
+        let mut tail = Tail { count: 0, least_ns: Nanos::MAX, sums: SplitSums::default() };
+        for bin in self.bins.iter().rev() {
+            tail.count += bin.count;
+            tail.least_ns = tail.least_ns.min(bin.least_ns);
+            tail.sums = tail.sums.with(&bin.sums);
+            if tail.count >= least {
+                return (tail.count / least <= MORE).then_some(tail);
             }
         }
         None
@@ -125,15 +139,16 @@ mod tests {
     fn the_tail_says_what_the_slowest_waited_for() {
         let mut parts = LatencyParts::default();
         for _ in 0..990 {
-            parts.record(bins::of(100_000), &split(60_000, 0), 40_000);
+            parts.record(100_000, bins::of(100_000), &split(60_000, 0), 40_000);
         }
         for _ in 0..10 {
-            parts.record(bins::of(9_000_000), &split(60_000, 8_900_000), 40_000);
+            parts.record(9_000_000, bins::of(9_000_000), &split(60_000, 8_900_000), 40_000);
         }
         let tail = parts.tail(10).unwrap();
         assert_eq!((tail.count, tail.sums.cleaning_ns, tail.sums.queueing_ns), (10, 89_000_000, 400_000));
-        assert!((8_000_000..=9_000_000).contains(&tail.from_ns));
-        let all = parts.tail(11).unwrap();
+        assert_eq!(tail.least_ns, 9_000_000);
+        assert_eq!(parts.tail(11), None, "the next bin has all others: they are no tail");
+        let all = parts.tail(250).unwrap();
         assert_eq!((all.count, all.sums), (1000, parts.sums()), "whole bins, and each request once");
         assert_eq!(parts.sums().total_ns(), 990 * 100_000 + 10 * 9_000_000);
         assert_eq!(parts.tail(1001), None);

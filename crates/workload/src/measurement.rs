@@ -72,7 +72,7 @@ impl Measurement {
         kind.sectors += u64::from(completion.sector_count);
         kind.latency.record(latency_ns);
         let bin = bins::of(latency_ns);
-        kind.parts.record(bin, &completion.split, completion.submitted_ns - issued_ns);
+        kind.parts.record(latency_ns, bin, &completion.split, completion.submitted_ns - issued_ns);
         self.series.record(completion.completed_ns, index, completion.sector_count, latency_ns, bin);
     }
 }

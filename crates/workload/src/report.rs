@@ -79,7 +79,7 @@ pub struct DirectionReport {
     pub latency_ns: Option<LatencyReport>,
     /// Where the time of a request went on average; sums to the mean latency.
     pub split_mean_ns: Option<SplitReport>,
-    /// The same of the slowest requests: of each of [`TAILS`] that is at least one of them.
+    /// The same of the slowest requests: of each of [`TAILS`] that is at least one of them, and slower than others.
     pub tails: Vec<TailReport>,
     /// Over time.
     pub series: SeriesReport,
@@ -150,14 +150,15 @@ pub struct SplitReport {
 /// One in so many.
 pub const TAILS: [u64; 4] = [10, 100, 1000, 10_000];
 
-/// The slowest requests: at least the share that was asked for, and those that took about as long as the fastest of them.
+/// The slowest requests: at least the share that was asked for, and those that took about as long as the shortest of them.
+/// Where these are more than four times as many there is no such tail.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct TailReport {
     /// What was asked for.
     pub share_of_requests: f64,
     /// How many there are.
     pub count: u64,
-    /// None of them took less; at most an eighth below the least of them.
+    /// What the shortest of them took.
     pub latency_ns_min: Nanos,
     /// Where their time went on average.
     pub split_mean_ns: SplitReport,
@@ -269,7 +270,7 @@ impl TailReport {
             Some(Self {
                 share_of_requests: 1.0 / number as f64,
                 count: tail.count,
-                latency_ns_min: tail.from_ns,
+                latency_ns_min: tail.least_ns,
                 split_mean_ns: SplitReport::new(&tail.sums, tail.count),
             })
         };

@@ -11,8 +11,8 @@ COLUMNS_MAX = 600
 def thinned(values: Sequence[float | None], columns: int = COLUMNS_MAX) -> list[int]:
     """Positions of the values that a line through all of them shows, in order.
 
-    Of even steps of x. Of every column of pixels its first, lowest, highest and last value, and
-    its gaps' edges: the line covers the same pixels as the whole one, and no extreme is lost.
+    Of even steps of x. Of every column of pixels its first, lowest, highest and last value, or one
+    gap where it has none: no extreme is lost, and the line is broken where a column is empty.
     """
     if len(values) <= 4 * columns:
         return list(range(len(values)))
@@ -20,19 +20,14 @@ def thinned(values: Sequence[float | None], columns: int = COLUMNS_MAX) -> list[
     for column in range(columns):
         begin, end = (len(values) * side // columns for side in (column, column + 1))
         known = [index for index in range(begin, end) if values[index] is not None]
-        chosen = {begin, end - 1}
-        if known:
-            chosen |= {
-                known[0],
-                known[-1],
-                min(known, key=lambda index: values[index]),  # type: ignore[arg-type, return-value]
-                max(known, key=lambda index: values[index]),  # type: ignore[arg-type, return-value]
-            }
-        if len(known) < end - begin:
-            chosen |= {
-                index
-                for index in range(begin, end)
-                if values[index] is None and (index == begin or values[index - 1] is not None)
-            }
+        if not known:
+            kept.append(begin)
+            continue
+        chosen = {
+            known[0],
+            known[-1],
+            min(known, key=lambda index: values[index]),  # type: ignore[arg-type, return-value]
+            max(known, key=lambda index: values[index]),  # type: ignore[arg-type, return-value]
+        }
         kept += sorted(chosen)
     return kept

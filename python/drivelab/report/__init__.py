@@ -70,6 +70,7 @@ class ModelSection:
         plots = {
             "over time": self.time_charts,
             "write amplification": self.amplification_charts,
+            "latency over time": self.slow_charts,
             "by position": self.position_charts,
             "latency": self.latency_charts,
             "tails": self.tail_charts,
