@@ -39,10 +39,11 @@ def csv_files(run: Recorded) -> dict[str, Writer]:
     return files
 
 
-def parquet_files(run: Recorded) -> dict[str, Writer]:
-    """A writer of each file, by file name: `<table>.parquet` of each table that has rows.
+def parquet_files(run: Recorded, folder: Path) -> dict[str, Writer]:
+    """A writer of each file of a folder, by file name: `<table>.parquet` of tables with rows.
 
     Columns, types and keys are the database's; `run_id` is 1. `parameters_wide` is its view.
+    Raises WorkError for what the tables refuse.
     """
 
     def writer(name: str, connection: duckdb.DuckDBPyConnection) -> Writer:
@@ -56,7 +57,8 @@ def parquet_files(run: Recorded) -> dict[str, Writer]:
         return write
 
     connection = duckdb.connect(":memory:")
-    database.fill(connection, run)
+    with database.written(folder):
+        database.fill(connection, run)
     names = [name for name in run.rows() if name in TABLES] + [WIDE]
     return {f"{name}.parquet": writer(name, connection) for name in names}
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,9 +18,11 @@ from small import MODEL_NAME, SETS
 from small_disk import small_disk
 
 from drivelab import cli, database
+from drivelab.commands import fio, replay
 from drivelab.database import Recorded
 from drivelab.database.tables import VERSION
 from drivelab.errors import RequestError, WorkError
+from drivelab.progress import run_alone
 
 
 def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -208,6 +211,31 @@ def test_runs_of_an_older_layout_are_read_and_taken_over(
     assert rows(new, "SELECT count(*) FROM measurements") == [(1,)]
 
 
+def test_a_job_files_run_of_a_layout_that_knew_no_groups_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "old.duckdb"
+    old = {"drivelab": {"model": "a", "state": "new", "seed": 1}, "jobs": []}
+    database.write(recorded(), path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE layout SET version = 3")
+        connection.execute(
+            "INSERT INTO runs BY NAME SELECT 2 AS run_id, 'run' AS kind, '0.1.0' AS engine_version,"
+            " 'drivelab run j.fio' AS command_line, 1 AS seed, false AS quick"
+        )
+        connection.execute("INSERT INTO documents VALUES (2, $1, '[]')", [json.dumps(old)])
+    assert cli.run(["export", str(path), "--run", "1", "--csv", str(tmp_path / "csv")]) == 0
+    for words in (
+        ["export", f"{path}:2", "--csv", str(tmp_path / "none")],
+        ["compare", f"{path}:2", f"{path}:2", "--out", str(tmp_path / "none")],
+    ):
+        capsys.readouterr()
+        assert cli.run(words) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert "layout 3; allowed: from 4 on; repeat it: drivelab run j.fio" in line
+    assert not (tmp_path / "none").exists()
+
+
 def test_run_and_replay_are_recorded_with_all_parameters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -257,6 +285,34 @@ def test_a_database_that_is_opened_elsewhere_meanwhile_does_not_cost_the_results
         printed = capsys.readouterr()
         assert "another program has it open" in printed.err
         assert json.loads(printed.out)["drivelab"]["seed"] == 1
+
+
+def test_a_file_that_can_not_be_written_any_more_costs_neither_the_results_nor_the_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, logs = tmp_path / "lab.duckdb", tmp_path / "logs"
+
+    def measured(*words: Any) -> Any:
+        found = run_alone(*words)
+        shutil.rmtree(logs, ignore_errors=True)
+        return found
+
+    for module in (fio, replay):
+        monkeypatch.setattr(module, "run_alone", measured)
+    job, trace = tmp_path / "j.fio", tmp_path / "t.trace"
+    option = f"write_iops_log={logs}/i"
+    job.write_text(f"[j]\nrw=randwrite\nbs=4k\nsize=1m\n{option}\n", encoding="utf-8")
+    trace.write_text("0 0 0 8 0\n", encoding="utf-8")
+    common = ["--drive", MODEL_NAME, *SETS, "--database", str(path), "--json"]
+    logged = ["--format", "mqsim", "--request-log", str(logs / "r.parquet")]
+    for words in (["run", str(job)], ["replay", str(trace), *logged]):
+        logs.mkdir()
+        assert cli.run([*words, *common]) == 1
+        printed = capsys.readouterr()
+        assert "No such file or directory" in printed.err
+        assert json.loads(printed.out)["drivelab"]["seed"] == 1
+        assert not logs.exists()
+    assert rows(path, "SELECT kind FROM runs ORDER BY run_id") == [("run",), ("replay",)]
 
 
 def test_what_is_no_database_of_this_layout_is_refused_before_the_work(

@@ -109,6 +109,19 @@ def test_parquet_files_are_the_tables_of_the_database(folder: Path) -> None:
     assert "zones" not in names
 
 
+def test_what_the_tables_refuse_is_one_line_and_no_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = {"name": "n", "title": "N", "value": 1.0, "unit": "", "better": None}
+    twice = documents.compound(values=[value, value])
+    whole = documents.review(documents.stream(), twice)
+    (folder / "results.json").write_text(to_json(whole), encoding="utf-8")
+    assert cli.run(["export", str(folder), "--parquet", str(folder / "tables")]) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert "can't write to" in line
+    assert not (folder / "tables").exists()
+
+
 def test_export_says_what_it_needs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = folder / "results.json"
     for words, message in (

@@ -93,7 +93,7 @@ def export_command(
     if csv is not None:
         written += output.publish(csv, export.csv_files(found))
     if parquet is not None:
-        written += output.publish(parquet, export.parquet_files(found))
+        written += output.publish(parquet, export.parquet_files(found, parquet))
     if json is not None:
         text = to_json(found.document)
         if printed:

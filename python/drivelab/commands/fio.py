@@ -96,8 +96,9 @@ def run(
     document["drivelab"]["wall_s"] = watch.seconds()
     for option, reason in workloads[0].ignored.items():
         printing.message(f"option {option} has no effect: {reason}")
-    run_files.publish(workloads[0], parts[0], request_log, timeline_file)
-    with recording.recorded(database_file, Recorded(RUN, document, [model_result(found)])):
+    recorded = Recorded(RUN, document, [model_result(found)])
+    files = partial(run_files.publish, workloads[0], parts[0], request_log, timeline_file)
+    with recording.recorded(database_file, recorded, files):
         if json:
             printing.document(document)
         else:

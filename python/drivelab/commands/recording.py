@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -18,16 +18,22 @@ def check(file: Path | None) -> None:
 
 
 @contextmanager
-def recorded(file: Path | None, run: database.Recorded) -> Iterator[None]:
-    """Adds a run to a database, if one is wanted, after its results were printed.
+def recorded(
+    file: Path | None, run: database.Recorded, write_files: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Adds a run to a database, if one is wanted, after its results were printed; then come files
+    that are to stand beside them.
 
-    A database that fails now doesn't cost the results, nor does a reader of them that goes away
-    cost the record.
+    A database that fails now, or a file that can't be written, doesn't cost the results, nor does
+    a reader of them that goes away cost the record and the files.
     """
     try:
         yield
     finally:
-        record(file, run)
+        try:
+            record(file, run)
+        finally:
+            write_files()
 
 
 def record(file: Path | None, run: database.Recorded) -> None:

@@ -157,10 +157,9 @@ def replay(
         **_of_rounds(reports, trace, found, goal),
         "wall_s": watch.seconds(),
     }
-    output.publish_files(
-        run_files.of_replay(columns, reports[-1]["start_ns"], job.name, request_log)
-    )
-    with recording.recorded(database_file, Recorded(REPLAY, document, [model_result(found)])):
+    recorded = Recorded(REPLAY, document, [model_result(found)])
+    writers = run_files.of_replay(columns, reports[-1]["start_ns"], job.name, request_log)
+    with recording.recorded(database_file, recorded, partial(output.publish_files, writers)):
         if json:
             printing.document(document)
         else:

@@ -25,7 +25,7 @@ from drivelab import locks, output
 from drivelab.database.job_rows import REPLAY, RUN, Row
 from drivelab.database.layout import Table
 from drivelab.database.rows import REVIEW, rows
-from drivelab.database.tables import LAYOUT_SQL, READABLE, TABLES, VERSION
+from drivelab.database.tables import LAYOUT_SQL, READABLE, RUN_SINCE, TABLES, VERSION
 from drivelab.database.views import views_sql
 from drivelab.errors import RequestError, WorkError, database_reason
 
@@ -190,12 +190,18 @@ def read(path: Path, run_id: int | None, option: str) -> Recorded:
         raise RequestError(f'{option} "{path}": it has no run {chosen}; its runs: {shown}')
     with _opened(path, option) as connection:
         row = connection.execute(
-            "SELECT kind, document, d.models FROM runs JOIN documents d USING (run_id)"
-            " WHERE run_id = ?",
+            "SELECT kind, document, d.models, version, command_line"
+            " FROM runs JOIN documents d USING (run_id), layout WHERE run_id = ?",
             [chosen],
         ).fetchone()
     assert row is not None
-    return Recorded(row[0], json.loads(row[1]), json.loads(row[2]))
+    kind, document, models, version, command_line = row
+    if kind == RUN and version < RUN_SINCE:
+        raise RequestError(
+            f'{option} "{path}": run {chosen} is of a job file, in tables of layout {version}; '
+            f"allowed: from {RUN_SINCE} on; repeat it: {command_line}"
+        )
+    return Recorded(kind, json.loads(document), json.loads(models))
 
 
 @contextlib.contextmanager

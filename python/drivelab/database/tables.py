@@ -9,6 +9,8 @@ VERSION = 5
 """Of these tables; in table `layout` of every file. A file of another version isn't written to."""
 READABLE = (3, 4, VERSION)
 """Versions of files whose runs are read: of the older ones, the documents."""
+RUN_SINCE = 4
+"""Runs of job files in older files lack what their groups did together."""
 
 TABLES: dict[str, Table] = {
     table.name: table

@@ -159,7 +159,7 @@ class Result:
                     "start": [index * interval_s for index in range(len(series["ios"]))],
                     "ios": series["ios"],
                     "bytes": series["bytes"],
-                    "mean": series["latency_mean_ns"],
+                    "mean": series["latency_mean_ns"] or [None] * len(series["ios"]),
                     "max": series["latency_max_ns"],
                 },
                 schema_overrides={"mean": pl.Float64},

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from drivelab.records.record import MISFIT
+
 ALLOWED = {
     "string_type": "a text",
     "int_type": "a whole number",
@@ -54,6 +56,8 @@ def in_words(document: Any, error: ValidationError) -> str:
         keys = [key for (at, key), item in found if at == place and item["type"] == "missing"]
         return f"{place or 'it'} lacks {', '.join(keys)}"
     path = place + key if key.startswith("[") else f"{place}.{key}".strip(".")
+    if first["type"] == MISFIT:
+        return f"{path}.{first['msg']}".removeprefix(".")
     if first["type"] == "extra_forbidden":
         return f"{path} is no key of results.json"
     if first["type"] == "union_tag_not_found":
@@ -74,7 +78,8 @@ def _allowed(error: Mapping[str, Any]) -> str:
     if kind == "greater_than_equal":
         return f"from {more['ge']:g} on"
     if kind == "less_than_equal":
-        return f"up to {more['le']:g}"
+        # Whole numbers to the last digit.
+        return f"up to {more['le'] if isinstance(more['le'], int) else format(more['le'], 'g')}"
     if kind == "union_tag_invalid":
         return str(more["expected_tags"]).replace("'", '"')
     if kind == "literal_error":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from drivelab.records.record import Amount, Better, Count, Record
+from pydantic import model_validator
 
-Cell = float | str | bool | None
+from drivelab.records.record import Amount, Better, Count, Record, misfit
+
+Cell = float | str | None
 
 
 class Value(Record):
@@ -46,6 +48,14 @@ class Table(Record):
     """In order"""
     rows: list[dict[str, Cell]]
     """Cells by the keys of the columns: numbers, texts, or null"""
+
+    @model_validator(mode="after")
+    def _have_a_cell_for_each_column(self) -> Self:
+        for index, row in enumerate(self.rows):
+            lacking = [column.key for column in self.columns if column.key not in row]
+            if lacking:
+                raise misfit(f"rows[{index}] lacks {', '.join(lacking)}")
+        return self
 
 
 class Chart(Record):

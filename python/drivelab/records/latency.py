@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, Strict
+from pydantic import Field, Strict, model_validator
 
-from drivelab.records.record import Amount, Count, Record, Share
+from drivelab.records.record import Amount, Count, Record, Share, check_lengths
 
 Percent = Annotated[float, Field(ge=0, le=100)]
+Requests = Annotated[Count, Field(ge=1)]
 Pair = Annotated[tuple[Percent, Amount], Strict(False)]
 
 
@@ -19,8 +20,13 @@ class Histogram(Record):
     latency_below_us: list[Amount]
     """Upper edges of the bins that hold a request, ascending; a request on an edge is in the bin
     above it"""
-    requests: list[Count]
+    requests: list[Requests]
     """How many there are in each of them"""
+
+    @model_validator(mode="after")
+    def _are_of_the_same_bins(self) -> Self:
+        check_lengths(latency_below_us=self.latency_below_us, requests=self.requests)
+        return self
 
 
 class Latency(Record):
@@ -71,7 +77,7 @@ class Tail(Record):
     share_of_requests: Share
     """How many of all requests these are, about: 0.1, 0.01, 0.001, 0.0001"""
     count: Count
-    """How many requests that is, to the bin of the histogram"""
+    """How many requests that is: at least the share, as these are whole bins, eight to an octave"""
     latency_min_us: Amount
     """The shortest of them"""
     split_mean_us: Split

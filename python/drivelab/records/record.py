@@ -7,10 +7,11 @@ say of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 
 def _whole(value: object) -> object:
@@ -18,7 +19,9 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Count = Annotated[int, Field(ge=0), BeforeValidator(_whole)]
+COUNT_MAX = 2**64 - 1
+"""What a column of the database holds."""
+Count = Annotated[int, Field(ge=0, le=COUNT_MAX), BeforeValidator(_whole)]
 Amount = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 """Part of a whole, from 0 to 1."""
@@ -42,6 +45,22 @@ class Record(BaseModel):
         found = dict(record)
         cls.model_validate(found)
         return found
+
+
+MISFIT = "misfit"
+
+
+def misfit(words: str) -> PydanticCustomError:
+    """What is wrong with how fields of a record fit together; `words` begin with the key."""
+    return PydanticCustomError(MISFIT, "{words}", {"words": words})
+
+
+def check_lengths(**columns: Sequence[Any] | None) -> None:
+    """Raises if one of several columns, by key, is not as long as the first; null has no length."""
+    (first, values), *others = ((key, v) for key, v in columns.items() if v is not None)
+    for key, other in others:
+        if len(other) != len(values):
+            raise misfit(f"{key} has {len(other)} values; allowed: {len(values)}, as {first}")
 
 
 class Origin(Record):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from drivelab.records.record import Count, Record
+from drivelab.records.record import Count, Record, misfit
 
 
 class Repeats(Record):
@@ -16,6 +16,12 @@ class Repeats(Record):
     """How many"""
     seeds: list[Count]
     """The first is the run's own"""
+
+    @model_validator(mode="after")
+    def _are_as_many(self) -> Self:
+        if self.count != len(self.seeds):
+            raise misfit(f"count is {self.count}; allowed: {len(self.seeds)}, as many as seeds")
+        return self
 
 
 class Run(Record):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from drivelab.records.record import Amount, Count, Record
+from typing import Self
+
+from pydantic import model_validator
+
+from drivelab.records.record import Amount, Count, Record, check_lengths
 
 
 class Series(Record):
@@ -30,3 +34,9 @@ class Series(Record):
     cleaning_share: list[Amount | None] | None
     """Part of the time of all dies that cleaning and wear levelling took for themselves within the
     interval; above 1 where they work it off in later ones"""
+
+    @model_validator(mode="after")
+    def _are_of_the_same_intervals(self) -> Self:
+        columns = {key: value for key, value in self if key != "interval_s"}
+        check_lengths(**columns)
+        return self

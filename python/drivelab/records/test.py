@@ -83,8 +83,8 @@ class Stream(AnyTest):
 
     kind: Literal["stream"]
     """`stream`"""
-    direction: str | None
-    """`read` or `write`; null, as the workload below, of a time without requests"""
+    direction: Literal["read", "write"] | None
+    """Of the requests; null, as the workload below, of a time without requests"""
     block_bytes: Count | None
     """Size of a request"""
     queue_depth: Count | None

@@ -38,6 +38,7 @@ def test_the_schema_names_every_record_and_what_its_fields_mean(
     seed = schema["$defs"]["Run"]["properties"]["seed"]
     assert seed == {
         "description": "Same seed, same results",
+        "maximum": 2**64 - 1,
         "minimum": 0,
         "title": "Seed",
         "type": "integer",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from drivelab.procedures.pts import rates
 from drivelab.targets.fio import measurement
 from drivelab.workload import BlockSize, Job
 
@@ -113,3 +114,27 @@ def test_lanes_of_a_replay_are_one_job() -> None:
     assert (whole["read"]["total_ios"], latency["N"]) == (40, 40)
     assert latency["mean"] == 2500.0
     assert latency["percentile"] == {"25.000000": 1000, "50.000000": 3000}
+
+
+def test_a_request_counts_in_the_interval_in_which_it_ended() -> None:
+    second = 1_000_000_000
+    job = Job(name="each", rw="read", series_interval_ns=second)
+    # Ten requests a second, the last of each second just before its end, one just after the run.
+    times_ms = [index * 100 + 99 for index in range(30)] + [3001]
+    times_ms[10] = 1000
+    text = "".join(f"{time_ms}, {time_ms * 1000}, 0, 4096, 0\n" for time_ms in times_ms)
+    logs = measurement.read_logs({"lat": text}, {"log_avg_msec": "0"})
+    series = measurement.job_report(job, entry(31, 1000.0, 3001), logs)["read"]["series"]
+    assert series["ios"] == [10, 10, 11]
+    assert series["bytes"] == [40_960, 40_960, 45_056]
+    assert series["latency_max_ns"] == [999_000, 1_999_000, 3_001_000]
+
+
+def test_a_mean_latency_that_nobody_measured_is_no_column() -> None:
+    reports = [recorded(mixed()), measurement.job_report(Job(name="sums"), entry(8, 1e6, 8), {})]
+    assert [report["read"]["series"]["latency_mean_ns"] for report in reports] == [None, None]
+    for report in reports:
+        samples = rates.samples({"jobs": [report | {"write": report["read"]}]})
+        whole = report["read"]["runtime_ns"] // report["read"]["series"]["interval_ns"]
+        assert [sample.mean_ms for sample in samples] == [None] * whole
+        assert whole > 0

@@ -74,7 +74,7 @@ def samples(report: Report) -> list[Sample]:
     columns = zip(
         series["ios"][:whole],
         series["bytes"],
-        series["latency_mean_ns"],
+        series["latency_mean_ns"] or [None] * whole,
         longest_of_buckets(series),
         strict=False,
     )

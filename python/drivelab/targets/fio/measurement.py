@@ -120,7 +120,7 @@ def no_series(moved: int, ios: int, runtime_ns: int, longest_ns: int | None) -> 
         "interval_ns": max(runtime_ns, 1),
         "bytes": [moved],
         "ios": [ios],
-        "latency_mean_ns": [None],
+        "latency_mean_ns": None,
         "latency_max_ns": [longest_ns if ios else None],
     }
 
@@ -228,13 +228,14 @@ def _series(
     # A run lasts some ms longer than it was told to: that is no interval of its own.
     count = max(1, math.ceil(runtime_ns / interval_ns - TAIL_SHARE))
     longest: list[int | None] = [None] * count
+    bucket = _bucket_of_request if each else _bucket
     for time_ms, value in logs.get(f"lat {direction}", ()):
-        index = _bucket(time_ms, interval_ns, count)
+        index = bucket(time_ms, interval_ns, count)
         longest[index] = max(value, longest[index] or 0)
     if each:
         amounts = [[0] * count, [0] * count]
         for time_ms, size in each:
-            index = _bucket(time_ms, interval_ns, count)
+            index = bucket(time_ms, interval_ns, count)
             amounts[0][index] += size
             amounts[1][index] += 1
     else:
@@ -246,7 +247,7 @@ def _series(
         "interval_ns": interval_ns,
         "bytes": amounts[0],
         "ios": amounts[1],
-        "latency_mean_ns": [None] * count,
+        "latency_mean_ns": None,
         "latency_max_ns": longest,
     }
 
@@ -254,6 +255,11 @@ def _series(
 def _bucket(time_ms: int, interval_ns: int, count: int) -> int:
     """The interval that a window ends in: fio writes its rows some ms late."""
     return min(count - 1, max(0, math.ceil(time_ms * NS_PER_MS / interval_ns - TAIL_SHARE) - 1))
+
+
+def _bucket_of_request(time_ms: int, interval_ns: int, count: int) -> int:
+    """The interval that a request ended in: its row has the time of its completion."""
+    return min(count - 1, time_ms * NS_PER_MS // interval_ns)
 
 
 def _spread(rows: Rows, unit: int, total: int, interval_ns: int, count: int) -> list[int]:
