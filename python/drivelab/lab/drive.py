@@ -178,15 +178,13 @@ class Drive:
         """
         # Tables take a while to load, which processes that only measure don't need.
         from drivelab.lab.result import Result
-        from drivelab.lab.steady import Steady
 
         if any(isinstance(job, Trace) for job in jobs):
             more = keep or log or until is not None or timeline is not False
             return self._replay(jobs, more, progress)
         own = running.checked_jobs("run", jobs)
         if until is not None:
-            checks.instance("until", until, Steady, "('iops')")
-            own = tuple(until.endless(job) for job in own)
+            own = running.endless_jobs(own, until, self.capacity_bytes)
         window = self._window(timeline)
         work = partial(running.run_jobs, self.make(), own, self._seed, log, until, window=window)
         done = run_alone(f"{self.name}: {own[0].name}", work, shown=progress)

@@ -49,6 +49,18 @@ def checked_jobs(method: str, jobs: Sequence[object]) -> tuple[Job, ...]:
     return tuple(job for job in jobs if isinstance(job, Job))
 
 
+def endless_jobs(jobs: Sequence[Job], until: object, capacity_bytes: int) -> tuple[Job, ...]:
+    """The jobs as they run until steady; raises RequestError if they can't be judged."""
+    from drivelab.lab.steady import Steady
+
+    checks.instance("until", until, Steady, "('iops')")
+    assert isinstance(until, Steady)
+    found = tuple(until.endless(job) for job in jobs)
+    if not until.can_judge([job.on_drive(capacity_bytes, 0, 0).job for job in found]):
+        raise RequestError(f'Steady("{until.metric}"): no job writes, so there is none')
+    return found
+
+
 def begin_jobs(target: EngineTarget, jobs: Sequence[Job], seed: int, log: bool) -> EngineRun:
     """Starts jobs on a copy of a drive."""
     return EngineRun(target, _on_drive(target, jobs, seed), log)
