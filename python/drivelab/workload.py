@@ -208,6 +208,11 @@ class Job(Part):
     series_interval_ns: Annotated[int, Field(gt=0)] = NS_PER_S
     percentiles: tuple[float, ...] = PERCENTILES
 
+    @property
+    def writes(self) -> bool:
+        """Whether any of its requests is a write."""
+        return "write" in self.rw or (self.rw in ("rw", "randrw") and self.read_percent < 100)
+
     def to_json(self) -> str:
         """The job as the engine reads it."""
         return self.model_dump_json()

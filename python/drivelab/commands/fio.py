@@ -96,6 +96,7 @@ def run(
     document["drivelab"]["wall_s"] = watch.seconds()
     for option, reason in workloads[0].ignored.items():
         printing.message(f"option {option} has no effect: {reason}")
+    until.remark(document["drivelab"])
     recorded = Recorded(RUN, document, [model_result(found)])
     files = partial(run_files.publish, workloads[0], parts[0], request_log, timeline_file)
     with recording.recorded(database_file, recorded, files):
@@ -165,8 +166,11 @@ def _document(
         for workload, runs in zip(workloads, parts, strict=True)
     ]
     document = documents[0]
-    if parts[0][-1].until is not None:
-        document["drivelab"]["until_steady"] = dict(parts[0][-1].until)
+    verdicts = [dict(runs[-1].until) for runs in parts if runs[-1].until is not None]
+    if verdicts:
+        document["drivelab"]["until_steady"] = verdicts[0]
     if len(seeds) > 1:
         document["drivelab"]["repeats"] = repeats.of_jobs(documents, seeds)
+        if verdicts:
+            document["drivelab"]["repeats"]["until_steady"] = verdicts
     return document

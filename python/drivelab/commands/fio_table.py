@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from drivelab.commands import printing
+from drivelab.commands import printing, until
 from drivelab.data_patterns import data_pattern_text
 from drivelab.fio.output import DIRECTIONS
 from drivelab.quantities import MIB
@@ -69,8 +69,9 @@ def _steady_lines(document: dict[str, Any]) -> Iterator[str]:
                 f"{job['jobname']}: steadystate {found['ss']} over {found['duration']} s "
                 f"{word}{told}"
             )
-    if found := document["drivelab"].get("until_steady"):
-        metric = found["metric"]
+    verdicts = until.verdicts(document["drivelab"])
+    for number, found in enumerate(verdicts, start=1):
+        metric = found["metric"] if len(verdicts) == 1 else f"repeat {number}: {found['metric']}"
         told = f"{found['rounds']} rounds of {printing.number(found['round_s'])} s"
         if found["average"] is not None:
             told += f", average of the last {printing.number(found['average'])}"

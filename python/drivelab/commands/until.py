@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -50,15 +51,47 @@ def steady(metric: str | None, round_time: str | None, limit: str | None) -> Ste
                 raise RequestError(f"{option} {text}: counts with --until-steady only")
         return None
     from drivelab.lab.steady import Steady
+    from drivelab.procedures.pts.steady_state import WINDOW_ROUNDS
 
     arguments.one_of("--until-steady", metric, METRICS)
-    times = {"--round": round_time or ROUND, "--limit": limit or LIMIT}
-    for option, text in times.items():
-        try:
-            units.time_ns(text)
-        except ValueError as error:
-            raise RequestError(f'{option} "{text}": expected {error}') from None
-    return Steady(cast("Metric", metric), every=times["--round"], limit=times["--limit"])
+    every, most = (ROUND if round_time is None else round_time), (LIMIT if limit is None else limit)
+    # Under the names that the options have here.
+    every_ns, limit_ns = _time_ns("--round", every), _time_ns("--limit", most)
+    if limit_ns < WINDOW_ROUNDS * every_ns:
+        raise RequestError(
+            f'--round "{every}", --limit "{most}": allowed: a limit of at least {WINDOW_ROUNDS} '
+            "rounds"
+        )
+    return Steady(cast("Metric", metric), every=every, limit=most)
+
+
+def _time_ns(option: str, text: str) -> int:
+    """A time above 0; raises RequestError."""
+    try:
+        found = units.time_ns(text)
+    except ValueError as error:
+        raise RequestError(f'{option} "{text}": expected {error}') from None
+    if found < 1:
+        raise RequestError(f'{option} "{text}": allowed: 1 ns or more')
+    return found
+
+
+def verdicts(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What `--until-steady` found in each repeat, by the object `drivelab` of a run."""
+    first = own.get("until_steady")
+    alone = [] if first is None else [first]
+    found: list[Mapping[str, Any]] = (own.get("repeats") or {}).get("until_steady", alone)
+    return found
+
+
+def remark(own: Mapping[str, Any]) -> None:
+    """Says that the jobs weren't steady in the end, or in which repeats."""
+    found = verdicts(own)
+    missed = [place for place, verdict in enumerate(found, start=1) if not verdict["reached"]]
+    if missed:
+        repeats = f" in repeat {', '.join(map(str, missed))} of {len(found)}"
+        where = repeats if len(found) > 1 else ""
+        printing.message(f"--until-steady {found[0]['metric']}: not reached{where}")
 
 
 def words(metric: str | None, round_time: str | None, limit: str | None) -> list[str]:

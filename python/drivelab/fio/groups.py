@@ -67,6 +67,11 @@ def check(workload: Workload, asked: Asked, real: bool) -> None:
     for group in workload.groups:
         _check_steady(group, real)
     if asked.until is not None:
+        if not asked.until.can_judge([job.job for job in workload.groups[-1]]):
+            raise RequestError(
+                f"--until-steady {asked.until.metric}: no job of the last group writes, so there "
+                "is none"
+            )
         for job in workload.groups[-1]:
             if job.steady is not None:
                 raise RequestError(

@@ -4,7 +4,8 @@ A row is `time, value, direction, block size, [offset,] priority`: the time in m
 began to measure, the value in ns (`lat`, `clat`), KiB/s (`bw`) or IOPS (`iops`), the direction 0
 read, 1 write, 2 trim. With `log_avg_msec` it stands for the requests of one direction that ended in
 an interval, which ends at its time; without it for one request, with the size and offset of that
-one. There a bandwidth is in 1000 bytes/s, as fio has it.
+one. There a bandwidth is in 1000 bytes/s, as fio has it. What is left after the last whole interval
+has latencies only: fio has no bandwidth and no IOPS of it.
 
 Submission takes a model no time: `clat` is `lat`, and there is no `slat`.
 """
@@ -49,7 +50,7 @@ def texts(
         return {kind: _text(_each(requests, kind), logs.offsets) for kind in kinds}
     lasted_ns = end_ns - start_ns
     windows = _windows(requests, logs.every_ns, lasted_ns, logs.longest)
-    return {kind: _text(_averages(windows, kind), logs.offsets) for kind in kinds}
+    return {kind: _text(_averages(windows, kind, logs.every_ns), logs.offsets) for kind in kinds}
 
 
 def _each(requests: pl.DataFrame, kind: str) -> pl.DataFrame:
@@ -66,8 +67,10 @@ def _each(requests: pl.DataFrame, kind: str) -> pl.DataFrame:
 
 def _windows(requests: pl.DataFrame, every_ns: int, lasted_ns: int, longest: bool) -> pl.DataFrame:
     """Sums over intervals, of each direction."""
-    # What ends an interval belongs to it, so that none begins at the end of the run.
-    index = (pl.col("end_ns").cast(pl.Int64) - 1).clip(lower_bound=0) // every_ns
+    # What ends an interval belongs to it, so that none begins at the end of the run. fio's clock of
+    # logs has whole milliseconds: with less than one left, the last requests belong before it.
+    last = max(lasted_ns - NS_PER_MS, 0) // every_ns
+    index = ((pl.col("end_ns").cast(pl.Int64) - 1) // every_ns).clip(0, last)
     latency = pl.col("latency_ns")
     return (
         requests.group_by(index.alias("window"), "direction")
@@ -84,10 +87,12 @@ def _windows(requests: pl.DataFrame, every_ns: int, lasted_ns: int, longest: boo
     )
 
 
-def _averages(windows: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """A row for each interval and direction in which requests ended."""
-    per_second = NS_PER_S / pl.col("length_ns")
+def _averages(windows: pl.DataFrame, kind: str, every_ns: int) -> pl.DataFrame:
+    """A row for each interval and direction in which requests ended; speeds of whole ones only."""
+    per_second = NS_PER_S / every_ns
     values = {"iops": pl.col("count") * per_second, "bw": pl.col("moved") * per_second / KIB}
+    if kind in values:
+        windows = windows.filter(pl.col("length_ns") == every_ns)
     return windows.with_columns(
         time_ms=pl.col("end_ns") // NS_PER_MS,
         value=values.get(kind, pl.col("lat")).floor().cast(pl.Int64),

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import _engine
 from drivelab.errors import RequestError, WorkError
-from drivelab.lab.drive import Drive, measured
+from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.lab.points import Point, by_drive
+from drivelab.lab.running import measured
 from drivelab.lab.trace import Trace
 from drivelab.lab.workers import Take
 from drivelab.progress import Bar, TaskProgress

@@ -15,6 +15,7 @@ from drivelab.compare.runs import as_review
 from drivelab.errors import RequestError
 from drivelab.lab.reading import Stored, read
 from drivelab.lab.result import Result
+from drivelab.names import told_apart
 from drivelab.results import COMPOUND, model_result
 
 
@@ -142,7 +143,9 @@ def _as_review(result: Result) -> dict[str, Any]:
     drive = result.before
     state = drive.begun[0].name if drive.begun and len(drive.history) == 1 else "run"
     state = state if drive.history else "new"
-    options = {job.name: str(job.record()) for job in result.jobs}
+    # By the names of the summary, in which jobs of one name are told apart.
+    names = told_apart([job.name for job in result.jobs])
+    options = {name: str(job.record()) for name, job in zip(names, result.jobs, strict=True)}
     tests = [
         {
             "id": f"run {row['job']} {row['direction']}",
@@ -158,7 +161,7 @@ def _as_review(result: Result) -> dict[str, Any]:
             "tables": [],
             "charts": [],
             "data": None,
-            "options": options.get(row["job"], ""),
+            "options": options[row["job"]],
         }
         for row in result.summary.iter_rows(named=True)
     ]

@@ -13,7 +13,7 @@ from drivelab import _engine
 from drivelab import model as models
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
-from drivelab.lab import checks
+from drivelab.lab import checks, running
 from drivelab.lab.history import (
     Step,
     drive_key,
@@ -24,12 +24,12 @@ from drivelab.lab.history import (
     until_of,
 )
 from drivelab.lab.job import Job
-from drivelab.lab.running import DoneJobs, begin_jobs, checked_jobs, done_jobs, run_jobs
 from drivelab.lab.trace import Trace
+from drivelab.model_texts import Texts
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
 from drivelab.states import State
-from drivelab.targets import EngineTarget, Report
+from drivelab.targets import EngineTarget
 from drivelab.targets.going import EngineRun, EngineSession
 
 if TYPE_CHECKING:
@@ -178,17 +178,15 @@ class Drive:
         """
         # Tables take a while to load, which processes that only measure don't need.
         from drivelab.lab.result import Result
-        from drivelab.lab.steady import Steady
 
         if any(isinstance(job, Trace) for job in jobs):
             more = keep or log or until is not None or timeline is not False
             return self._replay(jobs, more, progress)
-        own = checked_jobs("run", jobs)
+        own = running.checked_jobs("run", jobs)
         if until is not None:
-            checks.instance("until", until, Steady, "('iops')")
-            own = tuple(until.endless(job) for job in own)
+            own = running.endless_jobs(own, until, self.capacity_bytes)
         window = self._window(timeline)
-        work = partial(run_jobs, self.make(), own, self._seed, log, until, window=window)
+        work = partial(running.run_jobs, self.make(), own, self._seed, log, until, window=window)
         done = run_alone(f"{self.name}: {own[0].name}", work, shown=progress)
         after = self._after(done, own, until) if keep else None
         return Result(done.report, self, own, after, done.requests, done.steady, done.timeline)
@@ -201,12 +199,12 @@ class Drive:
         from drivelab.lab.result import Result
         from drivelab.lab.steps import Steps
 
-        own = checked_jobs("steps", jobs)
+        own = running.checked_jobs("steps", jobs)
         every_ns = checks.time_ns("every", every, 1)
-        run = begin_jobs(self.make(), own, self._seed, log)
+        run = running.begin_jobs(self.make(), own, self._seed, log)
 
         def result(ended: EngineRun, stopped: bool) -> Result:
-            done = done_jobs(ended, own, log)
+            done = running.done_jobs(ended, own, log)
             after = None if stopped else self._after(done, own, None)
             return Result(done.report, self, own, after, done.requests)
 
@@ -248,7 +246,7 @@ class Drive:
 
         if len(jobs) > 1 or more:
             raise RequestError("run(): a trace runs alone, without keep, log, until and timeline")
-        work = partial(_measured, self, jobs)
+        work = partial(running.measured, self, jobs)
         return Result(run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress), self, jobs)
 
     def measure(
@@ -286,7 +284,7 @@ class Drive:
         found._target.idle(duration_ns)
         return found
 
-    def _after(self, done: DoneJobs, jobs: Sequence[Job], until: Steady | None) -> Drive:
+    def _after(self, done: running.DoneJobs, jobs: Sequence[Job], until: Steady | None) -> Drive:
         """The drive as jobs left it."""
         step: Step = {"jobs": [job.record() for job in jobs]}
         if until is not None:
@@ -356,7 +354,7 @@ class Drive:
             else:
                 jobs = [Job.of_record(record) for record in step["jobs"]]
                 until = until_of(step)
-                target = run_jobs(target, jobs, self._seed, False, until, part).target
+                target = running.run_jobs(target, jobs, self._seed, False, until, part).target
         return target
 
     def __sizeof__(self) -> int:
@@ -366,9 +364,11 @@ class Drive:
         return object.__sizeof__(self) + made
 
     def __getstate__(self) -> dict[str, Any]:
-        known: dict[str, Any] = {"request": self._model.request}
-        known["overrides"] = list(self._model.overrides)
-        known |= {"seed": self._seed, "history": self._history, "hash": self._model.hash}
+        model = self._model
+        known: dict[str, Any] = {"request": model.request, "overrides": list(model.overrides)}
+        # The file of a model that came with a stored drive needn't be anywhere.
+        known["texts"] = model.texts.record() if model.is_stored else None
+        known |= {"seed": self._seed, "history": self._history, "hash": model.hash}
         return known | {"states": [reference(state) for state in self._states]}
 
     @property
@@ -377,11 +377,13 @@ class Drive:
         return self._states
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        model = models.load(state["request"], state["overrides"])
+        request, texts = state["request"], state["texts"]
+        if texts is None:
+            model = models.load(request, state["overrides"])
+        else:
+            model = models.stored(Texts.of_record(texts), request)
         if model.hash != state["hash"]:
-            raise RequestError(
-                f'model "{state["request"]}": it has changed since this drive was stored'
-            )
+            raise RequestError(f'model "{request}": it has changed since this drive was stored')
         begun = tuple(referred(item) for item in state["states"])
         self._fill(model, state["seed"], state["history"], begun)
 
@@ -394,17 +396,3 @@ class Drive:
         done = [*(state.name for state in self._states), *steps[len(self._states) :]]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
-
-
-def measured(drive: Drive, jobs: Sequence[Job | Trace]) -> Report:
-    """The report of jobs on a copy of a drive, as `Drive.run` has it, without more around it."""
-    return _measured(drive, jobs, TaskProgress("run"))
-
-
-def _measured(drive: Drive, jobs: Sequence[Job | Trace], progress: TaskProgress) -> Report:
-    if isinstance(jobs[0], Trace):
-        prepared = len(drive.history) == 1 and drive._states
-        state = drive._states[0].name if prepared else "run" if drive.history else "new"
-        return jobs[0].replayed(drive.make().clone(), drive.seed, state, progress)
-    own = checked_jobs("run", jobs)
-    return run_jobs(drive.make(), own, drive.seed, False, None, progress).report

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from drivelab.errors import RequestError
 from drivelab.lab import checks
 from drivelab.lab.job import Job
+from drivelab.lab.trace import Trace
 from drivelab.names import told_apart
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget, Report, Target
@@ -18,6 +19,7 @@ from drivelab.workload import Job as EngineJob
 if TYPE_CHECKING:
     import polars as pl
 
+    from drivelab.lab.drive import Drive
     from drivelab.lab.steady import Steady
     from drivelab.lab.steps import Step
     from drivelab.lab.timeline import Recording, Timeline, Window
@@ -45,6 +47,18 @@ def checked_jobs(method: str, jobs: Sequence[object]) -> tuple[Job, ...]:
     for job in jobs:
         checks.instance("job", job, Job, f"; several as {method}(one, another)")
     return tuple(job for job in jobs if isinstance(job, Job))
+
+
+def endless_jobs(jobs: Sequence[Job], until: object, capacity_bytes: int) -> tuple[Job, ...]:
+    """The jobs as they run until steady; raises RequestError if they can't be judged."""
+    from drivelab.lab.steady import Steady
+
+    checks.instance("until", until, Steady, "('iops')")
+    assert isinstance(until, Steady)
+    found = tuple(until.endless(job) for job in jobs)
+    if not until.can_judge([job.on_drive(capacity_bytes, 0, 0).job for job in found]):
+        raise RequestError(f'Steady("{until.metric}"): no job writes, so there is none')
+    return found
 
 
 def begin_jobs(target: EngineTarget, jobs: Sequence[Job], seed: int, log: bool) -> EngineRun:
@@ -83,6 +97,19 @@ def measure_jobs(
             for part, limit in zip(parts, limits, strict=True)
         ]
     return _named(target.run(parts, progress, share), jobs)[0]
+
+
+def measured(
+    drive: Drive, jobs: Sequence[Job | Trace], progress: TaskProgress | None = None
+) -> Report:
+    """The report of jobs, or of a trace, on a copy of a drive, without more around it."""
+    progress = progress or TaskProgress("run")
+    if isinstance(jobs[0], Trace):
+        prepared = len(drive.history) == 1 and drive.begun
+        state = drive.begun[0].name if prepared else "run" if drive.history else "new"
+        return jobs[0].replayed(drive.make().clone(), drive.seed, state, progress)
+    own = checked_jobs("run", jobs)
+    return run_jobs(drive.make(), own, drive.seed, False, None, progress).report
 
 
 def _on_drive(target: Target, jobs: Sequence[Job], seed: int) -> list[EngineJob]:

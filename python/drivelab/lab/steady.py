@@ -13,6 +13,7 @@ from drivelab.quantities import NS_PER_S
 
 if TYPE_CHECKING:
     from drivelab.lab.steps import Step
+    from drivelab.workload import Job as EngineJob
 
 Metric = Literal["iops", "mib_per_s", "latency_mean_us", "write_amplification"]
 
@@ -58,6 +59,10 @@ class Steady:
         if any(key in job.options for key in _ENDS):
             return job
         return job.with_options(time_based=True, runtime=self.limit)
+
+    def can_judge(self, jobs: Sequence[EngineJob]) -> bool:
+        """Whether these jobs have the metric: without it they would go on to the limit."""
+        return self.metric != "write_amplification" or any(job.writes for job in jobs)
 
     def judge(self, steps: Sequence[Step]) -> dict[str, Any]:
         """What the last window of these rounds says."""

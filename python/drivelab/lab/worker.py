@@ -20,8 +20,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from drivelab.errors import RequestError, WorkError
-from drivelab.lab.drive import Drive, measured
+from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
+from drivelab.lab.running import measured
 from drivelab.lab.trace import Trace
 
 REPORT, FAILED = "report", "failed"

@@ -135,20 +135,36 @@ def test_averages_add_up_to_what_was_done_after_the_ramp(
     [job] = found["jobs"]
     requests = pl.read_parquet("all.parquet")
     for number, direction in enumerate(("read", "write")):
-        iops = [row for row in rows("m_iops.1.log") if row[2] == number]
-        assert [row[0] for row in iops[:20]] == list(range(100, 2001, 100))
-        assert {tuple(row[3:]) for row in iops} == {(0, 0)}
-        done = sum(row[1] for row in iops[:20]) / 10
+        iops, bw, lat = (
+            [row for row in rows(f"m_{kind}.1.log") if row[2] == number]
+            for kind in ("iops", "bw", "lat")
+        )
+        # The last request ends microseconds after the last interval, which gives no row.
+        for found_rows in (iops, bw, lat):
+            assert [row[0] for row in found_rows] == list(range(100, 2001, 100))
+            assert {tuple(row[3:]) for row in found_rows} == {(0, 0)}
+        done = sum(row[1] for row in iops) / 10
         assert done == pytest.approx(job[direction]["total_ios"], rel=0.01)
-        moved = sum(row[1] for row in rows("m_bw.1.log")[number::2][:20]) / 10
+        moved = sum(row[1] for row in bw) / 10
         assert moved == pytest.approx(job[direction]["io_kbytes"], rel=0.01)
         # The first interval by hand.
         first = requests.filter(
             (pl.col("op").cast(pl.String) == direction) & (pl.col("completed_ns") <= 400 * 10**6)
         )
         assert iops[0][1] == first.height * 10
-        latency = next(row for row in rows("m_lat.1.log") if row[2] == number)
-        assert latency[1] == int(first["latency_ns"].mean() + 0.5)  # type: ignore[operator,arg-type]
+        assert lat[0][1] == int(first["latency_ns"].mean() + 0.5)  # type: ignore[operator,arg-type]
+
+
+def test_a_rest_of_an_interval_has_latencies_only_as_in_fio(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document(capsys, AVERAGES.replace("runtime=2s", "runtime=250ms"))
+    for kind, times in (("bw", [100, 200]), ("iops", [100, 200]), ("lat", [100, 200, 250])):
+        assert [row[0] for row in rows(f"m_{kind}.1.log") if row[2] == 0] == times
+    # Less than an interval in all.
+    document(capsys, AVERAGES.replace("runtime=2s", "runtime=50ms"))
+    assert rows("m_bw.1.log") == []
+    assert [row[0] for row in rows("m_lat.1.log")] == [50, 50]
 
 
 def test_the_longest_of_an_interval_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

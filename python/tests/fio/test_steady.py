@@ -180,6 +180,32 @@ def test_the_last_group_runs_until_it_is_steady(
     assert "--until-steady iops --round 2s --limit 5m" in found["drivelab"]["command_line"]
 
 
+def test_every_repeat_has_its_verdict(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    # Sizes as different as these make rounds of 50 ms level by some seeds, and not by others.
+    job = "[a]\nrw=randread\nbssplit=4k/80:256k/20\nnorandommap\n"
+    path.write_text(job, encoding="utf-8")
+    words = ["run", str(path), "--drive", MODEL_NAME, *SETS, "--repeat", "3"]
+    words += ["--until-steady", "iops", "--round", "50ms", "--limit", "250ms"]
+    assert cli.run([*words, "--json"]) == 0
+    printed = capsys.readouterr()
+    own = json.loads(printed.out)["drivelab"]
+    verdicts = own["repeats"]["until_steady"]
+    reached = [verdict["reached"] for verdict in verdicts]
+    assert (len(reached), set(reached)) == (3, {True, False})
+    assert own["until_steady"] == verdicts[0]
+    for index, seed in enumerate(own["repeats"]["seeds"]):
+        alone = [*words[: words.index("--repeat")], *words[words.index("--until-steady") :]]
+        assert cli.run([*alone, "--seed", str(seed), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["drivelab"]["until_steady"] == verdicts[index]
+    missed = ", ".join(str(place) for place, found in enumerate(reached, 1) if not found)
+    assert f"--until-steady iops: not reached in repeat {missed} of 3" in printed.err
+    assert cli.run(words) == 0
+    shown = capsys.readouterr().out
+    for number, found in enumerate(reached, start=1):
+        assert f"repeat {number}: iops {'steady' if found else 'not steady'} after" in shown
+
+
 def test_the_command_line_knows_every_metric() -> None:
     assert get_args(Metric) == METRICS
 
@@ -191,6 +217,10 @@ def test_the_command_line_knows_every_metric() -> None:
         (("--round", "5s"), "--until-steady"),
         (("--until-steady", "iops", "--round", "5x"), '--round "5x"'),
         (("--until-steady", "iops", "--limit", "4s", "--round", "1s"), "at least 5 rounds"),
+        (("--until-steady", "iops", "--round", "0"), '--round "0": allowed: 1 ns or more'),
+        (("--until-steady", "iops", "--limit", "0"), '--limit "0": allowed: 1 ns or more'),
+        (("--until-steady", "iops", "--round", "5h"), '--round "5h", --limit "24h"'),
+        (("--until-steady", "write_amplification"), "no job of the last group writes"),
     ],
 )
 def test_wrong_criteria_are_refused(

@@ -159,6 +159,19 @@ def test_runs_of_scripts_are_compared_as_they_are() -> None:
     assert (row["test"], row["state"]) == ("run w write", "filled")
 
 
+def test_of_jobs_without_names_each_is_compared_with_its_own_kind() -> None:
+    drive = dl.Drive(MODEL_NAME, dict(OVERRIDES)).prepare("filled", progress=False)
+    writes = dl.Job(rw="randwrite", bs="4k", io_size="1m")
+    results = [
+        drive.run(writes, dl.Job(rw="randread", bs=bs, io_size="1m"), progress=False)
+        for bs in ("4k", "64k")
+    ]
+    found = dl.compare(*results)
+    # The reads aren't the same requests, the writes are.
+    assert set(found.frame()["test"]) == {"run job write"}
+    assert any(note.startswith("job #2, read") and "options" in note for note in found.notes)
+
+
 def test_what_can_not_be_compared_is_refused(slow: Path) -> None:
     with pytest.raises(dl.RequestError, match="two drives at least"):
         dl.compare(slow)

@@ -76,6 +76,14 @@ def test_a_log_survives_parquet_with_its_words(filled: dl.Drive, tmp_path: Path)
     assert pl.read_parquet(tmp_path / "log.parquet").equals(log)
 
 
+def test_write_amplification_of_jobs_that_only_read_is_refused(filled: dl.Drive) -> None:
+    until = dl.Steady("write_amplification")
+    reads = dl.Job(rw="randread", bs="4k")
+    for jobs in ([reads], [reads, dl.Job(rw="randrw", bs="4k", rwmixread=100)]):
+        with pytest.raises(dl.RequestError, match="no job writes"):
+            filled.run(*jobs, until=until, progress=False)
+
+
 def test_a_run_until_steady_ends_with_a_level_window(filled: dl.Drive) -> None:
     until = dl.Steady("write_amplification", every="10s", limit="2h")
     result = filled.run(ENDLESS, until=until, keep=True, progress=False)

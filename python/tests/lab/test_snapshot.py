@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import shutil
 import subprocess
@@ -85,6 +86,23 @@ def test_another_process_loads_it_without_the_file_of_the_model(tmp_path: Path) 
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert json.loads(done.stdout) == [key, counters, 0.28]
+
+
+def test_a_loaded_drive_travels_without_the_file_of_the_model(tmp_path: Path) -> None:
+    own_model = tmp_path / "mine.toml"
+    base = f'base = "{MODEL_NAME}"\nname = {{ value = "mine", source = "assumed: test" }}\n'
+    own_model.write_text(base, encoding="utf-8")
+    dl.Drive(own_model, dict(OVERRIDES)).save(tmp_path / "mine.snapshot")
+    own_model.unlink()
+    drive = dl.load(tmp_path / "mine.snapshot", progress=False)
+    copy = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(drive))))
+    assert copy.key == drive.key
+    assert copy.run(WRITES, progress=False).report == drive.run(WRITES, progress=False).report
+    # Workers get pickles: a sweep on the drive, and on one with another parameter.
+    grid = {"spare_ratio": [0.1, 0.28]}
+    study = dl.sweep(drive, grid, job=WRITES, state="new", workers=1, progress=False)
+    alone = drive.with_parameters({"spare_ratio": 0.28}).prepare("new", progress=False)
+    assert study[1].report == alone.run(WRITES, progress=False).report
 
 
 def test_a_state_of_ones_own_must_be_there_unchanged(tmp_path: Path) -> None:

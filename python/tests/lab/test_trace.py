@@ -10,7 +10,7 @@ import pytest
 import drivelab as dl
 from drivelab import cli
 from drivelab.lab import workers
-from drivelab.lab.drive import measured
+from drivelab.lab.running import measured
 
 TRACES = Path(__file__).parents[1] / "traces"
 ONE, TWO = TRACES / "wsrch-excerpt.trace", TRACES / "tpcc-excerpt.trace"
