@@ -9,6 +9,7 @@ from drivelab.database import job_rows
 from drivelab.database.job_rows import REPLAY, RUN, Record, Row
 from drivelab.database.layout import Table
 from drivelab.database.tables import TABLES
+from drivelab.records import ROUNDS_TABLE
 
 REVIEW = "review"
 """The kind of runs that `review` and `compare` make; those of others are in `job_rows`."""
@@ -196,10 +197,6 @@ def _steady_states(test: Record) -> Iterator[Row]:
 def _steady_windows(test: Record) -> Iterator[Row]:
     for window in (test.get("steady_state") or {}).get("variables", ()):
         yield {**window, "steady": window["verdict"] == "steady"}
-
-
-ROUNDS_TABLE = "convergence"
-"""The table of a test that has its tracked variables round by round."""
 
 
 def _steady_rounds(test: Record) -> Iterator[Row]:

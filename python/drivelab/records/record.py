@@ -51,8 +51,11 @@ MISFIT = "misfit"
 
 
 def misfit(words: str) -> PydanticCustomError:
-    """What is wrong with how fields of a record fit together; `words` begin with the key."""
-    return PydanticCustomError(MISFIT, "{words}", {"words": words})
+    """What is wrong with how fields of a record fit together; `words` begin with the key.
+
+    Keys of documents may be of several lines, what is said of them is of one.
+    """
+    return PydanticCustomError(MISFIT, "{words}", {"words": " ".join(words.split())})
 
 
 def check_lengths(**columns: Sequence[Any] | None) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
+from drivelab.records import ROUNDS_TABLE
 from drivelab.records.findings import Chart, Estimate, Pass, Table, Value
 from drivelab.records.latency import Latency, Split, Tail
-from drivelab.records.record import Amount, Count, Origin, Record, Share
+from drivelab.records.record import Amount, Count, Origin, Record, Share, misfit
 from drivelab.records.series import Series
 from drivelab.records.steady_state import SteadyState
 
@@ -77,6 +78,19 @@ class AnyTest(Record):
     wall_s: Amount
     """Of the machine's time"""
 
+    @model_validator(mode="after")
+    def _rounds_are_numbered(self) -> Self:
+        if self.steady_state is None:
+            return self
+        for at, table in enumerate(self.tables):
+            for index, row in enumerate(table.rows if table.name == ROUNDS_TABLE else ()):
+                place = f"tables[{at}].rows[{index}]"
+                if not isinstance(row.get("variable"), str):
+                    raise misfit(f"{place}.variable is no text; allowed: what is tracked")
+                if not isinstance(row.get("round"), int | float):
+                    raise misfit(f"{place}.round is no number; allowed: from 1 on")
+        return self
+
 
 class Stream(AnyTest):
     """A test of one stream of requests says more."""
@@ -107,7 +121,8 @@ class Stream(AnyTest):
     """Mean parts of their latency"""
     tails: list[Tail] | None
     """What the slowest requests waited for, from the slowest 10 % to the slowest 0.01 %, as far as
-    that is one request; null where nobody measured it"""
+    that is one request; one is left out where more than four times as many took about as long.
+    Null where nobody measured it"""
     series: Series
     """Over time"""
     pass_: Annotated[Pass | None, Field(alias="pass")] = None

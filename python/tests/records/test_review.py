@@ -202,6 +202,25 @@ def test_what_is_wrong_is_said_with_key_value_and_what_is_allowed(
     assert "\n" not in said
 
 
+@pytest.mark.parametrize(("key", "words"), [("variable", "no text"), ("round", "no number")])
+def test_rounds_of_a_steady_state_are_told_apart(key: str, words: str) -> None:
+    columns = [{"key": "value", "title": "Value", "unit": ""}]
+    row = {"variable": "throughput", "round": 1, "value": 2.5}
+    table = {"name": "convergence", "title": "Rounds", "columns": columns, "rows": [row]}
+    whole = documents.review(documents.compound(tables=[table]))
+    assert fault(whole, Review) is None
+    said = fault(put(whole, f"tests/0/tables/0/rows/0/{key}", None), Review)
+    assert said is not None
+    assert f"tests[0].tables[0].rows[0].{key} is {words}" in said
+
+
+def test_what_is_said_of_a_key_of_several_lines_is_one_line() -> None:
+    columns = [{"key": "a\nb", "title": "A", "unit": ""}]
+    table = {"name": "t", "title": "T", "columns": columns, "rows": [{}]}
+    said = fault(documents.review(documents.compound(tables=[table])), Review)
+    assert said == "tests[0].tables[0].rows[0] lacks a b"
+
+
 def test_what_a_newer_version_may_add_is_passed_over() -> None:
     assert fault(documents.review() | {"more": 1}, Review) is None
 
