@@ -23,6 +23,14 @@ def test_every_command_explains_itself_with_an_example(
     assert f"Example: drivelab {command}" in capsys.readouterr().out
 
 
+def test_every_command_can_be_the_first_that_is_loaded() -> None:
+    """Modules that import each other in a circle work only if another came before."""
+    code = "import sys; from drivelab import cli; sys.exit(cli.run([sys.argv[1], '--help']))"
+    for command in cli.COMMANDS:
+        done = subprocess.run([sys.executable, "-c", code, command], capture_output=True, text=True)
+        assert done.returncode == 0, (command, done.stderr)
+
+
 def test_help_has_every_command_whole_in_its_group(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

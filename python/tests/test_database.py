@@ -13,6 +13,7 @@ from typing import Any
 
 import documents
 import duckdb
+import polars as pl
 import pytest
 from small import MODEL_NAME, SETS
 from small_disk import small_disk
@@ -535,3 +536,16 @@ def test_a_damaged_database_is_named_not_read_half(tmp_path: Path) -> None:
     path.write_bytes(whole)
     with pytest.raises(RequestError, match=r"lab\.duckdb"):
         database.read(path, None, "FILE")
+
+
+@pytest.mark.parametrize("name", ["table.parquet", "table.csv", "table.json"])
+def test_a_table_of_another_format_is_no_database(tmp_path: Path, name: str) -> None:
+    """DuckDB opens these as views of a database in memory, where a run would be lost."""
+    path = tmp_path / name
+    write = {"parquet": pl.DataFrame.write_parquet, "csv": pl.DataFrame.write_csv}
+    write.get(path.suffix[1:], pl.DataFrame.write_json)(pl.DataFrame({"run": [1]}), path)
+    before = path.read_bytes()
+    for use in (database.check, lambda place: database.runs(place, "FILE")):
+        with pytest.raises(RequestError, match="it is not a DuckDB database"):
+            use(path)
+    assert path.read_bytes() == before

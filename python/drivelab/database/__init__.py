@@ -225,6 +225,9 @@ def _opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Conn
 
 def _connected(path: Path, option: str, read_only: bool) -> Connection:
     """A connection, as soon as no other program has the file; raises BusyError after WAIT_S."""
+    # DuckDB reads tables of other formats, too, as views that vanish with the connection.
+    if path.is_file() and path.stat().st_size > 0 and not _is_duckdb(path):
+        raise RequestError(f'{option} "{path}": it is not a DuckDB database')
     end = time.perf_counter() + WAIT_S
     while True:
         try:
@@ -237,6 +240,16 @@ def _connected(path: Path, option: str, read_only: bool) -> Connection:
                 f'{option} "{path}": another program has it open, after {WAIT_S:g} s still'
             )
         time.sleep(locks.POLL_S)
+
+
+def _is_duckdb(path: Path) -> bool:
+    """Whether a file begins as DuckDB's do: a sum of eight bytes, then its name."""
+    try:
+        with path.open("rb") as file:
+            return file.read(12)[8:] == b"DUCK"
+    except OSError:
+        # Connecting tells why it can't be read.
+        return True
 
 
 def _is_busy(error: duckdb.Error) -> bool:

@@ -25,8 +25,9 @@ from drivelab.progress import TaskProgress
 from drivelab.quantities import GB, KIB, MB, NS_PER_MS, NS_PER_S, derive_seed
 from drivelab.states.image import ImageCopy
 from drivelab.states.steps import settle
-from drivelab.storage_bench import REVIEW_SEED, Specification, find, statistics, synthesise
-from drivelab.storage_bench.statistics import burst_starts
+from drivelab.storage_bench.specification import REVIEW_SEED, Specification, find
+from drivelab.storage_bench.statistics import burst_starts, statistics
+from drivelab.storage_bench.synthesis import synthesise
 from drivelab.targets import Report, Target
 from drivelab.workload import BlockSize, Job, Recorded, Requests
 

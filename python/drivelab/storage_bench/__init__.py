@@ -6,6 +6,9 @@ requests of it, `statistics.py` measures any requests. The two know nothing of e
 
 from __future__ import annotations
 
+# Aims are published figures, whose readings name the tests that replay these traces: figures come
+# first, whoever begins.
+import drivelab.figures  # noqa: F401
 from drivelab.storage_bench.specification import REVIEW_SEED, TRACES, Specification, find
 from drivelab.storage_bench.statistics import Statistics, statistics
 from drivelab.storage_bench.synthesis import synthesise
