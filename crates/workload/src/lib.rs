@@ -7,7 +7,7 @@
 //!
 //! The words are fio's. Everything happens in the drive's virtual time; one seed gives one result, to the bit.
 
-mod bins;
+pub mod bins;
 pub mod busy;
 pub mod data;
 pub mod distribution;
