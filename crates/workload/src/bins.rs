@@ -12,7 +12,6 @@ pub const COUNT: usize = (u64::BITS as usize) << LOG2;
 /// # Panics
 /// Never: as many are made as fit.
 #[must_use]
-#[expect(clippy::unnecessary_box_returns, reason = "on the stack is where they must not be")]
 pub fn empty<T: Clone + Default, const N: usize>() -> Box<[T; N]> {
     let bins = vec![T::default(); N].into_boxed_slice().try_into();
     bins.unwrap_or_else(|_| unreachable!("{N} bins were made"))
