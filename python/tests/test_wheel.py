@@ -103,7 +103,9 @@ def test_whatever_is_imported_is_declared() -> None:
     named = {re.split(r"[<>=!~\[ ]", text)[0] for text in declared["dependencies"]}
     # A module may be called otherwise than what brings it.
     brought = metadata.packages_distributions()
-    modules = {name for name, bringers in brought.items() if named & set(bringers)}
+    modules = {
+        name for name, bringers in brought.items() if named & {b.replace("_", "-") for b in bringers}
+    }
     known = {*sys.stdlib_module_names, "drivelab", *named, *modules}
     undeclared = {
         (str(path.relative_to(PACKAGE)), name)
