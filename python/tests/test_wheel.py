@@ -104,7 +104,9 @@ def test_whatever_is_imported_is_declared() -> None:
     # A module may be called otherwise than what brings it.
     brought = metadata.packages_distributions()
     modules = {
-        name for name, bringers in brought.items() if named & {b.replace("_", "-") for b in bringers}
+        name
+        for name, bringers in brought.items()
+        if named & {b.replace("_", "-") for b in bringers}
     }
     known = {*sys.stdlib_module_names, "drivelab", *named, *modules}
     undeclared = {
