@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::Op;
 
-/// The host link: half duplex, first come first served.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The host link: first come first served, each way by itself or both together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkConfig {
     /// Payload rate in bytes per second; 0: takes no time.
     pub bytes_per_s: u64,
@@ -17,6 +17,8 @@ pub struct LinkConfig {
     pub frame_overhead_ns: Nanos,
     /// Command and status frames of one command.
     pub command_overhead_ns: Nanos,
+    /// Data goes both ways at the same time (PCI Express), not one way after the other.
+    pub full_duplex: bool,
 }
 
 impl LinkConfig {
@@ -127,7 +129,9 @@ pub enum CleaningPace {
     /// Just as many copies per host page as keep the free pool level.
     #[default]
     Paced,
-    /// The same; and with nothing to write, copies wait until the host has no command under way.
+    /// As many copies as free what host pages take, in fractions, and few more: writes at saturation are evenly slow.
+    Level,
+    /// As paced; and with nothing to write, copies wait until the host has no command under way.
     Yielding,
 }
 
@@ -142,6 +146,8 @@ pub struct SchedulingConfig {
     pub cleaning_pace: CleaningPace,
     /// Pages of copies that a die makes in one job, which reads of the host can't divide; 0 or 1: one.
     pub cleaning_copies_at_once: u32,
+    /// A read behind writes that have no space in the buffer waits with them.
+    pub in_order: bool,
     /// Idle time before idle-time cleaning begins.
     pub idle_delay_ns: Nanos,
     /// Firmware work for each page that is programmed for the host.
@@ -154,6 +160,41 @@ pub struct SchedulingConfig {
     pub read_path_bytes_per_s: u64,
     /// What is read ahead of a read that goes on where the last one ended; 0: nothing.
     pub read_ahead_bytes: u64,
+}
+
+/// Word lines that are programmed whole, in one operation, and read page by page: planes side by side, and on each of
+/// them as many pages as a cell has bits. Units lie on the lower pages of all planes first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WordLineConfig {
+    /// Planes that a word line crosses.
+    pub planes: u32,
+    /// Pages of a word line on a plane: bits of a cell, at most 4.
+    pub page_types: u32,
+    /// tR of each of them, the lower page first.
+    pub read_ns: [Nanos; 4],
+    /// Planes whose pages of one kind are sensed together.
+    pub planes_at_once: u32,
+    /// Each plane reads by itself; otherwise a die reads one thing after the other.
+    pub independent_planes: bool,
+    /// Reads of the host suspend programs and erases; `None`: they wait for the end.
+    pub suspension: Option<SuspensionConfig>,
+}
+
+/// Programs and erases that stop for reads of the host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SuspensionConfig {
+    /// From the wish to the read's beginning, for a program; `None`: reads wait for its end.
+    pub program_ns: Option<Nanos>,
+    /// The same for an erase.
+    pub erase_ns: Option<Nanos>,
+    /// From the end of the last read to where the operation goes on.
+    pub resume_ns: Nanos,
+    /// An operation runs for so long at least before it stops again.
+    pub slice_ns: Nanos,
+    /// Times that an operation stops; 0: no limit.
+    pub most: u32,
+    /// No more reads come in front of an operation that has been kept from running for so long; 0: no limit.
+    pub longest_ns: Nanos,
 }
 
 /// Electrical power, in mW while the part is busy (`_mw`), or all the time (`idle_mw`).
@@ -192,6 +233,8 @@ pub struct ControllerConfig {
     pub scheduling: SchedulingConfig,
     /// Flash timing.
     pub timing: FlashTiming,
+    /// Pages of a word line, where reads tell them apart.
+    pub word_lines: Option<WordLineConfig>,
     /// Power.
     pub power: PowerConfig,
 }

@@ -80,7 +80,7 @@ pub struct Meters {
     pub erase_busy_ns: Nanos,
     /// Channels' buses moving commands and data.
     pub bus_busy_ns: Nanos,
-    /// Host link.
+    /// Host link; of one with two ways, the one that is used more.
     pub link_busy_ns: Nanos,
     /// Firmware.
     pub firmware_busy_ns: Nanos,

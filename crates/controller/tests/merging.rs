@@ -51,6 +51,7 @@ fn controller(buffer: BufferConfig) -> ControllerConfig {
             frame_bytes: 8192,
             frame_overhead_ns: 2000,
             command_overhead_ns: 900,
+            full_duplex: false,
         },
         firmware: FirmwareConfig {
             read_ns: 10_000,
@@ -66,6 +67,7 @@ fn controller(buffer: BufferConfig) -> ControllerConfig {
             programs_per_channel: 0,
             cleaning_pace: drivelab_controller::CleaningPace::Paced,
             cleaning_copies_at_once: 1,
+            in_order: false,
             idle_delay_ns: 1_000_000,
             program_firmware_ns: 0,
             partial_unit_firmware_ns: 0,
@@ -74,6 +76,7 @@ fn controller(buffer: BufferConfig) -> ControllerConfig {
             read_ahead_bytes: 40_000,
         },
         timing: TIMING,
+        word_lines: None,
         power: PowerConfig::default(),
     }
 }

@@ -129,6 +129,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             frame_bytes: 8192,
             frame_overhead_ns: 2000,
             command_overhead_ns: 900,
+            full_duplex: false,
         },
         firmware: FirmwareConfig {
             read_ns: 10_000,
@@ -152,6 +153,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             programs_per_channel: shape.tokens,
             cleaning_pace: shape.pace,
             cleaning_copies_at_once: shape.copies_at_once,
+            in_order: false,
             idle_delay_ns: 1_000_000,
             program_firmware_ns: 7_000,
             partial_unit_firmware_ns: 9_000,
@@ -170,6 +172,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             lockstep_channels: 1,
             hold_bus_while_reading: shape.seed.is_multiple_of(2),
         },
+        word_lines: None,
         power: PowerConfig {
             idle_mw: 60,
             active_mw: 100,

@@ -16,6 +16,7 @@ pub mod partition;
 pub mod raid0;
 mod raid0_report;
 pub mod scale;
+pub mod tiles;
 pub mod timeline;
 
 pub use drive::{Drive, ENGINE_VERSION};
@@ -28,4 +29,5 @@ pub use model::{Layer, Model, Sourced};
 pub use parameters::Family;
 pub use partition::Partition;
 pub use raid0::{Raid0, Raid0Config, Raid0Meters};
+pub use tiles::{PageColumns, TileChanges, Tiles};
 pub use timeline::TimelineColumns;

@@ -6,7 +6,7 @@ use drivelab_sim::Nanos;
 use crate::by_kind;
 use crate::engine::Engine;
 
-/// Operations of dies as columns of one length; of each die in order of time.
+/// Operations of dies as columns of one length; in the order in which they were reserved.
 #[derive(Clone, Debug, Default)]
 pub struct TimelineColumns {
     /// The array's member; 0 of a single drive.

@@ -69,6 +69,7 @@ fn disk(shape: Shape) -> HardDisk {
             frame_bytes: 8192,
             frame_overhead_ns: 2000,
             command_overhead_ns: 900,
+            full_duplex: false,
         },
         firmware: FirmwareConfig {
             read_ns: shape.firmware_ns,

@@ -20,6 +20,7 @@ fn plain() -> HardDiskConfig {
             frame_bytes: 8192,
             frame_overhead_ns: 0,
             command_overhead_ns: 1000,
+            full_duplex: false,
         },
         firmware: FirmwareConfig {
             read_ns: 50_000,

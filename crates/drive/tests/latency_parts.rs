@@ -51,7 +51,7 @@ impl Limits {
     }
 
     fn of_flash<M: Scheduled>(drive: &SolidStateDrive<M>) -> Self {
-        let ControllerConfig { timing, scheduling, buffer, link, firmware, .. } = *drive.config();
+        let ControllerConfig { timing, scheduling, buffer, link, firmware, word_lines, .. } = *drive.config();
         let layout = drive.mapping().layout();
         let geometry = &layout.geometry;
         let planes = u64::from(geometry.fused_planes());
@@ -62,13 +62,18 @@ impl Limits {
             pages * u64::from(geometry.program_bytes()),
             scheduling.read_path_bytes_per_s,
         );
+        // A word line is sensed page by page, each kind on so many planes at once.
+        let sense_ns = word_lines.map_or(timing.read_ns, |lines| {
+            let times = u64::from(lines.page_types * lines.planes.div_ceil(lines.planes_at_once));
+            times * (lines.read_ns.iter().max().unwrap() + timing.decode_ns)
+        });
         let ops = [Op::Read, Op::Write, Op::Flush, Op::Trim];
         Self {
             firmware_ns: ops.map(|op| firmware.command_ns(op) + firmware.pipeline_ns),
             link,
             array_link: None,
             is_array: false,
-            read_ns: (pages + 1) * (timing.read_ns + page_bus_ns) + path_ns,
+            read_ns: (pages + 1) * (sense_ns + page_bus_ns) + path_ns,
             write_ns: pages * (page_bus_ns + timing.program_slow_ns),
             per_sector_ns: 0,
             is_written_back: buffer.write_back || buffer.capacitor,

@@ -199,6 +199,10 @@ fn wrong_requests_name_key_value_and_limit() {
         "intel-x25-m-g1-80gb: unknown key victim_selection (did you mean ftl.victim_selection?)"
     );
     assert_eq!(
+        message(&[("spare", "0.28")]),
+        "intel-x25-m-g1-80gb: unknown key spare (did you mean spare_ratio?)"
+    );
+    assert_eq!(
         message(&[("flash.channel_count", "0")]),
         "intel-x25-m-g1-80gb: flash.channel_count = 0: must be a whole number from 1 to 1024"
     );

@@ -224,6 +224,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
             programs_per_channel: 0,
             cleaning_pace: CleaningPace::Paced,
             cleaning_copies_at_once: 1,
+            in_order: false,
             idle_delay_ns: 1_000_000,
             program_firmware_ns: 0,
             partial_unit_firmware_ns: 0,
@@ -242,13 +243,15 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
             lockstep_channels: 1,
             hold_bus_while_reading: false,
         },
+        word_lines: None,
         power: PowerConfig::default(),
     };
     SolidStateDrive::new(PageMap::new(layout, ftl).unwrap(), config).unwrap()
 }
 
 fn link(bytes_per_s: u64) -> LinkConfig {
-    LinkConfig { bytes_per_s, frame_bytes: 8192, frame_overhead_ns: 2000, command_overhead_ns: 900 }
+    let link = LinkConfig { bytes_per_s, frame_bytes: 8192, ..LinkConfig::default() };
+    LinkConfig { frame_overhead_ns: 2000, command_overhead_ns: 900, ..link }
 }
 
 #[derive(Clone, Debug)]
@@ -539,12 +542,7 @@ fn trims_are_passed_on_or_dropped() {
 fn all_data_passes_a_bridge_once_and_only_after_it_has_arrived() {
     // 100 sectors a microsecond inside; 51 200 bytes at 51.2 MB/s take a millisecond outside.
     let config = Raid0Config {
-        link: Some(LinkConfig {
-            bytes_per_s: 51_200_000,
-            frame_bytes: 8192,
-            frame_overhead_ns: 0,
-            command_overhead_ns: 0,
-        }),
+        link: Some(LinkConfig { bytes_per_s: 51_200_000, frame_bytes: 8192, ..LinkConfig::default() }),
         ..Raid0Config::new(10 * 512, 10 * 512)
     };
     let run = |op: Op| {

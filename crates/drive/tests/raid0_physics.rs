@@ -162,6 +162,7 @@ fn a_bridge_is_the_limit_of_what_its_members_could_do() {
         frame_bytes: 8192,
         frame_overhead_ns: 0,
         command_overhead_ns: 0,
+        full_duplex: false,
     };
     let rate = |bytes_per_s| {
         let config = Raid0Config { link: Some(link(bytes_per_s)), ..Raid0Config::new(64 << 10, 64 << 10) };

@@ -1,6 +1,6 @@
 //! Columns as numpy arrays, which take the memory over.
 
-use drivelab_drive::{Inside, TimelineColumns};
+use drivelab_drive::{Inside, PageColumns, TimelineColumns};
 use drivelab_ftl::BlockRole;
 use drivelab_workload::RequestLog;
 use numpy::IntoPyArray;
@@ -22,12 +22,13 @@ pub fn requests(python: Python<'_>, log: RequestLog) -> PyResult<Bound<'_, PyDic
         log,
         job,
         op,
-        lba,
-        sector_count,
+        offset_bytes,
+        length_bytes,
         outcome,
         issued_ns,
         submitted_ns,
         completed_ns,
+        latency_ns,
         queueing_ns,
         link_ns,
         firmware_ns,
@@ -70,6 +71,10 @@ pub fn timeline(python: Python<'_>, timeline: TimelineColumns) -> PyResult<Bound
         bus_end_ns,
         end_ns
     ))
+}
+
+pub fn pages(python: Python<'_>, pages: PageColumns) -> PyResult<Bound<'_, PyDict>> {
+    Ok(columns!(python, pages, state, lpn))
 }
 
 /// Words for the numbers of the roles of blocks.

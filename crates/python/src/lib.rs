@@ -10,6 +10,7 @@ mod model;
 mod progress;
 mod run;
 mod serving;
+mod tiles;
 mod timeline;
 mod trace;
 
@@ -55,6 +56,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<progress::Progress>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<run::Session>()?;
+    module.add_function(wrap_pyfunction!(tiles::block_pages, module)?)?;
+    module.add_class::<tiles::Tiles>()?;
     module.add_function(wrap_pyfunction!(block_roles, module)?)?;
     errors::register(module)
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use drivelab_workload::latency_parts::AboutEqual;
 use drivelab_workload::{DataPattern, Requests, Task, parse_jobs};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -66,6 +67,17 @@ impl Run {
             kinds.map(|kind| (kind.count, kind.bytes, kind.latency_sum_ns))
         };
         self.inner.so_far().into_iter().map(plain).collect()
+    }
+
+    /// Reads and writes measured so far, of all jobs, by how long they took: from and to how many ns, how many, and the
+    /// sums of their latencies' parts in ns (queueing, link, firmware, flash, cleaning).
+    fn latencies_so_far(&self) -> Vec<(u64, u64, u64, [u128; 5])> {
+        let plain = |bin: AboutEqual| {
+            let sums = bin.sums;
+            let parts = [sums.queueing_ns, sums.link_ns, sums.firmware_ns, sums.flash_ns, sums.cleaning_ns];
+            (bin.from_ns, bin.to_ns, bin.count, parts)
+        };
+        self.inner.latencies_so_far().into_iter().map(plain).collect()
     }
 
     /// The report of jobs that have ended, as JSON.

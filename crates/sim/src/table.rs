@@ -6,6 +6,9 @@ use std::ops::{Deref, DerefMut};
 /// Smaller tables are not worth a word to the system. One huge page of x86 and ARM.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
+/// The smallest page of x86 and ARM.
+const PAGE_BYTES: usize = 4096;
+
 /// A table of fixed length that is read and written anywhere, of zeros at first. Memory is taken when it is first
 /// written, in huge pages where the system has them: each access to a table of many megabytes else costs a walk through
 /// the page table, which is more than the access itself.
@@ -77,26 +80,41 @@ impl<T> DerefMut for Table<T> {
     }
 }
 
-/// Asks for huge pages where `length` entries from `first` on lie. The system may refuse: then they are as they were.
-#[allow(unsafe_code, reason = "advice about memory has no safe form")]
-fn ask_for_huge_pages<T>(first: *const T, length: usize) {
-    #[cfg(target_os = "linux")]
-    {
-        // Whole huge pages only: what lies around the table is not its own.
-        let from = (first as usize).next_multiple_of(HUGE_PAGE_BYTES);
-        let until = (first as usize + length * size_of::<T>()) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
-        if from < until {
-            let begin = first.wrapping_byte_add(from - first as usize);
-            // SAFETY: the range lies inside the table's own memory, and this advice changes no content.
-            let asked = unsafe {
-                rustix::mm::madvise(begin.cast_mut().cast(), until - from, rustix::mm::Advice::LinuxHugepage)
-            };
-            // A system without huge pages says so: nothing is lost.
-            let _ = asked;
+/// Makes room for so many more entries of a column that only grows, in huge pages once it is large; it then grows by as
+/// much as it has, as pushing would.
+pub fn reserve_in_huge_pages<T>(column: &mut Vec<T>, more: usize) {
+    if column.capacity() - column.len() < more {
+        column.reserve(more.max(column.len()));
+        let bytes = column.capacity() * size_of::<T>();
+        if bytes >= 2 * HUGE_PAGE_BYTES {
+            // All pages of the mapping, whose first bytes are the allocator's: a mapping of two kinds can't be moved to
+            // a larger place, only copied.
+            let first = column.as_ptr() as usize / PAGE_BYTES * PAGE_BYTES;
+            advise(first, (column.as_ptr() as usize + bytes).next_multiple_of(PAGE_BYTES));
         }
     }
+}
+
+/// Asks for huge pages where `length` entries from `first` on lie.
+fn ask_for_huge_pages<T>(first: *const T, length: usize) {
+    // Whole huge pages only: what lies around the table is not its own.
+    let from = (first as usize).next_multiple_of(HUGE_PAGE_BYTES);
+    advise(from, (first as usize + length * size_of::<T>()) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES);
+}
+
+/// Asks for huge pages between two addresses. The system may refuse: then they are as they were.
+#[allow(unsafe_code, reason = "advice about memory has no safe form")]
+fn advise(from: usize, until: usize) {
+    #[cfg(target_os = "linux")]
+    if from < until {
+        let begin = std::ptr::with_exposed_provenance_mut(from);
+        // SAFETY: this advice changes no content, whatever lies in the range.
+        let asked = unsafe { rustix::mm::madvise(begin, until - from, rustix::mm::Advice::LinuxHugepage) };
+        // A system without huge pages says so: nothing is lost.
+        let _ = asked;
+    }
     #[cfg(not(target_os = "linux"))]
-    let _ = (first, length);
+    let _ = (from, until);
 }
 
 #[cfg(test)]

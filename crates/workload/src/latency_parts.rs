@@ -80,6 +80,19 @@ pub struct Tail {
     pub sums: SplitSums,
 }
 
+/// Requests whose latencies lie in one bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AboutEqual {
+    /// Least and greatest latency that the bin takes.
+    pub from_ns: Nanos,
+    /// See `from_ns`.
+    pub to_ns: Nanos,
+    /// How many they are.
+    pub count: u64,
+    /// Their parts.
+    pub sums: SplitSums,
+}
+
 /// Latency parts of requests by how long they took.
 #[derive(Clone, Debug)]
 pub struct LatencyParts {
@@ -107,6 +120,17 @@ impl LatencyParts {
     #[must_use]
     pub fn sums(&self) -> SplitSums {
         self.bins.iter().fold(SplitSums::default(), |sums, bin| sums.with(&bin.sums))
+    }
+
+    /// All requests, by bin; the fastest first.
+    pub fn by_latency(&self) -> impl Iterator<Item = AboutEqual> + '_ {
+        let bins = self.bins.iter().enumerate().filter(|(_, bin)| bin.count > 0);
+        bins.map(|(index, bin)| AboutEqual {
+            from_ns: bins::least(index << JOINED_LOG2),
+            to_ns: bins::greatest((index << JOINED_LOG2) + (1 << JOINED_LOG2) - 1),
+            count: bin.count,
+            sums: bin.sums,
+        })
     }
 
     /// The slowest requests, at least so many: those of whole bins. `None` if there are not as many, or if far more than
@@ -152,5 +176,8 @@ mod tests {
         assert_eq!((all.count, all.sums), (1000, parts.sums()), "whole bins, and each request once");
         assert_eq!(parts.sums().total_ns(), 990 * 100_000 + 10 * 9_000_000);
         assert_eq!(parts.tail(1001), None);
+        let bins: Vec<AboutEqual> = parts.by_latency().collect();
+        assert_eq!(bins.iter().map(|bin| bin.count).collect::<Vec<_>>(), [990, 10]);
+        assert!(bins.iter().zip([100_000, 9_000_000]).all(|(bin, ns)| bin.from_ns <= ns && ns <= bin.to_ns));
     }
 }

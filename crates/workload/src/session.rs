@@ -9,7 +9,7 @@ use drivelab_sim::time::NEVER;
 
 use crate::data::{Contents, DataPattern};
 use crate::error::WorkloadError;
-use crate::log::RequestLog;
+use crate::log::{LogWriter, RequestLog};
 use crate::requests::{Requests, op_of_code};
 
 /// A request that the drive has not been handed yet.
@@ -46,7 +46,7 @@ pub struct Session {
     fua: bool,
     said: Vec<Completion>,
     numbers: Vec<u64>,
-    log: RequestLog,
+    log: LogWriter,
 }
 
 impl Session {
@@ -65,7 +65,7 @@ impl Session {
             fua,
             said: Vec::new(),
             numbers: Vec::new(),
-            log: RequestLog::default(),
+            log: LogWriter::new(0),
         }
     }
 
@@ -137,9 +137,9 @@ impl Session {
         Ok(())
     }
 
-    /// What is done since the last call: each request's number, and what it was like.
+    /// What is done since the last call: each request's number, and what it was like, in times of the drive's clock.
     pub fn take_done(&mut self) -> (Vec<u64>, RequestLog) {
-        (mem::take(&mut self.numbers), mem::take(&mut self.log))
+        (mem::take(&mut self.numbers), self.log.take())
     }
 
     /// Requests that are not done.

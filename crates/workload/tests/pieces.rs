@@ -95,7 +95,7 @@ proptest! {
                     + log.flash_ns[row] + log.cleaning_ns[row];
                 prop_assert_eq!(parts, log.completed_ns[row] - log.issued_ns[row]);
                 prop_assert!(log.issued_ns[row] <= log.submitted_ns[row]);
-                prop_assert!(log.lba[row] + u64::from(log.sector_count[row]) <= drive.capacity_sectors());
+                prop_assert!(log.offset_bytes[row] + log.length_bytes[row] <= drive.capacity_sectors() * SECTOR_BYTES);
             }
             prop_assert!(log.completed_ns.is_sorted());
             for (job, found) in report.jobs.iter().zip(0u32..) {
@@ -113,7 +113,7 @@ proptest! {
 
 fn assert_adds_up(direction: &DirectionReport, rows: &[usize], log: &RequestLog) {
     assert_eq!(rows.len() as u64, direction.ios);
-    let bytes: u64 = rows.iter().map(|&row| u64::from(log.sector_count[row]) * SECTOR_BYTES).sum();
+    let bytes: u64 = rows.iter().map(|&row| log.length_bytes[row]).sum();
     assert_eq!(bytes, direction.bytes);
     let latencies = || rows.iter().map(|&row| log.completed_ns[row] - log.issued_ns[row]);
     assert_eq!(latencies().max(), direction.latency_ns.as_ref().map(|latency| latency.max));

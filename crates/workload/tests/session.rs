@@ -110,7 +110,7 @@ proptest! {
         prop_assert_eq!(joined(|log| &log.completed_ns), expected.completed_ns);
         prop_assert_eq!(joined(|log| &log.submitted_ns), expected.submitted_ns);
         prop_assert_eq!(joined(|log| &log.flash_ns), expected.flash_ns);
-        prop_assert_eq!(joined(|log| &log.lba), expected.lba);
+        prop_assert_eq!(joined(|log| &log.offset_bytes), expected.offset_bytes);
         let mut sorted = numbers.clone();
         sorted.sort_unstable();
         prop_assert_eq!(sorted, (0..count as u64).collect::<Vec<_>>());

@@ -20,6 +20,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
             return;
         }
         match command.op {
+            Op::Read if self.config.scheduling.in_order && !self.admission.is_empty() => {
+                self.admission.push_back(slot);
+                self.begin_stall(slot);
+            }
             Op::Read => self.begin_read(slot, now),
             Op::Write => {
                 if self.mapping.takes_hints() {
@@ -62,7 +66,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// A write is done now, all of whose data has been on the link; the status waits for others' data there.
     #[inline]
     pub(crate) fn complete_write(&mut self, slot: u32, now: Nanos) {
-        let at = self.link.wait_for(&mut self.slots[slot as usize].account, now);
+        let account = &mut self.slots[slot as usize].account;
+        self.link.wait_for(account, now);
+        // Its own data may have come the other way, and later.
+        let at = account.told_ns;
         self.complete(slot, at);
     }
 

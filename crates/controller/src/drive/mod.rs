@@ -148,6 +148,8 @@ pub struct SolidStateDrive<M: Scheduled> {
     active_since_ns: Nanos,
     pub(crate) events: EventQueue,
     pub(crate) link: Link,
+    /// The way from the host, where both ways are used at the same time.
+    pub(crate) link_in: Link,
     /// What the last command moved over the link, in bytes, and for how long: the next one mostly moves as much.
     last_on_link: (u64, Nanos),
     pub(crate) read_ahead: ReadAhead,
@@ -191,7 +193,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
             config,
             layout,
             buffer,
-            flash: Flash::new(layout, config.timing, config.scheduling.read_path_bytes_per_s),
+            flash: Flash::new(
+                layout,
+                config.timing,
+                config.word_lines,
+                config.scheduling.read_path_bytes_per_s,
+            ),
             jobs: mapping.jobs(&config),
             works_when_idle: mapping.works_when_idle(),
             mapping,
@@ -203,6 +210,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             active_since_ns: 0,
             events: EventQueue::with_capacity(dies + depth),
             link: Link::default(),
+            link_in: Link::default(),
             last_on_link: (0, config.link.command_ns(0)),
             read_ahead: ReadAhead::new(config.scheduling.read_ahead_bytes, sectors_per_unit),
             admission: VecDeque::with_capacity(depth as usize),
@@ -252,7 +260,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             program_busy_ns: work.program_ns,
             erase_busy_ns: work.erase_ns,
             bus_busy_ns: work.bus_ns,
-            link_busy_ns: self.link.busy_ns(),
+            link_busy_ns: self.link.busy_ns().max(self.link_in.busy_ns()),
             ..self.meters
         }
     }
@@ -348,6 +356,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.now_ns += self.flash.erase_all(erased, most);
         self.queue.restart(self.now_ns);
         self.link.restart(self.now_ns);
+        self.link_in.restart(self.now_ns);
         self.read_ahead = ReadAhead::new(self.config.scheduling.read_ahead_bytes, self.sectors_per_unit);
         self.hold_alarm_ns = NEVER;
         self.idle_alarm_ns = NEVER;

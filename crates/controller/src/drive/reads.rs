@@ -12,7 +12,7 @@ use crate::command::{Command, SECTOR_BYTES};
 use crate::flash::{FlashWait, Sensing};
 
 impl<M: Scheduled> SolidStateDrive<M> {
-    pub(super) fn begin_read(&mut self, slot: u32, now: Nanos) {
+    pub(crate) fn begin_read(&mut self, slot: u32, now: Nanos) {
         let Slot { command: Command { tag, lba: first, sector_count, .. }, link_ns, .. } =
             self.slots[slot as usize];
         let total = u64::from(sector_count);
@@ -158,7 +158,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     fn read_line(&mut self, fetch: &MapFetch, is_cleaning: bool, wait: &mut FlashWait, now: Nanos) {
         let bytes = u64::from(fetch.bytes);
         self.meters.read_bytes_map += bytes;
-        self.flash.sense_for(wait, Sensing { die: fetch.die, pages: 1, bytes, is_cleaning }, now);
+        self.flash.sense_for(wait, Sensing { die: fetch.die, pages: 1, bytes, mask: 0, is_cleaning }, now);
         self.mapping.note_map_arrival(fetch.line, wait.ready_ns);
     }
 

@@ -81,7 +81,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.queue.next_ready() != NEVER
     }
 
-    /// A command is done: it leaves over the link at `completed_ns`, not before any other.
+    /// A command is done: it leaves over the link at `completed_ns`, not before any other that goes the same way.
     #[inline]
     pub(crate) fn complete(&mut self, slot: u32, completed_ns: Nanos) {
         let done = &self.slots[slot as usize];
@@ -93,7 +93,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
             account.split.queueing_ns += std::mem::take(&mut account.split.firmware_ns);
         }
         let completion = account.completion(&done.command, done.outcome, completed_ns);
-        self.queue.complete(completion, slot);
+        if self.config.link.full_duplex {
+            self.queue.complete_in_order(completion, slot);
+        } else {
+            self.queue.complete(completion, slot);
+        }
     }
 
     /// Sets the alarm of idle-time work if the drive has just become idle and has some.

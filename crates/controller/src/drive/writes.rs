@@ -6,8 +6,9 @@ use drivelab_sim::time::share;
 
 use super::{Scheduled, SolidStateDrive};
 use crate::buffer::{EntryState, NONE, sector_bits};
-use crate::command::SECTOR_BYTES;
+use crate::command::{Op, SECTOR_BYTES};
 use crate::flash::{FlashWait, Sensing};
+use crate::host::link::Link;
 
 impl<M: Scheduled> SolidStateDrive<M> {
     /// Lets waiting writes into the buffer, in order, as far as there is space.
@@ -17,6 +18,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
             while self.refuse_waiting(now) {}
         }
         while let Some(&slot) = self.admission.front() {
+            if self.begin_waiting_read(now) {
+                continue;
+            }
             if !self.admit_units(slot, now) {
                 self.begin_stall(slot);
                 return;
@@ -58,7 +62,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let (first_unit, _) = self.unit_of(command.lba);
         let mut done = self.slots[slot as usize].sectors_done;
         let mut link_done = share(link_ns, u64::from(done), u64::from(total));
-        let (first, link_before, link_from) = (done, link_done, self.link.free_ns(now));
+        let (first, link_before, link_from) = (done, link_done, self.way_in().free_ns(now));
         while done < total {
             let lba = command.lba + u64::from(done);
             let (unit, sector) = self.unit_of(lba);
@@ -77,7 +81,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let link_after = share(link_ns, u64::from(done + sectors), u64::from(total));
             let on_link = link_after - link_done;
             link_done = link_after;
-            let arrival = self.link.carry(on_link, now);
+            let arrival = self.way_in().carry(on_link, now);
             if let Some(id) = merge {
                 self.meters.coalesced_bytes += u64::from(sectors) * SECTOR_BYTES;
                 self.buffer.join(id, bits, arrival);
@@ -127,6 +131,28 @@ impl<M: Scheduled> SolidStateDrive<M> {
         done == total
     }
 
+    /// Begins the read that is the first to wait behind writes, if it is one.
+    #[inline]
+    pub(crate) fn begin_waiting_read(&mut self, now: Nanos) -> bool {
+        if !self.config.scheduling.in_order {
+            return false;
+        }
+        let first = self.admission.front().copied();
+        let Some(slot) = first.filter(|&slot| self.slots[slot as usize].command.op == Op::Read) else {
+            return false;
+        };
+        self.admission.pop_front();
+        self.end_stall(slot, now);
+        self.begin_read(slot, now);
+        true
+    }
+
+    /// The link as data of the host uses it.
+    #[inline]
+    fn way_in(&mut self) -> &mut Link {
+        if self.config.link.full_duplex { &mut self.link_in } else { &mut self.link }
+    }
+
     /// Whether more of a buffered unit may be written where it waits.
     #[inline]
     fn may_join(&self, id: u32) -> bool {
@@ -157,7 +183,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let program_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32;
         let covered = ((sector + sectors) / program_sectors).saturating_sub(sector.div_ceil(program_sectors));
         let pages = u64::from(self.layout.pages_per_unit - covered.min(self.layout.pages_per_unit - 1));
-        let sensing = Sensing { die, pages, bytes: missing, is_cleaning: false };
+        let sensing = Sensing { die, pages, bytes: missing, mask: 0, is_cleaning: false };
         let mut ready = self.flash.sense_from(sensing, known, now);
         if self.faults.is_some() {
             ready = self.complete_with_faults(ppn, (sector, sectors), ready, now);

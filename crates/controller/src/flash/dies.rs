@@ -72,6 +72,17 @@ impl Dies {
         })
     }
 
+    /// What a die does ends later by so much, because reads of the host came in front of it.
+    pub(super) fn put_off(&mut self, die: DieIndex, later: Nanos) {
+        let die = &mut self.dies[die.0 as usize];
+        if die.cleaning_until_ns == die.busy_until_ns {
+            die.cleaning_until_ns += later;
+        }
+        die.busy_until_ns += later;
+        die.busy_ns += later;
+        self.busy.host_ns += later;
+    }
+
     /// A die has something to do up to `end`, after all that it had.
     #[inline]
     pub(super) fn occupy(&mut self, die: DieIndex, begin: Nanos, end: Nanos, cleaning: bool) {

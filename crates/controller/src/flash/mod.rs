@@ -4,18 +4,24 @@
 
 mod calendar;
 mod dies;
+mod operations;
 mod recording;
 #[cfg(test)]
 mod tests;
 mod wait;
+mod while_host_waits;
+mod word_lines;
 
 use drivelab_nand::{DieIndex, FlashTiming, Ppn, UnitLayout};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
 use crate::command::SECTOR_BYTES;
+use crate::config::WordLineConfig;
 use calendar::Calendar;
 use dies::Dies;
+use operations::{Kind, Operations, Place};
+use recording::reserve_carefully;
 
 pub(crate) use dies::BusyTime;
 pub use dies::DieWork;
@@ -41,6 +47,9 @@ pub(crate) struct Sensing {
     pub die: DieIndex,
     pub pages: u64,
     pub bytes: u64,
+    /// Which pages of the word line, where a drive tells them apart: a bit for each, plane by plane, the lower pages
+    /// first; 0: lower pages, whichever.
+    pub mask: u64,
     /// For cleaning, or for wear levelling.
     pub is_cleaning: bool,
 }
@@ -65,13 +74,21 @@ pub(crate) struct Flash {
     /// Whether reads are more than sensing and a transfer: a bus that is held meanwhile, a recording. One question for
     /// both, so that drives that do neither answer no other.
     careful: bool,
-    /// Pages of a unit; 0 while a recording is made, which programs find out where they would begin with the first.
+    /// What reads may come in front of, where word lines are told apart.
+    operations: Option<Box<Operations>>,
+    /// Pages of a unit; 0 while a recording is made or operations are told apart, which programs find out where they
+    /// would begin with the first.
     plain_pages: u32,
 }
 
 impl Flash {
     /// Flash with nothing to do.
-    pub(crate) fn new(layout: UnitLayout, timing: FlashTiming, read_path_bytes_per_s: u64) -> Self {
+    pub(crate) fn new(
+        layout: UnitLayout,
+        timing: FlashTiming,
+        word_lines: Option<WordLineConfig>,
+        read_path_bytes_per_s: u64,
+    ) -> Self {
         let geometry = &layout.geometry;
         let page = u64::from(geometry.page_bytes + geometry.oob_bytes);
         let page_bus_ns = timing.bus_ns(page * u64::from(geometry.fused_planes()));
@@ -85,7 +102,8 @@ impl Flash {
             work: WorkTime::default(),
             recording: None,
             careful: timing.hold_bus_while_reading,
-            plain_pages: layout.pages_per_unit,
+            plain_pages: if word_lines.is_some() { 0 } else { layout.pages_per_unit },
+            operations: word_lines.map(|lines| Box::new(Operations::new(lines, geometry.die_count()))),
             layout,
             timing,
             read_path_bytes_per_s,
@@ -104,7 +122,7 @@ impl Flash {
     /// What has been noted; nothing is from now on.
     pub(crate) fn take_recording(&mut self) -> Option<Recording> {
         self.careful = self.timing.hold_bus_while_reading;
-        self.plain_pages = self.layout.pages_per_unit;
+        self.plain_pages = if self.operations.is_some() { 0 } else { self.layout.pages_per_unit };
         self.recording.take().map(|recording| *recording)
     }
 
@@ -122,6 +140,9 @@ impl Flash {
     /// Dies and buses have nothing to do any more.
     pub(crate) fn restart(&mut self) {
         self.dies = Dies::new(self.layout.geometry.die_count());
+        if let Some(operations) = &mut self.operations {
+            **operations = Operations::new(operations.config, self.layout.geometry.die_count());
+        }
         self.channels.fill(Calendar::default());
         self.read_path = Calendar::default();
     }
@@ -144,7 +165,10 @@ impl Flash {
 
     /// Whether nobody uses a bus or a die while another does.
     pub(crate) fn is_sound(&self) -> bool {
-        self.channels.iter().chain([&self.read_path]).all(Calendar::is_sound) && self.dies.are_sound()
+        let busy_until = self.dies.work().map(|die| die.busy_until_ns);
+        self.channels.iter().chain([&self.read_path]).all(Calendar::is_sound)
+            && self.dies.are_sound()
+            && self.operations.as_ref().is_none_or(|operations| operations.are_sound(busy_until))
     }
 
     /// Senses pages and moves what is wanted of them over the bus; when it is in the controller.
@@ -156,12 +180,26 @@ impl Flash {
     /// The same, asked for `now` but not before `ready`.
     #[inline]
     pub(crate) fn sense_from(&mut self, sensing: Sensing, ready: Nanos, now: Nanos) -> Nanos {
+        if self.operations.is_some() {
+            let mut wait = FlashWait::none(ready);
+            self.sense_pages(&mut wait, sensing, now);
+            return wait.ready_ns;
+        }
         self.reserve(sensing, ready, now).0
     }
 
     /// The same for what has waited so far as `wait` says, and waits for this now.
     #[inline]
     pub(crate) fn sense_for(&mut self, wait: &mut FlashWait, sensing: Sensing, now: Nanos) {
+        if self.operations.is_some() {
+            return self.sense_pages(wait, sensing, now);
+        }
+        self.sense_whole(wait, sensing, now);
+    }
+
+    /// The same where pages of a word line are not told apart.
+    #[inline]
+    fn sense_whole(&mut self, wait: &mut FlashWait, sensing: Sensing, now: Nanos) {
         let for_cleaning = self.dies.wait_for_cleaning(sensing.die, wait.ready_ns);
         let (end, work_ns) = self.reserve(sensing, wait.ready_ns, now);
         wait.cleaning_ns += for_cleaning;
@@ -175,7 +213,7 @@ impl Flash {
     #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
     #[inline(always)]
     fn reserve(&mut self, sensing: Sensing, ready: Nanos, now: Nanos) -> (Nanos, Nanos) {
-        let Sensing { die, pages, bytes, is_cleaning } = sensing;
+        let Sensing { die, pages, bytes, is_cleaning, .. } = sensing;
         let timing = &self.timing;
         let (read_ns, careful) = (timing.read_ns, self.careful);
         let bus_ns =
@@ -187,7 +225,7 @@ impl Flash {
             let begin = at;
             let bus_start = if careful {
                 let recording = self.recording.as_deref_mut();
-                reserve_carefully(channel, recording, timing, sensing, (begin, bus_ns, now))
+                reserve_carefully(channel, recording, timing, (die, is_cleaning), (begin, bus_ns, now))
             } else {
                 channel.reserve(now, begin + read_ns, bus_ns)
             };
@@ -211,6 +249,9 @@ impl Flash {
         wait: &mut FlashWait,
         now: Nanos,
     ) {
+        if self.operations.is_some() {
+            return self.read_pages(ppn, (sector, sectors), bytes, wait, now);
+        }
         let die = self.layout.die_of(self.layout.block_of(ppn));
         let pages = if self.layout.pages_per_unit == 1 {
             1
@@ -219,7 +260,7 @@ impl Flash {
             let first = u64::from(sector);
             (first + sectors - 1) / program_sectors - first / program_sectors + 1
         };
-        self.sense_for(wait, Sensing { die, pages, bytes, is_cleaning: false }, now);
+        self.sense_whole(wait, Sensing { die, pages, bytes, mask: 0, is_cleaning: false }, now);
         self.pass_read_path(wait, bytes, now);
     }
 
@@ -301,6 +342,9 @@ impl Flash {
             self.work.bus_ns += bus_ns;
             self.work.program_ns += program_ns;
             self.dies.occupy(die, start, end, is_cleaning);
+            if NOTED && let Some(operations) = &mut self.operations {
+                operations.begin(die, Kind::Program, (start + bus_ns, end), is_cleaning);
+            }
             if NOTED && let Some(recording) = &mut self.recording {
                 let (begin_ns, bus_begin_ns, bus_end_ns, end_ns) = (start, start, start + bus_ns, end);
                 let work = Work::Program;
@@ -324,6 +368,9 @@ impl Flash {
         let end = begin + self.timing.erase_ns;
         self.work.erase_ns += self.timing.erase_ns;
         self.dies.occupy(die, begin, end, is_cleaning);
+        if let Some(operations) = &mut self.operations {
+            operations.begin(die, Kind::Erase, (begin, end), is_cleaning);
+        }
         if let Some(recording) = &mut self.recording {
             let (begin_ns, bus_begin_ns, bus_end_ns, end_ns) = (begin, begin, begin, end);
             let work = Work::Erase;
@@ -331,57 +378,6 @@ impl Flash {
         }
         end
     }
-
-    /// Erases `blocks` while the host waits, as many as `most` of them on one die; how long that takes.
-    pub(crate) fn erase_all(&mut self, blocks: u64, most: u32) -> Nanos {
-        self.work.erase_ns += blocks * self.timing.erase_ns;
-        u64::from(most) * self.timing.erase_ns
-    }
-
-    /// Programs pages of the drive's own while the host waits, on all dies at once, and erases what they make
-    /// outdated; how long that takes.
-    pub(crate) fn program_own(&mut self, pages: u64) -> Nanos {
-        self.work.program_ns += pages * self.timing.program_ns(0);
-        self.work.bus_ns += pages * self.page_bus_ns;
-        self.work.erase_ns += self.timing.erase_ns;
-        let rounds = pages.div_ceil(u64::from(self.layout.geometry.die_count()));
-        rounds * (self.page_bus_ns + self.timing.program_ns(0)) + self.timing.erase_ns
-    }
-
-    /// How long a mount takes that reads `pages` on all dies at once and erases `blocks`, one after the other.
-    pub(crate) fn mount_ns(&self, pages: u64, blocks: u64) -> Nanos {
-        let rounds = pages.div_ceil(u64::from(self.layout.geometry.die_count()));
-        rounds * (self.timing.read_ns + self.page_bus_ns + self.timing.decode_ns)
-            + blocks * self.timing.erase_ns
-    }
-}
-
-/// Reserves the bus for a page that is sensed from `begin` on, and while it is, if it is held; notes it, if somebody wants
-/// to look. When the page moves.
-#[cold]
-#[inline(never)]
-fn reserve_carefully(
-    channel: &mut Calendar,
-    recording: Option<&mut Recording>,
-    timing: &FlashTiming,
-    sensing: Sensing,
-    (begin_ns, bus_ns, now): (Nanos, Nanos, Nanos),
-) -> Nanos {
-    let Sensing { die, is_cleaning, .. } = sensing;
-    let read_ns = timing.read_ns;
-    let (bus_begin_ns, bus_start) = if timing.hold_bus_while_reading {
-        let held = channel.reserve(now, begin_ns, read_ns + bus_ns);
-        (held, held + read_ns)
-    } else {
-        let start = channel.reserve(now, begin_ns + read_ns, bus_ns);
-        (start, start)
-    };
-    if let Some(recording) = recording {
-        let (work, end_ns) = (Work::Read, bus_start + bus_ns);
-        let bus_end_ns = end_ns;
-        recording.note(Stretch { work, die, is_cleaning, begin_ns, bus_begin_ns, bus_end_ns, end_ns });
-    }
-    bus_start
 }
 
 /// How long a die stays busy after a read, in drives that are broken on purpose.

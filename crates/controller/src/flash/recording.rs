@@ -1,7 +1,9 @@
 //! What dies and buses did when, for whoever wants to look at it.
 
-use drivelab_nand::DieIndex;
+use drivelab_nand::{DieIndex, FlashTiming};
 use drivelab_sim::Nanos;
+
+use super::calendar::Calendar;
 
 /// What a die did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +54,19 @@ impl Recording {
         Self { from_ns, until_ns, most, stretches: Vec::new(), left_out: 0 }
     }
 
+    /// What a die programs or erases up to `end_ns` ends later by so much, because reads came in front of it.
+    pub(super) fn put_off(&mut self, die: DieIndex, end_ns: Nanos, later_ns: Nanos) {
+        let mut operations = self
+            .stretches
+            .iter_mut()
+            .rev()
+            .filter(|stretch| stretch.die == die && stretch.work != Work::Read);
+        // The last that is noted may be one of before.
+        if let Some(stretch) = operations.next().filter(|stretch| stretch.end_ns == end_ns) {
+            stretch.end_ns += later_ns;
+        }
+    }
+
     /// Out of line: nobody pays for it who doesn't record.
     #[cold]
     #[inline(never)]
@@ -65,4 +80,31 @@ impl Recording {
             self.left_out += 1;
         }
     }
+}
+
+/// Reserves the bus for a page that is sensed from `begin` on, and while it is, if it is held; notes it, if somebody wants
+/// to look. When the page moves.
+#[cold]
+#[inline(never)]
+pub(super) fn reserve_carefully(
+    channel: &mut Calendar,
+    recording: Option<&mut Recording>,
+    timing: &FlashTiming,
+    (die, is_cleaning): (DieIndex, bool),
+    (begin_ns, bus_ns, now): (Nanos, Nanos, Nanos),
+) -> Nanos {
+    let read_ns = timing.read_ns;
+    let (bus_begin_ns, bus_start) = if timing.hold_bus_while_reading {
+        let held = channel.reserve(now, begin_ns, read_ns + bus_ns);
+        (held, held + read_ns)
+    } else {
+        let start = channel.reserve(now, begin_ns + read_ns, bus_ns);
+        (start, start)
+    };
+    if let Some(recording) = recording {
+        let (work, end_ns) = (Work::Read, bus_start + bus_ns);
+        let bus_end_ns = end_ns;
+        recording.note(Stretch { work, die, is_cleaning, begin_ns, bus_begin_ns, bus_end_ns, end_ns });
+    }
+    bus_start
 }

@@ -1,4 +1,4 @@
-//! The link to the host: half duplex, first come first served.
+//! The link to the host, or one of its two ways: one thing at a time, first come first served.
 
 use drivelab_sim::Nanos;
 

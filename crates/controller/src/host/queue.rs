@@ -232,7 +232,7 @@ impl HostQueue {
     }
 
     /// A command is done, perhaps before others of which that is known already.
-    #[inline]
+    #[inline(never)]
     pub fn complete_in_order(&mut self, completion: Completion, slot: u32) {
         debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
         self.completions[slot as usize] = completion;

@@ -129,6 +129,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let capacitor = self.config.buffer.capacitor;
         let durable = Durable::new(geometry.die_count(), self.layout.block_count(), capacitor, log_records);
         self.durable = Some(Box::new(durable));
+        // What is to be in flash before something else begins is so by a time that is known when it begins.
+        self.flash.suspend_none();
         Ok(())
     }
 

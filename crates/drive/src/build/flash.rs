@@ -3,7 +3,7 @@
 use drivelab_controller::{BufferConfig, ControllerConfig, PowerConfig, SchedulingConfig};
 use drivelab_nand::{FlashTiming, Geometry, GeometryError, UnitLayout};
 
-use super::host;
+use super::{host, word_lines};
 use crate::error::ModelError;
 use crate::model::Model;
 
@@ -13,6 +13,7 @@ pub fn geometry(model: &Model) -> Result<Geometry, ModelError> {
     let lockstep = model.small("flash.lockstep_channels").max(1);
     let planes = model.small("flash.planes_per_die");
     let two_plane = model.flag("flash.two_plane");
+    let page_types = word_lines::page_types(model)?;
     if !channels.is_multiple_of(lockstep) {
         let allowed = format!("must divide flash.channel_count = {channels}");
         return Err(model.bad("flash.lockstep_channels", &lockstep.to_string(), &allowed));
@@ -25,9 +26,9 @@ pub fn geometry(model: &Model) -> Result<Geometry, ModelError> {
         dies_per_channel: model.small("flash.dies_per_channel"),
         planes_per_die: if whole { fused } else { planes },
         blocks_per_plane: model.small("flash.blocks_per_plane") * if whole { apart } else { 1 },
-        pages_per_block: model.small("flash.pages_per_block"),
-        page_bytes: model.small("flash.page_bytes"),
-        oob_bytes: model.small("flash.oob_bytes"),
+        pages_per_block: model.small("flash.pages_per_block") / page_types,
+        page_bytes: model.small("flash.page_bytes") * page_types,
+        oob_bytes: model.small("flash.oob_bytes") * page_types,
         two_plane: two_plane || whole,
     })
 }
@@ -110,6 +111,7 @@ pub fn controller(
             programs_per_channel: model.small("controller.programs_per_channel"),
             cleaning_pace: word_if_any(model, "controller.cleaning_pace")?,
             cleaning_copies_at_once: model.small("controller.cleaning_copies_at_once"),
+            in_order: model.flag("controller.in_order"),
             idle_delay_ns: model.integer("controller.idle_delay_ns"),
             program_firmware_ns: model.integer("controller.program_firmware_ns"),
             partial_unit_firmware_ns: model.integer("controller.partial_unit_firmware_ns"),
@@ -128,6 +130,7 @@ pub fn controller(
             lockstep_channels: lockstep,
             hold_bus_while_reading: model.flag("flash.hold_bus_while_reading"),
         },
+        word_lines: word_lines::config(model, &layout.geometry)?,
         power: PowerConfig {
             idle_mw: model.small("power.idle_mw"),
             active_mw: model.small("power.active_mw"),

@@ -11,6 +11,7 @@ pub(super) fn link(model: &Model) -> LinkConfig {
         frame_bytes: model.small("link.frame_bytes"),
         frame_overhead_ns: model.integer("link.frame_overhead_ns"),
         command_overhead_ns: model.integer("link.command_overhead_ns"),
+        full_duplex: model.flag("link.full_duplex"),
     }
 }
 

@@ -8,6 +8,7 @@ mod log;
 mod merging;
 mod page_map;
 mod raid0;
+mod word_lines;
 
 use crate::engine::Engine;
 use crate::error::ModelError;

@@ -28,9 +28,9 @@ pub(super) const FLASH: &[Parameter] = &[
     row(
         "flash.cell",
         "",
-        Choice(&["slc", "mlc"]),
+        Choice(&["slc", "mlc", "tlc", "qlc"]),
         Word("mlc"),
-        "bits per cell, slc 1 or mlc 2; for the reader",
+        "bits per cell: slc 1, mlc 2, tlc 3, qlc 4; the pages of a word line with flash.one_shot, else for the reader",
     ),
     row("flash.channel_count", "", Integer(1, 1024), Required, "channels"),
     row("flash.dies_per_channel", "", Integer(1, 1024), Required, "dies that share a channel"),

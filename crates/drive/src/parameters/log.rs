@@ -141,7 +141,7 @@ pub(super) const SCHEDULING: &[Parameter] = &[
     row(
         "controller.cleaning_pace",
         "",
-        Choice(&["block", "paced", "yielding"]),
+        Choice(&["block", "paced", "level", "yielding"]),
         Word("paced"),
         "how cleaning shares a die with host writes",
     ),

@@ -12,6 +12,7 @@ mod log;
 mod merging;
 mod raid0;
 mod row;
+mod word_lines;
 
 pub(crate) use family::FAMILY_WORDS;
 pub use family::Family;
@@ -27,6 +28,7 @@ impl Family {
                 identity::IDENTITY,
                 flash::CAPACITY,
                 flash::FLASH,
+                word_lines::WORD_LINES,
                 log::PAGE_MAP,
                 log::JOURNAL,
                 log::CLEANING,
@@ -34,6 +36,7 @@ impl Family {
                 controller::PAGES,
                 controller::DATA_PATH,
                 log::SCHEDULING,
+                word_lines::COMMANDS,
                 controller::LINK,
                 controller::WRITE_BUFFER,
                 controller::POWER,
@@ -110,6 +113,10 @@ impl Family {
     pub fn nearest(self, key: &str) -> Option<String> {
         let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
         let distance = |known: &str| {
+            // Who left out the end of a name meant one that begins like that.
+            if last(key).len() > 2 && last(known).starts_with(&last(key)) {
+                return 1;
+            }
             strsim::damerau_levenshtein(key, known).min(strsim::damerau_levenshtein(&last(key), &last(known)))
         };
         let best = self.parameters().min_by_key(|parameter| (distance(parameter.key), parameter.key))?;

@@ -247,6 +247,7 @@ pub fn array(model: &Model, member: Nanos, load: &Load) -> Nanos {
 /// The longest that a command of a flash drive may take.
 pub fn flash(times: &Times, merges: bool, op: Op, load: &Load) -> Nanos {
     match (merges, op) {
+        (false, Op::Read) if times.in_order => Log(times).read(load) + Log(times).write(load),
         (false, Op::Read) => Log(times).read(load),
         (false, _) => Log(times).write(load),
         (true, Op::Read) => Merging(times).read(load),

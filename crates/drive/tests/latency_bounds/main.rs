@@ -23,6 +23,9 @@ use states::Life;
 /// Blocks that a die of a small version has beside those held back.
 const BLOCKS: u64 = 14;
 
+/// Pages of a block of a small version whose word lines are programmed whole.
+const SHORT_PAGES: u64 = 24;
+
 /// Random writes that age a drive.
 const SCATTERED: u32 = 6_000;
 
@@ -40,9 +43,31 @@ fn small(name: &str, changes: &[(&str, &str)]) -> Model {
     if single.family() == Family::HardDisk {
         return full;
     }
+    if times::is_one_shot(single) {
+        return small_word_lines(name, single, changes);
+    }
     let blocks = Drive::describe(single)["derived"]["blocks_per_die"].as_u64().unwrap_or(BLOCKS);
     let divisor = (blocks / BLOCKS).max(1).to_string();
     shipped::varied(name, &[&[("scale_divisor", divisor.as_str())], changes].concat()).unwrap()
+}
+
+/// Blocks of word lines are so large that fewer of them are not enough: they have fewer pages, too, and the buffer and the
+/// queue, which are looked through after every event, are smaller.
+fn small_word_lines(name: &str, full: &Model, changes: &[(&str, &str)]) -> Model {
+    let derived = &Drive::describe(full)["derived"];
+    let fact = |key: &str| derived[key].as_u64().unwrap_or(0);
+    let pages = full.optional_integer("flash.pages_per_block").unwrap_or(0);
+    let kept = fact("blocks_per_die") - fact("held_back_bytes") / fact("block_bytes") / fact("die_count");
+    let (short, divisor) = (pages / SHORT_PAGES, (kept / BLOCKS).max(1));
+    let user = (fact("user_capacity_bytes") / short / 32_768 * 32_768).to_string();
+    let own = [
+        ("flash.pages_per_block", &*SHORT_PAGES.to_string()),
+        ("user_capacity_bytes", &*user),
+        ("write_buffer.size_bytes", "4194304"),
+        ("controller.queue_depth", "64"),
+        ("scale_divisor", &*divisor.to_string()),
+    ];
+    shipped::varied(name, &[&own, changes].concat()).unwrap()
 }
 
 fn live(name: &str) -> Result<(), String> {

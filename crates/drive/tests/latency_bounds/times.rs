@@ -56,22 +56,58 @@ pub struct Times {
     pub user_units: u64,
     pub rotation: u64,
     pub superblocks: u64,
+    /// Reads wait behind writes.
+    pub in_order: bool,
 }
 
 fn per_second(bytes: u64, rate: u64) -> Nanos {
     if rate == 0 { 0 } else { (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate)) as u64 }
 }
 
+fn is_true(model: &Model, key: &str) -> bool {
+    model.parameters().any(|(parameter, sourced)| parameter.key == key && sourced.value == Value::Bool(true))
+}
+
+/// Whether word lines are programmed whole.
+pub fn is_one_shot(model: &Model) -> bool {
+    is_true(model, "flash.one_shot")
+}
+
+/// Pages of a word line that one program writes on a plane.
+fn page_types(model: &Model) -> u64 {
+    let cell = model.parameters().find(|(parameter, _)| parameter.key == "flash.cell");
+    match cell.and_then(|(_, sourced)| sourced.value.as_str()) {
+        _ if !is_one_shot(model) => 1,
+        Some("slc") => 1,
+        Some("mlc") => 2,
+        Some("tlc") => 3,
+        _ => 4,
+    }
+}
+
+fn slowest_read(model: &Model) -> Nanos {
+    let keys = ["flash.read_ns", "flash.read_middle_ns", "flash.read_upper_ns", "flash.read_top_ns"];
+    keys.iter().filter_map(|key| model.optional_integer(key)).max().unwrap_or(0)
+}
+
 impl Times {
     pub fn of(model: &Model) -> Self {
         let number = |key: &str| model.optional_integer(key).unwrap_or(0);
+        // Reads keep an operation from running for so long, and one of them more, with what that costs.
+        let kept = |key: &str| {
+            let cost = model.optional_integer(key)? + number("flash.resume_ns") + slowest_read(model);
+            Some(cost + number("flash.suspended_max_ns") + number("flash.suspend_slice_ns"))
+        };
+        let kept = |key: &str| kept(key).unwrap_or(0);
         let derived = &Drive::describe(model)["derived"];
         let fact = |key: &str| derived.get(key).and_then(Value::as_u64).unwrap_or(0);
         let lockstep = number("flash.lockstep_channels").max(1);
-        let page = number("flash.page_bytes").max(1);
-        let fused = fact("block_bytes") / number("flash.pages_per_block").max(1) / page;
+        let fused =
+            fact("block_bytes") / number("flash.pages_per_block").max(1) / number("flash.page_bytes").max(1);
+        let page_types = page_types(model);
+        let page = number("flash.page_bytes").max(1) * page_types;
         let program_bytes = page * fused;
-        let bus_bytes = (page + number("flash.oob_bytes")) * fused;
+        let bus_bytes = (page + number("flash.oob_bytes") * page_types) * fused;
         let bus = number("flash.command_ns")
             + number("controller.decode_ns")
             + per_second(bus_bytes.div_ceil(lockstep), number("flash.bus_bytes_per_s"));
@@ -100,11 +136,11 @@ impl Times {
             command_ns: number("link.command_overhead_ns"),
             read_path_bytes_per_s: number("controller.read_path_bytes_per_s"),
             bus,
-            read: pages_per_unit * (number("flash.read_ns") + bus),
-            program: pages_per_unit * (bus + 2 * average - fast),
-            erase: number("flash.erase_ns"),
+            read: pages_per_unit * (slowest_read(model) + bus),
+            program: pages_per_unit * (bus + 2 * average - fast) + kept("flash.program_suspend_ns"),
+            erase: number("flash.erase_ns") + kept("flash.erase_suspend_ns"),
             units_per_page: (program_bytes / unit).max(1),
-            pages_per_block: number("flash.pages_per_block") / pages_per_unit.max(1),
+            pages_per_block: number("flash.pages_per_block") / page_types / pages_per_unit.max(1),
             dies,
             dies_per_channel,
             tokens: if tokens == 0 { dies_per_channel } else { tokens.min(dies_per_channel) }.max(1),
@@ -131,6 +167,7 @@ impl Times {
             usable_units: (raw - fact("held_back_bytes")) / unit,
             user_units: fact("map_units"),
             rotation,
+            in_order: is_true(model, "controller.in_order"),
             superblocks: fact("user_capacity_bytes").div_ceil(fact("block_bytes").max(1)),
         }
     }

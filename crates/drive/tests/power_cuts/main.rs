@@ -22,7 +22,7 @@ mod workload;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use drivelab_controller::Device;
-use drivelab_drive::Family;
+use drivelab_drive::{Family, Model};
 use drivelab_sim::Stream;
 
 use oracle::{Class, Failure, Oracle};
@@ -45,8 +45,8 @@ const CANARY_SEEDS: u64 = 400;
 #[derive(Clone, Copy)]
 struct Plan<'a> {
     family: Family,
-    /// Its map lies in flash.
-    loads_map: bool,
+    /// The model of a seed.
+    model: fn(u64, Family) -> Option<Model>,
     manner: Manner,
     sabotage: Option<Sabotage>,
     faults: Faults<'a>,
@@ -58,11 +58,16 @@ impl<'a> Plan<'a> {
     }
 
     fn of(family: Family) -> Self {
-        Self { family, loads_map: false, manner: Manner::EveryCut, sabotage: None, faults: Faults::None }
+        Self { family, model: models::model, manner: Manner::EveryCut, sabotage: None, faults: Faults::None }
     }
 
     fn of_map_in_flash() -> Self {
-        Self { loads_map: true, ..Self::of(Family::PageMap) }
+        Self { model: models::demand_loaded, ..Self::of(Family::PageMap) }
+    }
+
+    /// Word lines are programmed whole.
+    fn of_word_lines() -> Self {
+        Self { model: models::word_lines, ..Self::of(Family::PageMap) }
     }
 
     fn again_and_again(self) -> Self {
@@ -111,8 +116,7 @@ fn number(name: &str) -> Option<u64> {
 
 /// Tries a seed: a drive, a past without cuts, then a workload with cuts.
 fn try_seed(seed: u64, plan: Plan<'_>) -> Outcome {
-    let model = if plan.loads_map { models::demand_loaded(seed) } else { models::model(seed, plan.family) };
-    let Some(model) = model else { return Outcome::NoDrive };
+    let Some(model) = (plan.model)(seed, plan.family) else { return Outcome::NoDrive };
     let Some(subject) = Subject::new(model, seed) else { return Outcome::NoDrive };
     let faults = match plan.faults {
         Faults::None => None,
@@ -222,6 +226,9 @@ promises! {
     cut_after_cut_of_a_map_in_flash: Plan::of_map_in_flash().again_and_again(), 500;
     cut_after_cut_of_a_map_in_flash_with_failing_blocks:
         Plan::of_map_in_flash().with(Faults::Blocks).again_and_again(), 300;
+    every_cut_of_word_lines: Plan::of_word_lines(), 500;
+    every_cut_of_word_lines_with_failing_blocks: Plan::of_word_lines().with(Faults::Blocks), 300;
+    cut_after_cut_of_word_lines: Plan::of_word_lines().again_and_again(), 500;
     every_cut_of_a_superblock_map: Plan::of(Family::SuperblockMap), 500;
     every_cut_of_a_log_block_map: Plan::of(Family::LogBlockMap), 500;
     every_cut_of_a_compressed_map: Plan::of(Family::CompressedMap), 500;

@@ -123,7 +123,7 @@ fn trim_unit(model: &Model) -> u64 {
 }
 
 /// The model of a seed whose page map lies in flash.
-pub fn demand_loaded(seed: u64) -> Option<Model> {
+pub fn demand_loaded(seed: u64, _: Family) -> Option<Model> {
     (0..20).find_map(|attempt| {
         let seed = seed + (attempt << 32);
         let mut values = values::demand_loaded(seed);
@@ -131,6 +131,19 @@ pub fn demand_loaded(seed: u64) -> Option<Model> {
         // The map has a few of each die.
         let blocks = number(&values, "flash.blocks_per_plane")?;
         set(&mut values, "flash.blocks_per_plane", blocks + 3);
+        parse_with_room(values)
+    })
+}
+
+/// The model of a seed whose word lines are programmed whole.
+pub fn word_lines(seed: u64, _: Family) -> Option<Model> {
+    (0..20).find_map(|attempt| {
+        let seed = seed + (attempt << 32);
+        let mut values = values::word_lines(seed);
+        if values.iter().any(|(_, value)| value == "rewrite-in-place") {
+            return None;
+        }
+        shrink(&mut values, &mut Random(Stream::new(seed, 7)), Family::PageMap);
         parse_with_room(values)
     })
 }

@@ -129,6 +129,11 @@ fn whatever_parses_as_a_map_loaded_on_demand_works() {
 }
 
 #[test]
+fn whatever_parses_with_word_lines_works() {
+    try_all(|seed| model_of(seed, values::word_lines(seed)), DEFAULT_SEEDS);
+}
+
+#[test]
 fn whatever_parses_as_a_compressed_map_works() {
     try_all(|seed| model(seed, Family::CompressedMap), DEFAULT_SEEDS);
 }

@@ -295,6 +295,56 @@ pub fn demand_loaded(seed: u64) -> Values {
     values
 }
 
+/// The values of a page map's seed, with word lines that are programmed whole and reads in front of programs. The draws
+/// are of a stream of their own.
+pub fn word_lines(seed: u64) -> Values {
+    let random = &mut Random(Stream::new(seed, 6));
+    let mut values = if random.chance(0.2) { demand_loaded(seed) } else { of_seed(seed, Family::PageMap) };
+    let (cell, bits) = random.one(&[("mlc", 2), ("tlc", 3), ("tlc", 3), ("qlc", 4)]);
+    // As many word lines as there were pages.
+    for (key, value) in &mut values {
+        if ["flash.pages_per_block", "write_buffer.size_bytes"].contains(&key.as_str()) {
+            *value = (value.parse::<u64>().unwrap_or(1) * bits).to_string();
+        }
+    }
+    let replaced = [
+        "controller.cleaning_copies_at_once",
+        "flash.hold_bus_while_reading",
+        "flash.program_fast_ns",
+        "flash.lockstep_channels",
+    ];
+    values.retain(|(key, _)| !replaced.contains(&key.as_str()));
+    put(&mut values, "flash.cell", cell);
+    put(&mut values, "flash.one_shot", true);
+    let of_page = ["flash.read_middle_ns", "flash.read_upper_ns", "flash.read_top_ns"];
+    for key in &of_page[..bits as usize - 1] {
+        if random.chance(0.7) {
+            put(&mut values, key, random.between(0, 90_000));
+        }
+    }
+    let of = |key: &str| values.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
+    let is_fused = of("flash.two_plane") == Some("true");
+    let planes = of("flash.planes_per_die").filter(|_| is_fused).map_or(1, |text| text.parse().unwrap_or(1));
+    put(&mut values, "flash.planes_per_read", random.between(1, planes));
+    put(&mut values, "flash.independent_planes", random.chance(0.5));
+    for (key, most) in [("flash.program_suspend_ns", 100_000), ("flash.erase_suspend_ns", 300_000)] {
+        if random.chance(0.7) {
+            put(&mut values, key, random.between(0, most));
+        }
+    }
+    put(&mut values, "flash.resume_ns", random.between(0, 1) * random.between(0, 30_000));
+    put(&mut values, "flash.suspend_slice_ns", random.between(0, 1) * random.between(0, 200_000));
+    put(&mut values, "flash.suspends_max", random.between(0, 4));
+    put(&mut values, "flash.suspended_max_ns", random.between(1, 2_000_000));
+    if random.chance(0.3) {
+        values.retain(|(key, _)| key != "controller.cleaning_pace");
+        put(&mut values, "controller.cleaning_pace", "level");
+    }
+    put(&mut values, "controller.in_order", random.chance(0.5));
+    put(&mut values, "link.full_duplex", random.chance(0.5));
+    values
+}
+
 /// The values of a seed.
 pub fn of_seed(seed: u64, family: Family) -> Values {
     let random = &mut Random(Stream::new(seed, 1));

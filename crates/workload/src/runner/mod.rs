@@ -10,7 +10,7 @@ mod waiting;
 
 use std::mem;
 
-use drivelab_controller::{Completion, Device, SECTOR_BYTES};
+use drivelab_controller::{Completion, Device, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 use serde_json::Value;
@@ -19,12 +19,13 @@ use crate::busy::BusyTime;
 use crate::drive_series::DriveSeries;
 use crate::error::WorkloadError;
 use crate::job::Source;
-use crate::log::RequestLog;
+use crate::latency_parts::AboutEqual;
+use crate::log::{LogWriter, RequestLog};
 use crate::measurement::KindMeasurement;
 use crate::meter::Meters;
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::requests::Task;
+use crate::requests::{Task, op_code};
 use active::ActiveJob;
 use waiting::Waiting;
 
@@ -126,7 +127,7 @@ pub struct Run<'a> {
     measure_start_ns: Nanos,
     counters_before: Option<Value>,
     series: DriveSeries,
-    log: Option<RequestLog>,
+    log: Option<LogWriter>,
     stopped: bool,
     /// What the drive said last; kept, so that no turn allocates.
     done: Vec<Completion>,
@@ -332,14 +333,22 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Keeps a log from now on, 74 bytes for each request that is measured.
+    /// Keeps a log from now on, 94 bytes for each request that is measured; its times are since the run began.
     pub fn keep_log(&mut self) {
-        self.log.get_or_insert_default();
+        self.log.get_or_insert_with(|| LogWriter::new(self.start_ns));
     }
 
     /// The log since the last call; empty if none is kept.
     pub fn take_log(&mut self) -> RequestLog {
-        self.log.as_mut().map(mem::take).unwrap_or_default()
+        self.log.as_mut().map(LogWriter::take).unwrap_or_default()
+    }
+
+    /// Reads and writes that have been measured so far, of all jobs: by job and kind, the fastest first.
+    #[must_use]
+    pub fn latencies_so_far(&self) -> Vec<AboutEqual> {
+        let transfers =
+            self.jobs.iter().flat_map(|job| &job.measurement.kinds[..=usize::from(op_code(Op::Write))]);
+        transfers.flat_map(|kind| kind.parts.by_latency()).collect()
     }
 
     /// What has been measured so far, for each job and kind of command.

@@ -12,6 +12,13 @@ use crate::config::CleaningPace;
 use crate::drive::{Scheduled, SolidStateDrive};
 use crate::flash::Sensing;
 
+/// Parts of a copy that level cleaning counts in.
+const PARTS: u32 = 1 << 16;
+
+/// Level cleaning makes one copy in so many pages more than it owes (assumed): pages that are not full, and what is kept beside
+/// data of the host, take erased blocks, too.
+const LEVEL_MARGIN: u32 = 16;
+
 impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Starts a step of cleaning if this die needs one now. `true`: the die is taken (or waits for a token).
     #[inline]
@@ -105,6 +112,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             *owed = owed.saturating_sub(u32::from(!sabotage::is(Sabotage::CopiesStayOwed)));
         }
         match step {
+            CleaningStep::Copy { to, purpose } if self.flash.has_word_lines() => {
+                self.begin_copy(index, to, purpose, now)
+            }
             CleaningStep::Copy { to, purpose } => {
                 let mut ready = now;
                 let mut cursor = 0;
@@ -114,7 +124,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                         Purpose::WearLevelling => self.meters.read_bytes_wear += u64::from(bytes),
                     }
                     let pages = u64::from(self.layout.pages_per_unit);
-                    let sensing = Sensing { die: index, pages, bytes: u64::from(bytes), is_cleaning: true };
+                    let sensing =
+                        Sensing { die: index, pages, bytes: u64::from(bytes), mask: 0, is_cleaning: true };
                     ready = self.flash.sense(sensing, now);
                 }
                 if self.faults.is_some() {
@@ -132,7 +143,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 let bytes = u64::from(self.layout.unit_bytes);
                 self.meters.read_bytes_cleaning += bytes;
                 let pages = u64::from(self.layout.pages_per_unit);
-                let ready = self.flash.sense(Sensing { die: index, pages, bytes, is_cleaning: true }, now);
+                let ready =
+                    self.flash.sense(Sensing { die: index, pages, bytes, mask: 0, is_cleaning: true }, now);
                 if self.buffer.find(lpn).is_none() {
                     let id = self.buffer.insert_from_flash(lpn, now, ready);
                     for &flush in &self.flushes {
@@ -194,10 +206,24 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
     }
 
+    /// Level cleaning: v copies go with n - v pages, and the margin, so that the host never has much more than what is
+    /// left to it, and never less.
+    #[inline(never)]
+    fn owe_parts(&mut self, die: DieIndex, (valid, units): (u32, u32)) {
+        let job = &mut self.jobs.dies[die.0 as usize];
+        let parts = u64::from(valid) * u64::from(PARTS) / u64::from((units - valid).max(1));
+        let parts = parts + u64::from(job.owed_parts) + u64::from(PARTS / LEVEL_MARGIN);
+        job.owed_copies += (parts / u64::from(PARTS)) as u32;
+        job.owed_parts = (parts % u64::from(PARTS)) as u32;
+    }
+
     /// Paced cleaning: a block with v valid units of n frees n - v; so many copies go with each host page.
     #[inline]
     pub(super) fn owe_copies(&mut self, die: DieIndex) {
         if let Some((valid, units)) = self.mapping.cleaning_debt(die) {
+            if self.config.scheduling.cleaning_pace == CleaningPace::Level {
+                return self.owe_parts(die, (valid, units));
+            }
             self.jobs.dies[die.0 as usize].owed_copies += valid.div_ceil((units - valid).max(1)) + 1;
         }
     }

@@ -44,7 +44,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if step.pages_read > 0 {
             let bytes = u64::from(step.bytes_read);
             self.meters.read_bytes_map += bytes;
-            let sensing = Sensing { die: index, pages: u64::from(step.pages_read), bytes, is_cleaning: true };
+            let sensing =
+                Sensing { die: index, pages: u64::from(step.pages_read), bytes, mask: 0, is_cleaning: true };
             end = self.flash.sense(sensing, now);
         }
         if step.units_released > 0 {
@@ -113,7 +114,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     pub(crate) fn try_map_read(&mut self, die: u32, now: Nanos) -> bool {
         let Some(bytes) = self.mapping.read_map(DieIndex(die)) else { return false };
         self.meters.read_bytes_map += u64::from(bytes);
-        let sensing = Sensing { die: DieIndex(die), pages: 1, bytes: u64::from(bytes), is_cleaning: false };
+        let sensing =
+            Sensing { die: DieIndex(die), pages: 1, bytes: u64::from(bytes), mask: 0, is_cleaning: false };
         let end = self.flash.sense(sensing, now);
         self.start_job(die, end);
         true

@@ -3,6 +3,7 @@
 mod allocation;
 mod check;
 mod cleaning;
+mod copies;
 mod map_upkeep;
 mod pages;
 mod schemes;
@@ -18,6 +19,7 @@ use crate::buffer::NONE;
 use crate::config::{ControllerConfig, DieAllocation};
 use crate::drive::events::Event;
 use crate::drive::{Scheduled, SolidStateDrive};
+use crate::flash::Sensing;
 
 /// What a die is doing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +39,18 @@ pub(crate) struct DieJob {
     late_erase: Option<BlockIndex>,
     /// Copies that paced cleaning owes before the next host page.
     pub(crate) owed_copies: u32,
+    /// What level cleaning owes beside them, in parts of a copy.
+    owed_parts: u32,
+}
+
+/// What a die still has to do for a copy.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Copying {
+    sensings: VecDeque<Sensing>,
+    /// The page of the block that is programmed when all has been read.
+    page: Option<u32>,
+    /// The copy isn't made before.
+    until_ns: Nanos,
 }
 
 /// Jobs of all dies, and what they share.
@@ -59,6 +73,8 @@ pub struct LogJobs {
     pub(crate) next_list: usize,
     /// The die that looks first when metadata becomes due without a program.
     pub(crate) next_metadata_die: u32,
+    /// What every die still has to do for its copy, where copies are more than one operation.
+    copying: Vec<Copying>,
     /// Some die has been cleaned since it was last found that none has to go on.
     has_cleaned: bool,
     /// Units of the page being put together.
@@ -89,6 +105,7 @@ impl LogJobs {
             idle: (0..lists).map(|list| (list..dies).step_by(lists as usize).collect()).collect(),
             next_list: 0,
             next_metadata_die: 0,
+            copying: vec![Copying::default(); dies as usize],
             has_cleaned: false,
             lpns: Vec::with_capacity(entries_per_die),
             stored: Vec::with_capacity(entries_per_die),
@@ -112,6 +129,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// A die has finished its job.
     #[inline]
     pub(crate) fn log_job_done(&mut self, die: u32, now: Nanos) {
+        if self.flash.has_word_lines() && self.goes_on(DieIndex(die), now) {
+            return;
+        }
         if let Some(durable) = &mut self.durable {
             durable.job_done(die);
         }

@@ -96,8 +96,9 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         for at in 0..self.mapping.reads().len() {
             let units = self.mapping.reads()[at].units;
             let bytes = u64::from(units) * u64::from(self.layout.unit_bytes);
-            ready =
-                ready.max(self.flash.sense(Sensing { die: bank, pages: 1, bytes, is_cleaning: merges }, now));
+            ready = ready.max(
+                self.flash.sense(Sensing { die: bank, pages: 1, bytes, mask: 0, is_cleaning: merges }, now),
+            );
         }
         // What comes from flash keeps the bank busy until it is there; what comes from the host does not.
         let in_order = ready;

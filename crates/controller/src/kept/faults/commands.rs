@@ -89,7 +89,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if faults.fires(KindWord::LostWrite, number, command).is_some() {
             faults.counters.lost_writes += 1;
             state.sectors_done = command.sector_count;
-            self.link.carry_for(&mut state.account, state.link_ns, self.now_ns);
+            let link = if self.config.link.full_duplex { &mut self.link_in } else { &mut self.link };
+            link.carry_for(&mut state.account, state.link_ns, self.now_ns);
         } else if command.sector_count > 1
             && self.durable.is_some()
             && faults.fires(KindWord::TornWrite, number, command).is_some()
@@ -132,6 +133,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if !self.is_read_only() {
             return false;
         }
+        if self.begin_waiting_read(now) {
+            return true;
+        }
         let Some(slot) = self.admission.pop_front() else { return false };
         self.end_stall(slot, now);
         if self.slots[slot as usize].pending > 0 {
@@ -170,7 +174,15 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
         let Some(faults) = &mut self.faults else { return };
         faults.is_read_only = true;
-        let mut failed: Vec<u32> = self.admission.drain(..).chain(self.buffer.take_waiters()).collect();
+        let (reads, writes) = self
+            .admission
+            .drain(..)
+            .partition::<Vec<u32>, _>(|&slot| self.slots[slot as usize].command.op == Op::Read);
+        for slot in reads {
+            self.end_stall(slot, now);
+            self.begin_read(slot, now);
+        }
+        let mut failed: Vec<u32> = writes.into_iter().chain(self.buffer.take_waiters()).collect();
         let flushes = std::mem::take(&mut self.flushes);
         failed.extend(&flushes);
         failed.sort_unstable();

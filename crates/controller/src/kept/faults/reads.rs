@@ -143,7 +143,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let die = self.layout.die_of(self.layout.block_of(ppn));
         let bytes = u64::from(self.layout.unit_bytes.min(self.layout.geometry.program_bytes()));
         for _ in 0..retries {
-            self.flash.sense_for(wait, Sensing { die, pages: 1, bytes, is_cleaning }, now);
+            self.flash.sense_for(wait, Sensing { die, pages: 1, bytes, mask: 0, is_cleaning }, now);
         }
     }
 

@@ -1,0 +1,134 @@
+//! What a model says of word lines that are programmed whole, and of reads in front of programs and erases.
+
+use drivelab_controller::{SECTOR_BYTES, SuspensionConfig, WordLineConfig};
+use drivelab_nand::Geometry;
+
+use crate::error::ModelError;
+use crate::model::Model;
+
+const ONE_SHOT: &str = "flash.one_shot";
+
+/// Keys that say something of reads of single pages, and mean nothing without one-shot programs.
+const OPTIONAL: [&str; 5] = [
+    "flash.read_middle_ns",
+    "flash.read_upper_ns",
+    "flash.read_top_ns",
+    "flash.program_suspend_ns",
+    "flash.erase_suspend_ns",
+];
+
+/// Pages that one program writes on each of its planes: those of a word line, or one.
+pub(super) fn page_types(model: &Model) -> Result<u32, ModelError> {
+    if !model.flag(ONE_SHOT) {
+        return Ok(1);
+    }
+    let page_types = match model.text("flash.cell") {
+        "slc" => 1,
+        "mlc" => 2,
+        "tlc" => 3,
+        _ => 4,
+    };
+    let page_bytes = model.integer("flash.page_bytes");
+    if !page_bytes.is_multiple_of(SECTOR_BYTES) {
+        let allowed = format!("must be a multiple of {SECTOR_BYTES} with {ONE_SHOT} = true");
+        return Err(model.bad("flash.page_bytes", &page_bytes.to_string(), &allowed));
+    }
+    let pages = model.small("flash.pages_per_block");
+    if !pages.is_multiple_of(page_types) {
+        let allowed = format!("must be a multiple of {page_types}, the pages of a word line with {ONE_SHOT}");
+        return Err(model.bad("flash.pages_per_block", &pages.to_string(), &allowed));
+    }
+    Ok(page_types)
+}
+
+/// The pages of a word line, if reads tell them apart.
+pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLineConfig>, ModelError> {
+    if !model.flag(ONE_SHOT) {
+        let given = OPTIONAL.iter().find_map(|key| Some((*key, model.optional_integer(key)?)));
+        return match given {
+            Some((key, value)) => Err(model.bad(key, &value.to_string(), "needs flash.one_shot = true")),
+            None => Ok(None),
+        };
+    }
+    let page_types = page_types(model)?;
+    let planes = geometry.fused_planes();
+    check_meaning(model, page_types, planes)?;
+    if planes * page_types > u64::BITS {
+        let allowed = format!("must be at most {} with flash.one_shot = true", u64::BITS / page_types);
+        return Err(model.bad("flash.planes_per_die", &planes.to_string(), &allowed));
+    }
+    let unit_bytes = model.integer("ftl.map_unit_bytes");
+    if unit_bytes > u64::from(geometry.program_bytes()) {
+        let allowed = format!("must be at most a word line, {} bytes", geometry.program_bytes());
+        return Err(model.bad("ftl.map_unit_bytes", &unit_bytes.to_string(), &allowed));
+    }
+    let copies = model.integer("controller.cleaning_copies_at_once");
+    if copies != 1 {
+        let allowed = "must be 1 with flash.one_shot = true: reads get in between the sensings of a copy";
+        return Err(model.bad("controller.cleaning_copies_at_once", &copies.to_string(), allowed));
+    }
+    if model.flag("flash.hold_bus_while_reading") {
+        return Err(model.bad(
+            "flash.hold_bus_while_reading",
+            "true",
+            "must be false with flash.one_shot = true",
+        ));
+    }
+    let lower_ns = model.integer("flash.read_ns");
+    let read_ns = |key| model.optional_integer(key).unwrap_or(lower_ns);
+    let program_ns = model.optional_integer("flash.program_suspend_ns");
+    let erase_ns = model.optional_integer("flash.erase_suspend_ns");
+    let suspends = program_ns.is_some() || erase_ns.is_some();
+    if suspends && model.integer("flash.suspended_max_ns") == 0 {
+        let allowed = "must be at least 1 where programs or erases are suspended: without a limit reads keep them from ending";
+        return Err(model.bad("flash.suspended_max_ns", "0", allowed));
+    }
+    let suspension = SuspensionConfig {
+        program_ns,
+        erase_ns,
+        resume_ns: model.integer("flash.resume_ns"),
+        slice_ns: model.integer("flash.suspend_slice_ns"),
+        most: model.small("flash.suspends_max"),
+        longest_ns: model.integer("flash.suspended_max_ns"),
+    };
+    Ok(Some(WordLineConfig {
+        planes,
+        page_types,
+        read_ns: [
+            lower_ns,
+            read_ns("flash.read_middle_ns"),
+            read_ns("flash.read_upper_ns"),
+            read_ns("flash.read_top_ns"),
+        ],
+        planes_at_once: model.small("flash.planes_per_read"),
+        independent_planes: model.flag("flash.independent_planes"),
+        suspension: suspends.then_some(suspension),
+    }))
+}
+
+/// Parameters that are given and would mean nothing are refused: whoever gave them thinks that they do something.
+fn check_meaning(model: &Model, page_types: u32, planes: u32) -> Result<(), ModelError> {
+    let of_page = [(2, "flash.read_middle_ns"), (3, "flash.read_upper_ns"), (4, "flash.read_top_ns")];
+    for (needed, key) in of_page {
+        if let Some(given) = model.optional_integer(key).filter(|_| page_types < needed) {
+            let allowed = format!("must be left out: a word line of this cell has {page_types} pages");
+            return Err(model.bad(key, &given.to_string(), &allowed));
+        }
+    }
+    let at_once = model.small("flash.planes_per_read");
+    if at_once > planes {
+        let allowed = format!("must be at most {planes}, the planes that program together");
+        return Err(model.bad("flash.planes_per_read", &at_once.to_string(), &allowed));
+    }
+    if let Some(fast_ns) = model.optional_integer("flash.program_fast_ns") {
+        let allowed =
+            format!("must be left out with {ONE_SHOT} = true: all pages of a word line are one program");
+        return Err(model.bad("flash.program_fast_ns", &fast_ns.to_string(), &allowed));
+    }
+    let lockstep = model.small("flash.lockstep_channels");
+    if lockstep > 1 {
+        let allowed = format!("must be 1 with {ONE_SHOT} = true");
+        return Err(model.bad("flash.lockstep_channels", &lockstep.to_string(), &allowed));
+    }
+    Ok(())
+}
