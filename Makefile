@@ -67,6 +67,10 @@ pictures: setup ## docs/report.png (a screenshot of the report of `make review`)
 	@browser=$$(tools/browser) && PYTHONPATH=python/tests $(BIN)/python -m pictures "$$browser"
 	@$(BIN)/python python/tests/example_pictures.py
 
+.PHONY: screenshots
+screenshots: setup ## docs/web/: pictures of the views of `drivelab web`
+	@browser=$$(tools/browser) && PYTHONPATH=python/tests $(BIN)/python -m screenshots "$$browser"
+
 .PHONY: capi
 capi: ## the drive for programs in C: header and libraries in target/capi/
 	@tools/preflight >/dev/null
@@ -87,6 +91,10 @@ tables: setup ## the tables in docs/results.md, from the definition of results.j
 .PHONY: queries
 queries: setup ## the answers in docs/queries.md, from a small laboratory's database
 	@PYTHONPATH=python/tests $(BIN)/python -m queries
+
+.PHONY: modern
+modern: setup ## the tables in docs/modern-drives.md, measured on small versions
+	@PYTHONPATH=python/tests $(BIN)/python -m modern
 
 ##@ Check
 

@@ -18,8 +18,10 @@ __all__ = [
     "Run",
     "ServerStop",
     "Session",
+    "Tiles",
     "Trace",
     "WorkloadError",
+    "block_pages",
     "block_roles",
     "check_fault_plan",
     "check_image",
@@ -151,6 +153,26 @@ def take_timeline(drive: Drive) -> tuple[dict[str, NDArray[Any]], int]:
     now on."""
 
 @final
+class Tiles:
+    """Every block of a drive as it was drawn last."""
+
+    def __new__(cls) -> Self: ...
+    def changes(self, drive: Drive) -> tuple[int, bool, list[int], list[int], bytes]:
+        """What has changed since the last call: how many blocks, whether these are all, the
+        sequence number of the next program of each member, how long each die has worked since
+        power came or a secure erase in ns, and columns one after the other, little-endian: index
+        (u32, unless these are all), born (u32: lowest bits of the sequence number of the first
+        program), erase_count (u16), valid, written (u8: 255ths of the block), role, stream (u8;
+        255: none). Releases the GIL."""
+
+    def forget(self) -> None:
+        """The next call gives all blocks."""
+
+def block_pages(drive: Drive, member: int, die: int, block: int) -> dict[str, NDArray[Any]]:
+    """The pages of a block: `state` (0 erased, 1 valid, 2 invalid) and `lpn` (-1: none). Raises
+    WorkloadError for a block that isn't there."""
+
+@final
 class Run:
     """Jobs on a drive, as far as they have come; it is handed the same drive every time."""
 
@@ -169,6 +191,11 @@ class Run:
     def so_far(self) -> list[list[tuple[int, int, int]]]:
         """For each job and each of read, write, flush and trim: requests, bytes, sum of latencies
         in ns."""
+
+    def latencies_so_far(self) -> list[tuple[int, int, int, list[int]]]:
+        """Reads and writes measured so far, of all jobs, by how long they took: from and to how
+        many ns, how many, and the sums of their latencies' parts in ns (queueing, link, firmware,
+        flash, cleaning)."""
 
     def report(self, drive: Drive) -> str:
         """The report of jobs that have ended, as JSON."""

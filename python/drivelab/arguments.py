@@ -89,6 +89,14 @@ Size = Annotated[
     str | None,
     typer.Option("--size", metavar="SIZE", help="fio:... only: bytes to use, e.g. 1g."),
 ]
+Span = Annotated[
+    str | None,
+    typer.Option(
+        "--span",
+        metavar="SIZE",
+        help="Use only so many first bytes of the drive, e.g. 2g; states are of the whole drive.",
+    ),
+]
 Destroy = Annotated[
     list[str] | None,
     typer.Option(

@@ -92,6 +92,9 @@ GROUPS = {
         ),
     },
     "Results": {
+        "web": Command(
+            "web:web", "Open the laboratory as a page in the browser.", "web lab.duckdb --port 0"
+        ),
         "runs": Command("export:runs", "List the runs that a database holds.", "runs lab.duckdb"),
         "export": Command(
             "export:export_command",

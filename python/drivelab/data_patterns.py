@@ -35,6 +35,8 @@ _LIMITS = {
     "duplicate": "the share of copies, 0 to 100 percent",
     "pool": "how many contents the copies have, 1 to 65535",
 }
+FIRST = ("compressible", "duplicate")
+"""Those of the words that a text begins with: `pool` stands beside `duplicate` only."""
 _ALLOWED = "zeros, repeating, random, compressible:46, duplicate:30, compressible:46,duplicate:30"
 _PATTERN: TypeAdapter[DataPattern] = TypeAdapter(DataPattern)
 
@@ -54,7 +56,7 @@ duplicate_pool=1024)
     for word in text.split(","):
         name, _, value = word.strip().partition(":")
         if name not in FIELDS:
-            unknown = f" is unknown{nearest(name, [*NAMED, *FIELDS])}"
+            unknown = f" is unknown{nearest(name, [*NAMED, *(FIELDS if fields else FIRST)])}"
             hint = " stands alone, without a number." if name in NAMED else unknown
             raise RequestError(f'{option} "{text}": "{word.strip()}"{hint} Allowed: {_ALLOWED}.')
         if FIELDS[name] in fields:

@@ -16,6 +16,7 @@ from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_MS, NS_PER_S, bytes_text, time_text
 from drivelab.states import State
 from drivelab.targets import Target
+from drivelab.targets.account import Account, AccountedTarget
 from drivelab.targets.fio import RealDrive
 from drivelab.targets.fio.lineage import Lineage
 from drivelab.targets.fio.rehearsal import assumed_speed
@@ -64,7 +65,11 @@ def preparation(drive: RealDrive, state: State, seed: int) -> Part:
 
 
 def review_parts(
-    drive: RealDrive, measurements: Sequence[Measurement], seed: int, quick: bool
+    drive: RealDrive,
+    measurements: Sequence[Measurement],
+    seed: int,
+    quick: bool,
+    span_bytes: int | None = None,
 ) -> tuple[dict[Measurement, Part], dict[Measurement, RequestError]]:
     """What each measurement of a review would take with its preparation; and what can't be."""
     possible: dict[Measurement, Part] = {}
@@ -75,20 +80,30 @@ def review_parts(
             if test.group == POWER:
                 raise RequestError(f'--tests "{test.id}": {drive.name} has no meter of its power')
             label = f"{test.id}, {state.name}"
-            possible[item] = rehearsed(drive, label, partial(_measured, item, seed, quick))
+            possible[item] = rehearsed(
+                drive, label, partial(_measured, item, seed, quick, span_bytes)
+            )
         except RequestError as error:
             refused[item] = error
     return possible, refused
 
 
 def _measured(
-    item: Measurement, seed: int, quick: bool, target: Target, progress: TaskProgress
+    item: Measurement,
+    seed: int,
+    quick: bool,
+    span_bytes: int | None,
+    target: Target,
+    progress: TaskProgress,
 ) -> None:
     item.state.prepare(target, lambda _: seed, progress)
-    item.procedure.measure(target, seed, quick, progress)
+    used = AccountedTarget(target, Account(), span_bytes)
+    item.procedure.measure(used, seed, quick, progress)
 
 
-def plan_text(drive: RealDrive, parts: Sequence[Part], quick: bool = False) -> str:
+def plan_text(
+    drive: RealDrive, parts: Sequence[Part], quick: bool = False, span_bytes: int | None = None
+) -> str:
     """The plan as people read it."""
     speed, command_ns = assumed_speed(drive.place.rotating)
     facts = drive.real
@@ -106,6 +121,10 @@ def plan_text(drive: RealDrive, parts: Sequence[Part], quick: bool = False) -> s
         f"  counted for a drive of {speed / 1e6:.0f} MB/s and {command_ns / NS_PER_MS:g} ms a "
         "command; parts that last for a time write more on a faster one",
     ]
+    if span_bytes is not None:
+        lines.append(
+            f"  --span: tests keep to the first {bytes_text(span_bytes)}; states are of all of it"
+        )
     if quick:
         lines.append(
             "  --quick shortens the tests; bringing the drive into their states takes as long"

@@ -198,8 +198,10 @@ def split_override(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def scale_divisor(text: str, option: str = "--scale") -> str:
+def scale_divisor(text: object, option: str = "--scale") -> str:
     """N of a scale 1/N; raises RequestError for one that isn't."""
+    if not isinstance(text, str):
+        raise RequestError(f'{option} = {text!r}: expected a text 1/N, e.g. {option}="1/64"')
     one, slash, divisor = text.partition("/")
     if (one.strip(), slash) != ("1", "/") or not divisor.strip().isdecimal() or not int(divisor):
         raise RequestError(f'{option} "{text}": expected 1/N, e.g. {option} 1/64')
@@ -230,6 +232,10 @@ def _parsed(texts: Texts, request: str, is_stored: bool) -> Model:
     for parameter in description["parameters"]:
         parameter["role"] = sources.role_of(parameter["source"])
         parameters.check_ratio(request, parameter)
+        if parameter["key"] == "scale_divisor" and parameter["value"] != 1:
+            # A small version states its capacity in place of the ratio that it was cut from.
+            whole = replace(texts, overrides=[*texts.overrides, ("scale_divisor", "1")])
+            _parsed(whole, request, is_stored)
     return Model(engine, texts, description, request, tuple(texts.overrides), is_stored)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from drivelab import locks
-from drivelab.errors import RequestError, WorkError
+from drivelab.errors import RequestError, WorkError, nearest
 
 
 def writable_folder(path: Path, option: str = "--out") -> Path:
@@ -71,10 +71,29 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def writable_file(path: Path, option: str) -> Path:
-    """The path of a file; raises RequestError if its folder isn't there or can't be written."""
+HTML = (".html", ".htm")
+"""Endings of pages."""
+
+
+def check_ending(path: Path, option: str, *endings: str) -> None:
+    """Raises RequestError for a name with another ending than these: it decides who opens it."""
+    ending = path.suffix.lower()
+    if ending not in endings:
+        hint = nearest(ending, endings).removesuffix(".")
+        *others, last = endings
+        allowed = f"{', '.join(others)} or {last}" if others else last
+        raise RequestError(f'{option} "{path}": allowed: a name that ends in {allowed}{hint}')
+
+
+def writable_file(path: Path, option: str, *endings: str) -> Path:
+    """The path of a file; raises RequestError if its folder isn't there or can't be written.
+
+    `endings` are those that its name may have; without them it may have any.
+    """
     if path.is_dir():
         raise RequestError(f'{option} "{path}": is a folder; give the name of a file')
+    if endings:
+        check_ending(path, option, *endings)
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass

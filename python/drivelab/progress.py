@@ -14,7 +14,7 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -113,21 +113,74 @@ class TaskProgress:
                 self._stage.cancel()
 
 
+class NotebookLine:
+    """A line below a notebook's cell that says how far the work is, in place of a bar.
+
+    Work that is done in a moment shows none.
+    """
+
+    def __init__(self, display: Any) -> None:
+        self._display = display
+        """IPython's `display`."""
+        self._handle: Any = None
+        self._next_s = NOTEBOOK_FIRST_S
+
+    def show(self, text: str, seconds: float) -> None:
+        """Writes the line anew, a few times a second."""
+        if seconds < self._next_s:
+            return
+        self._next_s = seconds + NOTEBOOK_LINE_S
+        self._write(text)
+
+    def end(self, seconds: float) -> None:
+        """Says how long it took, if there was a line."""
+        if self._handle is not None:
+            self._write(f"took {time_text(seconds)}")
+
+    def _write(self, text: str) -> None:
+        content = {"text/plain": text}
+        if self._handle is None:
+            self._handle = self._display(content, raw=True, display_id=True)
+        else:
+            self._handle.update(content, raw=True)
+
+
+def notebook_display() -> Any:
+    """IPython's `display` in the kernel of a notebook; None elsewhere, as in IPython's terminal."""
+    # Nobody's program imports IPython for this: in a kernel it is there already.
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if ipython is None or getattr(shell, "kernel", None) is None:
+        return None
+    return ipython.display.display
+
+
+NOTEBOOK_FIRST_S, NOTEBOOK_LINE_S = 0.5, 0.3
+"""When a notebook shows how far work is for the first time, and how often from then on."""
 FIRST_LINE_S, LINE_S = 20.0, 60.0
 """When a log hears of work for the first time, and how often from then on."""
+
+
+Heard = Callable[[float, Sequence[str]], None]
+"""Is told some times a second what share is done, 0 to 1, and in words what is under way."""
 
 
 class Bar:
     """One bar with the remaining time on standard error, for all tasks together.
 
-    What isn't a terminal gets a line now and then, of work that takes longer.
+    What isn't a terminal gets a line now and then, of work that takes longer; a notebook one that
+    changes in its place.
     """
 
-    def __init__(self, total_weight: float, shown: bool = True) -> None:
+    def __init__(self, total_weight: float, shown: bool = True, heard: Heard | None = None) -> None:
+        self._heard = heard
         console = Console(file=sys.stderr)
         self._total = max(total_weight, 1e-9)
         self._watch = Stopwatch()
-        self._line_s = FIRST_LINE_S if shown and not console.is_terminal else float("inf")
+        display = notebook_display() if shown else None
+        self._notebook = None if display is None else NotebookLine(display)
+        is_log = shown and not console.is_terminal and display is None
+        self._line_s = FIRST_LINE_S if is_log else float("inf")
         self._progress = Progress(
             BarColumn(bar_width=30),
             TextColumn("{task.percentage:>3.0f} %"),
@@ -148,6 +201,8 @@ class Bar:
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
+        if self._notebook is not None:
+            self._notebook.end(self._watch.seconds())
 
     def show(self, tasks: list[TaskProgress]) -> None:
         """Redraws from the state of all tasks."""
@@ -156,7 +211,12 @@ class Bar:
         counted = _tests_text(tasks)
         words = [*([counted] if counted else []), *running[:2]]
         self._progress.update(self._bar, completed=done, description=" | ".join(words))
+        if self._heard is not None:
+            self._heard(done, words)
         seconds = self._watch.seconds()
+        if self._notebook is not None:
+            words = [_line(done, seconds, counted).removeprefix("drivelab: "), *running[:2]]
+            self._notebook.show(" | ".join(words), seconds)
         if seconds >= self._line_s:
             self._line_s = seconds + LINE_S
             print(_line(done, seconds, counted), file=sys.stderr, flush=True)

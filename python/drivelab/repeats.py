@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from drivelab import figures
 from drivelab import review as laboratory
 from drivelab.estimates import estimate
 from drivelab.quantities import repeat_seeds
@@ -42,10 +41,13 @@ def review(plan: laboratory.Plan, count: int) -> Record:
 def merged(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
     """The reviews of these seeds as one document."""
     found = copy.deepcopy(documents[0])
+    # What a real drive says of itself at the end of the last repeat is the end of all.
+    found["models"] = copy.deepcopy(documents[-1]["models"])
     found["drivelab"]["repeats"] = {"count": len(chosen), "seeds": list(chosen)}
     for index, record in enumerate(found["tests"]):
         _merge(record, [document["tests"][index] for document in documents])
-    found["figures"] = figures.compare(found["models"], found["tests"])
+    span_bytes = found["drivelab"].get("span_bytes")
+    found["figures"] = laboratory.compared_figures(found["models"], found["tests"], span_bytes)
     found["wall_s"] = sum(document["wall_s"] for document in documents)
     return found
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+
 from drivelab import results
 from drivelab.errors import WorkError
+from drivelab.fio.output import over_time
 from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
 from drivelab.targets import Report
 from drivelab.workload import RANDOM_BYTES, DataPattern, Job, Recorded, Requests
@@ -54,7 +57,10 @@ def replay_result(report: Report) -> dict[str, Any]:
         "requests": ios + job["flush"]["count"],
         "iops": ios / duration_s if duration_s else None,
         **_rates(moved, duration_s, job["busy_ns"]),
-        **{direction: _direction(job[direction], duration_s) for direction in DIRECTIONS},
+        **{
+            direction: _direction(job[direction], duration_s) | _in_detail(report, direction)
+            for direction in DIRECTIONS
+        },
         "flush": {
             "count": job["flush"]["count"],
             "busy_s": _seconds(job["flush"]["busy_ns"]),
@@ -70,6 +76,21 @@ def replay_result(report: Report) -> dict[str, Any]:
     }
 
 
+def cut_text(cap_ns: int) -> str:
+    """What `capped` pacing did to the times of a trace, in words."""
+    return f"gaps between arrivals longer than {cap_ns / NS_PER_MS:g} ms were cut to that"
+
+
+def gaps_cut(requests: Requests, cap_ns: int | None) -> dict[str, Any] | None:
+    """How many gaps between arrivals `capped` pacing cuts, and by how much; else None."""
+    if cap_ns is None or requests.arrival_ns is None:
+        return None
+    gaps_ns = np.diff(requests.arrival_ns)
+    longer = gaps_ns[gaps_ns > cap_ns]
+    left_out_ns = int(longer.sum(dtype=np.uint64)) - len(longer) * cap_ns
+    return {"count": len(longer), "left_out_s": left_out_ns / NS_PER_S}
+
+
 def check_conservation(requests: Requests, report: Report) -> None:
     """Every request and every byte of the trace was done; raises WorkError if not."""
     [job] = report["jobs"]
@@ -80,6 +101,18 @@ def check_conservation(requests: Requests, report: Report) -> None:
             f"the replay did {out_count} requests of {out_bytes} bytes; the trace has "
             f"{len(requests)} of {requests.byte_count}"
         )
+
+
+def _in_detail(report: Report, direction: str) -> dict[str, Any]:
+    """What the slowest requests waited for, and every interval; null without requests."""
+    measured = report["jobs"][0][direction]
+    if not measured["ios"]:
+        return {"tails": None, "series": None}
+    changing = [key for key in ("write", "trim") if report["jobs"][0][key]["ios"]]
+    return {
+        "tails": results.tails_record(measured.get("tails")),
+        "series": over_time(report, 0, direction, changing == [direction]),
+    }
 
 
 def _direction(measured: dict[str, Any], duration_s: float) -> dict[str, Any]:

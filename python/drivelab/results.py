@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from drivelab.counters import energy_j as energy_j
 from drivelab.counters import erase_count as erase_count
@@ -21,7 +21,7 @@ from drivelab.latencies import latency_us as latency_us
 from drivelab.latencies import split_us as split_us
 from drivelab.latencies import us
 from drivelab.procedures.flow import longest_of_buckets
-from drivelab.procedures.measured import Measured
+from drivelab.procedures.measured import Measured, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import Stream
 from drivelab.quantities import MIB, NS_PER_S
@@ -37,7 +37,7 @@ STREAM, COMPOUND = "stream", "compound"
 
 def model_result(model: Subject) -> dict[str, Any]:
     """The record of a reviewed model, or of a real drive; `real` says how that was measured."""
-    real = getattr(model, "real", None)
+    real, smart = getattr(model, "real", None), getattr(model, "smart", None)
     return {
         "name": model.name,
         "title": model.title,
@@ -48,6 +48,7 @@ def model_result(model: Subject) -> dict[str, Any]:
         "effective_spare_ratio": getattr(model, "effective_spare_ratio", None),
         "parameters": model.parameters,
         **({"real": real} if real is not None else {}),
+        **({"smart": smart.record()} if smart is not None else {}),
     }
 
 
@@ -149,10 +150,34 @@ def _stream(procedure: Stream, measured: Measured) -> dict[str, Any]:
         "mib_per_s": _mib_per_s(direction["bytes_per_s"]),
         "latency_us": latency_us(direction["latency_ns"]),
         "split_mean_us": split_us(direction["split_mean_ns"]),
-        "tails": _tails(direction.get("tails")),
+        "tails": tails_record(direction.get("tails")),
         **spending.record(),
-        "series": _series(direction, report.get("drive_series")),
+        "series": series_record(direction, report.get("drive_series")),
     }
+
+
+STREAM_VALUES: tuple[tuple[str, str, str, Literal["higher", "lower"]], ...] = (
+    ("iops", "Requests per second", "IOPS", "higher"),
+    ("mib_per_s", "Throughput", "MiB/s", "higher"),
+    ("latency_mean_us", "Mean latency", "us", "lower"),
+    ("latency_p99_us", "99 % of latencies under", "us", "lower"),
+    ("latency_max_us", "Longest latency", "us", "lower"),
+    ("write_amplification", "Write amplification", "", "lower"),
+    ("mean_power_w", "Mean power", "W", "lower"),
+)
+"""What a test of one stream is about, in numbers: name, title, unit, which way is better."""
+
+
+def with_values(procedure: Procedure, measured: Measured) -> Measured:
+    """What a test measured; of one stream with its numbers as values, which others bring along."""
+    if not isinstance(procedure, Stream):
+        return measured
+    record = _stream(procedure, measured)
+    known = record | {f"latency_{key}_us": value for key, value in record["latency_us"].items()}
+    values = (
+        Value(name, title, known[name], unit, better) for name, title, unit, better in STREAM_VALUES
+    )
+    return replace(measured, values=tuple(value for value in values if value.value is not None))
 
 
 def _data_matters(procedure: Stream) -> bool:
@@ -168,14 +193,14 @@ def state_origin(state: State) -> dict[str, Any]:
 
 
 def state_result(
-    model_name: str, state: State, erase_method: str, used: Mapping[str, Any]
+    model_name: str, state: State, description: str, used: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The record of a state's preparation, from the counters that it added."""
     source = f" (from {state.origin.text})" if state.origin is not None else ""
     return {
         "model": model_name,
         "state": state.name,
-        "description": state.described(erase_method) + source,
+        "description": description + source,
         **state_origin(state),
         "host_write_bytes": used["host_write_bytes"],
         "program_bytes": program_bytes(used),
@@ -188,7 +213,7 @@ def _mib_per_s(bytes_per_s: float | None) -> float | None:
     return None if bytes_per_s is None else bytes_per_s / MIB
 
 
-def _tails(tails: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
+def tails_record(tails: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
     """What the slowest requests waited for; None where nobody measured it."""
     if tails is None:
         return None
@@ -203,7 +228,7 @@ def _tails(tails: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | 
     ]
 
 
-def _series(direction: Mapping[str, Any], drive: Mapping[str, Any] | None) -> dict[str, Any]:
+def series_record(direction: Mapping[str, Any], drive: Mapping[str, Any] | None) -> dict[str, Any]:
     """A stream over time, with what the drive did meanwhile if it tells.
 
     A last interval that is cut short is left out.
@@ -230,7 +255,7 @@ def _series(direction: Mapping[str, Any], drive: Mapping[str, Any] | None) -> di
         "iops": column(series["ios"], lambda ios: ios / interval_s),
         "latency_mean_us": column(series.get("latency_mean_ns"), us),
         "latency_p99_us": column(series.get("latency_p99_ns"), us),
-        "write_amplification": column(_amplification(own), float),
+        "write_amplification": column(amplification_of_intervals(own), float),
         "queue_depth_mean": column(own.get("outstanding_mean"), float),
         "free_blocks": column(own.get("free_blocks"), int),
         "cleaning_share": column(
@@ -239,7 +264,7 @@ def _series(direction: Mapping[str, Any], drive: Mapping[str, Any] | None) -> di
     }
 
 
-def _amplification(drive: Mapping[str, Any]) -> list[float | None] | None:
+def amplification_of_intervals(drive: Mapping[str, Any]) -> list[float | None] | None:
     """Write amplification of every interval; None of drives that don't tell both of its sides.
 
     The host's bytes count when a command comes, flash's when they are programmed. What is

@@ -12,14 +12,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from drivelab import _engine, figures, plugins, procedures, results, schedule, states
+from drivelab import (
+    _engine,
+    figures,
+    plugins,
+    procedures,
+    results,
+    schedule,
+    spans,
+    states,
+    suitability,
+)
 from drivelab.errors import RequestError
 from drivelab.procedures import Procedure
-from drivelab.progress import Bar, Crew, Stopwatch, TaskProgress
+from drivelab.procedures.study import Study
+from drivelab.progress import Bar, Crew, Heard, Stopwatch, TaskProgress
 from drivelab.quantities import MIB, derive_seed
 from drivelab.schedule import Piece, Snapshot
 from drivelab.states import State
-from drivelab.subject import Subject, can_be_copied, claimed, open_target
+from drivelab.subject import Subject, can_be_copied, claimed, open_target, smart_reading
 from drivelab.targets import Target
 from drivelab.targets.account import Account, AccountedTarget
 
@@ -45,7 +56,8 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is reviewed. `command_line` repeats it; `quick` cuts every test to 10 s."""
+    """What is reviewed. `command_line` repeats it; `quick` cuts every test to 10 s; tests keep to
+    the first `span_bytes` of each drive, if there are any."""
 
     models: Sequence[Subject]
     measurements: dict[str, list[Measurement]]
@@ -55,6 +67,7 @@ class Plan:
     quick: bool = False
     workers: int = 2
     memory_bytes: int = schedule.MEMORY_BYTES
+    span_bytes: int | None = None
     weights: Mapping[str, Mapping[Measurement, float]] = field(default_factory=dict)
     """Of real drives, by name: each test with its preparation, in units of a test of 3 minutes."""
 
@@ -76,6 +89,7 @@ def plan_measurements(
     *,
     unabridged: bool = False,
     known: plugins.Known = plugins.BUILT_IN,
+    span_bytes: int | None = None,
 ) -> list[Measurement]:
     """What is measured of a model: the tests and states of these names, or by default.
 
@@ -85,9 +99,16 @@ def plan_measurements(
     A test too large for the drive is left out with a message, or refused if `chosen` by its name.
     States after TRIM are left out on a drive that ignores it, unless they are chosen. A hard disk
     has one state, whatever was written before: all its tests are done in `new`. So are tests that
-    purge their drive, or make their own: theirs is no other, whatever was asked for.
+    purge their drive, or make their own: theirs is no other, whatever was asked for. With
+    `span_bytes`, the size of the drive is that, and studies, which fill all of it, are left out.
     """
-    capacity = model.user_capacity_bytes
+    spans.check_fits(model.name, model.user_capacity_bytes, span_bytes)
+    capacity = spans.bounded(model.user_capacity_bytes, span_bytes)
+    if span_bytes is not None and capacity < CAPACITY_BYTES_MIN:
+        raise RequestError(
+            f"--span {span_bytes}: too small for a review; allowed: from {CAPACITY_BYTES_MIN} "
+            "bytes on"
+        )
     if capacity < CAPACITY_BYTES_MIN:
         raise RequestError(
             f'MODEL "{model.name}": {capacity} bytes are too small for a review; allowed: from '
@@ -96,15 +117,19 @@ def plan_measurements(
     tests = procedures.select(chosen_tests, disk=model.is_disk, known=known.tests)
     if unabridged:
         tests = [test.unabridged() for test in tests]
+    if span_bytes is not None:
+        tests = suitability.without_studies(model, tests, chosen_tests, log)
     small = [test.id for test in tests if not test.fits(capacity)]
     named = [name for name in small if name in chosen_tests]
+    what = f"the drive {model.name}" if span_bytes is None else "the span"
     if named or (small and len(small) == len(tests)):
         raise RequestError(
-            f'--tests "{", ".join(named or small)}": what it uses is larger than the drive '
-            f"{model.name} ({capacity} bytes)"
+            f'--tests "{", ".join(named or small)}": what it uses is larger than {what} '
+            f"({capacity} bytes)"
         )
     if small:
-        log(f"{model.name}: left out, as they use more than the drive has: {', '.join(small)}")
+        has = "than the drive has" if span_bytes is None else "than the span"
+        log(f"{model.name}: left out, as they use more {has}: {', '.join(small)}")
     wanted = states.select(chosen_states, known.states)
     pairs = [
         (test, state)
@@ -116,11 +141,11 @@ def plan_measurements(
         others = ", ".join(state.name for state in wanted if state.name != "new")
         if others:
             log(f"{model.name}: --states {others}: a hard disk has one state, measured as new")
-        pairs = _once(pairs)
+        pairs = suitability.once(pairs)
     elif not wanted and not model.takes_trim:
         # Nobody asked for states of the default review.
-        pairs = _without_trim(model, pairs, log if chosen_tests else lambda _: None)
-    pairs = _begun_new(model, pairs, log)
+        pairs = suitability.without_trim(model, pairs, log if chosen_tests else lambda _: None)
+    pairs = suitability.begun_new(model, pairs, log)
     return [Measurement(test, state) for test, state in pairs]
 
 
@@ -131,6 +156,7 @@ def same_measurements(
     *,
     unabridged: bool = False,
     known: plugins.Known = plugins.BUILT_IN,
+    span_bytes: int | None = None,
 ) -> list[Measurement]:
     """What was measured of another drive, as (test, state), as far as this one can be measured so.
 
@@ -143,53 +169,28 @@ def same_measurements(
         for test, state in names
         if test in known.tests and state in known.states
     ]
-    kept = [(test, state) for test, state in pairs if kind in test.kinds]
-    fitting = [pair for pair in kept if pair[0].fits(model.user_capacity_bytes)]
+    spans.check_fits(model.name, model.user_capacity_bytes, span_bytes)
+    capacity = spans.bounded(model.user_capacity_bytes, span_bytes)
+    meant = [pair for pair in pairs if kind in pair[0].kinds]
+    kept = [pair for pair in meant if span_bytes is None or not isinstance(pair[0], Study)]
+    fitting = [pair for pair in kept if pair[0].fits(capacity)]
     what = "hard disks" if model.is_disk else "flash drives"
+    has = "the drive has" if span_bytes is None else "the span"
     for before, after, reason in (
-        (pairs, kept, f"they mean nothing on {what}"),
-        (kept, fitting, "they use more than the drive has"),
+        (pairs, meant, f"they mean nothing on {what}"),
+        (meant, kept, "they fill the whole drive, which --span bounds"),
+        (kept, fitting, f"they use more than {has}"),
     ):
         if left_out := dict.fromkeys(
             test.id for test, state in before if (test, state) not in after
         ):
             log(f"{model.name}: left out, as {reason}: {', '.join(left_out)}")
     if model.is_disk:
-        fitting = _once(fitting)
+        fitting = suitability.once(fitting)
     elif not model.takes_trim:
-        fitting = _without_trim(model, fitting, log)
-    fitting = _begun_new(model, fitting, log)
+        fitting = suitability.without_trim(model, fitting, log)
+    fitting = suitability.begun_new(model, fitting, log)
     return [Measurement(t.unabridged() if unabridged else t, state) for t, state in fitting]
-
-
-def _once(pairs: Iterable[tuple[Procedure, State]]) -> list[tuple[Procedure, State]]:
-    """Measurements of a hard disk, which has one state."""
-    return list(dict.fromkeys((test, states.STATES["new"]) for test, _ in pairs))
-
-
-def _begun_new(
-    model: Subject, pairs: list[tuple[Procedure, State]], log: Log
-) -> list[tuple[Procedure, State]]:
-    """Tests that begin with a new drive in that state, with a message if another was asked for."""
-    new = states.STATES["new"]
-    moved = [test.id for test, state in pairs if test.begins_new and state is not new]
-    if not moved:
-        return pairs
-    names = ", ".join(dict.fromkeys(moved))
-    log(f"{model.name}: {names}: begins with a new drive by itself, and is measured as new")
-    found = dict.fromkeys((test, new if test.begins_new else state) for test, state in pairs)
-    return sorted(found, key=lambda pair: (pair[1].traits.order, pair[1].name))
-
-
-def _without_trim(
-    model: Subject, pairs: list[tuple[Procedure, State]], log: Log
-) -> list[tuple[Procedure, State]]:
-    """What is left of measurements on a drive that ignores TRIM, with a message."""
-    kept = [(test, state) for test, state in pairs if not state.needs_trim]
-    left_out = dict.fromkeys(state.name for _, state in pairs if state.needs_trim)
-    if left_out:
-        log(f"{model.name}: left out, because the drive ignores TRIM: {', '.join(left_out)}")
-    return kept
 
 
 def check(plan: Plan) -> None:
@@ -200,8 +201,8 @@ def check(plan: Plan) -> None:
             raise RequestError(f'MODEL "{name}" is asked for twice; each name may appear once')
 
 
-def run(plan: Plan, shown: bool = True) -> Record:
-    """Carries out a plan; returns the results as in results.json."""
+def run(plan: Plan, shown: bool = True, heard: Heard | None = None) -> Record:
+    """Carries out a plan; returns the results as in results.json. `heard` follows its progress."""
     watch = Stopwatch()
     benches = [_Bench(model, plan, index) for index, model in enumerate(plan.models)]
     pieces = [piece for bench in benches for piece in bench.pieces()]
@@ -209,7 +210,7 @@ def run(plan: Plan, shown: bool = True) -> Record:
     # Work beside it would disturb a real drive's times.
     workers = plan.workers if all(map(can_be_copied, plan.models)) else 1
     whole = sum(task.weight for task in tasks)
-    with claimed(plan.models), Bar(whole, shown) as bar, Crew(workers, bar) as crew:
+    with claimed(plan.models), Bar(whole, shown, heard) as bar, Crew(workers, bar) as crew:
         crew.tasks.extend(tasks)
         schedule.run(pieces, crew, workers, plan.memory_bytes)
     models = [results.model_result(model) for model in plan.models]
@@ -222,13 +223,21 @@ def run(plan: Plan, shown: bool = True) -> Record:
             "seed": plan.seed,
             "quick": plan.quick,
             "unabridged": plan.unabridged,
+            **({} if plan.span_bytes is None else {"span_bytes": plan.span_bytes}),
         },
         "models": models,
         "tests": tests,
         "states": [record for bench in benches for record in bench.state_records()],
-        "figures": figures.compare(models, tests),
+        "figures": compared_figures(models, tests, plan.span_bytes),
         "wall_s": watch.seconds(),
     }
+
+
+def compared_figures(
+    models: Sequence[Record], tests: Sequence[Record], span_bytes: int | None
+) -> list[Record]:
+    """Published figures beside modelled ones; none of tests that kept to a part of their drives."""
+    return [] if span_bytes is not None else figures.compare(models, tests)
 
 
 Drive = Callable[[], Target]
@@ -241,6 +250,7 @@ class _Bench:
         self._model = model
         self._plan = plan
         self._index = index
+        self._used_bytes = spans.bounded(model.user_capacity_bytes, plan.span_bytes)
         self._measurements = plan.measurements[model.name]
         self._states = list(dict.fromkeys(item.state for item in self._measurements))
         self._parts = states.parts(self._states)
@@ -270,7 +280,7 @@ class _Bench:
         tests = [
             self._piece(
                 f"{item.state.name}: {item.procedure.title}",
-                item.procedure.cost_on(self._model.user_capacity_bytes, self._plan.quick),
+                item.procedure.cost_on(self._used_bytes, self._plan.quick),
                 rank=1 if item.state.costly else 3,
                 work=partial(self._measure, item),
                 before=made[item.state] if item.state.costly else None,
@@ -354,7 +364,8 @@ class _Bench:
 
     def _note(self, state: State, target: Target, seconds: float) -> None:
         name, method = self._model.name, target.erase_method
-        record = results.state_result(name, state, method, target.counters())
+        description = state.described(method, target.capacity_bytes)
+        record = results.state_result(name, state, description, target.counters())
         self._prepared[state] = record | {"wall_s": round(seconds, 3)}
 
     def _measure(self, item: Measurement, drive: Drive | None, progress: TaskProgress) -> None:
@@ -367,7 +378,12 @@ class _Bench:
             progress = self._prepare_alone(state, target, progress)
         seed = derive_seed(self._plan.seed, self._model.name, state.name, test.id)
         account = Account()
-        measured = test.measure(AccountedTarget(target, account), seed, self._plan.quick, progress)
+        used = AccountedTarget(target, account, self._plan.span_bytes)
+        before = smart_reading(self._model)
+        measured = test.measure(used, seed, self._plan.quick, progress)
+        after = smart_reading(self._model)
         spending = results.Spending(account.duration_ns, account.used, account.drive_count)
         record = results.measured_record(self._model.name, state.name, test, measured, spending)
+        if before is not None or after is not None:
+            record["smart"] = {"before": before, "after": after}
         self._measured[item] = results.checked_test(record | {"wall_s": watch.seconds()})

@@ -19,8 +19,9 @@ from drivelab.progress import Crew, TaskProgress
 from drivelab.targets import Target
 
 MEMORY_BYTES = 3 * 2**30
-"""Room for the drives of a review, all together: with it, every model can be reviewed. The rest of
-the program needs another 0.5 GiB."""
+"""Room for the drives of a review, all together: with it, every model of half a terabyte can be
+reviewed; a larger one is measured by itself, whatever it takes. The rest of the program needs
+another 0.5 GiB."""
 
 
 def usual_memory_bytes() -> int:

@@ -13,6 +13,8 @@ from drivelab.database import REVIEW, Recorded
 from drivelab.errors import RequestError
 
 RESULTS_FILE = "results.json"
+STUDY_FILE = "study.duckdb"
+"""What a sweep keeps in its folder."""
 
 
 def is_stored(text: str) -> bool:
@@ -35,8 +37,14 @@ def split(text: str) -> tuple[Path, int | None]:
 
 
 def file_of(path: Path) -> Path:
-    """The file that holds the results of a path: of a folder, its results.json."""
-    return path / RESULTS_FILE if path.is_dir() else path
+    """The file that holds the results of a path: of a folder, its results.json.
+
+    The folder of a sweep has none: its points are what is there, and what reads them is told.
+    """
+    if not path.is_dir():
+        return path
+    results, study = path / RESULTS_FILE, path / STUDY_FILE
+    return study if study.exists() and not results.exists() else results
 
 
 def read(path: Path, run_id: int | None, option: str) -> Recorded:

@@ -103,6 +103,11 @@ def claimed(subjects: Sequence[Subject]) -> Iterator[None]:
         yield
 
 
+def smart_reading(subject: Subject) -> dict[str, Any] | None:
+    """What a real drive says of itself now; None where it can't be asked, and of a model."""
+    return subject.smart.read() if isinstance(subject, RealDrive) else None
+
+
 def open_target(subject: Subject, seed: int, progress: TaskProgress) -> Target:
     """A new drive of a model, or the real drive; cancelling `progress` ends its waiting."""
     if isinstance(subject, RealDrive):

@@ -44,6 +44,8 @@ def test_a_job_writes_random_bytes_unless_told_otherwise() -> None:
     ("text", "message"),
     [
         ("zeroes", r'--data "zeroes": "zeroes" is unknown; did you mean "zeros"\? Allowed: zeros'),
+        ("foo", r'--data "foo": "foo" is unknown\. Allowed: zeros'),
+        ("duplicate:5,pol:3", r'"pol:3" is unknown; did you mean "pool"'),
         ("", r'--data "": "" is unknown. Allowed: zeros, repeating'),
         ("zeros:5", r'"zeros:5" stands alone, without a number'),
         ("zeros,duplicate:5", r'"zeros" stands alone'),

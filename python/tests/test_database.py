@@ -183,7 +183,7 @@ def test_every_column_says_what_it_is(tmp_path: Path) -> None:
     assert {table for table, _ in left} <= {"layout", "parameters_wide"}
 
 
-@pytest.mark.parametrize("version", [3, 4])
+@pytest.mark.parametrize("version", [3, 4, 5])
 def test_runs_of_an_older_layout_are_read_and_taken_over(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], version: int
 ) -> None:
@@ -205,7 +205,7 @@ def test_runs_of_an_older_layout_are_read_and_taken_over(
             [json.dumps(document), json.dumps(document["models"])],
         )
     assert cli.run(["export", str(old), "--database", str(old)]) == 2
-    assert "read only; allowed: 5" in capsys.readouterr().err
+    assert f"read only; allowed: {VERSION}" in capsys.readouterr().err
     assert cli.run(["export", str(old), "--run", "7", "--database", str(new)]) == 0
     assert "run 1 of" in capsys.readouterr().err
     assert database.read(new, None, "FILE").document == documents.review()
@@ -261,13 +261,49 @@ def test_run_and_replay_are_recorded_with_all_parameters(
     whole = (
         "SELECT m.job, any_value(m.latency_mean_us) - sum(p.mean_us) FROM latency_parts p"
         " JOIN measurements m USING (run_id, model, state, test, job, direction)"
-        " GROUP BY run_id, m.job, direction"
+        " WHERE share_of_requests = 1 GROUP BY run_id, m.job, direction"
     )
     assert [abs(left) < 1e-6 for _, left in rows(path, whole)] == [True] * 3
     spare = "SELECT run_id, number FROM parameters WHERE key = 'flash.blocks_per_plane'"
     assert rows(path, spare) == [(1, 28.0), (2, 28.0)]
     assert cli.run(["runs", str(path), "--json"]) == 0
     assert [run["models"] for run in json.loads(capsys.readouterr().out)] == [[MODEL_NAME]] * 2
+
+
+def test_run_and_replay_are_recorded_over_time_and_with_their_tails(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    job = "[j]\nrw=randrw\nbs=4k\niodepth=8\nio_size=16m\nnorandommap=1\nlog_avg_msec=10\n"
+    (tmp_path / "j.fio").write_text(job, encoding="utf-8")
+    requests = "".join(f"{4_000_000 * i} 0 {8 * (i * 37 % 512)} 8 0\n" for i in range(1000))
+    (tmp_path / "t.trace").write_text(requests, encoding="utf-8")
+    common = ["--drive", MODEL_NAME, *SETS, "--state", "filled", "--database", str(path)]
+    assert cli.run(["run", str(tmp_path / "j.fio"), *common]) == 0
+    assert cli.run(["replay", str(tmp_path / "t.trace"), "--format", "mqsim", *common]) == 0
+    # What is told of every interval adds up to the whole, but for the last, cut short.
+    told = rows(
+        path,
+        "SELECT job, direction, max(s.latency_max_us) <= max(m.latency_max_us), min(s.time_s),"
+        " count(s.write_amplification) > 0, count(s.latency_p99_us) > 0,"
+        " max(s.free_blocks) > 0, max(s.queue_depth_mean) > 0"
+        " FROM series s JOIN measurements m USING (run_id, model, state, test, job, direction)"
+        " GROUP BY run_id, job, direction ORDER BY run_id, direction",
+    )
+    assert told == [
+        ("j", "read", True, 0.0, False, True, True, True),
+        ("j", "write", True, 0.0, True, True, True, True),
+        ("t.trace", "write", True, 0.0, True, True, True, True),
+    ]
+    done = "SELECT sum(iops) * 0.01 FROM series WHERE job = 'j'"
+    [(ios,)] = rows(path, done)
+    assert 0.9 * 4096 < ios <= 4096
+    tails = (
+        "SELECT job, share_of_requests, any_value(requests), sum(mean_us) >="
+        " any_value(latency_min_us) FROM latency_parts WHERE share_of_requests < 1"
+        " AND job IN ('j', 't.trace') GROUP BY run_id, job, 2 ORDER BY run_id, 2 DESC"
+    )
+    found = rows(path, tails)
+    assert {(job, share) for job, share, *_ in found} >= {("j", 0.1), ("j", 0.01)}
+    assert all(slow for *_, slow in found)
 
 
 def test_a_database_that_is_opened_elsewhere_meanwhile_does_not_cost_the_results(
@@ -330,6 +366,7 @@ def test_what_is_no_database_of_this_layout_is_refused_before_the_work(
         (old, f"layout 1; allowed: {VERSION}"),
         (tmp_path / "missing" / "lab.duckdb", "can't write there"),
         (tmp_path, "is a folder"),
+        (tmp_path / "lab.txt", "allowed: a name that ends in .duckdb"),
         (tmp_path / "lab.duckdb:2", f"give the file alone: {tmp_path / 'lab.duckdb'}"),
     ):
         before = path.read_bytes() if path.is_file() else None

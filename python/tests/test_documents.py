@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from drivelab import cli
-from drivelab.compare import document as compare_document
-from drivelab.compare.pairing import Metric
+from drivelab.comparison import document as compare_document
+from drivelab.comparison.pairing import Metric
 from drivelab.procedures import PROCEDURES, document, group_name
 from drivelab.served import faults
 

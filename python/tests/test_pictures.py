@@ -8,6 +8,7 @@ from pathlib import Path
 import example_pictures
 import pictures
 import pytest
+import screenshots
 
 from drivelab.figures import drift, plot
 
@@ -15,8 +16,9 @@ DOCUMENTS = [pictures.ROOT / "README.md", *sorted((pictures.ROOT / "docs").rglob
 DRAWN = {
     example_pictures.PICTURES / f"{example.stem}.png" for example in example_pictures.drawing()
 }
-MADE = {pictures.REPORT, pictures.ROOT / "docs" / "figures.svg", *DRAWN}
-"""Every picture, each made by a command: `make pictures`, `make figures`."""
+SCREENS = {screenshots.FOLDER / f"{screen.name}.png" for screen in screenshots.SCREENS}
+MADE = {pictures.REPORT, pictures.ROOT / "docs" / "figures.svg", *DRAWN, *SCREENS}
+"""Every picture, each made by a command: `make pictures`, `make figures`, `make screenshots`."""
 
 
 def test_every_picture_is_made_by_a_command_and_shown_somewhere() -> None:

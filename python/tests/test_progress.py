@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import sys
 import threading
+import types
+from typing import Any
 
 import pytest
 
@@ -82,4 +85,47 @@ def test_a_log_hears_how_many_tests_are_done(
 def test_short_work_says_nothing_to_a_log(capsys: pytest.CaptureFixture[str]) -> None:
     with Bar(1.0) as bar:
         bar.show([TaskProgress("a", is_test=True)])
+    assert capsys.readouterr().err == ""
+
+
+class Handle:
+    """What IPython's `display` gives: a place whose content can be changed."""
+
+    def __init__(self, shown: list[str]) -> None:
+        self._shown = shown
+
+    def update(self, content: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        self._shown[-1] = content["text/plain"]
+
+
+@pytest.mark.parametrize("kernel", [object(), None], ids=["notebook", "terminal"])
+def test_a_notebook_has_one_line_that_changes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kernel: object
+) -> None:
+    shown: list[str] = []
+
+    def display(content: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
+        assert raw and display_id  # noqa: PT018
+        shown.append(content["text/plain"])
+        return Handle(shown)
+
+    ipython: Any = types.ModuleType("IPython")
+    ipython.get_ipython = lambda: types.SimpleNamespace(kernel=kernel)
+    ipython.display = types.SimpleNamespace(display=display)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    for name in ("NOTEBOOK_FIRST_S", "NOTEBOOK_LINE_S"):
+        monkeypatch.setattr(progress, name, 0.0)
+    task = TaskProgress("half", is_test=True)
+    with Bar(2.0) as bar:
+        task.add(0.5)
+        bar.show([task])
+        if kernel is not None:
+            assert shown == ["25 % done, 0 of 1 tests; about 0 s left | half"]
+        task.add(0.5)
+        bar.show([task])
+    assert shown == ([] if kernel is None else ["took about 0 s"])
+    with Bar(1.0, shown=False) as bar:
+        bar.show([task])
+    assert len(shown) == (kernel is not None)
     assert capsys.readouterr().err == ""

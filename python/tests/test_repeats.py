@@ -14,7 +14,7 @@ import pytest
 from small import MODEL_NAME, SETS
 
 from drivelab import cli, repeats
-from drivelab.compare import Source, compare
+from drivelab.comparison import Source, compare
 from drivelab.quantities import repeat_seeds
 from drivelab.report.findings import findings
 from drivelab.report.quantities import NBSP

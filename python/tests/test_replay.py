@@ -118,10 +118,20 @@ def test_what_was_recorded_stands_beside_it(
 def test_pacing_says_how_long_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     arrival = replay(capsys, tmp_path, MQSIM)["replay"]["duration_s"]
     capped = replay(capsys, tmp_path, MQSIM, "--pacing", "capped", "--idle-cap", "10ms")
+    assert capped["gaps_cut"] == {"count": 1, "left_out_s": pytest.approx(0.89)}
     closed = replay(capsys, tmp_path, MQSIM, "--pacing", "closed")["replay"]["duration_s"]
     assert arrival == pytest.approx(0.9025, abs=0.001)
     assert capped["replay"]["duration_s"] == pytest.approx(0.0125, abs=0.001)
     assert closed < 0.001
+    path = tmp_path / "recorded"
+    words = ["replay", str(path), "--drive", MODEL_NAME, *SETS]
+    assert cli.run([*words, "--pacing", "capped"]) == 0
+    said = (
+        "gaps between arrivals longer than 25 ms were cut to that (--idle-cap): 1 of them, 0.875 s"
+    )
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert cli.run(words) == 0
+    assert "were cut" not in capsys.readouterr().out
 
 
 def test_one_device_of_several(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

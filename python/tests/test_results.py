@@ -112,7 +112,7 @@ DRIVE = {
 
 
 def test_a_series_says_what_the_drive_did_in_each_whole_interval() -> None:
-    assert results._series(REPORT, DRIVE) == {
+    assert results.series_record(REPORT, DRIVE) == {
         "interval_s": 1.0,
         "mib_per_s": [0.0390625, 0.0, 0.078125],
         "latency_max_us": [2.0, None, 4.0],
@@ -132,7 +132,7 @@ def test_what_nobody_measured_over_time_is_null() -> None:
     del bare["latency_p99_ns"]
     disk = DRIVE | {"free_blocks": None, "flash_program_bytes": None, "cleaning_ns": None}
     for drive in (None, DRIVE | {"interval_ns": 5}):
-        found = results._series(REPORT | {"series": bare}, drive)
+        found = results.series_record(REPORT | {"series": bare}, drive)
         assert [key for key, column in found.items() if column is None] == [
             "latency_p99_us",
             "write_amplification",
@@ -140,10 +140,10 @@ def test_what_nobody_measured_over_time_is_null() -> None:
             "free_blocks",
             "cleaning_share",
         ]
-    assert results._series(REPORT, DRIVE | {"outstanding_mean": [1.0]})["queue_depth_mean"] == [
-        *(1.0, None, None)
-    ]
-    found = results._series(REPORT, disk)
+    assert results.series_record(REPORT, DRIVE | {"outstanding_mean": [1.0]})[
+        "queue_depth_mean"
+    ] == [*(1.0, None, None)]
+    found = results.series_record(REPORT, disk)
     assert found["queue_depth_mean"] == [3.0, 0.0, 2.5]
     assert found["free_blocks"] is found["write_amplification"] is None
 
@@ -152,7 +152,7 @@ def test_tails_are_in_the_units_of_results() -> None:
     parts = dict.fromkeys(("queueing", "link", "firmware", "flash"), 1000.0)
     split = {f"{part}_ns": ns for part, ns in parts.items()} | {"cleaning_ns": 5e6}
     tail = {"share_of_requests": 0.001, "count": 7, "latency_ns_min": 4_000_000}
-    assert results._tails([tail | {"split_mean_ns": split}]) == [
+    assert results.tails_record([tail | {"split_mean_ns": split}]) == [
         {
             "share_of_requests": 0.001,
             "count": 7,
@@ -160,7 +160,7 @@ def test_tails_are_in_the_units_of_results() -> None:
             "split_mean_us": dict.fromkeys(parts, 1.0) | {"cleaning": 5000.0},
         }
     ]
-    assert results._tails(None) is None
+    assert results.tails_record(None) is None
 
 
 def test_json_is_strict() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -66,8 +68,19 @@ def test_descriptions_say_what_the_constants_are() -> None:
 
 def test_descriptions_say_what_was_done_in_place_of_a_secure_erase() -> None:
     for name, start in (("new", "trim of the whole export"), ("used", "new state (trim of")):
-        assert STATES[name].described("trim of the whole export").startswith(start)
-        assert STATES[name].described("secure erase of every block") == STATES[name].description
+        text = STATES[name].described("trim of the whole export", X25_M_BYTES)
+        assert text.startswith(start)
+        text = STATES[name].described("secure erase of every block", X25_M_BYTES)
+        assert text == STATES[name].description
+
+
+def test_what_is_said_to_be_copied_to_a_drive_is_what_is_copied() -> None:
+    """Of a 64th of a drive a report said 50 GB, more than forty times what it holds."""
+    for capacity_bytes in (X25_M_BYTES // 64, X25_M_BYTES, 2 * X25_M_BYTES):
+        text = STATES["used"].described("secure erase", capacity_bytes)
+        [said] = re.findall(r"image of ([\d.]+) (GB|MB)", text)
+        said_bytes = float(said[0]) * {"GB": 1e9, "MB": 1e6}[said[1]]
+        assert said_bytes == pytest.approx(image_requests(capacity_bytes, 1).byte_count, rel=0.01)
 
 
 def seeds(name: str) -> int:

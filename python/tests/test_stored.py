@@ -92,6 +92,16 @@ def test_export_writes_a_file_per_table_and_the_whole_document(folder: Path) -> 
     }
 
 
+def test_export_makes_the_folders_that_are_missing_for_tables_and_documents_alike(
+    folder: Path,
+) -> None:
+    new = folder / "new"
+    words = ["--csv", str(new / "tables"), "--json", str(new / "whole.json")]
+    assert cli.run(["export", str(folder), *words]) == 0
+    assert json.loads((new / "whole.json").read_text("utf-8")) == documents.review()
+    assert (new / "tables" / "measurements.csv").is_file()
+
+
 def test_parquet_files_are_the_tables_of_the_database(folder: Path) -> None:
     tables, path = folder / "parquet", folder / "lab.duckdb"
     assert cli.run(["export", str(folder), "--parquet", str(tables)]) == 0
@@ -127,7 +137,8 @@ def test_export_says_what_it_needs(folder: Path, capsys: pytest.CaptureFixture[s
     for words, message in (
         ([str(folder)], "--csv DIR, --parquet DIR, --json FILE or --database FILE.duckdb"),
         ([str(folder), "--csv", str(file)], "can't write there"),
-        ([str(folder), "--json", str(folder / "missing" / "x.json")], "can't write there"),
+        ([str(folder), "--json", str(file / "x.json")], "can't write there"),
+        ([str(folder), "--json", str(folder / "x.jsn")], 'ends in .json; did you mean ".json"?'),
         ([str(folder), "--run", "2", "--json", "-"], "counts with a database only"),
     ):
         assert cli.run(["export", *words]) == 2

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivelab import verdicts
-from drivelab.compare.page import delta
-from drivelab.compare.pairing import Metric
+from drivelab.comparison.page import delta
+from drivelab.comparison.pairing import Metric
 from drivelab.figures.comparison import judge
 from drivelab.figures.published import figures_by_id
 from drivelab.report import reading

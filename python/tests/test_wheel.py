@@ -84,6 +84,71 @@ def test_a_review_runs_from_the_wheel_alone(elsewhere: Path) -> None:
     )
 
 
+NOTEBOOK = """
+import json, sys, nbformat, nbclient
+cells = [
+    "import drivelab as dl\\ndrive = dl.Drive('intel-x25-m-g1-80gb', scale='1/8').prepare('used')",
+    "result = drive.run(dl.Job(rw='randwrite', bs='4k', iodepth=32, io_size='64m'))\\nresult",
+    "result.plot.latency()",
+    "result.summary.to_pandas().shape[0]",
+]
+notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+print(json.dumps([cell["outputs"] for cell in notebook["cells"]]))
+"""
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_progress_tables_and_pictures(elsewhere: Path) -> None:
+    done = run(elsewhere, "python", "-c", NOTEBOOK)
+    assert done.returncode == 0, done.stderr[-2000:]
+    preparing, table, chart, frame = json.loads(done.stdout)
+    # One line in its place, however often it was written; nothing on standard error.
+    [line] = preparing
+    assert line["data"]["text/plain"].startswith("took about ")
+    assert "write_amplification" in "".join(table[-1]["data"]["text/html"])
+    [drawn] = chart
+    assert any(kind.startswith("application/vnd.vegalite") for kind in drawn["data"])
+    assert len(drawn["data"]["image/png"]) > 10_000
+    assert frame[-1]["data"]["text/plain"] == "1"
+
+
+DASK = """
+from distributed import Client, LocalCluster
+import drivelab as dl
+def main():
+    drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
+    job = dl.Job(rw="randwrite", bs="4k", io_size="16m")
+    with LocalCluster(n_workers=1, dashboard_address=":0") as local, Client(local) as client:
+        study = dl.sweep(drive, {"job.iodepth": [1, 4]}, job=job, executor=client, progress=False)
+    print(study.frame().height, dl.__file__)
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.slow
+def test_a_sweep_on_dask_runs_from_the_wheel(elsewhere: Path) -> None:
+    (elsewhere / "sweep.py").write_text(DASK, encoding="utf-8")
+    done = run(elsewhere, "python", "sweep.py")
+    assert done.returncode == 0, done.stderr[-2000:]
+    count, place = done.stdout.split()
+    assert count == "2"
+    assert Path(place).is_relative_to(elsewhere)
+
+
+@pytest.mark.slow
+def test_the_wheel_names_its_extras_and_what_they_bring(elsewhere: Path) -> None:
+    words = "import importlib.metadata as m; print('\\n'.join(m.requires('drivelab')))"
+    told = run(elsewhere, "python", "-c", words).stdout.splitlines()
+    extras = [line.replace('"', "'") for line in told if "extra ==" in line]
+    brought = {(re.split(r"[<>= ;]", line)[0], line.split("'")[1]) for line in extras}
+    assert brought == {
+        *((name, "notebook") for name in ("ipykernel", "pandas", "pyarrow")),
+        *(("distributed", "dask"), ("xarray", "xarray")),
+    }
+
+
 @pytest.mark.slow
 def test_every_file_of_the_package_is_in_the_wheel(elsewhere: Path) -> None:
     [installed] = elsewhere.glob("lib/python*/site-packages/drivelab")

@@ -12,7 +12,7 @@ from typing import Any
 
 from drivelab import output
 from drivelab.charts import palette
-from drivelab.errors import RequestError, nearest
+from drivelab.errors import RequestError
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 VERSION = "6.4"
@@ -102,14 +102,8 @@ class Chart:
 
         Raises RequestError for another format or a place that can't be written.
         """
-        place = output.writable_file(Path(path), "save()")
+        place = output.writable_file(Path(path), "save()", *(f".{kind}" for kind in FORMATS))
         kind = place.suffix.removeprefix(".").lower()
-        if kind not in FORMATS:
-            hint = nearest(kind, FORMATS)
-            raise RequestError(
-                f'save(): "{place.name}" has no known format{hint} '
-                f"Endings: {', '.join(f'.{each}' for each in FORMATS)}"
-            )
         content = self._drawn(kind, self.to_dict(theme))
         output.publish(place.parent, {place.name: lambda file: _write(file, content)})
         return place

@@ -18,6 +18,9 @@ FINE_DECADES = 2.7
 MARKS_MAX = 7
 """Most sizes that a log axis of bytes is marked with."""
 
+CROWDED_FROM = 5.0
+"""An axis of nines that is longer has no room for 0 % beside 50 %; where it begins is plain."""
+
 _STEPS = {
     "µs": ((1e6, "s"), (1e3, "ms"), (1, "µs"), (1e-3, "ns")),
     "B": ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B")),
@@ -99,6 +102,8 @@ class Scale:
             names = [f"abs(datum.value - {place:.4f}) < .01 ? '{at:g}%'"
                      for at, place in zip(NINES, places, strict=True)]  # fmt: skip
             if self.longest is not None:
+                if self.longest > CROWDED_FROM:
+                    places.remove(0.0)
                 places = [place for place in places if place < self.longest - 0.3]
                 places.append(self.longest)
                 names.append(f"datum.value == {self.longest} ? 'max'")

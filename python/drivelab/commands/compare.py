@@ -23,10 +23,10 @@ from drivelab import (
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, recording
-from drivelab.compare import Comparison, Source, compare
-from drivelab.compare.document import document as to_document
-from drivelab.compare.runs import as_review
-from drivelab.compare.sides import check_count
+from drivelab.comparison import Comparison, Source, compare
+from drivelab.comparison.document import document as to_document
+from drivelab.comparison.runs import as_review
+from drivelab.comparison.sides import check_count
 from drivelab.documents import to_json
 from drivelab.errors import RequestError
 
@@ -50,61 +50,65 @@ class Wanted:
     known: plugins.Known
 
 
+Sides = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SIDE...",
+        help="Models, which are reviewed now; results.json or folders of reviews; "
+        "FILE.duckdb:RUN. Of results of several models each is a side.",
+        autocompletion=completion.model_names,
+    ),
+]
+OutFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder for compare.html and compare.json.")
+]
+StateNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--states",
+        metavar="NAMES",
+        help="Only these states; as --tests.",
+        autocompletion=completion.state_names,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, max=2**63 - 1, help="Of the review; default: as stored, or 1."),
+]
+Repeat = Annotated[
+    int | None,
+    typer.Option(
+        "--repeat",
+        min=1,
+        max=1000,
+        metavar="N",
+        help="Review with N seeds: means with their 95 % interval; a difference within is "
+        "none. Default: as stored, or 1.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Compare what should not be compared.")]
+
+
 def compare_command(
-    sides: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SIDE...",
-            help="Models, which are reviewed now; results.json or folders of reviews; "
-            "FILE.duckdb:RUN. Of results of several models each is a side.",
-            autocompletion=completion.model_names,
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for compare.html and compare.json.")
-    ] = Path("comparison"),
+    sides: Sides,
+    out: OutFolder = Path("comparison"),
     tests: arguments.Tests = None,
     plugin: arguments.Plugins = None,
-    state_names: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--states",
-            metavar="NAMES",
-            help="Only these states; as --tests.",
-            autocompletion=completion.state_names,
-        ),
-    ] = None,
+    state_names: StateNames = None,
     quick: arguments.Quick = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed", min=0, max=2**63 - 1, help="Of the review; default: as stored, or 1."
-        ),
-    ] = None,
+    seed: Seed = None,
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
     workers: arguments.Workers = None,
     memory: arguments.Memory = None,
-    repeat: Annotated[
-        int | None,
-        typer.Option(
-            "--repeat",
-            min=1,
-            max=1000,
-            metavar="N",
-            help="Review with N seeds: means with their 95 % interval; a difference within is "
-            "none. Default: as stored, or 1.",
-        ),
-    ] = None,
+    repeat: Repeat = None,
     database_file: arguments.DatabaseFile = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Compare what should not be compared.")
-    ] = False,
+    force: Force = False,
     json: arguments.Json = False,
 ) -> None:
     """Compare drives side by side; write compare.html and compare.json."""
     # The report brings the plotting library, which takes a second to load.
-    from drivelab.compare import page
+    from drivelab.comparison import page
 
     chosen, wanted_states = arguments.split_names(tests), arguments.split_names(state_names)
     known = plugins.known(plugin or ())
@@ -257,7 +261,10 @@ def _plan(
     own = kept[0].document["drivelab"] if kept else {}
     seed = wanted.seed if wanted.seed is not None else int(own.get("seed", 1))
     quick = wanted.quick or own.get("quick") is True
-    measurements = {model.name: _measurements(model, kept, wanted, quick) for model in loaded}
+    span_bytes = own.get("span_bytes")
+    measurements = {
+        model.name: _measurements(model, kept, wanted, quick, span_bytes) for model in loaded
+    }
     plan = laboratory.Plan(
         models=loaded,
         measurements=measurements,
@@ -266,13 +273,18 @@ def _plan(
         quick=quick,
         workers=wanted.workers,
         memory_bytes=wanted.memory_bytes,
+        span_bytes=span_bytes,
     )
     laboratory.check(plan)
     return plan
 
 
 def _measurements(
-    model: models.Model, kept: Sequence[Source], wanted: Wanted, quick: bool
+    model: models.Model,
+    kept: Sequence[Source],
+    wanted: Wanted,
+    quick: bool,
+    span_bytes: int | None,
 ) -> list[laboratory.Measurement]:
     """What a review measures, or what was measured of the stored results, as long as they were."""
     unabridged = not quick and any(
@@ -286,6 +298,7 @@ def _measurements(
             printing.message,
             unabridged=unabridged,
             known=wanted.known,
+            span_bytes=span_bytes,
         )
     pairs = dict.fromkeys(
         (str(test["id"]), str(test["state"]))
@@ -293,7 +306,12 @@ def _measurements(
         for test in source.document["tests"]
     )
     return laboratory.same_measurements(
-        model, pairs, printing.message, unabridged=unabridged, known=wanted.known
+        model,
+        pairs,
+        printing.message,
+        unabridged=unabridged,
+        known=wanted.known,
+        span_bytes=span_bytes,
     )
 
 

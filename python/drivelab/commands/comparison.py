@@ -33,50 +33,57 @@ UNCOMPARED = {
 """Why published figures of these kinds aren't held against models."""
 
 
+OnlyModel = Annotated[
+    str | None,
+    typer.Option("--drive", metavar="MODEL", help="Only figures of this model's drive."),
+]
+ResultsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--results",
+        metavar="FILE",
+        help="Take a stored review instead: results.json, its folder, or FILE.duckdb:RUN.",
+    ),
+]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Tables for a document, in Markdown.")]
+WritePage = Annotated[
+    Path | None,
+    typer.Option(
+        "--write", metavar="FILE.md", help="Write a page with a plot; renew tables beside it."
+    ),
+]
+CheckPage = Annotated[
+    Path | None,
+    typer.Option(
+        "--check",
+        metavar="FILE.md",
+        help="Say which rows of a page that --write made are out of date: status 1 if any is.",
+    ),
+]
+OnlyIds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only", metavar="IDS", help="Only figures, orderings or statements, by kind or ID."
+    ),
+]
+Bindings = Annotated[
+    bool,
+    typer.Option(
+        "--bindings",
+        help="Vary what was chosen for published performance and keep which figures move: of "
+        "models that changed since, or of --drive.",
+    ),
+]
+
+
 def figures_command(
-    drive: Annotated[
-        str | None,
-        typer.Option("--drive", metavar="MODEL", help="Only figures of this model's drive."),
-    ] = None,
-    results_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--results",
-            metavar="FILE",
-            help="Take a stored review instead: results.json, its folder, or FILE.duckdb:RUN.",
-        ),
-    ] = None,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Tables for a document, in Markdown.")
-    ] = False,
-    write: Annotated[
-        Path | None,
-        typer.Option(
-            "--write", metavar="FILE.md", help="Write a page with a plot; renew tables beside it."
-        ),
-    ] = None,
-    check: Annotated[
-        Path | None,
-        typer.Option(
-            "--check",
-            metavar="FILE.md",
-            help="Say which rows of a page that --write made are out of date: status 1 if any is.",
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only", metavar="IDS", help="Only figures, orderings or statements, by kind or ID."
-        ),
-    ] = None,
-    bindings: Annotated[
-        bool,
-        typer.Option(
-            "--bindings",
-            help="Vary what was chosen for published performance and keep which figures move: of "
-            "models that changed since, or of --drive.",
-        ),
-    ] = False,
+    drive: OnlyModel = None,
+    results_file: ResultsFile = None,
+    markdown: Markdown = False,
+    write: WritePage = None,
+    check: CheckPage = None,
+    only: OnlyIds = None,
+    bindings: Bindings = False,
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
     workers: arguments.Workers = None,

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 
-from drivelab import arguments
+from drivelab import arguments, output
 from drivelab import example as worked
 from drivelab import model as models
 from drivelab.commands import printing
+from drivelab.errors import RequestError
 
 STYLES = {"valid": "black on green", "invalid": "white on red", "erased": "black on white"}
 
 
 def example(
-    seed: arguments.Seed = 1, sets: arguments.Settings = None, json: arguments.Json = False
+    seed: arguments.Seed = 1,
+    sets: arguments.Settings = None,
+    json: arguments.Json = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write it as a page to step through, one operation of the flash at a time.",
+        ),
+    ] = None,
 ) -> None:
     """Play the worked example: why a full drive writes slowly, and what spare area and TRIM do."""
+    if html is not None:
+        if json or sets or seed != 1:
+            raise RequestError("--html: goes without --json, --set and --seed")
+        _write_page(html)
+        return
     overrides = [models.split_override(text) for text in sets or ()]
     outcomes = [worked.play(scenario, overrides, seed) for scenario in worked.SCENARIOS]
     if json:
@@ -27,6 +45,16 @@ def example(
         return
     for outcome in outcomes:
         _print(outcome)
+
+
+def _write_page(file: Path) -> None:
+    from drivelab import lessons
+    from drivelab.lessons import page
+
+    output.writable_file(file, "--html")
+    text = page.html(lessons.record("five-pages"))
+    output.publish_files({file: lambda path: output.write_text(path, text)})
+    printing.message(f"Written: {file}")
 
 
 def _print(outcome: worked.Outcome) -> None:

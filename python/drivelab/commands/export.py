@@ -26,7 +26,7 @@ def runs(
     json: arguments.Json = False,
 ) -> None:
     """List the runs that a database holds."""
-    records = database.runs(file, "FILE")
+    records = database.runs(stored.file_of(file), "FILE")
     if json:
         printing.document(records)
         return
@@ -86,7 +86,9 @@ def export_command(
         database.check(into)
     printed = json == Path("-")
     if json is not None and not printed:
-        output.writable_file(json, "--json")
+        # Its folder is made as those of tables are, which it may be.
+        output.check_ending(json, "--json", ".json")
+        output.writable_folder(json.parent, "--json")
         if json.exists() and json.samefile(stored.file_of(path)):
             raise RequestError(f'--json "{json}": is what is exported; give another name')
     written: list[Path] = []

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import _engine, arguments, plugins, repeats, states, subject
+from drivelab import _engine, arguments, plugins, repeats, spans, states, subject
 from drivelab import model as models
 from drivelab.commands import fio_table, printing, real_drives, recording, run_files, until
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
@@ -49,6 +49,7 @@ def run(
     limit: until.Limit = None,
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
+    span: arguments.Span = None,
     database_file: arguments.DatabaseFile = None,
     request_log: run_files.RequestLog = None,
     timeline_file: run_files.TimelineFile = None,
@@ -64,13 +65,15 @@ def run(
     wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
     subject.check_wish([drive], wish, plan_only)
     recording.check(database_file)
+    span_bytes = spans.checked(span)
     settings = arguments.settings(sets, scale)
     found = subject.find(drive, [models.split_override(text) for text in settings], wish)
     printing.scale_remarks([found])
     wanted = states.find(state, known=plugins.known(plugin or ()).states)
     pattern = parse_data_pattern(data)
     seeds = repeat_seeds(seed, repeat)
-    capacity_bytes = found.user_capacity_bytes
+    spans.check_fits(found.name, found.user_capacity_bytes, span_bytes)
+    capacity_bytes = spans.bounded(found.user_capacity_bytes, span_bytes)
     workloads = [jobs.read_workload(job_file, capacity_bytes, of, data=pattern) for of in seeds]
     steady = until.steady(until_steady, round_time, limit)
     window = run_files.window(timeline_file, timeline_window, found)
@@ -78,17 +81,20 @@ def run(
     _check(found, workloads[0], asked, request_log)
     remark_trim(found, wanted)
     work = partial(groups.run, workloads[0], asked)
-    real_drives.show_plan(found, wanted, job_file.name, work, plan_only)
+    real_drives.show_plan(found, wanted, job_file.name, work, plan_only, repeat)
     if plan_only:
         return
     with subject.claimed([found]):
         parts = _measure(found, wanted, job_file.name, workloads, asked, seeds)
+    real_drives.remark_smart([found])
     words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
     words += [*arguments.plugin_words(plugin), "--data", data]
     words += until.words(until_steady, round_time, limit)
     words += run_files.words(request_log, timeline_file, timeline_window)
     words += [*real_drives.wish_words(size, buffered), *set_words(settings)]
-    own = _provenance(found, wanted, workloads[0], seed)
+    words += printing.option_words({"--span": span})
+    own = _provenance(found, wanted, workloads[0], seed) | {"span_bytes": span_bytes}
+    own |= real_drives.smart_of(found)
     own["command_line"] = printing.command_line(words, seed)
     if repeat > 1:
         own["command_line"] += f" --repeat {repeat}"

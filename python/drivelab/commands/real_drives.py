@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from drivelab import forecast
 from drivelab.commands import printing
@@ -25,12 +26,14 @@ def with_forecasts(plan: Plan, by_name: bool, plan_only: bool) -> Plan:
         if not isinstance(drive, RealDrive):
             continue
         wanted = plan.measurements[drive.name]
-        possible, refused = forecast.review_parts(drive, wanted, plan.seed, plan.quick)
+        possible, refused = forecast.review_parts(
+            drive, wanted, plan.seed, plan.quick, plan.span_bytes
+        )
         for item, error in refused.items():
             if by_name or not possible:
                 raise error
             printing.message(f"left out: {item.procedure.id}, {item.state.name}: {error}")
-        _show(drive, list(possible.values()), plan_only, plan.quick)
+        _show(drive, list(possible.values()), plan_only, plan.quick, plan.span_bytes)
         measurements[drive.name] = list(possible)
         weights[drive.name] = {item: part.weight for item, part in possible.items()}
     return replace(plan, measurements=measurements, weights=weights)
@@ -42,6 +45,7 @@ def show_plan(
     label: str,
     work: Callable[[Target, TaskProgress], object],
     plan_only: bool,
+    repeat: int = 1,
 ) -> None:
     """Prints the plan of one piece of work on a real drive; nothing for a model.
 
@@ -53,6 +57,25 @@ def show_plan(
             forecast.rehearsed(subject, label, work),
         ]
         _show(subject, parts, plan_only)
+        remark_repeat(repeat)
+
+
+def remark_repeat(repeat: int) -> None:
+    """Says that a plan is that of one repeat."""
+    if repeat > 1:
+        printing.message(f"--repeat {repeat}: all of this {repeat} times, states included")
+
+
+def remark_smart(drives: Sequence[Subject]) -> None:
+    """Says why real drives told nothing of themselves, once each."""
+    for drive in drives:
+        if isinstance(drive, RealDrive) and drive.smart.remark is not None:
+            printing.message(f"{drive.name}: {drive.smart.remark}")
+
+
+def smart_of(drive: Subject) -> dict[str, Any]:
+    """What the object `drivelab` of a run has of it; nothing for a model."""
+    return {"smart": drive.smart.record()} if isinstance(drive, RealDrive) else {}
 
 
 def wish_words(size: str | None, buffered: bool) -> list[str]:
@@ -61,10 +84,14 @@ def wish_words(size: str | None, buffered: bool) -> list[str]:
 
 
 def _show(
-    drive: RealDrive, parts: Sequence[forecast.Part], plan_only: bool, quick: bool = False
+    drive: RealDrive,
+    parts: Sequence[forecast.Part],
+    plan_only: bool,
+    quick: bool = False,
+    span_bytes: int | None = None,
 ) -> None:
     """To standard output if that is all that was asked for."""
-    text = forecast.plan_text(drive, parts, quick)
+    text = forecast.plan_text(drive, parts, quick, span_bytes)
     if plan_only and (loss := drive.place.loss):
         text += f"\n  {loss}, which would be lost: it takes --destroy {drive.place.name}"
     if plan_only:

@@ -13,6 +13,7 @@ from drivelab import (
     output,
     plugins,
     rounds,
+    spans,
     states,
     subject,
     traces,
@@ -20,7 +21,14 @@ from drivelab import (
 )
 from drivelab import model as models
 from drivelab import replay as laboratory
-from drivelab.commands import printing, real_drives, recording, run_files, trace_arguments
+from drivelab.commands import (
+    printing,
+    real_drives,
+    recording,
+    replay_table,
+    run_files,
+    trace_arguments,
+)
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
@@ -29,8 +37,8 @@ from drivelab.fio.units import time_ns
 from drivelab.lab.trace import IDLE_CAP
 from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
-from drivelab.quantities import bytes_text, derive_seed
-from drivelab.results import model_result, state_origin, unmapped_note
+from drivelab.quantities import derive_seed
+from drivelab.results import model_result, state_origin
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
 from drivelab.targets.engine import Columns
@@ -94,6 +102,7 @@ def replay(
     seed: arguments.Seed = 1,
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
+    span: arguments.Span = None,
     database_file: arguments.DatabaseFile = None,
     request_log: run_files.RequestLog = None,
     json: arguments.Json = False,
@@ -105,6 +114,7 @@ def replay(
     """Replay a recorded block trace on a drive: rates, disk-busy time, latency, lateness."""
     watch = Stopwatch()
     recording.check(database_file)
+    span_bytes = spans.checked(span)
     file = trace_arguments.trace_file(trace_file, format_name, time_unit, arrival_event, device)
     arguments.one_of("--out-of-range", beyond, traces.BEYOND)
     wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
@@ -123,7 +133,7 @@ def replay(
     wanted = states.find(state, known=plugins.known(plugin or ()).states)
     run_files.check_request_log(request_log, isinstance(found, RealDrive))
     remark_trim(found, wanted)
-    trace = _read(file, found, beyond)
+    trace = _read(file, found, beyond, span_bytes)
     goal = _goal(repeat, until_steady, found, trace)
     real_drives.show_plan(
         found, wanted, trace_file.name, partial(_rehearsed, job, trace, goal), plan_only
@@ -132,6 +142,7 @@ def replay(
         return
     with subject.claimed([found]):
         reports, columns = _measure(found, wanted, job, trace, goal, seed, request_log is not None)
+    real_drives.remark_smart([found])
     for report in reports:
         laboratory.check_conservation(trace.requests, report)
     options = {
@@ -144,6 +155,7 @@ def replay(
         "--repeat": repeat,
         "--out-of-range": beyond,
         "--data": data,
+        "--span": span,
         "--request-log": request_log,
     }
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
@@ -151,19 +163,22 @@ def replay(
     words += [*arguments.plugin_words(plugin), *real_drives.wish_words(size, buffered)]
     command_line = printing.command_line([*words, *set_words(settings)], seed)
     document = {
-        "drivelab": _provenance(found, wanted, pacing, job, seed, command_line),
+        "drivelab": _provenance(found, wanted, pacing, job, seed, command_line)
+        | {"span_bytes": span_bytes}
+        | real_drives.smart_of(found),
         "trace": trace.record(),
+        "gaps_cut": laboratory.gaps_cut(trace.requests, _cap_ns(job)),
         "replay": laboratory.replay_result(reports[-1]),
         **_of_rounds(reports, trace, found, goal),
         "wall_s": watch.seconds(),
     }
     recorded = Recorded(REPLAY, document, [model_result(found)])
-    writers = run_files.of_replay(columns, reports[-1]["start_ns"], job.name, request_log)
+    writers = run_files.of_replay(columns, job.name, request_log)
     with recording.recorded(database_file, recorded, partial(output.publish_files, writers)):
         if json:
             printing.document(document)
         else:
-            _print(document)
+            replay_table.show(document)
 
 
 def _provenance(
@@ -180,17 +195,25 @@ def _provenance(
         **({"state_from": found} if (found := state_origin(state)) else {}),
         "pacing": pacing,
         "queue_depth": job.queue_depth if pacing == "closed" else None,
-        "idle_cap_ns": job.source.idle_cap_ns
-        if isinstance(job.source, workload.Recorded)
-        else None,
+        "idle_cap_ns": _cap_ns(job),
         "data": job.data.model_dump(),
     }
 
 
-def _read(file: traces.TraceFile, drive: Subject, beyond: str) -> traces.Trace:
+def _cap_ns(job: Job) -> int | None:
+    """The longest gap between arrivals, with `--pacing capped`."""
+    return job.source.idle_cap_ns if isinstance(job.source, workload.Recorded) else None
+
+
+def _read(
+    file: traces.TraceFile, drive: Subject, beyond: str, span_bytes: int | None
+) -> traces.Trace:
+    """The trace as it fits the drive, or what is used of it."""
+    spans.check_fits(drive.name, drive.user_capacity_bytes, span_bytes)
+    used_bytes = spans.bounded(drive.user_capacity_bytes, span_bytes)
     return run_alone(
         f"reading {file.path.name}",
-        lambda progress: traces.read_trace(file, progress, drive.user_capacity_bytes, beyond),
+        lambda progress: traces.read_trace(file, progress, used_bytes, beyond),
     )
 
 
@@ -274,103 +297,3 @@ def _idle_cap_ns(text: str | None, pacing: str) -> int:
         return time_ns(IDLE_CAP if text is None else text)
     except ValueError as error:
         raise RequestError(f'--idle-cap "{text}": expected {error}') from None
-
-
-def _print(document: dict[str, Any]) -> None:
-    measured, trace = document["replay"], document["trace"]
-    number = printing.number
-    lines = [
-        f"{trace['file']} ({trace['format']}, {trace['requests']} requests) took "
-        f"{number(measured['duration_s'])} s: {number(measured['iops'])} IOPS, "
-        f"{number(measured['mb_per_s'])} MB/s ({number(measured['mib_per_s'])} MiB/s)",
-    ]
-    if measured["busy_s"] is not None:
-        lines.append(
-            f"disk busy {number(measured['busy_s'])} s: {number(measured['mb_per_busy_s'])} MB/s "
-            f"({number(measured['mib_per_busy_s'])} MiB/s) while busy"
-        )
-    if len(trace["devices"]) > 1:
-        lines.append(
-            f"requests of {len(trace['devices'])} devices as if they were one drive's; "
-            "--device chooses one"
-        )
-    if trace["dropped"]:
-        lines.append(f"{trace['dropped']} requests without a response or data were left out")
-    out = printing.console()
-    if "rounds" in document:
-        _print_rounds(document["rounds"], trace["duration_s"])
-    for line in lines:
-        out.print(line, markup=False)
-    _print_directions(document)
-    if inside := printing.inside_text(measured):
-        out.print(inside, markup=False)
-    if note := unmapped_note(measured["unmapped_read_share"]):
-        out.print(note, markup=False)
-
-
-SHOWN_ROUNDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-"""Rounds of the table, and the last ones."""
-
-
-def _print_rounds(found: dict[str, Any], recorded_s: float) -> None:
-    """A row for some of the rounds, what they came to, and what a year of it does."""
-    number = printing.number
-    columns = ("round", "s", "MiB/s", "WA", "erases", "longest write ms")
-    rows = []
-    for index, item in enumerate(found["each"], start=1):
-        if index not in SHOWN_ROUNDS and index <= found["count"] - rounds.WINDOW:
-            continue
-        longest = item["write_latency_max_us"]
-        cells = [item["duration_s"], item["mib_per_s"], item["write_amplification"]]
-        cells += [item["erases"], None if longest is None else longest / 1000]
-        rows.append((str(index), *(number(value) for value in cells)))
-    printing.table(columns, rows, columns)
-    out = printing.console()
-    word = "steady" if found["steady"] else "not steady"
-    out.print(f"{found['count']} rounds, {word} ({rounds.STEADY_TEXT})", markup=False)
-    if worn := found["year"]:
-        life = ""
-        if worn["endurance_cycles"]:
-            years = worn["worn_out_after_years"]
-            when = (
-                "not worn, as these rounds wrote nothing to flash"
-                if years is None
-                else f"worn out after {number(years, 3)} years"
-            )
-            life = f", which stands {worn['endurance_cycles']}: {when}"
-        out.print(
-            f"a year of it, {number(recorded_s)} s a round: the host writes "
-            f"{bytes_text(worn['host_write_bytes'])}, the flash "
-            f"{bytes_text(worn['flash_write_bytes'])}: {number(worn['cycles'], 3)} cycles of "
-            f"each block{life}",
-            markup=False,
-        )
-    out.print("\nThe last round:", markup=False)
-
-
-def _print_directions(document: dict[str, Any]) -> None:
-    """One row per direction, one more for what was recorded, where the trace tells it."""
-    rate_columns = ("requests", "MB/s", "MiB/s", "IOPS", "busy s")
-    time_columns = ("mean ms", "50 % ms", "99 % ms", "99.99 % ms", "max ms", "late ms", "latest ms")
-    rows = []
-    for direction in laboratory.DIRECTIONS:
-        part = document["replay"][direction]
-        if not part["ios"]:
-            continue
-        rates = [part[key] for key in ("mb_per_s", "mib_per_s", "iops", "busy_s")]
-        times = [part["latency_us"][key] for key in ("mean", "p50", "p99", "p99_99", "max")]
-        late = part["lateness_ms"] or {}
-        values = [*rates, *_in_ms(times), late.get("mean"), late.get("max")]
-        rows.append((direction, str(part["ios"]), *(printing.number(value) for value in values)))
-        recorded = document["trace"][direction]["recorded_latency_us"]
-        if recorded:
-            times = [recorded["mean"], recorded["p50"], recorded["p99"], None, recorded["max"]]
-            values = [None] * 4 + _in_ms(times) + [None] * 2
-            cells = (printing.number(value) for value in values)
-            rows.append(("  as recorded", str(recorded["count"]), *cells))
-    numbers = (*rate_columns, *time_columns)
-    printing.table(("", *numbers), rows, numbers)
-
-
-def _in_ms(times_us: list[float | None]) -> list[float | None]:
-    return [None if us is None else us / 1000 for us in times_us]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, completion, database, output, plugins, repeats, subject
+from drivelab import arguments, completion, database, output, plugins, repeats, spans, subject
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, real_drives, recording
@@ -16,36 +16,39 @@ from drivelab.errors import RequestError
 from drivelab.results import STREAM, to_json, unmapped_note
 from drivelab.targets.fio import Wish
 
+StateNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--states",
+        metavar="NAMES",
+        help="Run the tests in these states instead of their own; as --tests.",
+        autocompletion=completion.state_names,
+    ),
+]
+Every = Annotated[bool, typer.Option("--all", help="Review all models that come with drivelab.")]
+Unabridged = Annotated[
+    bool,
+    typer.Option(
+        "--unabridged",
+        help="Standard tests at full length, studies of large drives at all points.",
+    ),
+]
+
 
 def review(
     names: arguments.OptionalModelNames = None,
     out: arguments.OutFolder = Path("review"),
     tests: arguments.Tests = None,
-    state_names: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--states",
-            metavar="NAMES",
-            help="Run the tests in these states instead of their own; as --tests.",
-            autocompletion=completion.state_names,
-        ),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Review all models that come with drivelab.")
-    ] = False,
+    state_names: StateNames = None,
+    every: Every = False,
     quick: arguments.Quick = False,
-    unabridged: Annotated[
-        bool,
-        typer.Option(
-            "--unabridged",
-            help="Standard tests at full length, studies of large drives at all points.",
-        ),
-    ] = False,
+    unabridged: Unabridged = False,
     plugin: arguments.Plugins = None,
     seed: arguments.Seed = 1,
     repeat: arguments.Repeat = 1,
     sets: arguments.Settings = None,
     scale: arguments.Scale = None,
+    span: arguments.Span = None,
     workers: arguments.Workers = None,
     memory: arguments.Memory = None,
     database_file: arguments.DatabaseFile = None,
@@ -57,6 +60,7 @@ def review(
 ) -> None:
     """Review models new and used; write report.html, results.json and results.duckdb."""
     lengths = _lengths(quick, unabridged)
+    span_bytes = spans.checked(span)
     settings = arguments.settings(sets, scale)
     overrides = [models.split_override(text) for text in settings]
     chosen, wanted = arguments.split_names(tests), arguments.split_names(state_names)
@@ -71,11 +75,18 @@ def review(
     words = _command_words(names or [], every, settings, chosen, wanted, lengths)
     words += [*arguments.plugin_words(plugin), *real_drives.wish_words(size, buffered)]
     words += ["--repeat", str(repeat)] if repeat > 1 else []
+    words += printing.option_words({"--span": span})
     plan = laboratory.Plan(
         models=loaded,
         measurements={
             model.name: laboratory.plan_measurements(
-                model, chosen, wanted, printing.message, unabridged=unabridged, known=known
+                model,
+                chosen,
+                wanted,
+                printing.message,
+                unabridged=unabridged,
+                known=known,
+                span_bytes=span_bytes,
             )
             for model in loaded
         },
@@ -84,11 +95,12 @@ def review(
         quick=quick,
         workers=arguments.worker_count(workers),
         memory_bytes=arguments.memory_bytes(memory),
+        span_bytes=span_bytes,
     )
     laboratory.check(plan)
     plan = real_drives.with_forecasts(plan, bool(chosen), plan_only)
-    if repeat > 1 and plan.weights:
-        printing.message(f"--repeat {repeat}: all of this {repeat} times, states included")
+    if plan.weights:
+        real_drives.remark_repeat(repeat)
     if plan_only:
         return
     folder = output.writable_folder(out)
@@ -97,6 +109,7 @@ def review(
         if (folder / "results.json").exists():
             printing.message(f"{folder}: the results there will be replaced")
         results = repeats.review(plan, repeat)
+        real_drives.remark_smart(loaded)
         written = publish(results, folder)
     with recording.recorded(database_file, database.Recorded.review(results)):
         if json:

@@ -58,8 +58,7 @@ def check_request_log(path: Path | None, real: bool) -> None:
     if path is None:
         return
     option = "--request-log"
-    if path.suffix != ".parquet":
-        raise RequestError(f'{option} "{path}": allowed: a name that ends in .parquet')
+    output.check_ending(path, option, ".parquet")
     if real:
         raise RequestError(
             f"{option}: a real drive's requests have no parts; write_lat_log in a job file has "
@@ -74,8 +73,7 @@ def window(path: Path | None, text: str | None, drive: Subject) -> Window | None
         if text is not None:
             raise RequestError(f"--timeline-window {text}: counts with --timeline only")
         return None
-    if path.suffix != ".json":
-        raise RequestError(f'--timeline "{path}": allowed: a name that ends in .json')
+    output.check_ending(path, "--timeline", ".json")
     if drive.is_disk or isinstance(drive, RealDrive):
         what = "a hard disk has no dies" if drive.is_disk else "a real drive doesn't tell"
         raise RequestError(f"--timeline: {what}")
@@ -134,16 +132,14 @@ def _timeline(workload: Workload, run: GroupRun) -> Timeline | None:
         return None
     start_ns = run.report["start_ns"]
     names = told_apart([job.name for job in workload.groups[-1]])
-    return run.recording.timeline(_log_table(run.columns, start_ns, names), start_ns)
+    return run.recording.timeline(_log_table(run.columns, names), start_ns)
 
 
-def of_replay(
-    columns: Mapping[str, Any] | None, start_ns: int, name: str, request_log: Path | None
-) -> Writers:
+def of_replay(columns: Mapping[str, Any] | None, name: str, request_log: Path | None) -> Writers:
     """What writes the request log of a trace's last round, if one is wanted."""
     if request_log is None or columns is None:
         return {}
-    return {request_log: partial(_write_table, partial(_log_table, columns, start_ns, [name]))}
+    return {request_log: partial(_write_table, partial(_log_table, columns, [name]))}
 
 
 def _log_texts(job: FioJob, index: int, run: GroupRun) -> dict[str, str]:
@@ -157,7 +153,7 @@ def _log_texts(job: FioJob, index: int, run: GroupRun) -> dict[str, str]:
     from drivelab.fio import log_files
 
     assert run.columns is not None
-    start_ns = run.report["start_ns"] + job.job.start_ns + job.job.ramp_ns
+    start_ns = job.job.start_ns + job.job.ramp_ns
     end_ns = start_ns + measured["runtime_ns"]
     return log_files.texts(job.logs, run.columns, index, start_ns, end_ns)
 
@@ -173,15 +169,17 @@ def _requests(workload: Workload, runs: Sequence[GroupRun]) -> pl.DataFrame:
     for group, run in zip(workload.groups, runs, strict=True):
         columns = dict(run.columns or {})
         columns["job"] = columns["job"] + np.uint32(first)
-        frames.append(_log_table(columns, start_ns, names))
+        later_ns = run.report["start_ns"] - start_ns
+        times = pl.col("issued_ns", "submitted_ns", "completed_ns") + later_ns
+        frames.append(_log_table(columns, names).with_columns(times))
         first += len(group)
     return pl.concat(frames)
 
 
-def _log_table(columns: Mapping[str, Any], start_ns: int, names: Sequence[str]) -> pl.DataFrame:
+def _log_table(columns: Mapping[str, Any], names: Sequence[str]) -> pl.DataFrame:
     from drivelab.lab.requests import log_table
 
-    return log_table(columns, start_ns, names)
+    return log_table(columns, names)
 
 
 def _write_table(table: Callable[[], pl.DataFrame], path: Path) -> None:

@@ -75,62 +75,68 @@ def create(
     )
 
 
+Listen = Annotated[
+    str | None,
+    typer.Option(
+        "--listen",
+        metavar="ADDRESS",
+        help="unix:PATH, HOST:PORT, or PORT on 127.0.0.1; default: unix:IMAGE.sock.",
+    ),
+]
+ClockText = Annotated[
+    str,
+    typer.Option(
+        "--clock",
+        metavar="CLOCK",
+        help="real: latencies of the model; instant: none; or a scale, e.g. 2 for twice as fast.",
+    ),
+]
+ExportName = Annotated[
+    str, typer.Option("--name", metavar="EXPORT", help="Name of the export; default: none.")
+]
+ControlSocket = Annotated[
+    Path | None,
+    typer.Option(
+        "--control",
+        metavar="PATH",
+        help="Socket for `smart` and `fault`; default: IMAGE.control.",
+    ),
+]
+FaultPlan = Annotated[
+    Path | None,
+    typer.Option("--faults", metavar="PLAN.toml", help="Faults to inject, with their seed."),
+]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Refuse writes, trims and zeroing.")]
+Sync = Annotated[
+    bool,
+    typer.Option(
+        "--sync",
+        help="A flush also reaches the disk that holds the image: promises hold when this "
+        "machine loses power, too.",
+    ),
+]
+RecordFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        metavar="TRACE",
+        help="New file for what clients ask for, as an iolog that `replay` reads.",
+    ),
+]
+Stdio = Annotated[bool, typer.Option("--stdio", help="One session over standard input and output.")]
+
+
 def serve(
     path: arguments.ImageFile,
-    listen: Annotated[
-        str | None,
-        typer.Option(
-            "--listen",
-            metavar="ADDRESS",
-            help="unix:PATH, HOST:PORT, or PORT on 127.0.0.1; default: unix:IMAGE.sock.",
-        ),
-    ] = None,
-    clock_text: Annotated[
-        str,
-        typer.Option(
-            "--clock",
-            metavar="CLOCK",
-            help="real: latencies of the model; instant: none; or a scale, e.g. 2 for twice as "
-            "fast.",
-        ),
-    ] = clock.REAL,
-    name: Annotated[
-        str, typer.Option("--name", metavar="EXPORT", help="Name of the export; default: none.")
-    ] = "",
-    control: Annotated[
-        Path | None,
-        typer.Option(
-            "--control",
-            metavar="PATH",
-            help="Socket for `smart` and `fault`; default: IMAGE.control.",
-        ),
-    ] = None,
-    plan_file: Annotated[
-        Path | None,
-        typer.Option("--faults", metavar="PLAN.toml", help="Faults to inject, with their seed."),
-    ] = None,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Refuse writes, trims and zeroing.")
-    ] = False,
-    sync: Annotated[
-        bool,
-        typer.Option(
-            "--sync",
-            help="A flush also reaches the disk that holds the image: promises hold when this "
-            "machine loses power, too.",
-        ),
-    ] = False,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            "--record",
-            metavar="TRACE",
-            help="New file for what clients ask for, as an iolog that `replay` reads.",
-        ),
-    ] = None,
-    stdio: Annotated[
-        bool, typer.Option("--stdio", help="One session over standard input and output.")
-    ] = False,
+    listen: Listen = None,
+    clock_text: ClockText = clock.REAL,
+    name: ExportName = "",
+    control: ControlSocket = None,
+    plan_file: FaultPlan = None,
+    read_only: ReadOnly = False,
+    sync: Sync = False,
+    record: RecordFile = None,
+    stdio: Stdio = False,
 ) -> None:
     """Serve a drive as a block device over NBD, until Ctrl-C or SIGTERM."""
     image.existing(path)

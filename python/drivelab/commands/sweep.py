@@ -11,59 +11,67 @@ from drivelab import arguments, output
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 
+SweepFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SWEEP.toml",
+        help="drive, [job] with fio's options, what is varied ([grid], [[points]], [samples]), "
+        "and optionally scale, state, seed, repeats, [set].",
+    ),
+]
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        metavar="PLACE",
+        help="Folder, or file NAME.duckdb, where every result stays as soon as it is there: "
+        "the same command goes on where it was stopped.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        max=64,
+        help="Processes; default: as processors, as far as the drives fit into a quarter of "
+        "the memory.",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Measure on a cluster: the address of its Dask scheduler, e.g. tcp://10.0.0.1:8786.",
+    ),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="K/N",
+        help="Only part K of N, for queues of batch jobs; `drivelab merge` joins their stores.",
+    ),
+]
+CsvFile = Annotated[
+    Path | None,
+    typer.Option("--csv", metavar="FILE", help="File for the table with all columns."),
+]
+HtmlFile = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="File for a page that says what moves what."),
+]
+
 
 def sweep(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SWEEP.toml",
-            help="drive, [job] with fio's options, what is varied ([grid], [[points]], [samples]), "
-            "and optionally scale, state, seed, repeats, [set].",
-        ),
-    ],
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            "--store",
-            metavar="PLACE",
-            help="Folder, or file NAME.duckdb, where every result stays as soon as it is there: "
-            "the same command goes on where it was stopped.",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            min=1,
-            max=64,
-            help="Processes; default: as processors, as far as the drives fit into a quarter of "
-            "the memory.",
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Measure on a cluster: the address of its Dask scheduler, e.g. tcp://10.0.0.1:8786.",
-        ),
-    ] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            "--shard",
-            metavar="K/N",
-            help="Only part K of N, for queues of batch jobs; `drivelab merge` joins their stores.",
-        ),
-    ] = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="File for the table with all columns."),
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="File for a page that says what moves what."),
-    ] = None,
+    file: SweepFile,
+    store: Store = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    shard: Shard = None,
+    csv: CsvFile = None,
+    html: HtmlFile = None,
     json: arguments.Json = False,
 ) -> None:
     """Measure a job for every combination of parameters, states and options."""
@@ -73,9 +81,9 @@ def sweep(
     from drivelab.lab.sweep import sweep as run
 
     if csv is not None:
-        output.writable_file(csv, "--csv")
+        output.writable_file(csv, "--csv", ".csv")
     if html is not None:
-        output.writable_file(html, "--html")
+        output.writable_file(html, "--html", *output.HTML)
     wanted = sweep_file.read(file)
     if html is not None and not varied(wanted.grid, wanted.points).keys:
         raise RequestError(f'--html "{html}": nothing is varied but seeds')
@@ -95,14 +103,14 @@ def sweep(
     if csv is not None:
         output.publish(csv.parent, {csv.name: lambda place: frame.write_csv(place)})
         printing.message(f"Written: {csv}")
-    # Of several models no one is meant.
-    before = "" if MODEL in study.keys else f"{wanted.drive.name}: "
+    # Of several models none is meant: the points name theirs.
+    model = None if MODEL in study.keys else wanted.drive.name
     for note in study.notes:
-        printing.message(before + note)
+        printing.message(note if model is None else f"{model}: {note}")
     if html is not None:
         printing.message(f"Written: {study.report(html)}")
     if json:
-        own = {"model": wanted.drive.name, "varied": list(study.keys), "notes": study.notes}
+        own = {"model": model, "varied": list(study.keys), "notes": study.notes}
         printing.document(own | {"points": frame.to_dicts()})
     else:
         _print(

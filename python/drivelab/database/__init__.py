@@ -38,8 +38,12 @@ __all__ = [
     "append",
     "check",
     "fill",
+    "opened",
     "read",
     "runs",
+    "span_sql",
+    "tests",
+    "turn",
     "write",
     "written",
 ]
@@ -108,10 +112,11 @@ def check(path: Path, option: str = "--database") -> None:
             f'{option} "{path}": a run is added under the next free number; give the file alone: '
             f"{path.with_name(file + SUFFIX)}"
         )
-    output.writable_file(path, option)
-    with _turn(path, option):
+    # By its ending it is known again. What is there is looked into.
+    output.writable_file(path, option, *([] if path.exists() else [SUFFIX]))
+    with turn(path, option):
         if path.exists():
-            with _opened(path, option, read_only=False):
+            with opened(path, option, read_only=False):
                 pass
 
 
@@ -124,7 +129,7 @@ def append(path: Path, run: Recorded, option: str = "--database") -> int:
     """
     output.writable_file(path, option)
     try:
-        with _turn(path, option):
+        with turn(path, option):
             return _append(path, run, option)
     except BusyError as error:
         raise WorkError(f"{error}; this run is not recorded") from None
@@ -136,7 +141,7 @@ def _append(path: Path, run: Recorded, option: str) -> int:
         real = path.resolve()
         output.publish(real.parent, {real.name: lambda place: write(run, place)})
         return 1
-    with written(path), _opened(path, option, read_only=False) as connection:
+    with written(path), opened(path, option, read_only=False) as connection:
         connection.begin()
         if not _tables(connection):
             _create(connection)
@@ -146,7 +151,7 @@ def _append(path: Path, run: Recorded, option: str) -> int:
 
 
 @contextlib.contextmanager
-def _turn(path: Path, option: str) -> Iterator[None]:
+def turn(path: Path, option: str) -> Iterator[None]:
     """Holds off all others that would write to a file; raises BusyError after WAIT_S."""
     # Two names of one file are one file.
     real = path.resolve()
@@ -167,7 +172,7 @@ def _turn(path: Path, option: str) -> Iterator[None]:
 
 def runs(path: Path, option: str) -> list[Record]:
     """Every run of a file, the oldest first: columns of `runs`, and `models` and `tests`."""
-    with _opened(path, option) as connection:
+    with opened(path, option) as connection:
         found = connection.execute(
             "SELECT r.*,"
             " (SELECT list(model ORDER BY model) FROM models WHERE run_id = r.run_id) AS models,"
@@ -179,6 +184,45 @@ def runs(path: Path, option: str) -> list[Record]:
     return [record | {"models": record["models"] or []} for record in records]
 
 
+def tests(path: Path, option: str) -> list[Record]:
+    """Every drive of every run, the oldest first, with the tests that it has.
+
+    `tests` are objects of `test` and `state`; `scale` is its divisor, None at full size; `changed`
+    whether a parameter was set for the run;
+    `unabridged` whether tests ran at their full length; `span_bytes` what of the drive was used,
+    None for all of it; `alone` whether its numbers are means of
+    repeats, so that the run goes together with no other.
+    """
+    with opened(path, option) as connection:
+        span = span_sql(connection)
+        found = connection.execute(
+            f"SELECT r.run_id, kind, {span} AS span_bytes, r.command_line, r.seed,"
+            " r.quick, r.engine_version, r.wall_s, m.model, m.title, m.hash,"
+            " (SELECT number FROM parameters p WHERE p.run_id = m.run_id AND p.model = m.model"
+            "  AND key = 'scale_divisor') AS scale,"
+            " EXISTS (FROM parameters p WHERE p.run_id = m.run_id AND p.model = m.model"
+            "  AND source = 'command line' AND key <> 'scale_divisor') AS changed,"
+            # Documents know it, too, but are megabytes.
+            " r.command_line LIKE '% --unabridged%' AS unabridged,"
+            " r.command_line LIKE '% --repeat %' AS alone,"
+            " (SELECT list({'test': test, 'state': state}) FROM tests t"
+            "  WHERE t.run_id = m.run_id AND t.model = m.model) AS tests"
+            " FROM runs r JOIN models m USING (run_id)"
+            " ORDER BY r.run_id"
+        )
+        names = [column[0] for column in found.description or ()]
+        records = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    return [record | {"tests": record["tests"] or []} for record in records]
+
+
+def span_sql(connection: Connection) -> str:
+    """What of a run's drives was used, in terms of `runs` as r; tables before layout 6 lack it."""
+    found = connection.execute(
+        "SELECT 1 FROM duckdb_columns() WHERE table_name = 'runs' AND column_name = 'span_bytes'"
+    )
+    return "NULL" if found.fetchone() is None else "r.span_bytes"
+
+
 def read(path: Path, run_id: int | None, option: str) -> Recorded:
     """A run of a file, the only one if no number is given; raises RequestError."""
     known = [record["run_id"] for record in runs(path, option)]
@@ -188,7 +232,7 @@ def read(path: Path, run_id: int | None, option: str) -> Recorded:
     chosen = known[0] if run_id is None else run_id
     if chosen not in known:
         raise RequestError(f'{option} "{path}": it has no run {chosen}; its runs: {shown}')
-    with _opened(path, option) as connection:
+    with opened(path, option) as connection:
         row = connection.execute(
             "SELECT kind, document, d.models, version, command_line"
             " FROM runs JOIN documents d USING (run_id), layout WHERE run_id = ?",
@@ -205,7 +249,7 @@ def read(path: Path, run_id: int | None, option: str) -> Recorded:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Connection]:
+def opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Connection]:
     """A database of this layout; raises RequestError for anything else."""
     try:
         if read_only and not path.is_file():
@@ -272,7 +316,7 @@ def _check_layout(connection: Connection, path: Path, option: str, writing: bool
     if "points" in tables:
         raise RequestError(
             f'{option} "{path}": the results of a sweep; `drivelab sweep SWEEP.toml --store {path} '
-            "--csv FILE` makes a table of them"
+            "--csv FILE.csv` makes a table of them, and drivelab.read() in Python reads them"
         )
     if version is None and "runs" not in tables:
         raise RequestError(

@@ -7,7 +7,7 @@ that watches over it would be several times as large as all else in the file.
 from __future__ import annotations
 
 from drivelab.database.layout import table
-from drivelab.database.measured import RUNS, TESTS
+from drivelab.database.measured import MODELS, RUNS, TESTS
 
 JOB_GROUPS = table(
     "job_groups",
@@ -113,6 +113,27 @@ TEST_REMARKS = table(
     """,
     ("kind", "remark_index"),
     TESTS,
+)
+SMART = table(
+    "smart",
+    "What a real drive said of itself at one time",
+    """
+    state VARCHAR? of the test; null before and after everything
+    test VARCHAR? before or after which; null before and after everything
+    moment VARCHAR (moment IN ('before', 'after')) which of them
+    passed BOOLEAN? the drive's own verdict
+    temperature_c DOUBLE? degrees Celsius
+    temperature_limit_c DOUBLE? up to which the maker allows it to work
+    too_hot BOOLEAN? whether it is beyond a threshold of its own
+    hot_minutes UBIGINT? of its life beyond its thresholds
+    percentage_used DOUBLE? of the endurance that the maker states
+    available_spare_percent DOUBLE? spare blocks that are left
+    power_on_hours UBIGINT? of its life
+    host_write_bytes UBIGINT? that hosts wrote in its life
+    media_write_bytes UBIGINT? that it programmed in its life
+    """,
+    None,
+    MODELS,
 )
 STEADY_STATES = table(
     "steady_states",

@@ -51,6 +51,27 @@ def parts(split_us: Record | None, count: int) -> Iterator[Row]:
             }
 
 
+def tails(found: Sequence[Record] | None) -> Iterator[Row]:
+    """Parts of the mean latency of the slowest requests, as in results.json."""
+    for tail in found or ():
+        more = {key: tail[key] for key in ("share_of_requests", "latency_min_us")}
+        for row in parts(tail["split_mean_us"], tail["count"]):
+            yield row | more
+
+
+def series(found: Record | None) -> Iterator[Row]:
+    """A stream over time, as in results.json."""
+    if not found:
+        return
+    columns = {key: column for key, column in found.items() if isinstance(column, list)}
+    for index, values in enumerate(zip(*columns.values(), strict=True)):
+        yield {
+            **dict(zip(columns, values, strict=True)),
+            "interval_index": index,
+            "time_s": index * found["interval_s"],
+        }
+
+
 def repeats(numbers: Record | None, seeds: Sequence[int]) -> Iterator[Row]:
     """Every number of every repeat."""
     for name, found in (numbers or {}).items():
@@ -103,7 +124,13 @@ def of_run(document: Record) -> dict[str, Iterable[Row]]:
         "measurements": of_each_direction(_fio_measurement),
         "percentiles": of_each_direction(_fio_percentiles),
         "histogram_bins": of_each_direction(_fio_histogram),
-        "latency_parts": _fio_parts(document, names, keys),
+        "latency_parts": [
+            *_fio_parts(document, names, keys),
+            *of_each_direction(lambda job, direction: tails(_own(job, direction).get("tails"))),
+        ],
+        "series": of_each_direction(
+            lambda job, direction: series(_own(job, direction).get("series"))
+        ),
         "job_groups": (keys | _job_group(group) for group in own["groups"]),
         "job_options": of_each(
             lambda job: (
@@ -174,6 +201,12 @@ def _fio_measurement(job: Record, direction: str) -> Iterator[Row]:
     }
 
 
+def _own(job: Record, direction: str) -> Record:
+    """What fio's JSON has no place for; databases of older layouts knew less."""
+    found: Record = job[direction]["drivelab"]
+    return found
+
+
 def _fio_percentiles(job: Record, direction: str) -> Iterator[Row]:
     for percentile, latency_ns in (job[direction]["clat_ns"].get("percentile") or {}).items():
         if latency_ns is not None:
@@ -222,5 +255,11 @@ def of_replay(document: Record) -> dict[str, Iterable[Row]]:
         ),
         "percentiles": of_each(lambda part: percentiles(part["latency_us"])),
         "histogram_bins": of_each(lambda part: histogram(part["latency_us"])),
-        "latency_parts": of_each(lambda part: parts(part.get("split_mean_us"), part["ios"])),
+        "latency_parts": of_each(_replay_parts),
+        "series": of_each(lambda part: series(part.get("series"))),
     }
+
+
+def _replay_parts(part: Record) -> Iterator[Row]:
+    yield from parts(part.get("split_mean_us"), part["ios"])
+    yield from tails(part.get("tails"))

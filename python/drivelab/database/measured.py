@@ -18,6 +18,7 @@ RUNS = table(
     command_line VARCHAR repeats it
     seed UBIGINT same seed, same results
     quick BOOLEAN whether every test was cut to 10 s
+    span_bytes UBIGINT? with --span: the first bytes of each drive, which were used
     wall_s DOUBLE? of the machine's time
     """,
     (),

@@ -24,6 +24,7 @@ def rows(kind: str, document: Record, models: Sequence[Record]) -> dict[str, lis
         "runs": [_run(kind, document)],
         "models": [_renamed(model, name="model") for model in models],
         "parameters": _parameters(models),
+        "smart": _smart(document, models),
     }
     found |= {REVIEW: _review, RUN: job_rows.of_run, REPLAY: job_rows.of_replay}[kind](document)
     listed = {name: _of_table(TABLES[name], items) for name, items in found.items()}
@@ -63,6 +64,19 @@ def _parameters(models: Sequence[Record]) -> Iterator[Row]:
             }
 
 
+def _smart(document: Record, models: Sequence[Record]) -> Iterator[Row]:
+    """Readings of real drives: of whole runs, and around each test of a review."""
+    tests = document.get("tests", ())
+    for model in models:
+        mine = [test for test in tests if test["model"] == model["name"]]
+        found = [({}, model), *(({"state": t["state"], "test": t["id"]}, t) for t in mine)]
+        for keys, record in found:
+            readings = record.get("smart") or {}
+            for moment in ("before", "after"):
+                if readings.get(moment) is not None:
+                    yield {"model": model["name"], **keys, "moment": moment, **readings[moment]}
+
+
 def _typed(value: Any) -> Row:
     """A value in the column of its type."""
     if isinstance(value, list):
@@ -99,7 +113,7 @@ def _review(document: Record) -> dict[str, Iterable[Row]]:
         "percentiles": of_each_stream(lambda test: job_rows.percentiles(test["latency_us"])),
         "histogram_bins": of_each_stream(lambda test: job_rows.histogram(test["latency_us"])),
         "latency_parts": of_each_stream(_latency_parts),
-        "series": of_each_stream(_series),
+        "series": of_each_stream(lambda test: job_rows.series(test.get("series"))),
         "zones": of_each(_zones),
         "counters": of_each(_counters),
         "test_values": of_each(lambda test: test.get("values") or ()),
@@ -130,23 +144,7 @@ def _measurement(test: Record) -> Iterator[Row]:
 
 def _latency_parts(test: Record) -> Iterator[Row]:
     yield from job_rows.parts(test.get("split_mean_us"), test["ios"])
-    for tail in test.get("tails") or ():
-        more = {key: tail[key] for key in ("share_of_requests", "latency_min_us")}
-        for row in job_rows.parts(tail["split_mean_us"], tail["count"]):
-            yield row | more
-
-
-def _series(test: Record) -> Iterator[Row]:
-    series = test.get("series")
-    if not series:
-        return
-    columns = {key: column for key, column in series.items() if isinstance(column, list)}
-    for index, values in enumerate(zip(*columns.values(), strict=True)):
-        yield {
-            **dict(zip(columns, values, strict=True)),
-            "interval_index": index,
-            "time_s": index * series["interval_s"],
-        }
+    yield from job_rows.tails(test.get("tails"))
 
 
 def _zones(test: Record) -> Iterator[Row]:

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from drivelab.fio.logs import Logs
-from drivelab.quantities import KIB, NS_PER_MS, NS_PER_S, SECTOR_BYTES
+from drivelab.quantities import KIB, NS_PER_MS, NS_PER_S
 from drivelab.workload import FLUSH, READ, TRIM, WRITE
 
 DIRECTIONS = {READ: 0, WRITE: 1, TRIM: 2}
@@ -30,21 +30,18 @@ def texts(
 ) -> dict[str, str]:
     """The logs of one job by kind, from the engine's log of a run in which it has this index.
 
-    It began to measure at `start_ns` of the drive's clock, and the run ended at `end_ns`.
+    It began to measure `start_ns` after the run's start, and ended at `end_ns`.
     """
     own = (columns["job"] == job) & (columns["op"] != FLUSH)
     requests = pl.DataFrame(
         {
             "direction": columns["op"][own],
             "end_ns": columns["completed_ns"][own] - start_ns,
-            "latency_ns": columns["completed_ns"][own] - columns["issued_ns"][own],
-            "bytes": columns["sector_count"][own],
-            "offset": columns["lba"][own],
+            "latency_ns": columns["latency_ns"][own],
+            "bytes": columns["length_bytes"][own],
+            "offset": columns["offset_bytes"][own],
         }
-    ).with_columns(
-        pl.col("direction").replace_strict(DIRECTIONS, return_dtype=pl.UInt8),
-        pl.col("bytes", "offset").cast(pl.UInt64) * SECTOR_BYTES,
-    )
+    ).with_columns(pl.col("direction").replace_strict(DIRECTIONS, return_dtype=pl.UInt8))
     kinds = [kind for kind in logs.names if kind != "slat"]
     if logs.every_ns is None:
         return {kind: _text(_each(requests, kind), logs.offsets) for kind in kinds}

@@ -47,7 +47,7 @@ def to_fio_json(workload: Workload, runs: Sequence[GroupRun], own: Record) -> Re
         group_record(group, report) for group, report in zip(workload.groups, reports, strict=True)
     ]
     document["jobs"] = [
-        _job(job, measured, totals, flash_of_jobs(run.report, traffic)[index])
+        _job(job, measured, totals, _own_of_jobs(run.report, traffic)[index])
         | _steady(job, measured, run)
         for group, run, traffic in zip(workload.groups, runs, groups, strict=True)
         for index, (job, measured) in enumerate(zip(group, run.report["jobs"], strict=True))
@@ -103,6 +103,36 @@ def flash_of_jobs(report: Mapping[str, Any], traffic: Mapping[str, Any]) -> list
         }
         for index in range(len(report["jobs"]))
     ]
+
+
+def over_time(report: Mapping[str, Any], index: int, direction: str, alone: bool) -> Record:
+    """A direction of a job in every interval, as in results.json.
+
+    Of jobs together, whose intervals begin at different times, nothing is said of the drive. Its
+    write amplification is that of a direction that `alone` made it program and erase.
+    """
+    jobs = report["jobs"]
+    drive = report.get("drive_series") if len(jobs) == 1 else None
+    found = results.series_record(jobs[index][direction], drive)
+    return found if alone else found | {"write_amplification": None}
+
+
+def _own_of_jobs(report: Mapping[str, Any], traffic: Mapping[str, Any]) -> list[dict[str, Record]]:
+    """What fio's JSON has no place for, of each job by direction."""
+    found = []
+    for index, (job, flash) in enumerate(
+        zip(report["jobs"], flash_of_jobs(report, traffic), strict=True)
+    ):
+        own = {}
+        for direction in DIRECTIONS:
+            alone = flash[direction]["flash_write_bytes"] is not None
+            measured: Record = {"tails": None, "series": None}
+            if job[direction]["ios"]:
+                measured["tails"] = results.tails_record(job[direction].get("tails"))
+                measured["series"] = over_time(report, index, direction, alone)
+            own[direction] = flash[direction] | measured
+        found.append(own)
+    return found
 
 
 def _flash(reports: Sequence[Mapping[str, Any]]) -> Record:

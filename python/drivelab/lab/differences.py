@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 
 from drivelab._engine import engine_version
-from drivelab.compare import Comparison, Source
-from drivelab.compare import compare as compared
-from drivelab.compare.pairing import Metric, Pair
-from drivelab.compare.runs import as_review
+from drivelab.comparison import Comparison, Source
+from drivelab.comparison import compare as compared
+from drivelab.comparison.pairing import Metric, Pair
+from drivelab.comparison.runs import as_review
 from drivelab.errors import RequestError
 from drivelab.lab.reading import Stored, read
 from drivelab.lab.result import Result
@@ -119,7 +119,8 @@ def compare(*results: Stored | Result | str | Path, force: bool = False) -> Diff
     """
     names = [_name(item, number) for number, item in enumerate(results, start=1)]
     sources = [_source(item, name) for item, name in zip(results, names, strict=True)]
-    return Differences(compared(sources, f"drivelab.compare({', '.join(names)})", force=force))
+    call = f"drivelab.compare({', '.join(names)})"
+    return Differences(compared(sources, call, force=force, forcing="force=True"))
 
 
 def _name(item: object, number: int) -> str:
@@ -134,7 +135,10 @@ def _source(item: Stored | Result | str | Path, name: str) -> Source:
     if isinstance(item, str | Path):
         item = read(item)
     if not isinstance(item, Stored):
-        raise RequestError(f"compare(): {item!r}: allowed: paths, what read() gives, and results")
+        raise RequestError(
+            f"compare(): {item!r} is no result; allowed are paths, what read() gives, and results "
+            "of runs"
+        )
     return Source(name, as_review(item.run))
 
 

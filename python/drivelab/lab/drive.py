@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -70,7 +69,7 @@ class Drive:
     ) -> None:
         overrides = [] if parameters is None else overrides_of(parameters)
         if scale is not None:
-            divisor = models.scale_divisor(checks.text("scale", scale), "scale")
+            divisor = models.scale_divisor(scale, "scale")
             overrides.append(("scale_divisor", divisor))
         self._fill(
             models.load(str(model), overrides), checks.whole("seed", seed, 0, 2**63 - 1), (), ()
@@ -179,6 +178,7 @@ class Drive:
         # Tables take a while to load, which processes that only measure don't need.
         from drivelab.lab.result import Result
 
+        keep, log = checks.switch("keep", keep), checks.switch("log", log)
         if any(isinstance(job, Trace) for job in jobs):
             more = keep or log or until is not None or timeline is not False
             return self._replay(jobs, more, progress)
@@ -201,6 +201,7 @@ class Drive:
 
         own = running.checked_jobs("steps", jobs)
         every_ns = checks.time_ns("every", every, 1)
+        log = checks.switch("log", log)
         run = running.begin_jobs(self.make(), own, self._seed, log)
 
         def result(ended: EngineRun, stopped: bool) -> Result:
@@ -250,28 +251,23 @@ class Drive:
         return Result(run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress), self, jobs)
 
     def measure(
-        self, test: str | Procedure, *, quick: bool = False, progress: bool = True
+        self,
+        test: str | Procedure,
+        *,
+        quick: bool = False,
+        span: str | int | None = None,
+        progress: bool = True,
     ) -> Measured:
         """Runs a test on a copy: one of `drivelab list --tests` by name, or one of one's own.
 
         What it found is in `.values`, `.tables` and `.notes`; of a drive that was only prepared it
-        is, to the bit, what a review finds in that state. Raises RequestError for an unknown test.
+        is, to the bit, what a review finds in that state. With a `span` ("2g", or bytes) the test
+        keeps to the first bytes of the drive. Raises RequestError for an unknown test or a span
+        larger than the drive.
         """
-        from drivelab import plugins
-        from drivelab.procedures.procedure import Procedure
+        from drivelab.lab.measuring import measure
 
-        if not isinstance(test, Procedure):
-            test = plugins.find_test(checks.text("test", test), "test")
-        kind = "disk" if self._model.is_disk else "flash"
-        if kind not in test.kinds or not test.fits(self.capacity_bytes):
-            raise RequestError(f'test "{test.id}": means nothing on {self.name}, or is too large')
-        target = self.make().clone()
-        # As a review derives it, of a drive that was only prepared.
-        prepared = self._states and len(self._history) == 1
-        before = self._states[0].name if prepared else json.dumps(self._history)
-        seed = derive_seed(self._seed, self.name, before, test.id)
-        work = partial(test.measure, target, seed, quick)
-        return run_alone(f"{self.name}: {test.title}", work, shown=progress)
+        return measure(self, test, quick, span, progress)
 
     def idle(self, time: str | float) -> Drive:
         """The drive after a time without commands: "60s", "5m", or seconds.

@@ -143,6 +143,12 @@ def _text(key: str, value: object) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, float):
+        if key == "thinktime" and 0 < value < 1e-3:
+            # Less than the ns that the engine knows: who writes that means seconds.
+            raise RequestError(
+                f"thinktime = {value!r}: without a unit it is in microseconds, as in fio; "
+                f'allowed: a text with a unit, e.g. thinktime="{value * 1e6:.6g}us"'
+            )
         return checks.seconds_text(value) if key in _SECONDS else checks.number_text(value)
     if isinstance(value, int | str):
         return str(value)

@@ -20,6 +20,11 @@ TITLES = {
     "mib_per_s": Scale("Throughput", "MiB/s"),
     "latency_mean_us": Scale("Mean latency", "µs"),
     "latency_max_us": Scale("Longest latency", "µs"),
+    "latency_p99_us": Scale("99 % of latencies below", "µs"),
+    "write_amplification": Scale("Write amplification"),
+    "queue_depth_mean": Scale("Requests in the drive"),
+    "free_blocks": Scale("Free blocks"),
+    "cleaning_share": Scale("Share of the dies' time that cleaning takes"),
 }
 """Columns of `series` in words, as in reports."""
 
@@ -85,6 +90,40 @@ class Plots:
             ],
             Scale("Mean latency", "µs"),
         )
+
+    def tails(self) -> Chart:
+        """What the slowest requests waited for, beside all of them: parts of their mean latency.
+
+        Raises RequestError where nothing tells: no request, or a drive that doesn't know.
+        """
+        slow, whole = self._result.tails, self._result.parts
+        every = whole.with_columns(share_of_requests=pl.lit(1.0)).select(*_PARTS_OF_TAILS)
+        told = pl.concat([every, slow.select(*_PARTS_OF_TAILS)])
+        streams, bars = _streams(told), {}
+        for stream, table in streams:
+            before = f"{stream}, " if len(streams) > 1 else ""
+            for (share,), part in table.group_by(["share_of_requests"], maintain_order=True):
+                spent = dict(part.select("part", "mean_us").rows())
+                if sum(spent.values()) > 0:
+                    tail = "all" if share == 1.0 else f"slowest {100 * share:g} %"
+                    bars[before + tail] = spent
+        if slow.is_empty() or not bars:
+            raise RequestError("tails(): nothing tells what the slowest requests waited for")
+        lines = [
+            Line(
+                part,
+                f"${part}",
+                list(bars),
+                [100 * spent[part] / sum(spent.values()) for spent in bars.values()],
+                words=[f"{spent[part]:.4g} µs" for spent in bars.values()],
+            )
+            for part in palette.PARTS
+        ]
+        shares = Scale("Share of their mean latency", "%")
+        return charts.stacks(Text("What the slowest requests waited for"), lines, shares)
+
+
+_PARTS_OF_TAILS = ("job", "direction", "share_of_requests", "part", "mean_us")
 
 
 def _streams(table: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:

@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from drivelab import stored
 from drivelab.database import REVIEW, Recorded, Row
 from drivelab.database.layout import Table
 from drivelab.database.tables import TABLES
-from drivelab.errors import RequestError
+from drivelab.errors import RequestError, nearest
 from drivelab.lab import store as stores
 from drivelab.lab.result import Result
 
@@ -23,6 +23,21 @@ if TYPE_CHECKING:
 
 STUDY = "study"
 SHOWN_TABLES = 30
+Item = TypeVar("Item")
+
+
+class Named(dict[str, Item]):
+    """Things by their names, of which a wrong one is told as all wrong requests are."""
+
+    def __init__(self, what: str, items: Mapping[str, Item]) -> None:
+        super().__init__(items)
+        self._what = what
+
+    def __missing__(self, name: str) -> Item:
+        raise RequestError(
+            f'{self._what} "{name}" isn\'t there{nearest(str(name), self)} '
+            f"There are: {', '.join(self) or 'none'}."
+        )
 
 
 class Stored:
@@ -40,7 +55,7 @@ class Stored:
         """Where it was read from."""
         self.kind = kind
         """"review", "run", "replay" or "study"."""
-        self.tables = dict(tables)
+        self.tables = Named(f'"{source}": table', tables)
         self._run = run
 
     @property
@@ -58,7 +73,7 @@ class Stored:
         # Loaded only where something is drawn.
         from drivelab import report
 
-        return report.every_plot(dict(self.run.document))
+        return Named(f'"{self.source}": plot', report.every_plot(dict(self.run.document)))
 
     @property
     def models(self) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -104,6 +105,7 @@ class Result:
         """What must be known to read the numbers."""
         model = self._before.model if self._before is not None else None
         found = [f"at this scale: {remark}" for remark in (model.scale_remarks if model else ())]
+        found += [note for job in self._jobs if isinstance(job, Trace) for note in job.notes]
         if self._steady is not None and not self._steady["reached"]:
             found.append(
                 f"{self._steady['metric']} was not steady after {self._steady['rounds']} rounds"
@@ -149,20 +151,27 @@ class Result:
     @property
     def series(self) -> pl.DataFrame:
         """Over time: a row for each job, direction and interval (option `log_avg_msec`, 1 s),
-        which ends at `time_s` after the start of the measurement."""
+        which ends at `time_s` after the start of the measurement.
+
+        What the drive did meanwhile (from `write_amplification` on) is told of a job that ran
+        alone, null of jobs together; its write amplification with the direction that caused it.
+        """
         frames = [pl.DataFrame(schema=_SERIES)]
         for job, direction, part in self._parts():
             series = part["series"]
             interval_s = series["interval_ns"] / NS_PER_S
+            count = len(series["ios"])
             frame = pl.DataFrame(
                 {
-                    "start": [index * interval_s for index in range(len(series["ios"]))],
+                    "start": [index * interval_s for index in range(count)],
                     "ios": series["ios"],
                     "bytes": series["bytes"],
-                    "mean": series["latency_mean_ns"] or [None] * len(series["ios"]),
+                    "mean": _padded(series["latency_mean_ns"], count),
+                    "p99": _padded(series.get("latency_p99_ns"), count),
                     "max": series["latency_max_ns"],
+                    **self._drive_over_time(direction, series["interval_ns"], count),
                 },
-                schema_overrides={"mean": pl.Float64},
+                schema_overrides={"mean": pl.Float64, "p99": pl.Float64, **_OF_DRIVE_OVER_TIME},
             )
             done = pl.col("ios") > 0
             # The last interval ends with the run.
@@ -177,6 +186,9 @@ class Result:
                     pl.when(length > 0).then(pl.col("bytes") / length / MIB).alias("mib_per_s"),
                     (pl.col("mean") / NS_PER_US).alias("latency_mean_us"),
                     pl.when(done).then(pl.col("max") / NS_PER_US).alias("latency_max_us"),
+                    (pl.col("p99") / NS_PER_US).alias("latency_p99_us"),
+                    *list(_OF_DRIVE_OVER_TIME)[:-1],
+                    pl.when(length > 0).then(pl.col("cleaning_share") / length),
                 )
             )
         return pl.concat(frames)
@@ -192,8 +204,24 @@ class Result:
         return pl.DataFrame(rows, schema=_PARTS, orient="row")
 
     @property
+    def tails(self) -> pl.DataFrame:
+        """What the slowest requests waited for: a row for each job, direction, tail and part.
+
+        `share_of_requests` is 0.1 of the slowest tenth, down to 0.0001 as far as that is one
+        request; `requests` is how many these are, none of them shorter than `latency_min_us`.
+        """
+        rows = [
+            {"job": job, "direction": direction, "requests": tail["count"], **tail}
+            | {"part": name, "mean_us": tail["split_mean_us"][name]}
+            for job, direction, part in self._parts()
+            for tail in results.tails_record(part.get("tails")) or ()
+            for name in results.SPLIT_PARTS
+        ]
+        return pl.DataFrame(rows, schema=_TAILS)
+
+    @property
     def plot(self) -> Plots:
-        """Pictures: `plot.latency()`, `plot.series("iops")`, `plot.parts()`."""
+        """Pictures: `plot.latency()`, `plot.series("iops")`, `plot.parts()`, `plot.tails()`."""
         # Loaded only where something is drawn.
         from drivelab.lab.plots import Plots
 
@@ -212,6 +240,24 @@ class Result:
         own = {key: value for key, value in row.items() if key not in ("job", "direction")}
         return own | {key: totals[key] for key in _OF_DRIVE}
 
+    def _drive_over_time(self, direction: str, interval_ns: int, count: int) -> dict[str, Any]:
+        """What the drive did in every interval; of `cleaning_share` seconds of a die."""
+        drive = self._report.get("drive_series") or {}
+        jobs = self._report["jobs"]
+        if len(jobs) > 1 or drive.get("interval_ns") != interval_ns:
+            drive = {}
+        changing = [kind for kind in ("write", "trim") if jobs[0][kind]["ios"]]
+        cleaning = None
+        if dies := drive.get("die_count"):
+            cleaning = [time_ns / dies / NS_PER_S for time_ns in drive["cleaning_ns"]]
+        caused = results.amplification_of_intervals(drive) if changing == [direction] else None
+        return {
+            "write_amplification": _padded(caused, count),
+            "queue_depth_mean": _padded(drive.get("outstanding_mean"), count),
+            "free_blocks": _padded(drive.get("free_blocks"), count),
+            "cleaning_share": _padded(cleaning, count),
+        }
+
     def _parts(self) -> list[tuple[str, str, Mapping[str, Any]]]:
         return [
             (job["name"], direction, job[direction])
@@ -229,7 +275,8 @@ class Result:
         return f"<Result on {on}{told}>\n{self.summary}{notes}"
 
     def _repr_html_(self) -> str:
-        return str(self.summary._repr_html_())
+        notes = "".join(f"<p>note: {escape(note)}</p>" for note in self.notes)
+        return f"{self.summary._repr_html_()}{notes}"
 
 
 _OF_DRIVE = ("duration_s", "write_amplification", "unmapped_read_share", "energy_j")
@@ -252,7 +299,13 @@ _LATENCY = {
     "count": pl.Int64,
     "share": pl.Float64,
 }
-_SERIES = {
+_OF_DRIVE_OVER_TIME: dict[str, pl.DataType | type[pl.DataType]] = {
+    "write_amplification": pl.Float64,
+    "queue_depth_mean": pl.Float64,
+    "free_blocks": pl.Int64,
+    "cleaning_share": pl.Float64,
+}
+_SERIES: dict[str, pl.DataType | type[pl.DataType]] = {
     "job": pl.String,
     "direction": pl.String,
     "time_s": pl.Float64,
@@ -260,8 +313,26 @@ _SERIES = {
     "mib_per_s": pl.Float64,
     "latency_mean_us": pl.Float64,
     "latency_max_us": pl.Float64,
+    "latency_p99_us": pl.Float64,
+    **_OF_DRIVE_OVER_TIME,
 }
 _PARTS = {"job": pl.String, "direction": pl.String, "part": pl.String, "mean_us": pl.Float64}
+
+_TAILS = {
+    "job": pl.String,
+    "direction": pl.String,
+    "share_of_requests": pl.Float64,
+    "requests": pl.Int64,
+    "latency_min_us": pl.Float64,
+    "part": pl.String,
+    "mean_us": pl.Float64,
+}
+
+
+def _padded(values: Sequence[Any] | None, count: int) -> list[Any]:
+    """So many values; null where there is none."""
+    known = list(values or ())[:count]
+    return known + [None] * (count - len(known))
 
 
 def _rates(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def done_jobs(
     # Tables take a while to load, which processes that only measure don't need.
     from drivelab.lab.requests import log_table
 
-    requests = log_table(run.take_log(), report["start_ns"], names)
+    requests = log_table(run.take_log(), names)
     return DoneJobs(run.target, report, requests, steady)
 
 

@@ -143,7 +143,7 @@ class Session:
 
     def _done(self) -> pl.DataFrame:
         numbers, columns = self._session.take_done()
-        return request_table(columns, 0).insert_column(0, pl.Series("request", numbers))
+        return request_table(columns).insert_column(0, pl.Series("request", numbers))
 
     def __repr__(self) -> str:
         at_s = self.now_ns / NS_PER_S

@@ -35,7 +35,7 @@ _LINE_BYTES = 128
 
 def save(drive: Drive, path: Path) -> None:
     """Writes a drive; see `Drive.save`."""
-    output.writable_file(path, "save")
+    output.writable_file(path, "save()", ".snapshot")
     model = drive.model
     known = {
         "engine_version": _engine.engine_version(),

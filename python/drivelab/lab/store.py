@@ -15,10 +15,13 @@ from drivelab import _engine
 from drivelab.errors import RequestError, WorkError, database_reason
 from drivelab.lab.history import drive_key
 from drivelab.lab.points import Point, point_key
+from drivelab.stored import STUDY_FILE
 from drivelab.targets import Report
 
-FILE = "study.duckdb"
+FILE = STUDY_FILE
 """In a folder."""
+_TABLES = (".csv", ".json", ".parquet")
+"""Endings of what a store is taken for."""
 VERSION = 1
 _SQL = """
 CREATE TABLE layout (version INTEGER NOT NULL);
@@ -187,6 +190,13 @@ def _merged(connection: duckdb.DuckDBPyConnection, place: str | Path, row: Seque
 @contextmanager
 def _connected(place: str | Path, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
     file = file_of(place)
+    folder = file.parent
+    is_new = file != Path(place) and not folder.is_dir()
+    if is_new and (folder.exists() or folder.suffix in _TABLES):
+        raise RequestError(
+            f'store "{place}": it keeps the results of a sweep, which are no table; give a '
+            "folder, or a name that ends in .duckdb (`sweep --csv` writes a table)"
+        )
     try:
         if not read_only:
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -199,8 +199,8 @@ class Study:
         return study_page.write(self, Path(path))
 
     def to_parquet(self, path: str | Path) -> Path:
-        """Writes `frame` to a Parquet file, which appears whole or not at all."""
-        place = output.writable_file(Path(path), "to_parquet()")
+        """Writes `frame` to a file that ends in .parquet, which appears whole or not at all."""
+        place = output.writable_file(Path(path), "to_parquet()", ".parquet")
         output.publish(place.parent, {place.name: lambda file: self.frame().write_parquet(file)})
         return place
 

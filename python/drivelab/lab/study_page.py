@@ -29,7 +29,7 @@ def write(study: Study, path: Path) -> Path:
     """Writes the page of a study; it appears whole or not at all."""
     if not study.keys:
         raise RequestError("report(): nothing was varied but seeds")
-    output.writable_file(path, "report()")
+    output.writable_file(path, "report()", *output.HTML)
     html = render(study)
     output.publish(path.parent, {path.name: lambda file: _write(file, html)})
     return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -37,7 +38,7 @@ def lines(
     }
     subtitle = f"a line for each {hue}" if hue is not None and len(hues) > 1 else ""
     text = Text(title, subtitle, f"{title}: {y} over {x}")
-    return charts.panels(text, found, scale(x, means[x].to_list()), Scale(y, _unit(y)))
+    return charts.panels(text, found, scale(x, means[x].to_list()), _scale_of(y))
 
 
 def _lines(
@@ -75,7 +76,7 @@ def effect(frame: pl.DataFrame, key: str, metric: str, chart_id: str = "") -> Ch
         Line(POINTS, "$other", places, values),
         Line(MEANS, "$new", [at for at, _ in means], [value for _, value in means]),
         scale(key, known[key].to_list()),
-        Scale(metric, _unit(metric)),
+        _scale_of(metric),
     )
 
 
@@ -91,12 +92,16 @@ def scale(title: str, values: Sequence[Any]) -> Scale:
         return Scale(title, kind="names")
     is_log = distinct[0] > 0 and distinct[-1] >= LOG_FROM * distinct[0]
     marks = tuple(distinct) if len(distinct) <= LABELS_MAX else ()
-    return Scale(title, _unit(title), "log" if is_log else "linear", marks=marks)
+    return replace(_scale_of(title), kind="log" if is_log else "linear", marks=marks)
 
 
-def _unit(name: str) -> str:
-    """What a column's name says of its unit, if its marks are written with it."""
-    return next((unit for end, unit in UNITS.items() if name.endswith(end)), "")
+def _scale_of(name: str) -> Scale:
+    """The axis of a column: its marks are written with their unit, as 4 ms of latency_mean_us, so
+    that its title leaves out what the name says of it."""
+    for end, unit in UNITS.items():
+        if name.endswith(end):
+            return Scale(name.removesuffix(end), unit)
+    return Scale(name)
 
 
 def _places(values: Sequence[Any]) -> list[Any]:

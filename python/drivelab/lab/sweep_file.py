@@ -101,12 +101,11 @@ def _sweep(said: Mapping[str, Any]) -> Sweep:
     for key, values in (grid or {}).items():
         if not isinstance(values, list):
             raise RequestError(f"grid: {key} = {values!r}: allowed: a list of values")
-    scale = said.get("scale")
     drive = Drive(
         checks.text("drive", said["drive"]),
         _flat(said.get("set", {})),
         seed=said.get("seed", 1),
-        scale=None if scale is None else checks.text("scale", scale),
+        scale=said.get("scale"),
     )
     repeats = said.get("repeats", 1)
     return Sweep(drive, grid, _points(said), _job(said), said.get("state"), repeats)

@@ -95,8 +95,9 @@ class Timeline:
 
     def write(self, path: str | Path) -> Path:
         """Writes a trace in Chrome's JSON: drag it to ui.perfetto.dev, or open it in
-        chrome://tracing. Raises RequestError for a place where nothing can be written."""
-        place = output.writable_file(Path(path), "timeline")
+        chrome://tracing. Raises RequestError for another ending than .json, or where nothing
+        can be written."""
+        place = output.writable_file(Path(path), "write()", ".json")
         output.publish_files({place: self.write_to})
         return place
 

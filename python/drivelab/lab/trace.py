@@ -20,6 +20,7 @@ Pacing = Literal["arrival", "closed", "capped"]
 Beyond = Literal["reject", "modulo", "compact"]
 QUEUE_DEPTH_MAX = 65536
 IDLE_CAP = "25ms"
+"""Longest gap between arrivals with `pacing="capped"`, unless another is given."""
 
 
 class Trace:
@@ -90,6 +91,15 @@ class Trace:
     def name(self) -> str:
         """The file's name."""
         return self.path.name
+
+    @property
+    def notes(self) -> list[str]:
+        """What its options change in what was recorded."""
+        if self._pacing != "capped":
+            return []
+        from drivelab import replay
+
+        return [f"{replay.cut_text(self._idle_cap_ns)} (idle_cap)"]
 
     @property
     def options(self) -> dict[str, Any]:

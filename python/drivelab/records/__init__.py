@@ -4,7 +4,7 @@ What writes results is checked against it as it is written, what reads them as i
 tables of docs/results.md and the JSON schema are made from it.
 """
 
-SCHEMA = 4
+SCHEMA = 5
 """Of what is written. It goes up by one when a field is added or means something else; `upgrade.py`
 then says what the field is in older files."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from drivelab.records.record import Amount, Count, Record
+from drivelab.records.smart import Smart
 
 
 class Parameter(Record):
@@ -62,3 +63,5 @@ class Model(Record):
     """All of them, overrides included; none of a real drive"""
     real: dict[str, JsonValue] | None = None
     """Only of a real drive: how it was measured"""
+    smart: Smart | None = None
+    """Only of a real drive: what it says of itself"""

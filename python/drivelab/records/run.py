@@ -41,3 +41,5 @@ class Run(Record):
     """Whether a test ran at full length that is cut short by default"""
     repeats: Repeats | None = None
     """Only with `--repeat`"""
+    span_bytes: Count | None = None
+    """Only with `--span`: tests kept to so many first bytes of each drive"""

@@ -11,6 +11,7 @@ from drivelab.records.findings import Chart, Estimate, Pass, Table, Value
 from drivelab.records.latency import Latency, Split, Tail
 from drivelab.records.record import Amount, Count, Origin, Record, Share, misfit
 from drivelab.records.series import Series
+from drivelab.records.smart import Readings
 from drivelab.records.steady_state import SteadyState
 
 
@@ -75,6 +76,8 @@ class AnyTest(Record):
     """Only of a [test of one's own](python.md): where it comes from"""
     declared: dict[str, JsonValue] | None = None
     """Only of these: what reports know of it beside its numbers"""
+    smart: Readings | None = None
+    """Only of a real drive that can be asked: what it says of itself"""
     wall_s: Amount
     """Of the machine's time"""
 

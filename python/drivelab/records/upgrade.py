@@ -77,7 +77,12 @@ def _from_3(document: Document) -> Document:
     return document | {"drivelab": {"unabridged": False, **document["drivelab"]}}
 
 
-UPGRADES: Mapping[int, Callable[[Document], Document]] = {2: _from_2, 3: _from_3}
+def _from_4(document: Document) -> Document:
+    """Schema 5 says more of real drives, and which part of drives was used; older ones used all."""
+    return document
+
+
+UPGRADES: Mapping[int, Callable[[Document], Document]] = {2: _from_2, 3: _from_3, 4: _from_4}
 """By the schema that they take."""
 READABLE = (*UPGRADES, SCHEMA)
 

@@ -18,6 +18,7 @@ from drivelab.report import (
     page,
     quantities,
     rankings,
+    smart,
     tables,
     tails,
 )
@@ -173,6 +174,8 @@ def render(results: dict[str, Any]) -> str:
             states=[(state, bars.state_class(review.state(state))) for state in states],
             descriptions=tables.descriptions(review),
             settings=tables.settings(review),
+            span=quantities.size(review.span_bytes),
+            smart_columns=smart.COLUMNS,
             published=tables.published(review),
             unmodelled=tables.unmodelled(review),
             contrasted=any(section.contrasts for section in sections),

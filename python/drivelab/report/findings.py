@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from drivelab import verdicts
 from drivelab.report import compound_findings, studies
@@ -122,7 +123,7 @@ def _differ(one: Measurement, other: Measurement) -> bool:
     return verdicts.differ(one.mib_per_s or 0.0, other.mib_per_s or 0.0, ones, others)
 
 
-def _restored(review: Review, model: str) -> Iterator[Finding]:
+def _restored(review: Review, model: str, noun: str) -> Iterator[Finding]:
     """What TRIM or a pass gives back, in the write that the state before had slowed most."""
     ordered = sorted(review.known_states.values(), key=lambda state: state.order)
     for cause in dict.fromkeys(state.by for state in ordered if state.restores):
@@ -142,14 +143,14 @@ def _restored(review: Review, model: str) -> Iterator[Finding]:
         loss, new, worn, later = min(losses, key=lambda item: item[0])
         share = 1 + (change(new.mib_per_s, later.mib_per_s) or 0.0)
         sentence = (
-            f"{cause} brings a {worn.state} drive back to {q.percent(share)} of new in "
+            f"{cause} brings a {worn.state} {noun} back to {q.percent(share)} of new in "
             f"{work(later)}; before, it was at {q.percent(1 + loss)}."
         )
         each = ", ".join(f"{rates(t)} {t.state}" for t in (new, worn, later))
         yield Finding(q.percent(share), sentence, f"{each}; {circumstances(new)}")
 
 
-def _tail(test: Measurement) -> Iterator[Finding]:
+def _tail(test: Measurement, whose: str) -> Iterator[Finding]:
     at = test.latency_us
     # A percentile is a statement about requests beyond it: without ten of them it is the maximum.
     requests = (test.iops or 0.0) * (test.duration_s or 0.0)
@@ -160,8 +161,8 @@ def _tail(test: Measurement) -> Iterator[Finding]:
     share = f"{shares[top]:,}"
     level = {"p99_99": "99.99", "p99_9": "99.9", "p99": "99"}[top]
     sentence = (
-        f"{test.state.capitalize()}, one in {share} {work(test)} takes longer than "
-        f"{q.latency(at[top])}."
+        f"{test.state.capitalize()}, one in {share} {work(test)}{whose} takes longer "
+        f"than {q.latency(at[top])}."
     )
     detail = f"mean {q.latency(at.get('mean'))}, {level}{q.NBSP}% under {q.latency(at[top])}"
     if "max" in at:
@@ -169,14 +170,14 @@ def _tail(test: Measurement) -> Iterator[Finding]:
     yield Finding(q.latency(at[top]), sentence, f"{detail}; {circumstances(test)}")
 
 
-def _amplification(review: Review, test: Measurement) -> Iterator[Finding]:
+def _amplification(review: Review, test: Measurement, whose: str) -> Iterator[Finding]:
     ratio = test.write_amplification
     if ratio is None:
         return
     new = review.new(test.id, test.model)
     sentence = (
-        f"{test.state.capitalize()}, the flash programs {q.times(ratio)[:-2]} times the bytes that "
-        f"the host writes in {work(test)}."
+        f"{test.state.capitalize()}, the flash{whose} programs {q.times(ratio)[:-2]} times the "
+        f"bytes that the host writes in {work(test)}."
     )
     detail = (
         f"{q.data(test.host_write_bytes)} written, {q.data(test.flash_program_bytes)} programmed"
@@ -191,7 +192,7 @@ def _share(test: Measurement, part: str) -> float | None:
     return test.split_us.get(part, 0.0) / total if total else None
 
 
-def _where(review: Review, test: Measurement) -> Iterator[Finding]:
+def _where(review: Review, test: Measurement, noun: str) -> Iterator[Finding]:
     share = _share(test, "cleaning")
     if share is None:
         return
@@ -205,7 +206,7 @@ def _where(review: Review, test: Measurement) -> Iterator[Finding]:
     }  # fmt: skip
     sentence = (
         f"{words[part]} takes {q.percent(share)} of the time of {work(test)} on the "
-        f"{test.state} drive."
+        f"{test.state} {noun}."
     )
     spent, mean = test.split_us.get(part), test.mean_us
     detail = f"{q.latency(spent)} of {q.latency(mean)} on average; {circumstances(test)}"
@@ -216,7 +217,7 @@ def _where(review: Review, test: Measurement) -> Iterator[Finding]:
     yield Finding(q.percent(share), sentence, detail)
 
 
-def _alignment(review: Review, model: str) -> Iterator[Finding]:
+def _alignment(review: Review, model: str, noun: str) -> Iterator[Finding]:
     for state in reversed(review.states_of(model)):
         tests = [
             t for t in review.tests
@@ -237,7 +238,7 @@ def _alignment(review: Review, model: str) -> Iterator[Finding]:
                 yield Finding(
                     q.percent(ratio, signed=True),
                     f"Aligned to {q.size(tight.align_bytes)}, {work(tight)} are "
-                    f"{q.percent(abs(ratio))} {word} than at any sector ({state} drive).",
+                    f"{q.percent(abs(ratio))} {word} than at any sector ({state} {noun}).",
                     f"{rates(loose)} at any sector, {rates(tight)} aligned; "
                     f"queue depth {q.exact(tight.queue_depth)}",
                 )
@@ -277,7 +278,7 @@ def agreement(review: Review) -> Iterator[Finding]:
     yield Finding(f"{good} of {len(figures)}", sentence, detail)
 
 
-def _access(review: Review, model: str) -> Iterator[Finding]:
+def _access(review: Review, model: str, subject: str) -> Iterator[Finding]:
     found = [t for t in review.tests if t.model == model and t.pattern == "access"]
     if not found:
         return
@@ -294,7 +295,7 @@ def _access(review: Review, model: str) -> Iterator[Finding]:
         detail += f"; new: {q.latency(found[0].mean_us)}"
     yield Finding(
         q.latency(last.mean_us),
-        f"{last.state.capitalize()}, an access anywhere on the drive takes "
+        f"{last.state.capitalize()}, an access anywhere on {subject} takes "
         f"{q.latency(last.mean_us)} on average.",
         detail,
     )
@@ -357,18 +358,24 @@ def findings(review: Review) -> list[Finding]:
         for finding in studies.findings(record)
     ]
     told += compound_findings.of_model(review, model.name)
+    # Beside others a drive goes by its name.
+    alone = len(review.models) == 1
+    noun, subject = ("drive", "the drive") if alone else (model.title, model.title)
+    if not alone:
+        told = [replace(item, sentence=f"{model.title}: {item.sentence}") for item in told]
     if not review.tests:
         return [*told, *agreement(review)]
-    subject = "the drive" if len(review.models) == 1 else model.title
     slowing = list(_slowing(review, model, subject))
     found = list(_reading(review, model.name, subject, [kind for kind, _ in slowing]))
     found += (finding for _, finding in slowing)
-    found += _restored(review, model.name)
-    found += _alignment(review, model.name)
+    found += _restored(review, model.name, noun)
+    found += _alignment(review, model.name, noun)
     key = key_write(review, model.name)
     if key is not None:
-        found += [*_tail(key), *_where(review, key), *_amplification(review, key)]
-    found += _access(review, model.name)
+        whose = "" if alone else f" of {model.title}"
+        found += [*_tail(key, whose), *_where(review, key, noun)]
+        found += _amplification(review, key, whose)
+    found += _access(review, model.name, subject)
     found += told
     found += _rivals(review)
     found += agreement(review)

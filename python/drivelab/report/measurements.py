@@ -46,6 +46,10 @@ class Model:
     effective_spare_ratio: float | None = None
     real: tuple[tuple[str, str], ...] = ()
     """How a real drive was measured, as label and value; empty for a model."""
+    warnings: tuple[str, ...] = ()
+    """What a real drive said of itself that makes its numbers doubtful."""
+    readings: tuple[tuple[str, ...], ...] = ()
+    """Rows of `smart.COLUMNS`: what it said around each test."""
 
     @property
     def is_disk(self) -> bool:
@@ -229,6 +233,8 @@ class Review:
     """Records of compound tests, as in results.json."""
     repeat_count: int = 1
     """How many seeds numbers are the mean of."""
+    span_bytes: float | None = None
+    """The first bytes of each drive, if tests kept to them."""
     known_states: Mapping[str, StateTraits] = field(default_factory=dict)
     """What states declare, by name."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drivelab import traits
 from drivelab.procedures import PROCEDURES
+from drivelab.report import smart
 from drivelab.report.loose import as_dict, as_list, dicts, flag, text
 from drivelab.report.measurements import (
     PERCENTILE_KEYS,
@@ -52,8 +53,9 @@ def _parameter(raw: dict[str, Any]) -> Parameter:
     )
 
 
-def _model(raw: dict[str, Any]) -> Model:
+def _model(raw: dict[str, Any], tests: Sequence[dict[str, Any]] = ()) -> Model:
     name = text(raw.get("name"), "unnamed")
+    said, own = as_dict(raw.get("smart")), [test for test in tests if test.get("model") == name]
     return Model(
         name=name,
         title=text(raw.get("title")) or name,
@@ -69,7 +71,9 @@ def _model(raw: dict[str, Any]) -> Model:
         price_usd_per_gib_flash=number(raw.get("price_usd_per_gib_flash")),
         price_usd_per_gib_user=number(raw.get("price_usd_per_gib_user")),
         effective_spare_ratio=number(raw.get("effective_spare_ratio")),
-        real=tuple(_facts(raw.get("real"))),
+        real=(*_facts(raw.get("real")), *smart.rows(said)),
+        warnings=tuple(smart.warnings(said, own)),
+        readings=tuple(smart.table(own)),
     )
 
 
@@ -233,7 +237,7 @@ def read(results: dict[str, Any]) -> Review:
     """Results of a review as records; missing parts are empty, never an error."""
     meta = as_dict(results.get("drivelab"))
     records = dicts(results.get("tests"))
-    models = [_model(item) for item in dicts(results.get("models"))]
+    models = [_model(item, records) for item in dicts(results.get("models"))]
     real = frozenset(model.name for model in models if model.real)
     known_states = state_traits(results)
     tests = tuple(
@@ -259,4 +263,5 @@ def read(results: dict[str, Any]) -> Review:
         compound=tuple(item for item in records if item.get("kind") == "compound"),
         repeat_count=int(number(as_dict(meta.get("repeats")).get("count")) or 1),
         known_states=known_states,
+        span_bytes=number(meta.get("span_bytes")),
     )

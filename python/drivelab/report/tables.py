@@ -11,6 +11,7 @@ from drivelab.report import quantities as q
 from drivelab.report.bars import as_published, state_class
 from drivelab.report.findings import met
 from drivelab.report.measurements import PERCENTILE_KEYS, Figure, Measurement, Model, Review
+from drivelab.report.rankings import MANY
 from drivelab.report.sentences import change
 from drivelab.sources import role_rank
 from drivelab.verdicts import TOLERANCE_RATIO
@@ -272,28 +273,42 @@ def settings(review: Review) -> list[TestRow]:
     """What every test does."""
     rows = []
     for test_id in review.test_ids():
-        test = review.of(test_id)[0]
-        rows.append(
-            TestRow(
-                test.title,
-                test.id,
-                (
-                    test.direction if test.block_bytes != 0 else q.DASH,
-                    q.size(test.block_bytes or None),
-                    q.exact(test.queue_depth or None),
-                    q.size(test.align_bytes if test.block_bytes else None),
-                    q.capacity(test.span_bytes)
-                    if _whole(review, test)
-                    else q.size(test.span_bytes or None),
-                    q.duration(test.duration_s),
-                ),
-            )
-        )
+        found = review.of(test_id)
+        each = [next(test for test in found if test.model == name) for name in _models(found)]
+        columns = zip(*(_setting_texts(review, test) for test in each), strict=True)
+        rows.append(TestRow(found[0].title, test_id, tuple(map(_of_drives, columns))))
     return rows
 
 
+def _models(found: Sequence[Measurement]) -> list[str]:
+    return list(dict.fromkeys(test.model for test in found))
+
+
+def _setting_texts(review: Review, test: Measurement) -> tuple[str, ...]:
+    return (
+        test.direction if test.block_bytes != 0 else q.DASH,
+        q.size(test.block_bytes or None),
+        q.exact(test.queue_depth or None),
+        q.size(test.align_bytes if test.block_bytes else None),
+        q.capacity(test.span_bytes) if _whole(review, test) else q.size(test.span_bytes or None),
+        q.duration(test.duration_s),
+    )
+
+
+def _of_drives(texts: Sequence[str]) -> str:
+    """A setting of all drives; where they differ, each in the order of the drives."""
+    kinds = list(dict.fromkeys(texts))
+    if len(kinds) == 1:
+        return kinds[0]
+    return " / ".join(texts) if len(texts) < MANY else "differs by drive"
+
+
 def _whole(review: Review, test: Measurement) -> bool:
-    return any(test.span_bytes == model.user_capacity_bytes for model in review.models)
+    """Whether a test spans its whole drive, but for what is less than one of its blocks."""
+    capacity = next((m.user_capacity_bytes for m in review.models if m.name == test.model), None)
+    if capacity is None or test.span_bytes is None:
+        return False
+    return 0 <= capacity - test.span_bytes < max(1, test.block_bytes or 1)
 
 
 def descriptions(review: Review) -> list[tuple[str, str]]:

@@ -46,6 +46,8 @@ class State:
     """Where it comes from; None: with drivelab."""
     trims: bool = False
     """Whether the step is a TRIM: without effect, it is another state by name only."""
+    sized: Callable[[int], str] | None = None
+    """The description for a drive of so many bytes; None: it is the same for all."""
 
     @property
     def costly(self) -> bool:
@@ -62,13 +64,14 @@ class State:
         """This state's ancestors, the oldest first, and itself."""
         return (*(self.parent.lineage if self.parent is not None else ()), self)
 
-    def described(self, erase_method: str) -> str:
-        """The description for a drive that was erased like this, in a target's own words."""
+    def described(self, erase_method: str, capacity_bytes: int) -> str:
+        """The description for a drive of this size, erased like this in a target's own words."""
+        description = self.sized(capacity_bytes) if self.sized else self.description
         if erase_method.startswith(SECURE_ERASE):
-            return self.description
+            return description
         if self.step is _erased:
             return erase_method
-        return self.description.replace(SECURE_ERASE, f"new state ({erase_method})", 1)
+        return description.replace(SECURE_ERASE, f"new state ({erase_method})", 1)
 
     @property
     def label(self) -> str | dict[str, str]:
@@ -148,11 +151,11 @@ REST_TEXT = f"flush and {REST_NS // NS_PER_S} s of idle time"
 """What every state ends with, in descriptions."""
 
 
-def _used_text() -> str:
+def _used_text(image_bytes: int) -> str:
     image = layout.IMAGE
     return (
         f"{SECURE_ERASE}, {_pass_text(REPEATING)}, then the sector-by-sector copy of a file-system "
-        f"image of {bytes_text(image.image_bytes)} (synthetic; ascending extents, by bytes: "
+        f"image of {bytes_text(image_bytes)} (synthetic; ascending extents, by bytes: "
         f"{mix_text(image)}; packed from the start of the drive, {image.density * 100:.0f} % used "
         f"there, with free gaps between extents; writes of at most "
         f"{image.write_bytes // KIB} KiB; {image.data} data), {REST_TEXT}"
@@ -213,11 +216,12 @@ _NEW = State(
 )
 _USED = State(
     "used",
-    _used_text(),
+    _used_text(layout.IMAGE.image_bytes),
     _copied,
     2.0,
     _WRITTEN,
     StateTraits(order=300, colour="used", role="used"),
+    sized=lambda capacity_bytes: _used_text(layout.IMAGE.bytes_on(capacity_bytes)),
 )
 
 

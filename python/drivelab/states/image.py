@@ -52,6 +52,10 @@ class ImageCopy:
     data: str = "compressible:50"
     """What files contain: programs and documents compress to about half [A2]."""
 
+    def bytes_on(self, capacity_bytes: int) -> int:
+        """How much of it a drive of this size gets."""
+        return min(self.image_bytes, int(capacity_bytes * self.share_max))
+
 
 IMAGE = ImageCopy()
 """The image of the used state."""
@@ -63,8 +67,7 @@ def image_requests(capacity_bytes: int, seed: int, image: ImageCopy | None = Non
     cluster_sectors = image.cluster_bytes // SECTOR_BYTES
     first_sector = image.first_byte // SECTOR_BYTES
     room = (capacity_bytes - image.first_byte) // image.cluster_bytes
-    wanted = min(image.image_bytes, int(capacity_bytes * image.share_max)) // image.cluster_bytes
-    wanted = min(wanted, room)
+    wanted = min(image.bytes_on(capacity_bytes) // image.cluster_bytes, room)
     if wanted <= 0:
         empty = np.zeros(0, dtype=np.uint64)
         return Requests(empty.astype(np.uint8), empty, empty.astype(np.uint32))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from drivelab import spans
 from drivelab.counters import spent
 from drivelab.progress import TaskProgress
 from drivelab.targets.target import Original, Report, Target
@@ -28,12 +29,16 @@ class Account:
 
 
 class AccountedTarget:
-    """A drive that books what it does, as do its copies and variants."""
+    """A drive that books what it does, as do its copies and variants.
 
-    def __init__(self, target: Target, account: Account) -> None:
+    With `span_bytes` it shows its first bytes only, so that whoever uses it keeps to them.
+    """
+
+    def __init__(self, target: Target, account: Account, span_bytes: int | None = None) -> None:
         self.drive = target
         """The drive itself; what it is asked to do past this goes to no account."""
         self._account = account
+        self._span_bytes = span_bytes
         self._now_ns, self._counters = target.now_ns, target.counters()
         self._has_worked = False
         # Every counter that the drive has is there, if only as 0.
@@ -48,8 +53,8 @@ class AccountedTarget:
 
     @property
     def capacity_bytes(self) -> int:
-        """Bytes that the host can address."""
-        return self.drive.capacity_bytes
+        """Bytes that the host can address, or those of them that are used."""
+        return spans.bounded(self.drive.capacity_bytes, self._span_bytes)
 
     @property
     def original(self) -> Original | None:
@@ -73,21 +78,28 @@ class AccountedTarget:
 
     def clone(self) -> AccountedTarget:
         """An independent copy of the drive, on the same account."""
-        return AccountedTarget(self.drive.clone(), self._account)
+        return self.beside(self.drive.clone())
 
     def beside(self, drive: Target) -> AccountedTarget:
         """Another drive, on the same account."""
-        return AccountedTarget(drive, self._account)
+        return AccountedTarget(drive, self._account, self._span_bytes)
 
     def variant(self, overrides: Sequence[tuple[str, str]]) -> AccountedTarget:
         """A new drive of the same model with other parameters, on the same account."""
-        return AccountedTarget(self.drive.variant(overrides), self._account)
+        return self.beside(self.drive.variant(overrides))
 
     def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
         """Runs jobs that start together."""
-        report = self.drive.run(jobs, progress, share)
+        report = self.drive.run([self._within(job) for job in jobs], progress, share)
         self._book()
         return report
+
+    def _within(self, job: Job) -> Job:
+        """A job over the whole drive as one over what is used of it."""
+        if self._span_bytes is None or job.span_bytes is not None:
+            return job
+        span_bytes = self.capacity_bytes - job.offset_bytes
+        return job.model_copy(update={"span_bytes": span_bytes})
 
     def run_requests(
         self, job: Job, requests: Requests, progress: TaskProgress, share: float = 1.0

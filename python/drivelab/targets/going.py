@@ -51,6 +51,12 @@ class EngineRun:
         their latencies in ns."""
         return self._run.so_far()
 
+    def latencies_so_far(self) -> list[tuple[int, int, int, list[int]]]:
+        """Reads and writes of all jobs by how long they took: from and to how many ns, how many,
+        and the sums of the parts of their latencies in ns, in the order of `results.SPLIT_PARTS`.
+        """
+        return self._run.latencies_so_far()
+
     def report(self) -> Report:
         """What jobs that have ended measured."""
         report: Report = json.loads(self._run.report(self.target.engine))

@@ -65,7 +65,7 @@ def test_every_kind_is_drawn_without_a_browser(chart: Chart, tmp_path: Path) -> 
 def test_pictures_are_saved_whole_or_refused(tmp_path: Path) -> None:
     chart = every()[0]
     for name in ("a.pgn", "a"):
-        with pytest.raises(dl.RequestError, match=r"Endings: \.png, \.svg, \.json"):
+        with pytest.raises(dl.RequestError, match=r"ends in \.png, \.svg or \.json"):
             chart.save(tmp_path / name)
     with pytest.raises(dl.RequestError, match='theme = "darkk": allowed: light, dark'):
         chart.save(tmp_path / "a.png", theme="darkk")
@@ -93,6 +93,9 @@ def test_what_a_log_axis_cannot_show_is_a_gap() -> None:
 
 
 def test_each_nine_is_one_step() -> None:
+    for longest, first in ((4.9, [0.0, nines(50)]), (5.5, [nines(50), 1.0])):
+        axis = Scale("", kind="nines", longest=longest).across([0.0])["axis"]
+        assert axis["values"][:2] == pytest.approx(first)
     assert [nines(at) for at in (0.0, 90.0, 99.0, 99.9, 99.99)] == pytest.approx([0, 1, 2, 3, 4])
 
 

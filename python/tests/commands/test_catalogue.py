@@ -120,7 +120,9 @@ def test_times_and_sizes_may_have_units(
 def test_units_and_ratios_that_make_no_sense_are_refused(
     setting: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.run(["show", "intel-x25-m-g1-80gb", "--set", setting]) == 2
-    said = capsys.readouterr().err
-    assert all(word in said for word in words)
+    for words_of_scale in ([], ["--scale", "1/64"]):
+        command = ["show", "intel-x25-m-g1-80gb", "--set", setting, *words_of_scale]
+        assert cli.run(command) == 2
+        said = capsys.readouterr().err
+        assert all(word in said for word in words)
     assert said.count("\n") == 1

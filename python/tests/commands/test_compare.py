@@ -82,7 +82,7 @@ def test_what_can_not_be_compared_is_refused_and_nothing_written(
     other = stored(tmp_path / "other", documents.review(documents.stream("b", data="random")))
     for words, message in (
         ([one], "two drives at least"),
-        ([OTHER], f"there are 1: {OTHER}"),
+        ([OTHER], f"there is 1: {OTHER}"),
         ([one] * 6 + [OTHER], "there are 7: "),
         ([one, str(tmp_path / "lab.duckdb:x")], '"x" is no run; allowed: numbers'),
         ([one, other, "--states", "used"], "No side has a test to compare."),

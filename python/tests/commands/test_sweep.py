@@ -79,6 +79,22 @@ def test_notes_are_said_whatever_is_printed(
     assert json.loads(out)["notes"][0] in err
 
 
+def test_of_several_models_none_is_named_for_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who reads the JSON took every point for one of the drive that the file begins with."""
+    file, names = tmp_path / "s.toml", ["intel-x25-m-g1-80gb", "intel-x25-m-g2-80gb"]
+    text = SMALL.replace("job.iodepth = [1, 32]", f"model = {names}")
+    file.write_text(text.replace("flash.pages_per_block = 128", ""), encoding="utf-8")
+    assert cli.run(["sweep", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["model"] is None
+    assert [point["model"] for point in found["points"]] == names
+    file.write_text(SMALL, encoding="utf-8")
+    assert cli.run(["sweep", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["model"] == names[0]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
@@ -96,7 +112,7 @@ def test_notes_are_said_whatever_is_printed(
         ("job.iodepth = [1, 32]", "job.deth = [1]", 'job option "deth" is not supported'),
         ('io_size = "4m"', 'io_sizee = "4m"', 'did you mean "io_size"'),
         ('state = "filled"', 'state = "fild"', 'did you mean "filled"'),
-        ('scale = "1/128"', "scale = 128", "scale = 128: allowed: a text"),
+        ('scale = "1/128"', "scale = 128", "scale = 128: expected a text 1/N"),
         ('scale = "1/128"', "seed = -1", "seed = -1: allowed"),
         ('scale = "1/128"', "repeats = 0", "repeats = 0: allowed"),
         ("pages_per_block", "pages_per_blok", "did you mean flash.pages_per_block"),

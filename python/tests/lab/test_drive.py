@@ -28,6 +28,13 @@ def result(used: dl.Drive) -> dl.Result:
     return used.run(WRITES, keep=True, progress=False)
 
 
+@pytest.fixture(scope="module")
+def cleaning(used: dl.Drive) -> dl.Result:
+    """Writes for so long that the drive must clean."""
+    more = {"io_size": "400m", "norandommap": True, "log_avg_msec": 500}
+    return used.run(WRITES.with_options(**more), progress=False)
+
+
 def test_a_run_gives_what_the_command_line_gives(
     result: dl.Result, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,6 +69,52 @@ def test_tables_agree_with_each_other(result: dl.Result) -> None:
     assert (series["iops"] * lengths).sum() == pytest.approx(row["ios"])
     assert series["latency_max_us"].max() == row["latency_max_us"]
     assert set(result.metrics()) > {"iops", "write_amplification", "energy_j"}
+
+
+def test_intervals_tell_what_the_drive_did_meanwhile(used: dl.Drive, cleaning: dl.Result) -> None:
+    every = WRITES.with_options(log_avg_msec=50)
+    series, totals = cleaning.series, cleaning.totals
+    assert series.height > 20
+    lengths = series["time_s"].diff().fill_null(series["time_s"][0])
+    written = series["mib_per_s"] * lengths
+    mean = (series["write_amplification"] * written).sum() / written.sum()
+    # The host's bytes count as they come, throughput as they are done.
+    assert mean == pytest.approx(totals["write_amplification"], rel=0.02)
+    assert (series["latency_p99_us"] <= series["latency_max_us"]).all()
+    assert series["latency_p99_us"].max() >= cleaning.summary["latency_p99_us"].item()
+    assert series["queue_depth_mean"].max() <= 32
+    assert series["cleaning_share"].max() > 0
+    assert series["free_blocks"].null_count() == 0
+    mixed = used.run(every.with_options(rw="randrw"), progress=False).series
+    told = {d: mixed.filter(direction=d) for d in ("read", "write")}
+    assert told["read"]["write_amplification"].null_count() == told["read"].height
+    assert told["write"]["write_amplification"].drop_nulls().len() > 0
+    pair = used.run(every, every.with_options(name="v"), progress=False).series
+    assert (
+        pair["free_blocks"].null_count() == pair["write_amplification"].null_count() == pair.height
+    )
+
+
+def test_tails_are_told_as_a_table_and_drawn(cleaning: dl.Result) -> None:
+    tails, (row,) = cleaning.tails, cleaning.summary.rows(named=True)
+    assert tails["share_of_requests"].unique(maintain_order=True).to_list() == [
+        0.1,
+        0.01,
+        0.001,
+        0.0001,
+    ]
+    each = tails.group_by("share_of_requests", maintain_order=True).agg(
+        pl.col("mean_us").sum(), pl.col("latency_min_us", "requests").first()
+    )
+    # Whoever is among the slowest took as long as its shortest at least, the longest at most.
+    assert (each["mean_us"] >= each["latency_min_us"]).all()
+    assert each["mean_us"].max() <= row["latency_max_us"]
+    assert each["requests"][0] >= 0.1 * row["ios"]
+    drawn_values = {str(value) for bar in cleaning.plot.tails().rows() for value in bar.values()}
+    assert {"all", "slowest 10 %", "slowest 0.1 %"} <= drawn_values
+    nothing = dl.Result(cleaning.report | {"jobs": []}, None, ())
+    with pytest.raises(dl.RequestError, match="nothing tells what the slowest"):
+        nothing.plot.tails()
 
 
 def test_what_several_jobs_did_together_is_nobodys_own(used: dl.Drive) -> None:
@@ -107,6 +160,8 @@ def test_keys_tell_drives_apart() -> None:
         (lambda: dl.Drive(NAME, {5: 1}), "parameter = 5: allowed: a text"),
         (lambda: dl.Drive(NAME).with_parameters(3), "parameters = 3: allowed: names with values"),
         (lambda: dl.Drive(NAME, scale="1/64").open(fua="no"), "fua = 'no': allowed: True, False"),
+        (lambda: dl.Drive(NAME).run(WRITES, log="requests"), "log = 'requests': allowed: Tru"),
+        (lambda: dl.Drive(NAME).steps(WRITES, log="all"), "log = 'all': allowed: True, False"),
         (lambda: dl.Job(data=5), "data = 5: allowed: a text"),
         (lambda: dl.Drive(NAME, seed=-1), "seed = -1"),
         (lambda: dl.Drive(NAME, seed=True), "seed = True"),
@@ -119,10 +174,12 @@ def test_keys_tell_drives_apart() -> None:
         (lambda: dl.Job(iodeptth=3), 'did you mean "iodepth"'),
         (lambda: dl.Job(numjobs=2), "numjobs=2 is not possible"),
         (lambda: dl.Job(wait_for_previous=True), "wait_for_previous=1 is not possible"),
+        (lambda: dl.Job(thinktime=5e-5), "in microseconds, as in fio; allowed: a text with a unit"),
+        (lambda: dl.Job(thinktime=5e-5), 'thinktime="50us"'),
         (lambda: dl.Job(data="randm"), 'did you mean "random"'),
         (lambda: dl.Job(name=""), "name = '': allowed"),
         (lambda: dl.Job(bs=[1]), "a number or a text"),
-        (lambda: dl.Drive(NAME, scale=64), "scale = 64: allowed: a text"),
+        (lambda: dl.Drive(NAME, scale=64), 'scale = 64: expected a text 1/N, e.g. scale="1/64"'),
         (lambda: dl.Drive(NAME).prepare(None), "state = None"),
         (lambda: dl.Drive(NAME).run([WRITES]), "allowed: a drivelab.Job; several as run("),
         (lambda: WRITES.with_options(deth=1), 'job option "deth" is not supported'),
@@ -143,7 +200,7 @@ def test_the_drive_afterwards_must_be_asked_for(used: dl.Drive) -> None:
 
 def test_models_are_a_table() -> None:
     table = dl.models()
-    assert table.height == 49
+    assert table.height == 55
     assert NAME in table["name"].to_list()
     assert table.schema["user_capacity_bytes"] == pl.Int64
 
@@ -185,6 +242,13 @@ def test_pictures_of_a_result(used: dl.Drive, result: dl.Result, tmp_path: Path)
     assert heat.save(tmp_path / "heat.png").stat().st_size > 10_000
     with pytest.raises(dl.RequestError, match='"iosp" is not in series'):
         result.plot.series("iosp")
+
+
+def test_a_notebook_shows_the_table_and_the_notes(result: dl.Result) -> None:
+    html = result._repr_html_()
+    assert "write_amplification" in html
+    assert result.notes
+    assert all(f"note: {note.replace('&', '&amp;')}" in html for note in result.notes)
 
 
 def test_time_passes_without_commands(result: dl.Result) -> None:

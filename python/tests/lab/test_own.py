@@ -85,6 +85,22 @@ def test_tests_of_reviews_are_measured_by_name() -> None:
         drive.measure("four-corners")
 
 
+def test_a_test_of_one_stream_has_its_numbers_as_values_too(tmp_path: Path) -> None:
+    """A script that asks any test for its values got none of a third of the tests."""
+    name = "random-read-4k-qd3-aligned"
+    words = ["review", MODEL_NAME, *SETS, "--tests", name, "--states", "filled", "--quick"]
+    assert cli.run([*words, "--out", str(tmp_path)]) == 0
+    [record] = json.loads((tmp_path / "results.json").read_text("utf-8"))["tests"]
+    drive = small().prepare("filled")
+    found = {value.name: value for value in drive.measure(name, quick=True).values}
+    assert found["iops"].value == record["iops"]
+    assert found["latency_p99_us"].value == record["latency_us"]["p99"]
+    assert (found["latency_p99_us"].unit, found["latency_p99_us"].better) == ("us", "lower")
+    # What a read hasn't got is no value; and the record is what it was.
+    assert "write_amplification" not in found
+    assert record["values"] == []
+
+
 def test_quick_reviews_end_jobs_after_ten_seconds(tmp_path: Path) -> None:
     text = own.OWN.replace("runtime=1,", "runtime=60,")
     test, _ = loaded(tmp_path, text)

@@ -58,6 +58,8 @@ def test_a_folder_a_file_and_a_database_hold_the_same(slow: Path) -> None:
         assert again.percentiles.equals(found.percentiles)
     assert found.points.is_empty()
     assert "tests" in repr(found)
+    with pytest.raises(dl.RequestError, match=r'table "test" isn\'t there; did you mean "tests"'):
+        _ = found.tables["test"]
     assert "<table" in found._repr_html_()
 
 
@@ -65,6 +67,8 @@ def test_a_review_that_is_read_draws_what_its_page_draws(slow: Path, tmp_path: P
     found = dl.read(slow)
     document = json.loads((slow / "results.json").read_text(encoding="utf-8"))
     assert found.plots.keys() >= drawn.on_page(report.render(document)).keys() > set()
+    with pytest.raises(dl.RequestError, match=r'plot "latency-9" isn.* There are: .*latency-0-0'):
+        _ = found.plots["latency-9"]
     assert found.plots["latency-0-0"].save(tmp_path / "a.svg").stat().st_size > 1000
 
 
@@ -95,6 +99,29 @@ def test_a_study_is_read_from_its_store(tmp_path: Path) -> None:
     assert dl.read(tmp_path / "s" / "study.duckdb").points.equals(found.points)
     with pytest.raises(dl.RequestError, match="a study is points"):
         dl.compare(found, found)
+
+
+def test_who_hands_a_studys_store_to_another_command_is_told_what_reads_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drive, folder = dl.Drive(MODEL_NAME, scale="1/128"), tmp_path / "s"
+    dl.sweep(drive, {"job.iodepth": [1]}, job=JOB, workers=1, store=folder, progress=False)
+    for words in (["compare", folder, folder], ["export", folder, "--json", "-"], ["runs", folder]):
+        assert cli.run([str(word) for word in words]) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert f"`drivelab sweep SWEEP.toml --store {folder / 'study.duckdb'}" in line
+        assert "drivelab.read()" in line
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_a_table_is_no_store(tmp_path: Path, made: bool) -> None:
+    place = tmp_path / "study.csv"
+    if made:
+        place.touch()
+    drive = dl.Drive(MODEL_NAME, scale="1/128")
+    with pytest.raises(dl.RequestError, match=r'study\.csv": it keeps the results of a sweep'):
+        dl.sweep(drive, {"job.iodepth": [1]}, job=JOB, workers=1, store=place, progress=False)
+    assert place.is_file() == made
 
 
 @pytest.mark.parametrize("name", ["nothing", "text.txt", "empty", "other.duckdb", "broken.json"])
@@ -179,15 +206,29 @@ def test_what_can_not_be_compared_is_refused(slow: Path) -> None:
         dl.compare(slow, 3)  # type: ignore[arg-type]
 
 
-def test_the_function_and_the_package_of_its_name_do_not_get_in_each_others_way(
-    slow: Path, fast: Path
-) -> None:
-    for first in ("", "import drivelab.compare.page\n", "from drivelab.commands import compare\n"):
+def test_a_refusal_says_how_a_script_compares_all_the_same(tmp_path: Path) -> None:
+    """--force is the command line's word: a script that follows it fails again."""
+    folders = [
+        written(tmp_path / name, documents.review(documents.stream(name, data=data)))
+        for name, data in (("a", "random"), ("b", "repeating"))
+    ]
+    with pytest.raises(dl.RequestError, match="\nforce=True compares them all the same") as no:
+        dl.compare(*folders)
+    assert "--force" not in str(no.value)
+    assert dl.compare(*folders, force=True).frame().height
+
+
+def test_compare_is_a_function_whatever_was_imported_before(slow: Path, fast: Path) -> None:
+    """A package of the name would take its place as soon as something loads it."""
+    for first in (
+        "",
+        "import drivelab.comparison.page\n",
+        "from drivelab.commands import compare\n",
+    ):
         script = (
             f"{first}import drivelab as dl\n"
             "found = [dl.compare(*files).frame() for _ in range(2) for files in [FILES]]\n"
-            "import drivelab.compare\n"
-            "from drivelab.compare.sides import sides_of\n"
+            "assert type(dl.compare).__name__ == 'function'\n"
             "print(found[0].equals(dl.compare(*FILES).frame()))\n"
         ).replace("FILES", repr([str(slow), str(fast)]))
         done = subprocess.run(

@@ -62,8 +62,8 @@ def test_what_comes_back_is_the_same_drive(worn: dl.Drive, file: Path) -> None:
         assert ours.equals(theirs)
     assert found.run(WRITES, progress=False).report == worn.run(WRITES, progress=False).report
     # Saved again it is the same file, to the byte.
-    found.save(file.with_name("again"))
-    assert file.with_name("again").read_bytes() == file.read_bytes()
+    found.save(file.with_name("again.snapshot"))
+    assert file.with_name("again.snapshot").read_bytes() == file.read_bytes()
     assert file.stat().st_size < 64_000
 
 
@@ -164,7 +164,9 @@ def test_another_version_is_refused_by_its_number(file: Path) -> None:
 
 def test_a_failed_save_leaves_what_was_there(worn: dl.Drive, file: Path) -> None:
     with pytest.raises(dl.RequestError, match="nowhere"):
-        worn.save(file.parent / "nowhere" / "x")
+        worn.save(file.parent / "nowhere" / "x.snapshot")
+    with pytest.raises(dl.RequestError, match=r'"x\.txt": allowed: a name that ends in \.snapshot'):
+        worn.save("x.txt")
     with pytest.raises(dl.RequestError, match="is a folder"):
         worn.save(file.parent)
     before = file.read_bytes()

@@ -85,6 +85,11 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert f"Written: {page}" in capsys.readouterr().err
     assert "job.iodepth (2 values)" in page.read_text(encoding="utf-8")
     assert cli.run(["sweep", str(file), "--html", str(tmp_path / "no" / "s.html")]) == 2
+    for option, name, ending in (("--csv", "x.parquet", ".csv"), ("--html", "x.txt", ".html")):
+        capsys.readouterr()
+        assert cli.run(["sweep", str(file), option, str(tmp_path / name)]) == 2
+        assert f'{name}": allowed: a name that ends in {ending}' in capsys.readouterr().err
+        assert not (tmp_path / name).exists()
     only = file.read_text(encoding="utf-8").replace("job.iodepth", "seed")
     file.write_text(only, encoding="utf-8")
     assert cli.run(["sweep", str(file), "--html", str(page)]) == 2
@@ -95,6 +100,11 @@ def test_a_file_of_parquet_is_the_frame(study: dl.Study, tmp_path: Path) -> None
     assert pl.read_parquet(study.to_parquet(tmp_path / "s.parquet")).equals(study.frame())
     with pytest.raises(dl.RequestError, match="can't write there"):
         study.to_parquet(tmp_path / "no" / "s.parquet")
+    with pytest.raises(dl.RequestError, match=r'to_parquet\(\) ".*s\.csv": .* ends in \.parquet'):
+        study.to_parquet(tmp_path / "s.csv")
+    with pytest.raises(dl.RequestError, match=r"ends in \.html or \.htm"):
+        study.report(tmp_path / "s.parquet")
+    assert list(tmp_path.glob("s.*")) == [tmp_path / "s.parquet"]
 
 
 def test_arrays_hold_every_number_at_its_place(study: dl.Study) -> None:

@@ -297,6 +297,10 @@ def test_plots_show_what_was_varied(alone: dl.Study, tmp_path: Path) -> None:
     chart = alone.plot("spare_ratio", "write_amplification", hue="job.iodepth")
     assert chart.spec["encoding"]["x"]["axis"]["title"] == "spare_ratio"
     assert [name for name, _ in chart.series] == ["1", "32"]
+    # Marks of times are written with their unit, in ms here: a title in us would contradict them.
+    upright = alone.plot("spare_ratio", "latency_mean_us", hue="job.iodepth").spec["encoding"]["y"]
+    assert upright["axis"]["title"] == "latency_mean"
+    assert "' ms'" in upright["axis"]["labelExpr"]
     assert chart.save(tmp_path / "plot.png").stat().st_size > 10_000
     panels = alone.plot("spare_ratio", "iops")
     assert panels.spec["facet"]["sort"] == ["job.iodepth 1", "job.iodepth 32"]

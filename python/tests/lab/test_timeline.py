@@ -124,6 +124,8 @@ def test_an_empty_window_is_said_and_still_a_trace(filled: dl.Drive, tmp_path: P
     found = filled.run(JOB, timeline="1h:2h", progress=False)
     assert any("no operation of a die began" in note for note in found.notes)
     assert events(found.timeline.write(tmp_path / "t.json"), "X") == []
+    with pytest.raises(dl.RequestError, match=r't\.txt": allowed: a name that ends in \.json'):
+        found.timeline.write(tmp_path / "t.txt")
 
 
 def test_what_finds_no_room_is_said(

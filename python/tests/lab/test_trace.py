@@ -99,6 +99,9 @@ def test_no_gap_at_all_is_another_cap_than_the_default(tmp_path: Path) -> None:
     caps: list[Any] = [0, 5e-5, "50us", 0.1 * 3, "300ms", None, "25ms"]
     traces = [dl.Trace(file, pacing="capped", idle_cap=cap) for cap in caps]
     ends = [DRIVE.run(trace, progress=False).report["end_ns"] for trace in traces]
+    said = "gaps between arrivals longer than 25 ms were cut to that (idle_cap)"
+    assert said in DRIVE.run(traces[-1], progress=False).notes
+    assert said not in DRIVE.run(dl.Trace(file), progress=False).notes
     assert ends[0] <= ends[1] == ends[2] < ends[5] == ends[6] < ends[3] == ends[4]
 
 

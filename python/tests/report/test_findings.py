@@ -136,6 +136,21 @@ def test_another_model_is_compared_in_the_same_state() -> None:
     )
 
 
+def test_beside_another_drive_every_finding_says_which_drive_it_is_about() -> None:
+    """A reader of two drives can't tell whose tail, flash or access time a sentence is about."""
+    data = results(2)
+    names = [model["title"] for model in data["models"]]
+    data["tests"].append(
+        study("fill-level", {"full_mib_per_s": 10.0, "half_full_mib_per_s": 20.0}, state="used")
+        | {"model": data["models"][0]["name"]}
+    )
+    alone, found = sentences(results()), sentences(data)
+    assert len(found) > len(alone)
+    unnamed = [text for text in found if not any(name in text for name in names)]
+    assert [text for text in unnamed if not text.startswith("The models meet")] == []
+    assert sum(names[0] in text for text in alone) == 0
+
+
 def test_nothing_measured_gives_no_findings() -> None:
     assert findings(read({})) == []
     assert findings(read({"tests": [{}], "models": [None]})) == []

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import browser
 import documents
+import pytest
 from report import sample
 
 from drivelab import report
-from drivelab.compare import Source, compare, page
+from drivelab.comparison import Source, compare, page
 
 NARROW_PX = 420
 WIDTH = """page.querySelectorAll("details").forEach((each) => { each.open = true; });
@@ -26,6 +27,25 @@ def test_a_narrow_screen_scrolls_tables_and_not_the_page(tmp_path: Path) -> None
     assert "Difference on a scale" in text  # Words that aren't seen are wide all the same.
     assert 'class="interval"' in text
     assert browser.found(text, WIDTH, tmp_path, NARROW_PX) <= NARROW_PX
+
+
+# By how much a label sticks out of the lane that its bar stands in, at most.
+STICKS_OUT = """return Math.max(...[...page.querySelectorAll(".overview .lane")].map((lane) => {
+  const room = lane.getBoundingClientRect();
+  const label = lane.querySelector(".value").getBoundingClientRect();
+  return Math.max(room.left - label.left, label.right - room.right, label.height - room.height);
+}));"""
+
+
+@browser.needed
+@pytest.mark.parametrize("width_px", [NARROW_PX, 1400])
+@pytest.mark.parametrize("rate", [0.01, 12345.0])
+def test_the_longest_bar_leaves_room_for_its_label(
+    tmp_path: Path, width_px: int, rate: float
+) -> None:
+    tests = [documents.stream("a", rate=1.0), documents.stream("b", rate=rate)]
+    text = page.render(compare([Source("review", documents.review(*tests))], "drivelab compare"))
+    assert browser.found(text, STICKS_OUT, tmp_path, width_px) <= 0.5
 
 
 @browser.needed

@@ -187,6 +187,30 @@ def test_a_job_file_runs_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "erases" not in capsys.readouterr().out
 
 
+def test_repeats_of_a_real_drive_have_intervals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "j.fio").write_text("[j]\nrw=write\nbs=1m\nsize=8m\n", encoding="utf-8")
+    drive = f"fio:{tmp_path / 'drive'}"
+    common = ["--size", "32m", "--buffered", "--repeat", "3", "--json"]
+    assert cli.run(["run", str(tmp_path / "j.fio"), "--drive", drive, *common]) == 0
+    printed = capsys.readouterr()
+    assert "--repeat 3: all of this 3 times, states included" in printed.err
+    found = json.loads(printed.out)["drivelab"]["repeats"]
+    rate = found["jobs"][0]["numbers"]["mib_per_s"]
+    assert len(found["seeds"]) == len(rate["values"]) == 3
+    assert rate["low"] < rate["mean"] < rate["high"]
+    assert rate["mean"] == pytest.approx(sum(rate["values"]) / 3)
+    words = ["review", drive, "--tests", "as-ssd-write", "--states", "new", "--quick", *common]
+    assert cli.run([*words, "--out", str(tmp_path / "out")]) == 0
+    [test] = json.loads(capsys.readouterr().out)["tests"]
+    own = test["repeats"]["mib_per_s"]
+    assert test["mib_per_s"] == own["mean"] == pytest.approx(sum(own["values"]) / 3)
+    assert own["low"] < own["mean"] < own["high"]
+    # What a real drive doesn't tell has no mean either.
+    assert "write_amplification" not in test["repeats"]
+
+
 def test_a_trace_replays_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trace = tmp_path / "trace.txt"
     lines = [f"{index * 100_000} 0 {index * 8} 8 {index % 2}\n" for index in range(40)]

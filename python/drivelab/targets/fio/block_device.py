@@ -94,6 +94,11 @@ class BlockDevice(Place):
         """Why it can't be trimmed."""
         return None if self._discards else "the device doesn't discard"
 
+    @property
+    def smart_device(self) -> str | None:
+        """Itself."""
+        return str(self._path)
+
     def options(self, rw: str) -> dict[str, str]:
         """fio's options."""
         return {

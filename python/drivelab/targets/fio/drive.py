@@ -21,6 +21,7 @@ from drivelab.targets.fio.nbd_export import SCHEMES, NbdExport
 from drivelab.targets.fio.place import PREFIX, Place, Wish
 from drivelab.targets.fio.regular_file import RegularFile
 from drivelab.targets.fio.rehearsal import Rehearsal
+from drivelab.targets.fio.smartctl import SmartLog
 from drivelab.targets.fio.target import (
     QUEUE_DEPTH,
     FioTarget,
@@ -69,6 +70,7 @@ class RealDrive:
         self.takes_trim = self.place.trim_refusal is None
         self.memory_bytes = 0
         self.parameters: list[dict[str, Any]] = []
+        self.smart = SmartLog(self.place.smart_device)
         self.real = {
             "target": request,
             "fio_version": self.program.version,
@@ -95,10 +97,15 @@ class RealDrive:
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
-        """Holds the place while it is measured, and lets go of it whatever happens."""
+        """Holds the place while it is measured, and lets go of it whatever happens.
+
+        SMART is read when it begins and, unless it fails, when it ends.
+        """
         self.place.claim()
         try:
+            self.smart.begin()
             yield
+            self.smart.end()
         finally:
             self.place.release()
 

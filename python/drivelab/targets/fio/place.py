@@ -78,6 +78,11 @@ class Place(ABC):
         """Why it can't be trimmed; None if it can."""
         return None
 
+    @property
+    def smart_device(self) -> str | None:
+        """The device at or under it, whose SMART can be asked for; None if there is none here."""
+        return None
+
     @abstractmethod
     def options(self, rw: str) -> dict[str, str]:
         """fio's options for requests to it; `rw` tells trims from the rest."""

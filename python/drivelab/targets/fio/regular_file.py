@@ -76,6 +76,12 @@ class RegularFile(Place):
             "of it only if the file system discards"
         )
 
+    @property
+    def smart_device(self) -> str | None:
+        """The device that its file system is on."""
+        source = Path(self._mount.source)
+        return str(source) if source.is_absolute() and source.is_block_device() else None
+
     def options(self, rw: str) -> dict[str, str]:
         """fio's options; trims punch holes."""
         engine = "falloc" if rw in ("trim", "randtrim") else "libaio"

@@ -1,0 +1,53 @@
+"""`web`: the laboratory as a page in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab.commands import printing
+from drivelab.errors import RequestError
+
+
+def web(
+    results: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE.duckdb",
+            help="Results to show, and where measurements of the page are recorded; default: a "
+            "file in the user's own data folder.",
+        ),
+    ] = None,
+    port: Annotated[
+        int,
+        typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0: any that is free."),
+    ] = 8080,
+) -> None:
+    """Open the laboratory as a page: compare drives, watch one work, learn why."""
+    # The server takes half a second to load.
+    from drivelab import database
+    from drivelab.web import security, server, storage
+    from drivelab.web.bench import Bench
+    from drivelab.web.jobs import Jobs
+    from drivelab.web.library import Library
+
+    place = storage.default_results() if results is None else results
+    if place.suffix != database.SUFFIX:
+        raise RequestError(f'FILE "{place}": allowed: a name that ends with {database.SUFFIX}')
+    database.check(place, "FILE")
+    listener = server.bound(port)
+    # A token at each start: pages that stay open send theirs to whoever has the port next.
+    token = security.new_token()
+    with listener, contextlib.suppress(KeyboardInterrupt):
+        known = Library(place.resolve())
+        jobs = Jobs(known.results)
+        bench = Bench(known, token, listener.getsockname()[1], jobs)
+
+        def ready() -> None:
+            print(f"http://{server.LOOPBACK}:{bench.port}/#token={bench.token}", flush=True)
+            printing.message(f"Results: {place}. Ctrl-C ends it.")
+
+        server.serve(bench, listener, ready)

@@ -1,0 +1,332 @@
+"""Whether results may be compared: what differs beside the drives, and how bad that is.
+
+SNIA's PTS keeps four classes of results apart: fresh out of the box, preconditioned, steady state,
+exploratory. Here a test on a new drive is of the first class, in any other state of the
+second, one that reached its steady state of the third, and everything quick of the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from drivelab.comparison.pairing import Pair, Single
+from drivelab.comparison.sides import LETTERS, Record, Side
+from drivelab.report import quantities as q
+from drivelab.report.loose import text
+
+SHARE_RATIO = 0.01
+"""Spans whose shares of their drives are this close are the same part of each drive."""
+DURATION_RATIO = 0.02
+"""Durations closer than this are the same: a test ends with its last request."""
+REAL = "real"
+"""The family of drives that were measured through fio."""
+SHOWN_MAX = 3
+"""Tests that a message names."""
+
+
+@dataclass(frozen=True)
+class Affected:
+    """A test in a state that a problem is about."""
+
+    id: str
+    state: str
+    reason: str
+    """What is wrong with it: "data patterns differ: A random, B repeating"."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that differs and should not."""
+
+    refused: bool
+    """Whether what it is about needs --force to be compared; otherwise it is a warning."""
+    kind: str
+    """One word: states, data, spans, quick, seeds, durations, engines, classes, ..."""
+    sentence: str
+    tests: tuple[Affected, ...] = ()
+    """What it is about; () for all."""
+
+
+def result_class(record: Record, side: Side) -> str:
+    """The class of a result in PTS's words."""
+    steady = record.get("steady_state")
+    if side.own.get("quick") is True:
+        return "exploratory"
+    if isinstance(steady, dict):
+        return "steady state" if steady.get("reached") is True else "exploratory"
+    is_new = side.review.state(text(record.get("state"))).role == "new"
+    return "fresh out of the box" if is_new else "preconditioned"
+
+
+def refusals(
+    sides: Sequence[Side], pairs: Sequence[Pair], singles: Sequence[Single]
+) -> list[Problem]:
+    """What may not be compared: the tests that a problem names, or nothing at all."""
+    found = [*_scales(sides), *_quick_and_whole(sides), *_nothing_common(pairs, singles)]
+    return [*found, *_tests(True, REFUSED, sides, pairs)]
+
+
+def reasons(problems: Sequence[Problem], pair: Pair) -> list[str]:
+    """Why a pair may not be compared; nothing if it may."""
+    return [
+        test.reason
+        for problem in problems
+        for test in problem.tests
+        if (test.id, test.state) == (pair.id, pair.state)
+    ]
+
+
+def warnings(
+    sides: Sequence[Side], pairs: Sequence[Pair], singles: Sequence[Single]
+) -> list[Problem]:
+    """What a reader must know of what is compared."""
+    return [*_runs(sides), *_tests(False, WARNED, sides, pairs), *_left_over(singles)]
+
+
+def _each(sides: Sequence[Side], key: str) -> dict[str, list[str]]:
+    """Letters of the sides by what their run says of a key."""
+    found: dict[str, list[str]] = {}
+    for side in sides:
+        found.setdefault(text(side.own.get(key), "none"), []).append(side.letter)
+    return found
+
+
+def _told(values: dict[str, list[str]]) -> str:
+    return "; ".join(f"{_and(letters)}: {value}" for value, letters in values.items())
+
+
+def _were(letters: Sequence[str], one: str, several: str) -> str:
+    return f"{letters[0]} was {one}" if len(letters) == 1 else f"{_and(letters)} were {several}"
+
+
+def _and(letters: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(letters[:-1]), letters[-1])))
+
+
+def _quick_and_whole(sides: Sequence[Side]) -> Iterator[Problem]:
+    quick = [side.letter for side in sides if side.own.get("quick") is True]
+    if 0 < len(quick) < len(sides):
+        yield Problem(
+            True,
+            "quick",
+            f"{_were(quick, 'a quick run', 'quick runs')}, and the others weren't: quick tests are "
+            "cut to 10 s, before a drive slows down.",
+        )
+
+
+def _nothing_common(pairs: Sequence[Pair], singles: Sequence[Single]) -> Iterator[Problem]:
+    if not pairs:
+        states = dict.fromkeys(f"{s.side.letter} {s.title}, {s.state}" for s in singles)
+        shown = "; ".join(list(states)[: 2 * SHOWN_MAX])
+        sentence = f"No test was made in the same state on two sides ({shown})."
+        yield Problem(True, "states", sentence if states else "No side has a test to compare.")
+
+
+def _scale(side: Side) -> str:
+    found = (item.value for item in side.model.parameters if item.key == "scale_divisor")
+    return f"1/{next(found, None) or 1}"
+
+
+def _scales(sides: Sequence[Side]) -> Iterator[Problem]:
+    scales = dict.fromkeys(_scale(side) for side in sides)
+    if len(scales) > 1:
+        told = ", ".join(f"{side.letter} {_scale(side)}" for side in sides)
+        yield Problem(
+            True,
+            "scales",
+            f"Small versions are of different scales ({told}): a time wears them differently.",
+        )
+
+
+def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
+    versions, seeds = _each(sides, "engine_version"), _each(sides, "seed")
+    if len(versions) > 1:
+        yield Problem(
+            False,
+            "engines",
+            f"Engine versions differ ({_told(versions)}): what changed between them counts as a "
+            "difference of the drives.",
+        )
+    if all(side.own.get("quick") is True for side in sides):
+        yield Problem(
+            False, "quick", "Quick runs: tests are cut to 10 s, and results are exploratory."
+        )
+    if len(seeds) > 1:
+        yield Problem(
+            False,
+            "seeds",
+            f"Seeds differ ({_told(seeds)}): small differences may be those of the random "
+            "requests.",
+        )
+    real = [side.letter for side in sides if side.model.family == REAL]
+    if 0 < len(real) < len(sides):
+        yield Problem(
+            False,
+            "targets",
+            f"{_were(real, 'measured', 'measured')} on a real machine, whose own time counts; the "
+            "others are simulated.",
+        )
+
+
+def _tests(
+    refused: bool, checks: Sequence[Check], sides: Sequence[Side], pairs: Sequence[Pair]
+) -> Iterator[Problem]:
+    """Of all tests together: one message for each kind of difference."""
+    for kind, title, of in checks:
+        said = [(pair, words) for pair in pairs for words in [of(sides, pair)] if words]
+        if said:
+            shown = [f"{pair.title}, {pair.state} ({words})" for pair, words in said[:SHOWN_MAX]]
+            reason = f"{title[:1].lower()}{title[1:]}"
+            yield Problem(
+                refused,
+                kind,
+                f"{title}: {'; '.join(shown)}{_more(len(said))}.",
+                tuple(Affected(pair.id, pair.state, f"{reason}: {words}") for pair, words in said),
+            )
+
+
+def _more(count: int) -> str:
+    """What follows the tests that a message names."""
+    return f"; and {count - SHOWN_MAX} more" if count > SHOWN_MAX else ""
+
+
+def _lettered(values: Sequence[str | None]) -> str:
+    """ "A random, B repeating" if the values differ, else nothing; None is no value."""
+    known = [
+        (letter, value) for letter, value in zip(LETTERS, values, strict=False) if value is not None
+    ]
+    if len({value for _, value in known}) < 2:
+        return ""
+    return ", ".join(f"{letter} {value}" for letter, value in known)
+
+
+def _states(sides: Sequence[Side], pair: Pair) -> str:
+    return _lettered([
+        None if record is None else state
+        for record, state in zip(pair.records, pair.states, strict=True)
+    ])  # fmt: skip
+
+
+def _classes(sides: Sequence[Side], pair: Pair) -> str:
+    return _lettered([
+        None if record is None else result_class(record, side)
+        for side, record in zip(sides, pair.records, strict=True)
+    ])  # fmt: skip
+
+
+def _origins(sides: Sequence[Side], pair: Pair) -> str:
+    """Where a test, or a state, comes from that goes by one name and is another on each side."""
+    tests = [None if record is None else record.get("origin") or {} for record in pair.records]
+    states = [
+        None if record is None else side.state_origins.get(text(record.get("state")), {})
+        for side, record in zip(sides, pair.records, strict=True)
+    ]
+    said = (("the test", _places(tests)), ("the state", _places(states)))
+    return "; ".join(f"{word}: {values}" for word, values in said if values)
+
+
+def _places(origins: Sequence[Record | None]) -> str:
+    """The places, if the files there differ; a file may lie in a package, too."""
+    if len({text(origin.get("sha256")) for origin in origins if origin is not None}) < 2:
+        return ""
+    return _lettered([
+        None
+        if origin is None
+        else f"{text(origin.get('place'), 'drivelab')} {text(origin.get('sha256'))[:12]}".strip()
+        for origin in origins
+    ])  # fmt: skip
+
+
+def _data(sides: Sequence[Side], pair: Pair) -> str:
+    return _values(pair, "data")
+
+
+def _values(pair: Pair, key: str) -> str:
+    return _lettered([
+        None if record is None or record.get(key) is None else text(record[key])
+        for record in pair.records
+    ])  # fmt: skip
+
+
+def _requests(sides: Sequence[Side], pair: Pair) -> str:
+    words = {
+        "direction": "direction",
+        "block_bytes": "block bytes",
+        "queue_depth": "queue depth",
+        "align_bytes": "alignment in bytes",
+        "options": "options",
+    }
+    said = ((title, _values(pair, key)) for key, title in words.items())
+    return "; ".join(f"{title}: {values}" for title, values in said if values)
+
+
+def _spans(sides: Sequence[Side], pair: Pair) -> str:
+    """Spans that differ both in bytes and as shares of their drives."""
+    spans, shares = [], []
+    for side, record in zip(sides, pair.records, strict=True):
+        span = None if record is None else q.number(record.get("span_bytes"))
+        spans.append(span)
+        if span is not None and side.model.user_capacity_bytes:
+            shares.append(span / side.model.user_capacity_bytes)
+    if not shares or max(shares) <= min(shares) * (1 + SHARE_RATIO):
+        return ""
+    return _lettered([None if span is None else q.size(span) for span in spans])
+
+
+def _durations(sides: Sequence[Side], pair: Pair) -> str:
+    """Streams of different lengths; a pass takes as long as its drive needs."""
+    tests = [test for test in pair.measurements if test is not None and test.pattern != "pass"]
+    lengths = [test.duration_s for test in tests if test.duration_s]
+    if len(lengths) < 2 or max(lengths) <= min(lengths) * (1 + DURATION_RATIO):
+        return ""
+    return _lettered([None if t is None else q.duration(t.duration_s) for t in pair.measurements])
+
+
+def _deviations(sides: Sequence[Side], pair: Pair) -> str:
+    counts = [None if r is None else r.get("deviations") or [] for r in pair.records]
+    known = [list(item) for item in counts if item is not None]
+    if all(item == known[0] for item in known):
+        return ""
+    return ", ".join(
+        f"{letter}: {'; '.join(item) or 'none'}"
+        for letter, item in zip(LETTERS, counts, strict=False)
+        if item is not None
+    )
+
+
+def _unwritten(sides: Sequence[Side], pair: Pair) -> str:
+    letters = (
+        letter
+        for letter, test in zip(LETTERS, pair.measurements, strict=False)
+        if test is not None and test.from_map
+    )
+    return ", ".join(letters)
+
+
+def _left_over(singles: Sequence[Single]) -> Iterator[Problem]:
+    if singles:
+        shown = "; ".join(f"{s.side.letter} {s.title}, {s.state}" for s in singles[:SHOWN_MAX])
+        yield Problem(
+            False,
+            "left over",
+            f"Left out, because only one side has them: {shown}{_more(len(singles))}.",
+        )
+
+
+Check = tuple[str, str, Callable[[Sequence[Side], Pair], str]]
+"""Kind of problem, what it is called, and what differs in a pair; "" if nothing does."""
+
+REFUSED: tuple[Check, ...] = (
+    ("states", "States differ", _states),
+    ("origins", "Tests or states of one name come from different files", _origins),
+    ("classes", "Classes of results differ, which are never compared", _classes),
+    ("requests", "Tests of one name send different requests", _requests),
+    ("data", "Data patterns differ", _data),
+    ("spans", "Spans differ", _spans),
+)
+WARNED: tuple[Check, ...] = (
+    ("durations", "Tests ran for different times", _durations),
+    ("deviations", "Deviations from the standard differ", _deviations),
+    ("unwritten", "Reads of what was never written touch no flash and are no finding", _unwritten),
+)

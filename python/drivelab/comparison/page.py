@@ -1,0 +1,309 @@
+"""A comparison as one HTML file that needs nothing else and opens offline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from drivelab.charts import Chart
+from drivelab.comparison import Comparison, overlays
+from drivelab.comparison.pairing import Metric, Pair
+from drivelab.comparison.sides import Side
+from drivelab.comparison.specifications import WHOLE, Difference
+from drivelab.report import page
+from drivelab.report import quantities as q
+from drivelab.report.bars import Bar, BarChart
+from drivelab.report.loose import dicts, text
+from drivelab.report.plots import Axis
+from drivelab.report.sentences import MANIFOLD
+
+PACKAGE = "drivelab.comparison"
+ARROWS = {"higher": "↑ more is better", "lower": "↓ less is better", None: ""}
+REACH_MIN = math.log(2)
+"""The scale of differences reaches at least to twice and half."""
+
+
+@dataclass(frozen=True)
+class Delta:
+    """A difference to the first side, and whether it is better or worse."""
+
+    text: str
+    mood: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One bar of the overview: from the middle to `at`, -1 to 1; right is better."""
+
+    label: str
+    css: str
+    at: float
+    text: str
+
+
+@dataclass(frozen=True)
+class OverviewRow:
+    """One test in the overview of differences."""
+
+    title: str
+    state: str
+    what: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """One metric of a test, written."""
+
+    title: str
+    arrow: str
+    cells: tuple[str, ...]
+    deltas: tuple[Delta, ...]
+
+
+@dataclass(frozen=True)
+class NumberTable:
+    """A table of a compound test with every side's values beside each other."""
+
+    title: str
+    keys: tuple[str, ...]
+    heads: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class TestSection:
+    """A compound test in one state."""
+
+    title: str
+    id: str
+    state: str
+    metrics: tuple[MetricRow, ...]
+    charts: tuple[Chart, ...]
+    tables: tuple[NumberTable, ...]
+    remarks: tuple[str, ...]
+
+
+def delta(metric: Metric, index: int) -> Delta:
+    """How a side's value differs from the first side's, in percent or as a factor."""
+    ratio = metric.ratio(index)
+    if ratio is None:
+        return Delta(q.DASH, "")
+    words = q.percent(ratio - 1, signed=True) if ratio < 10 else q.times(ratio)
+    if metric.better is None or not metric.told_apart(index):
+        return Delta(words, "")
+    return Delta(words, "better" if (ratio > 1) == (metric.better == "higher") else "worse")
+
+
+def metric_row(metric: Metric) -> MetricRow:
+    """A metric as it is written: every side's value, and the others' differences to the first."""
+    sides = range(len(metric.values))
+    title = metric.title[:1].upper() + metric.title[1:]
+    return MetricRow(
+        title=title,
+        arrow=ARROWS[metric.better],
+        cells=tuple(metric.text(index) for index in sides),
+        deltas=tuple(delta(metric, index) for index in sides[1:]),
+    )
+
+
+def _bars(sides: Sequence[Side], pair: Pair) -> BarChart | None:
+    metric = pair.headline
+    if metric is None:
+        return None
+    longest = max((abs(value) for value in metric.values if value is not None), default=0) or 1.0
+    found = []
+    for side, value in zip(sides, metric.values, strict=True):
+        if value is None:
+            continue
+        words = metric.text(side.index)
+        if side.index and metric.ratio(side.index) is not None:
+            words += f" ({delta(metric, side.index).text})"
+        share = max(0.0, value) / longest
+        found.append(Bar(side.letter, side.label, "", words, value, share, f"mine {side.css}"))
+    return BarChart(
+        f"{pair.title}, {pair.state}", metric.title, ARROWS[metric.better], tuple(found)
+    )
+
+
+def overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]:
+    """Every headline that has a better end, as a bar to the side of the one that is better."""
+    shown = [(pair, pair.headline) for pair in pairs]
+    judged = [(pair, m) for pair, m in shown if m is not None and m.better and m.size]
+    gains = [[metric.gain(side.index) for side in sides[1:]] for _, metric in judged]
+    reach = max([REACH_MIN, *(abs(gain) for row in gains for gain in row if gain is not None)])
+    return [
+        OverviewRow(
+            pair.title,
+            pair.state,
+            metric.title[:1].lower() + metric.title[1:],
+            tuple(
+                Mark(side.label, side.css, gain / reach, _better_by(metric, side.index))
+                for side, gain in zip(sides[1:], row, strict=True)
+                if gain is not None
+            ),
+        )
+        for (pair, metric), row in zip(judged, gains, strict=True)
+    ]
+
+
+def _better_by(metric: Metric, index: int) -> str:
+    """The same way as the bar: "25 % better" to the right, "20 % worse" to the left.
+
+    Of what should be low, too: half the latency is twice as good, whatever the sign of its change.
+    """
+    gain = metric.gain(index)
+    ratio = metric.ratio(index)
+    if gain is None or ratio is None:
+        return q.DASH
+    if not metric.told_apart(index):
+        return "same"
+    if math.exp(abs(gain)) >= MANIFOLD:
+        return f"{q.times(math.exp(abs(gain)))} {'better' if gain > 0 else 'worse'}"
+    share = math.exp(gain) - 1
+    return f"{q.percent(abs(share))} {'better' if gain > 0 else 'worse'}"
+
+
+def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:
+    letters: dict[str, list[str]] = {}
+    for side, record in zip(sides, pair.records, strict=True):
+        for line in (record or {}).get("deviations") or ():
+            letters.setdefault(str(line), []).append(side.letter)
+    return TestSection(
+        title=pair.title,
+        id=pair.id,
+        state=pair.state,
+        metrics=tuple(map(metric_row, pair.metrics)),
+        charts=tuple(overlays.of_tables(sides, pair, f"test-{index}")),
+        tables=tuple(_number_tables(sides, pair)),
+        remarks=tuple(f"{', '.join(of)}: {line}" for line, of in letters.items()),
+    )
+
+
+def _number_tables(sides: Sequence[Side], pair: Pair) -> Iterable[NumberTable]:
+    """Tables that all sides have, rows joined by what the charts draw along, and by words."""
+    for table in dicts(pair.first.get("tables")):
+        name = text(table.get("name"))
+        columns = [
+            Axis(text(c.get("key")), text(c.get("title")), text(c.get("unit")))
+            for c in dicts(table.get("columns"))
+        ]
+        rows = [_rows(record, name) for record in pair.records]
+        keys = _key_columns(pair.first, name, columns, rows)
+        values = [column for column in columns if column not in keys]
+        joined = [{_key(row, keys): row for row in of} for of in rows]
+        order = dict.fromkeys(key for of in joined for key in of)
+        if not keys or any(len(of) != len(by) for of, by in zip(rows, joined, strict=True)):
+            continue
+        yield NumberTable(
+            title=text(table.get("title")),
+            keys=tuple(key.text for key in keys),
+            heads=tuple(f"{column.text}, {side.letter}" for column in values for side in sides),
+            rows=tuple(
+                (
+                    key,
+                    tuple(
+                        column.word(by.get(key, {}).get(column.key))
+                        for column in values
+                        for by in joined
+                    ),
+                )
+                for key in order
+            ),
+        )
+
+
+def _rows(record: Mapping[str, Any] | None, name: str) -> list[dict[str, Any]]:
+    found = (t for t in dicts((record or {}).get("tables")) if t.get("name") == name)
+    return dicts(next(found, {}).get("rows"))
+
+
+def _key(row: Mapping[str, Any], keys: Sequence[Axis]) -> tuple[str, ...]:
+    return tuple(key.word(row.get(key.key)) for key in keys)
+
+
+def _key_columns(
+    record: Mapping[str, Any],
+    name: str,
+    columns: Sequence[Axis],
+    rows: Sequence[Sequence[Mapping[str, Any]]],
+) -> list[Axis]:
+    """Columns that say what a row is about."""
+    along = {
+        chart.get(end)
+        for chart in dicts(record.get("charts"))
+        if chart.get("table") == name
+        for end in ("x", "by")
+    }
+    words = {
+        column.key
+        for column in columns
+        if any(isinstance(row.get(column.key), str) for of in rows for row in of)
+    }
+    return [column for column in columns if column.key in along | words]
+
+
+def specifications(found: Comparison) -> list[tuple[str, list[Difference]]]:
+    """What differs by part of the drive, facts of the whole drive first."""
+    groups: dict[str, list[Difference]] = {WHOLE: []}
+    for item in found.differences:
+        groups.setdefault(item.group, []).append(item)
+    return [(name, items) for name, items in groups.items() if items]
+
+
+def render(found: Comparison) -> str:
+    """The comparison as HTML; the same comparison gives the same text."""
+    sides, streams = found.sides, [p for p in found.pairs if p.measurement is not None]
+    # What power tests draw along the way, the throughput tests show.
+    courses = [p for p in streams if p.measurement is None or p.measurement.pattern != "power"]
+    sections = [
+        _section(sides, pair, index)
+        for index, pair in enumerate(found.pairs)
+        if pair.measurement is None or any(dicts(r.get("tables")) for r in pair.records if r)
+    ]
+    time, position = overlays.over_time(sides, courses), overlays.over_position(sides, courses)
+    writes = [p for p in courses if any(m is not None and m.writes for m in p.measurements)]
+    amplification = overlays.over_time(sides, writes, [overlays.AMPLIFICATION])
+    slow = overlays.over_time(sides, courses, [overlays.SLOW])
+    latency = overlays.latencies(sides, courses)
+    drawn = [
+        *time,
+        *amplification,
+        *slow,
+        *position,
+        *latency,
+        *(c for section in sections for c in section.charts),
+    ]
+    names = [side.label for side in sides]
+    bars = (_bars(sides, pair) for pair in found.pairs)
+    versions = dict.fromkeys(text(side.own.get("engine_version")) for side in sides)
+    return (
+        page.environment(PACKAGE)
+        .get_template("compare.html.j2")
+        .render(
+            title=f"{', '.join(names[:-1])} and {names[-1]}",
+            many=False,
+            review={"engine_version": ", ".join(versions), "quick": False},
+            sides=sides,
+            repeat_count=max((s.own.get("repeats") or {}).get("count", 1) for s in sides),
+            found=found,
+            capacities=[q.capacity(side.model.user_capacity_bytes) for side in sides],
+            overview=overview(sides, found.pairs),
+            bars=[chart for chart in bars if chart is not None and len(chart.bars) > 1],
+            numbers=[(pair, list(map(metric_row, pair.metrics))) for pair in streams],
+            specifications=specifications(found),
+            sections=sections,
+            time_charts=time,
+            amplification_charts=amplification,
+            slow_charts=slow,
+            position_charts=position,
+            latency_charts=latency,
+            drawing=page.drawn(drawn),
+            style=page.style() + Markup("\n") + page.inline("compare.css", PACKAGE),
+            helpers=[page.inline("tables.js")],
+        )
+    )

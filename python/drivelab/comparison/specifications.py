@@ -1,0 +1,90 @@
+"""In what the compared drives themselves differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab.comparison.sides import Side
+from drivelab.report import quantities as q
+from drivelab.report.measurements import Parameter
+
+MISSING = object()
+WHOLE = "drive"
+"""The group of what is said of the whole drive."""
+NAMES = ("name", "title")
+"""Keys that only name a drive, as its column does."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A parameter, or a fact of the drive, that isn't the same on all sides."""
+
+    key: str
+    unit: str
+    values: tuple[Any, ...]
+    """As in results.json; None where a side has no such parameter."""
+    texts: tuple[str, ...]
+
+    @property
+    def group(self) -> str:
+        """Part of the drive: the key up to its last dot."""
+        return self.key.rpartition(".")[0] or WHOLE
+
+
+def differences(sides: Sequence[Side]) -> list[Difference]:
+    """Facts first, then parameters in the order of the first side, then the others'."""
+    return [*_facts(sides), *_parameters(sides)]
+
+
+def shared_count(sides: Sequence[Side]) -> int:
+    """How many parameters are the same on all sides."""
+    known = [{p.key: p.value for p in side.model.parameters} for side in sides]
+    keys = dict.fromkeys(key for values in known for key in values)
+    return sum(_same([values.get(key, MISSING) for values in known]) for key in keys)
+
+
+def _same(values: Sequence[Any]) -> bool:
+    return all(value is not MISSING and value == values[0] for value in values)
+
+
+def _facts(sides: Sequence[Side]) -> Iterator[Difference]:
+    models = [side.model for side in sides]
+    for key, unit, values, texts in (
+        (
+            "raw flash",
+            "bytes",
+            [None if m.is_disk else m.raw_capacity_bytes for m in models],
+            [q.DASH if m.is_disk else q.capacity(m.raw_capacity_bytes) for m in models],
+        ),
+        (
+            "spare area, of user capacity",
+            "",
+            [m.spare_ratio for m in models],
+            [q.percent(m.spare_ratio) for m in models],
+        ),
+        (
+            "price per GiB of user capacity",
+            "USD",
+            [m.price_usd_per_gib_user for m in models],
+            [q.dollars(m.price_usd_per_gib_user) for m in models],
+        ),
+    ):
+        if not _same(values):
+            yield Difference(key, unit, tuple(values), tuple(texts))
+
+
+def _parameters(sides: Sequence[Side]) -> Iterator[Difference]:
+    known = [{p.key: p for p in side.model.parameters} for side in sides]
+    keys = dict.fromkeys(key for parameters in known for key in parameters)
+    for key in sorted(keys, key=lambda name: "." in name):
+        found: list[Parameter | None] = [parameters.get(key) for parameters in known]
+        if key in NAMES or _same([MISSING if p is None else p.value for p in found]):
+            continue
+        yield Difference(
+            key=key,
+            unit=next(p.unit for p in found if p is not None),
+            values=tuple(None if p is None else p.value for p in found),
+            texts=tuple(q.DASH if p is None else q.parameter(p.value, p.unit) for p in found),
+        )

@@ -1,0 +1,123 @@
+"""A database's runs over time: words that somebody tagged them with, and a number from run to run.
+
+Tags are in a table of their own, `tags`, that is there once a run is tagged; no run depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from drivelab import database
+from drivelab.database import Connection
+from drivelab.errors import RequestError
+
+Record = dict[str, Any]
+
+TAG_LETTERS_MAX = 40
+TAGS_MAX = 20
+NUMBERS = {
+    "mib_per_s": ("Throughput", "MiB/s", "m.mib_per_s"),
+    "iops": ("Requests per second", "IOPS", "m.iops"),
+    "latency_mean_us": ("Mean latency", "us", "m.latency_mean_us"),
+    "latency_max_us": ("Longest latency", "us", "m.latency_max_us"),
+    "write_amplification": ("Write amplification", "", "t.write_amplification"),
+    "energy_j": ("Energy", "J", "t.energy_j"),
+}
+"""Of measurements: title, unit, and the expression in terms of tests (t) and measurements (m)."""
+
+
+def tags(path: Path, option: str) -> dict[int, list[str]]:
+    """The tags of every run that has some, in order of the alphabet."""
+    with database.opened(path, option) as connection:
+        if not _has_tags(connection):
+            return {}
+        found = connection.execute(
+            "SELECT run_id, list(tag ORDER BY tag) FROM tags GROUP BY run_id"
+        ).fetchall()
+    return dict(found)
+
+
+def tag(path: Path, run_id: int, words: Sequence[str], option: str) -> None:
+    """Gives a run these tags and no others.
+
+    Raises RequestError for a file or a run that isn't there, and for tags that are too many, too
+    long, or empty.
+    """
+    chosen = sorted({word.strip() for word in words})
+    if len(chosen) > TAGS_MAX:
+        raise RequestError(f"{len(chosen)} tags; allowed: {TAGS_MAX}")
+    for word in chosen:
+        if not 0 < len(word) <= TAG_LETTERS_MAX or not word.isprintable():
+            raise RequestError(f'tag "{word[:80]}": allowed: 1 to {TAG_LETTERS_MAX} letters')
+    with database.turn(path, option):
+        _check_run(path, run_id, option)
+        with database.opened(path, option, read_only=False) as connection:
+            connection.begin()
+            if not _has_tags(connection):
+                connection.execute(
+                    "CREATE TABLE tags (run_id INTEGER NOT NULL, tag VARCHAR NOT NULL)"
+                )
+            connection.execute("DELETE FROM tags WHERE run_id = ?", [run_id])
+            for word in chosen:
+                connection.execute("INSERT INTO tags VALUES (?, ?)", [run_id, word])
+            connection.commit()
+
+
+def _check_run(path: Path, run_id: int, option: str) -> None:
+    """Raises RequestError; opens to read only, since opening to write makes a file."""
+    with database.opened(path, option) as connection:
+        known = connection.execute("SELECT 1 FROM runs WHERE run_id = ?", [run_id]).fetchone()
+    if known is None:
+        raise RequestError(f'{option} "{path}": it has no run {run_id}')
+
+
+def _has_tags(connection: Connection) -> bool:
+    found = connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'tags'")
+    return found.fetchone() is not None
+
+
+def over_runs(
+    path: Path, model: str, test: str, state: str, number: str, option: str
+) -> list[Record]:
+    """One number of a test of a drive in every run that has it, the oldest run first.
+
+    `number` is one of NUMBERS, or "value:NAME" of a test of many numbers. Rows have `run_id`,
+    `engine_version`, `hash` of the drive, `quick`, `span_bytes` (None: the whole drive), `job` and
+    `direction` (None unless the number is of requests), and `value`. A run of several jobs, or of
+    reads and writes, has a row for each. Raises RequestError for another number.
+    """
+    of_requests = number in NUMBERS and NUMBERS[number][2].startswith("m.")
+    job, direction = ("m.job", "m.direction") if of_requests else ("NULL", "NULL")
+    if number.startswith("value:"):
+        expression, join = (
+            "v.value",
+            (
+                " JOIN test_values v ON v.run_id = t.run_id AND v.model = t.model"
+                " AND v.test = t.test AND v.state = t.state AND v.name = ?"
+            ),
+        )
+        words = [number.removeprefix("value:")]
+    elif number in NUMBERS:
+        expression, words = NUMBERS[number][2], []
+        join = (
+            " JOIN measurements m ON m.run_id = t.run_id AND m.model = t.model"
+            " AND m.test = t.test AND m.state = t.state"
+            if of_requests
+            else ""
+        )
+    else:
+        raise RequestError(f'number "{number[:80]}": allowed: {", ".join(NUMBERS)}, value:NAME')
+    with database.opened(path, option) as connection:
+        found = connection.execute(
+            "SELECT r.run_id, r.engine_version, d.hash, r.quick,"
+            f" {database.span_sql(connection)} AS span_bytes, {job} AS job,"
+            f" {direction} AS direction, {expression} AS value"
+            f" FROM tests t JOIN runs r USING (run_id)"
+            f" JOIN models d ON d.run_id = t.run_id AND d.model = t.model{join}"
+            " WHERE t.model = ? AND t.test = ? AND t.state = ? ORDER BY ALL",
+            [*words, model, test, state],
+        )
+        names = [column[0] for column in found.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

@@ -1,0 +1,49 @@
+"""A test of a review on a drive of a script."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+from drivelab import plugins, results, spans
+from drivelab.errors import RequestError
+from drivelab.lab import checks
+from drivelab.procedures.measured import Measured
+from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.study import Study
+from drivelab.progress import run_alone
+from drivelab.quantities import derive_seed
+from drivelab.targets.account import Account, AccountedTarget
+
+if TYPE_CHECKING:
+    from drivelab.lab.drive import Drive
+
+
+def measure(
+    drive: Drive, test: str | Procedure, quick: bool, span: str | int | None, progress: bool
+) -> Measured:
+    """Runs a test on a copy of a drive, or of its first bytes; raises RequestError if it can't."""
+    if not isinstance(test, Procedure):
+        test = plugins.find_test(checks.text("test", test), "test")
+    span_bytes = spans.checked(span, "span")
+    spans.check_fits(drive.name, drive.capacity_bytes, span_bytes, "span")
+    used_bytes = spans.bounded(drive.capacity_bytes, span_bytes)
+    kind = "disk" if drive.model.is_disk else "flash"
+    if kind not in test.kinds:
+        raise RequestError(f'test "{test.id}": means nothing on {drive.name}')
+    if not test.fits(used_bytes):
+        what = f"the drive {drive.name}" if span_bytes is None else "the span"
+        raise RequestError(
+            f'test "{test.id}": what it uses is larger than {what} ({used_bytes} bytes)'
+        )
+    if span_bytes is not None and isinstance(test, Study):
+        raise RequestError(f'test "{test.id}": fills the whole drive in steps, which span bounds')
+    target = AccountedTarget(drive.make().clone(), Account(), span_bytes)
+    # As a review derives it, of a drive that was only prepared.
+    prepared = drive.begun and len(drive.history) == 1
+    before = drive.begun[0].name if prepared else json.dumps(drive.history)
+    seed = derive_seed(drive.seed, drive.name, before, test.id)
+    work = partial(test.measure, target, seed, quick)
+    found = run_alone(f"{drive.name}: {test.title}", work, shown=progress)
+    return results.with_values(test, found)

@@ -1,0 +1,33 @@
+"""What the server knows: where results are, who may ask, and what of it must end with it."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+
+from starlette.requests import HTTPConnection
+
+from drivelab.web.jobs import Jobs
+from drivelab.web.library import Library
+
+
+@dataclass
+class Bench:
+    """The state of one server; handlers find it with `of`."""
+
+    library: Library
+    """Of the database; it may not exist yet."""
+    token: str
+    port: int
+    jobs: Jobs
+    reports: dict[str, int] = field(default_factory=dict)
+    """Runs whose reports are open, by the last part of their addresses."""
+    closing: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
+    """Views put here what ends with the server: processes, threads, files."""
+
+
+def of(connection: HTTPConnection) -> Bench:
+    """The bench of a request or a WebSocket."""
+    found = connection.app.state.bench
+    assert isinstance(found, Bench)
+    return found

@@ -1,0 +1,289 @@
+"""What the view Compare asks the server for: drives to choose from, and a comparison of some.
+
+Everything that is shown is computed by the code of `drivelab compare`; here it only becomes JSON.
+"""
+
+from __future__ import annotations
+
+import shlex
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from drivelab import model as models
+from drivelab import procedures, states
+from drivelab.comparison import Comparison, Source, compare
+from drivelab.comparison.document import document
+from drivelab.comparison.sides import SIDES_MAX
+from drivelab.errors import RequestError, nearest
+from drivelab.web import bench, shown
+from drivelab.web.library import RUN_MARK, Holding, Kind, Library
+from drivelab.web.order import TESTS_MAX
+
+Record = dict[str, Any]
+SUMMARY = (
+    *("name", "title", "family", "released", "controller_name", "firmware"),
+    *("user_capacity_bytes", "price_usd"),
+)
+KEPT_MAX = 8
+"""Comparisons that are kept in memory, for their plots and files."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What an address asks for."""
+
+    drives: tuple[str, ...]
+    kind: str | None
+    tests: tuple[str, ...]
+    """Groups or tests; none: all."""
+    states: tuple[str, ...]
+    forced: bool
+
+    @classmethod
+    def of(cls, request: Request) -> Choice:
+        """Raises RequestError for too many drives."""
+        drives = tuple(dict.fromkeys(request.query_params.getlist("drive")))
+        if len(drives) > SIDES_MAX:
+            raise RequestError(f"{len(drives)} drives; allowed: {SIDES_MAX}")
+        return cls(
+            drives,
+            request.query_params.get("kind"),
+            tuple(request.query_params.getlist("test")),
+            tuple(request.query_params.getlist("state")),
+            request.query_params.get("force") == "1",
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """Results of a choice, and what of it there is none of."""
+
+    kind: Kind | None
+    kinds: tuple[Kind, ...]
+    """All that some of the drives have results of."""
+    held: tuple[tuple[str, Holding], ...]
+    """As the choice names them, and in its order."""
+    missing: tuple[str, ...]
+
+    @property
+    def holdings(self) -> tuple[Holding, ...]:
+        """What is compared."""
+        return tuple(item for _, item in self.held)
+
+
+class Comparisons:
+    """Comparisons of the last choices."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Any, Comparison] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, library: Library, choice: Choice, found: Found) -> Comparison:
+        """A comparison, made once for all that is asked about it. Raises RequestError."""
+        key = (choice, found.holdings, library.results, library.stamp)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = compared(library, choice, found)
+                while len(self._kept) > KEPT_MAX:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+
+COMPARISONS = Comparisons()
+
+
+def routes() -> list[BaseRoute]:
+    """Drives to choose from; a comparison, its plots, and as files."""
+    return [
+        Route("/api/drives", drives),
+        Route("/api/compare", comparison),
+        Route("/api/compare/plots", plots),
+        Route("/api/compare/chart.svg", chart),
+        Route("/api/compare/export.{form}", export),
+    ]
+
+
+def warm() -> None:
+    """Does at start what the first page would wait for."""
+    _shipped()
+
+
+def drives(request: Request) -> Response:
+    """Every model, and what else there are results of."""
+    library = bench.of(request).library
+    held: dict[str, list[Holding]] = {}
+    for item in library.holdings():
+        held.setdefault(item.model, []).append(item)
+    records = [summary | {"kinds": _kinds(held.pop(summary["name"], []))} for summary in _shipped()]
+    # Drives of other files: real ones, models of one's own.
+    records += [
+        {"name": name, "title": items[0].title, "family": "", "kinds": _kinds(items)}
+        for name, items in held.items()
+    ]
+    return JSONResponse(
+        {
+            "drives": records,
+            "groups": list(procedures.GROUPS),
+            "states": [state.name for state in states.STATES.values()],
+            "limit": SIDES_MAX,
+            "database": str(library.results),
+        }
+    )
+
+
+@cache
+def _shipped() -> tuple[Record, ...]:
+    """What there is to say of the models that come along; reading them takes half a second."""
+    summaries = (model.summary() for model in models.load_all())
+    return tuple({key: found[key] for key in SUMMARY} for found in summaries)
+
+
+def _kinds(items: Sequence[Holding]) -> list[Record]:
+    return [
+        {"id": kind.id, "title": kind.title} for kind in dict.fromkeys(item.kind for item in items)
+    ]
+
+
+def comparison(request: Request) -> Response:
+    """A comparison of what there is, and what is missing of the choice."""
+    choice, library = Choice.of(request), bench.of(request).library
+    found = look_up(library, choice)
+    answer: Record = {
+        "kind": found.kind.id if found.kind else None,
+        "option": found.kind.option if found.kind else "",
+        "kinds": [{"id": kind.id, "title": kind.title} for kind in found.kinds],
+        "missing": list(found.missing),
+        "held": [{"key": key, **_held(item)} for key, item in found.held],
+        "comparison": None,
+        "refusal": None,
+    }
+    if len(found.holdings) > 1:
+        try:
+            answer["comparison"] = shown.comparison(COMPARISONS.of(library, choice, found))
+        except RequestError as error:
+            answer["refusal"] = str(error)
+    return JSONResponse(answer)
+
+
+def _held(item: Holding) -> Record:
+    return {
+        "model": item.model,
+        "title": item.title,
+        "runs": list(item.runs),
+        "seed": item.seed,
+        "engine": item.engine,
+        "states": list(dict.fromkeys(state for _, state in item.tests)),
+        "again": _again(item),
+    }
+
+
+def _again(item: Holding) -> Record:
+    """The order that measures another drive in the same way."""
+    states_of: dict[str, set[str]] = {}
+    for test, state in item.tests:
+        if test in procedures.PROCEDURES:
+            states_of.setdefault(test, set()).add(state)
+    each = list(states_of.values())
+    # Tests that were made in states of their own are made in those again without being told.
+    same = sorted(each[0]) if each and all(found == each[0] for found in each) else []
+    return {
+        "tests": list(states_of) if len(states_of) <= TESTS_MAX else [],
+        "states": [state for state in states.STATES if state in same],
+        "quick": item.kind.length == "quick",
+        "scale": item.kind.scale,
+        "seed": item.seed,
+    }
+
+
+def look_up(library: Library, choice: Choice) -> Found:
+    """The results that a choice means: of the kind that most of its drives have.
+
+    Raises RequestError for a drive that nobody knows, or a kind that none of them has.
+    """
+    held = library.holdings()
+    known = {*models.known_names(), *(item.model for item in held)}
+    names = [key.partition(RUN_MARK)[0] for key in choice.drives]
+    for name in names:
+        if name not in known:
+            raise RequestError(f'drive "{name[:80]}": there is no such drive{nearest(name, known)}')
+    kinds = tuple(dict.fromkeys(item.kind for item in held if item.model in names))
+    kind = next((kind for kind in kinds if kind.id == choice.kind), None)
+    if choice.kind is None and kinds:
+        owners = {kind: {i.model for i in held if i.kind == kind} & set(names) for kind in kinds}
+        kind = max(kinds, key=lambda kind: len(owners[kind]))
+    pairs = [(key, library.find(key, kind)) for key in choice.drives]
+    return Found(
+        kind,
+        kinds,
+        tuple((key, item) for key, item in pairs if item is not None and kind is not None),
+        tuple(key for key, item in pairs if item is None or kind is None),
+    )
+
+
+def compared(library: Library, choice: Choice, found: Found) -> Comparison:
+    """The comparison itself; raises RequestError if nothing may be compared."""
+    sources = [_chosen(library.source(item), choice) for item in found.holdings]
+    return compare(sources, command_line(library, choice, found), force=choice.forced)
+
+
+def command_line(library: Library, choice: Choice, found: Found) -> str:
+    """What compares the runs of these drives, there with all drives that they hold."""
+    sides = dict.fromkeys(
+        f"{library.results}:{run}" for item in found.holdings for run in item.runs
+    )
+    words = ["drivelab", "compare", *sides]
+    for option, names in (("--tests", choice.tests), ("--states", choice.states)):
+        words += [option, ",".join(map(procedures.group_name, names))] if names else []
+    return shlex.join([*words, *(["--force"] if choice.forced else [])])
+
+
+def _chosen(source: Source, choice: Choice) -> Source:
+    """The tests of a source that were asked for."""
+    kept = [
+        test
+        for test in source.document["tests"]
+        if (not choice.tests or {test["id"], test["group"]} & set(choice.tests))
+        and (not choice.states or test["state"] in choice.states)
+    ]
+    return replace(source, document={**source.document, "tests": kept})
+
+
+def _asked(request: Request) -> Comparison:
+    choice, library = Choice.of(request), bench.of(request).library
+    return COMPARISONS.of(library, choice, look_up(library, choice))
+
+
+def plots(request: Request) -> Response:
+    """The rows of every plot over time, over position and of latencies."""
+    return JSONResponse(shown.plots(_asked(request)))
+
+
+def chart(request: Request) -> Response:
+    """A chart of a test of many numbers, as a picture."""
+    theme = "dark" if request.query_params.get("theme") == "dark" else "light"
+    drawn = shown.chart(_asked(request), request.query_params.get("id", ""))
+    return Response(drawn.svg(theme), media_type="image/svg+xml")
+
+
+def export(request: Request) -> Response:
+    """The comparison as a file: compare.json, compare.html, or its rows as CSV."""
+    found = _asked(request)
+    form = request.path_params["form"]
+    if form == "json":
+        return JSONResponse(document(found))
+    if form == "csv":
+        return Response(shown.csv(found), media_type="text/csv")
+    if form == "html":
+        from drivelab.comparison import page
+
+        return Response(page.render(found), media_type="text/html")
+    raise RequestError(f'export "{form[:20]}": allowed: csv, json, html')

@@ -1,0 +1,190 @@
+"""The queue of measurements that pages started: one at a time, with progress, to be cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drivelab.errors import WorkError
+from drivelab.progress import Stopwatch
+from drivelab.web import order as orders
+from drivelab.web.order import Order
+
+Record = dict[str, Any]
+WAITING_MAX = 32
+KEPT_MAX = 50
+"""Jobs that have ended and are still listed."""
+LINE_BYTES_MAX = 64 * 1024
+FIRST_MAX = 900_000_000
+"""Numbers of jobs begin somewhere below."""
+TOLD_S = 0.25
+"""Pages are told at most so often."""
+REASON_LETTERS_MAX = 300
+SURE_SHARE = 0.02
+"""Before so much is done, the remaining time is a guess."""
+
+
+class FullError(WorkError):
+    """The queue takes no more."""
+
+
+@dataclass
+class Job:
+    """A measurement that somebody asked for."""
+
+    id: int
+    order: Order
+    state: str = "waiting"
+    """waiting, running, done, failed or cancelled."""
+    share: float = 0.0
+    doing: tuple[str, ...] = ()
+    run: int | None = None
+    """The number of the run in the database, once it is there."""
+    error: str = ""
+    watch: Stopwatch | None = None
+
+    def record(self) -> Record:
+        """As pages read it."""
+        return {
+            "id": self.id,
+            "title": orders.title(self.order),
+            "command_line": orders.command_line(self.order),
+            "order": orders.as_json(self.order),
+            "state": self.state,
+            "share": self.share,
+            "doing": list(self.doing),
+            "left_s": self._left_s(),
+            "run": self.run,
+            "error": self.error,
+        }
+
+    def _left_s(self) -> float | None:
+        if self.state != "running" or self.watch is None or self.share < SURE_SHARE:
+            return None
+        return round(self.watch.seconds() * (1 - self.share) / self.share, 1)
+
+
+class Jobs:
+    """All jobs of a server; lives in its event loop."""
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+        self._jobs: dict[int, Job] = {}
+        # Pages outlive a server, and tell jobs of the next one from its by their numbers.
+        self._next = 1 + secrets.randbelow(FIRST_MAX)
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._changed = asyncio.Condition()
+        self._version = 0
+
+    def records(self) -> list[Record]:
+        """Every job, the oldest first."""
+        return [job.record() for job in self._jobs.values()]
+
+    async def add(self, order: Order) -> Record:
+        """Queues an order that was checked; raises FullError."""
+        waiting = sum(job.state == "waiting" for job in self._jobs.values())
+        if waiting >= WAITING_MAX:
+            raise FullError(f"{waiting} measurements are waiting; allowed: {WAITING_MAX}")
+        job = Job(self._next, order)
+        self._next += 1
+        self._jobs[job.id] = job
+        ended = [i for i, kept in self._jobs.items() if kept.state not in ("waiting", "running")]
+        for old in ended[: max(0, len(ended) - KEPT_MAX)]:
+            del self._jobs[old]
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work())
+        await self._tell()
+        return job.record()
+
+    async def cancel(self, job_id: int) -> Record | None:
+        """Ends a job, or takes it out of the queue; None if there is none of this number."""
+        job = self._jobs.get(job_id)
+        if job is None:
+            return None
+        if job.state == "running" and self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+        if job.state in ("waiting", "running"):
+            job.state = "cancelled"
+        await self._tell()
+        return job.record()
+
+    async def changes(self) -> AsyncIterator[list[Record]]:
+        """All jobs, and again whenever something has changed."""
+        while True:
+            # Before what is told: a change while a page takes that is told next.
+            told = self._version
+            yield self.records()
+            async with self._changed:
+                while self._version == told:
+                    await self._changed.wait()
+            await asyncio.sleep(TOLD_S)
+
+    async def close(self) -> None:
+        """Ends what is running."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _tell(self) -> None:
+        self._version += 1
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _work(self) -> None:
+        while True:
+            job = next((item for item in self._jobs.values() if item.state == "waiting"), None)
+            if job is None:
+                return
+            job.state, job.watch = "running", Stopwatch()
+            try:
+                await self._run(job)
+            except (OSError, ValueError) as error:
+                # No process to be had, or a line that is none of the worker's: the next may do.
+                job.error = f"the process that measures: {error}"[:REASON_LETTERS_MAX]
+            finally:
+                if job.state == "running":
+                    job.state = "failed" if job.run is None else "done"
+                    if job.state == "failed" and not job.error:
+                        job.error = "the process that measured it ended"
+            await self._tell()
+
+    async def _run(self, job: Job) -> None:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "drivelab.web.worker"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=LINE_BYTES_MAX,
+        )
+        self._process = process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            if job.state != "running":
+                return  # Cancelled while the process began.
+            asked = {"results": str(self._results), "order": orders.as_json(job.order)}
+            process.stdin.write(json.dumps(asked).encode() + b"\n")
+            async for line in process.stdout:
+                self._hear(job, json.loads(line))
+                await self._tell()
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            self._process = None
+
+    @staticmethod
+    def _hear(job: Job, told: Record) -> None:
+        job.share = told.get("share", job.share)
+        job.doing = tuple(told.get("doing", job.doing))
+        job.run = told.get("run")
+        job.error = told.get("error", "")

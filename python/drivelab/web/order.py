@@ -1,0 +1,119 @@
+"""What a page may ask to be measured: checked in full before it waits in the queue."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from drivelab import model as models
+from drivelab import procedures, schedule
+from drivelab import review as laboratory
+from drivelab.comparison.sides import SIDES_MAX
+from drivelab.errors import RequestError, nearest
+from drivelab.quantities import bytes_text
+
+TESTS_MAX = 64
+Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
+# No path: a model's text may name files, which are nobody's business here.
+Setting = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.]{1,80}=[A-Za-z0-9_.+-]{1,40}$")]
+
+
+class Order(BaseModel):
+    """A review of some drives, as `drivelab review` does it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    models: Annotated[list[Name], Field(min_length=1, max_length=SIDES_MAX)]
+    tests: Annotated[list[Name], Field(max_length=TESTS_MAX)] = []
+    """Tests, or groups of them ("four corners" or "four-corners"); none: as a review chooses."""
+    states: Annotated[list[Name], Field(max_length=16)] = []
+    settings: Annotated[list[Setting], Field(max_length=32)] = []
+    quick: bool
+    seed: Annotated[int, Field(ge=0, le=2**53 - 1)] = 1
+    scale: Annotated[int, Field(ge=1, le=4096)] = 1
+
+
+def read(body: bytes) -> Order:
+    """The order in a request; raises RequestError that names the first thing that is wrong."""
+    try:
+        return Order.model_validate_json(body)
+    except ValidationError as error:
+        raise _wrong(error) from None
+
+
+def checked(words: dict[str, Any]) -> Order:
+    """An order in words of Python; raises RequestError as `read` does."""
+    try:
+        return Order.model_validate(words)
+    except ValidationError as error:
+        raise _wrong(error) from None
+
+
+def _wrong(error: ValidationError) -> RequestError:
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"])) or "body"
+    return RequestError(f"{place[:120]}: {first['msg'][:200]}")
+
+
+def check_names(order: Order) -> None:
+    """Raises RequestError for a model that doesn't come along: others are files."""
+    known = models.known_names()
+    for name in order.models:
+        if name not in known:
+            raise RequestError(f'model "{name}" is none that comes along{nearest(name, known)}')
+
+
+def plan(order: Order) -> laboratory.Plan:
+    """The review of an order; raises RequestError for names and values that mean nothing."""
+    check_names(order)
+    overrides = [models.split_override(text) for text in order.settings]
+    if order.scale > 1:
+        overrides.append(("scale_divisor", str(order.scale)))
+    loaded = [models.load(name, overrides) for name in order.models]
+    memory_bytes = schedule.usual_memory_bytes()
+    for model in loaded:
+        if model.memory_bytes > memory_bytes:
+            raise RequestError(
+                f'model "{model.name}": takes {bytes_text(model.memory_bytes)} of memory; allowed: '
+                f"{bytes_text(memory_bytes)}; choose a small version, or another geometry"
+            )
+    tests = list(map(procedures.group_name, order.tests))
+    made = laboratory.Plan(
+        models=loaded,
+        measurements={
+            model.name: laboratory.plan_measurements(model, tests, order.states, lambda _: None)
+            for model in loaded
+        },
+        command_line=command_line(order),
+        seed=order.seed,
+        quick=order.quick,
+        workers=schedule.usual_workers(),
+        memory_bytes=memory_bytes,
+    )
+    laboratory.check(made)
+    return made
+
+
+def command_line(order: Order) -> str:
+    """The command that gives the same results."""
+    words = ["drivelab review", *order.models]
+    for text in order.settings:
+        words += ["--set", text]
+    words += ["--set", f"scale_divisor={order.scale}"] if order.scale > 1 else []
+    for option, names in (("--tests", order.tests), ("--states", order.states)):
+        words += [option, ",".join(map(procedures.group_name, names))] if names else []
+    return " ".join([*words, *(["--quick"] if order.quick else []), "--seed", str(order.seed)])
+
+
+def title(order: Order) -> str:
+    """A line that says what is measured."""
+    length = "quick" if order.quick else "whole tests"
+    size = f", 1/{order.scale} of their size" if order.scale > 1 else ""
+    changed = f", {', '.join(order.settings)}" if order.settings else ""
+    return f"{', '.join(order.models)} ({length}{size}{changed})"
+
+
+def as_json(order: Order) -> dict[str, Any]:
+    """As it was asked for."""
+    return order.model_dump()

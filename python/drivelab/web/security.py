@@ -1,0 +1,210 @@
+"""Who may ask for what: checked in front of every route, of HTTP and of WebSockets.
+
+The server binds to loopback, which every page in the user's browser and every user of the machine
+can reach. So a request has to name this server as its host (else a name of somebody's own could be
+rebound to 127.0.0.1), come from no other origin, and, for all but the files of the page, carry the
+token that was printed at start. The token is a header that no other site can send unasked, no
+cookie: cookies don't tell ports apart, so each server on this machine would be sent it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+BODY_BYTES_MAX = 64 * 1024
+SOCKET_BYTES_MAX = 64 * 1024
+"""Of one message from a page."""
+SOCKETS_MAX = 16
+"""WebSockets at a time, of all pages together."""
+TOKEN_HEADER = "x-drivelab-token"
+PROTOCOL = "drivelab"
+"""The subprotocol of WebSockets; beside it a page offers "token.TOKEN"."""
+HTTP_PORT = 80
+GUARDED = ("/api/", "/socket/")
+METHODS = ("GET", "HEAD", "POST", "DELETE")
+FAILED = "drivelab failed; the reason is where `drivelab web` was started"
+POLICY = "; ".join((
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    # No text becomes markup: pages build elements.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+))  # fmt: skip
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+def new_token() -> str:
+    """192 random bits, in letters that need no quoting in an address."""
+    return secrets.token_urlsafe(24)
+
+
+class Number(Convertor[int]):
+    """`{NAME:number}` in an address: a run or a job, small enough for a column of the database."""
+
+    regex = "[0-9]{1,9}"
+
+    def convert(self, value: str) -> int:
+        """The number."""
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        """Its digits."""
+        return str(value)
+
+
+register_url_convertor("number", Number())
+
+
+def refusal(status: int, reason: str) -> Response:
+    """An error as pages and scripts read it."""
+    # Escaped, for a reason may quote half of a surrogate pair, which no encoding takes.
+    text = json.dumps({"error": reason}, ensure_ascii=True)
+    return Response(text, status_code=status, media_type="application/json")
+
+
+class Guard:
+    """The middleware; `port` is the one that clients see."""
+
+    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+        self._app = app
+        self._token = token
+        # Browsers leave the port out where it is the usual one of HTTP.
+        end = "" if port == HTTP_PORT else f":{port}"
+        self._hosts = frozenset(f"{name}{end}" for name in ("127.0.0.1", "localhost"))
+        self._origins = frozenset(f"http://{host}" for host in self._hosts)
+        self._sockets = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes on what is allowed."""
+        if scope["type"] == "http":
+            await self._request(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._socket(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def with_headers(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                known = message.setdefault("headers", [])
+                own = {key for key, _ in known}
+                ours = [(key.encode(), value.encode()) for key, value in HEADERS.items()]
+                known += [(key, value) for key, value in ours if key not in own]
+                if _is_guarded(scope):
+                    known.append((b"cache-control", b"no-store"))
+            await send(message)
+
+        refused = self._reason(scope)
+        if refused is None and _is_guarded(scope):
+            given = Headers(scope=scope).get(TOKEN_HEADER, "")
+            if not self._is_token(given):
+                refused = 401, "the token is missing or wrong: open the address that was printed"
+        if refused is None:
+            body = await _whole_body(scope, receive)
+            if body is None:
+                refused = 413, f"the body is too long; allowed: {BODY_BYTES_MAX} bytes"
+            else:
+                receive = _replayed(body, receive)
+        answer = self._app if refused is None else refusal(*refused)
+        try:
+            await answer(scope, receive, with_headers)
+        except Exception:
+            # A defect is answered here, so that its answer has the headers of all others.
+            if not begun:
+                await refusal(500, FAILED)(scope, receive, with_headers)
+            raise
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        offered = scope.get("subprotocols") or []
+        tokens = [text.removeprefix("token.") for text in offered if text.startswith("token.")]
+        allowed = (
+            self._reason(scope) is None
+            # Browsers name the origin of every WebSocket.
+            and "origin" in Headers(scope=scope)
+            and PROTOCOL in offered
+            and any(map(self._is_token, tokens))
+            and self._sockets < SOCKETS_MAX
+        )
+        if not allowed:
+            # Closed before it was accepted: the client sees status 403.
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        self._sockets += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._sockets -= 1
+
+    def _reason(self, scope: Scope) -> tuple[int, str] | None:
+        """Why a request is refused before it is looked at; None if it is not."""
+        headers = Headers(scope=scope)
+        if headers.getlist("host") not in [[host] for host in self._hosts]:
+            return 421, "this host is not served here"
+        if any(origin not in self._origins for origin in headers.getlist("origin")):
+            return 403, "requests of other sites are refused"
+        site = headers.get("sec-fetch-site", "none")
+        # A link somewhere may lead to the page, but not to what is behind it.
+        if site not in ("same-origin", "none") and (
+            _is_guarded(scope) or headers.get("sec-fetch-mode") != "navigate"
+        ):
+            return 403, "requests of other sites are refused"
+        if scope["type"] == "http" and scope["method"] not in METHODS:
+            return 405, f"allowed: {', '.join(METHODS)}"
+        return None
+
+    def _is_token(self, text: str) -> bool:
+        return secrets.compare_digest(text.encode(), self._token.encode())
+
+
+def _is_guarded(scope: Scope) -> bool:
+    return str(scope["path"]).startswith(GUARDED)
+
+
+async def _whole_body(scope: Scope, receive: Receive) -> bytes | None:
+    """The body, read up to what is allowed; None if there is more."""
+    length = Headers(scope=scope).get("content-length", "0")
+    plain = length.isascii() and length.isdigit() and len(length) < 10
+    if not plain or int(length) > BODY_BYTES_MAX:
+        return None
+    body = b""
+    while True:
+        message = await receive()
+        body += bytes(message.get("body", b""))
+        if len(body) > BODY_BYTES_MAX:
+            return None
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return body
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    parts: Iterable[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    left = iter(parts)
+
+    async def replay() -> Message:
+        return next(left, None) or await receive()
+
+    return replay

@@ -1,0 +1,114 @@
+// The frame around the views: menu, theme, and which view the address names.
+//
+// A view is a module views/NAME.js with `show(root, page)`, which draws into `root`, an element of its own
+// that leaves the page with it, and may return an object with `update(page)`, called when the address
+// changes within the view, and `end()`, called before it goes. `page` has `path` (parts behind /NAME/), `params` (URLSearchParams) and `go(address, {replace})`.
+
+import { fill, h, say } from "./dom.js";
+import { ask, notice, takeToken } from "./server.js";
+
+const root = document.getElementById("view");
+const menu = document.getElementById("menu");
+let views = [];
+let current = { name: null, shown: null };
+
+/** Goes to an address within the page. */
+export function go(address, { replace = false } = {}) {
+  if (address === location.pathname + location.search) return;
+  history[replace ? "replaceState" : "pushState"](null, "", address);
+  route();
+}
+
+async function route() {
+  const [name, ...path] = location.pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  const view = views.find((item) => item.name === (name || views[0].name));
+  const page = { path, params: new URLSearchParams(location.search), go };
+  for (const link of menu.children) {
+    if (link.dataset.name === view?.name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (view && current.name === view.name && current.shown?.update) {
+    current.shown.update(page);
+    return;
+  }
+  current.shown?.end?.();
+  const mine = (current = { name: view?.name ?? null, shown: null });
+  if (!view) {
+    fill(root, h("h1", "There is no such page"));
+    return;
+  }
+  document.title = `${view.title} · drivelab`;
+  root.dataset.view = view.name;
+  const module = await import(`/static/views/${view.name}.js`);
+  if (mine !== current) return;
+  // What a view that was left draws late, it draws into an element that nobody sees.
+  const place = h("div");
+  fill(root, place);
+  mine.shown = (await module.show(place, page)) ?? null;
+  if (mine !== current) mine.shown?.end?.();
+  else say(view.title);
+}
+
+function followLinks(event) {
+  const link = event.target.closest?.("a[href]");
+  if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (link.origin !== location.origin || link.target || link.hasAttribute("download") || link.getAttribute("href").startsWith("#")) return;
+  event.preventDefault();
+  go(link.pathname + link.search);
+  root.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+function themes() {
+  const button = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const dark = () => (document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+  const draw = () => {
+    button.textContent = dark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", dark() ? "Use the light theme" : "Use the dark theme");
+    dispatchEvent(new CustomEvent("theme"));
+  };
+  button.addEventListener("click", () => {
+    const next = dark() ? "light" : "dark";
+    localStorage.setItem("drivelab.theme", next);
+    document.documentElement.dataset.theme = next;
+    draw();
+  });
+  system.addEventListener("change", draw);
+  draw();
+}
+
+async function start() {
+  takeToken();
+  themes();
+  document.addEventListener("click", followLinks);
+  addEventListener("popstate", route);
+  try {
+    views = await ask("/api/views");
+  } catch (error) {
+    // Without a token only another address helps.
+    if (error.status !== 401) setTimeout(start.again, 2000);
+    return;
+  }
+  fill(menu, views.map((view) => h("a", { href: `/${view.name}`, "data-name": view.name }, view.title)));
+  await route();
+}
+start.again = async () => {
+  try {
+    await ask("/api/views");
+    location.reload();
+  } catch {
+    setTimeout(start.again, 2000);
+  }
+};
+// What a click asked for and nobody caught; of these two states the notice has more to say.
+addEventListener("unhandledrejection", ({ reason }) => {
+  if (reason?.status !== 0 && reason?.status !== 401) notice(reason?.message ?? String(reason));
+});
+addEventListener("hashchange", () => {
+  if (location.hash.includes("token=")) {
+    takeToken();
+    location.reload();
+  }
+});
+start();

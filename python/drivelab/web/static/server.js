@@ -1,0 +1,76 @@
+// What the page asks its server for. The token comes with the address that the server printed, behind
+// the #, is kept for this origin alone, and goes with every request as a header.
+
+const KEY = "drivelab.token";
+
+/** Takes the token out of the address. */
+export function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!given) return;
+  localStorage.setItem(KEY, given);
+  history.replaceState(history.state, "", location.pathname + location.search);
+}
+
+const token = () => localStorage.getItem(KEY) || "";
+
+/** A request that was refused, or a server that doesn't answer (status 0). */
+export class ServerError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The answer to GET, or to `method`; `body` is sent as JSON. Throws ServerError. */
+export async function ask(path, { method = "GET", body, signal } = {}) {
+  return (await answer(path, { method, body, signal })).json();
+}
+
+/** The same as bytes, to be saved or shown. */
+export async function blob(path, options = {}) {
+  return (await answer(path, options)).blob();
+}
+
+async function answer(path, { method = "GET", body, signal }) {
+  const headers = { "x-drivelab-token": token() };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  let found;
+  try {
+    found = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    notice("The server doesn't answer. This page goes on when it does.");
+    throw new ServerError(0, "the server doesn't answer");
+  }
+  if (found.ok) {
+    notice("");
+    return found;
+  }
+  const reason = await found.json().then((told) => told.error, () => found.statusText);
+  if (found.status === 401) notice("This page has no token for its server, or one of an earlier start: open the address that `drivelab web` printed.");
+  throw new ServerError(found.status, reason);
+}
+
+/** A WebSocket below /socket/; its messages are JSON in text, or bytes. */
+export function socket(path) {
+  const place = new URL(path, location.href);
+  place.protocol = "ws:";
+  const made = new WebSocket(place, ["drivelab", `token.${token()}`]);
+  made.binaryType = "arraybuffer";
+  made.addEventListener("open", () => notice(""));
+  return made;
+}
+
+/** A line above everything; nothing hides it. */
+export function notice(text) {
+  const line = document.getElementById("notice");
+  line.hidden = !text;
+  if (line.textContent !== text) line.textContent = text;
+}
+
+/** Saves an answer as a file. */
+export async function save(path, name) {
+  const place = URL.createObjectURL(await blob(path));
+  Object.assign(document.createElement("a"), { href: place, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(place), 10_000);
+}

@@ -1,0 +1,217 @@
+// Compare: drives are chosen by the address, which can be shared; everything else follows from it.
+
+import { fill, h, say, sheet } from "../dom.js";
+import * as jobs from "../jobs.js";
+import { ask, save } from "../server.js";
+import { chooser, table } from "./compare/choosing.js";
+import * as parts from "./compare/parts.js";
+import { latencies, positions, times } from "./compare/plots.js";
+
+export async function show(root, page) {
+  const [known] = await Promise.all([ask("/api/drives"), sheet("/static/views/compare.css")]);
+  const view = new View(root, known);
+  await view.update(page);
+  return view;
+}
+
+class View {
+  constructor(root, known) {
+    this.known = known;
+    this.drawn = [];
+    this.key = null;
+    this.top = h("div.top");
+    this.jobs = h("div.job-list", { hidden: true });
+    this.body = h("div.compared");
+    root.append(this.top, this.jobs, this.body);
+    this.stopJobs = jobs.list(this.jobs);
+    const done = new Set();
+    // What was done before this view opened is no news; `follow` may tell of it at once.
+    this.first = true;
+    this.stopFollowing = jobs.follow((all) => this.finished(all, done));
+  }
+
+  end() {
+    this.gone = true;
+    this.clear();
+    this.stopJobs();
+    this.stopFollowing();
+  }
+
+  clear() {
+    for (const plot of this.drawn.splice(0)) plot.end();
+  }
+
+  /** New results change what there is to see. */
+  async finished(all, done) {
+    const fresh = all.filter((job) => job.state === "done" && !done.has(job.id));
+    for (const job of fresh) done.add(job.id);
+    if (this.first) {
+      this.first = false;
+      return;
+    }
+    if (!fresh.length) return;
+    say(`Measured: ${fresh.map((job) => job.title).join("; ")}`);
+    const known = await ask("/api/drives");
+    if (this.gone) return;
+    this.known = known;
+    this.key = null;
+    await this.update(this.page);
+  }
+
+  async update(page) {
+    this.page = page;
+    const key = page.params.toString();
+    if (key === this.key) return;
+    this.key = key;
+    const choice = page.params.getAll("drive");
+    fill(this.top, this.head(choice));
+    if (!choice.length) {
+      this.clear();
+      fill(this.body, table(this.known, (name) => this.add(name)));
+      return;
+    }
+    this.body.setAttribute("aria-busy", "true");
+    let found;
+    try {
+      found = await ask(`/api/compare?${key}`);
+    } catch (error) {
+      if (key === this.key) fill(this.body, h("p.warning", { role: "alert" }, error.message));
+      return;
+    } finally {
+      this.body.removeAttribute("aria-busy");
+    }
+    if (this.gone || key !== this.key) return;
+    this.clear();
+    fill(this.top, this.head(choice, found));
+    fill(this.body, this.missing(found), found.refusal && parts.refusal(found.refusal, () => this.set("force", "1")));
+    if (found.comparison) this.draw(found.comparison);
+    else if (choice.length === 1) this.body.append(h("p", "One drive is chosen; add another to compare it with."), table(this.known, (name) => this.add(name)));
+  }
+
+  head(choice, found = null) {
+    const sides = found?.comparison?.sides ?? [];
+    const title = (name) => this.known.drives.find((drive) => drive.name === name.split("~")[0])?.title ?? name;
+    const held = found?.held.map((item) => item.key) ?? [];
+    return [
+      h("h1", "Compare drives"),
+      h("div.row.choice",
+        h("ul.chips", { "aria-label": "Drives that are compared" }, choice.map((name) => {
+          const side = sides[held.indexOf(name)];
+          return h(`li.chip${side ? `.c-${side.colour}` : ""}`,
+            side ? h("b.letter", side.letter) : null, title(name), name.includes("~") ? h("small", ` run ${name.split("~")[1]}`) : null,
+            h("button.quiet", { type: "button", "aria-label": `Remove ${title(name)}`, onclick: () => this.remove(name) }, "×"));
+        })),
+        !choice.length ? null : choice.length < this.known.limit ? chooser(this.known, choice, (name) => this.add(name)) : h("small", `${this.known.limit} at most`)),
+      choice.length ? this.tools(found) : null,
+    ];
+  }
+
+  tools(found) {
+    const { params } = this.page;
+    const kinds = found?.kinds ?? [];
+    const chosen = new Set(params.getAll("state"));
+    const states = [...new Set(found?.held.flatMap((item) => item.states) ?? [])];
+    const group = params.get("test") ?? "";
+    return h("div.row.tools",
+      kinds.length > 1 && h("label", "Measured", h("select", { name: "kind", onchange: (event) => this.set("kind", event.target.value) },
+        kinds.map((kind) => h("option", { value: kind.id, selected: kind.id === found.kind }, kind.title)))),
+      h("label", "Tests", h("select", { name: "test", onchange: (event) => this.set("test", event.target.value) },
+        h("option", { value: "" }, "all"),
+        this.known.groups.map((name) => h("option", { value: name, selected: name === group }, name)))),
+      states.length > 1 && h("div.row.states", { role: "group", "aria-label": "States" }, states.map((state) =>
+        h("button.toggle", { type: "button", "aria-pressed": String(!chosen.size || chosen.has(state)), onclick: () => this.toggle(state, states) }, state))),
+      found?.comparison && h("div.row.files",
+        h("button", { type: "button", onclick: () => this.copy() }, "Copy address"),
+        ["html", "csv", "json"].map((form) => h("button", { type: "button", "aria-label": `Save as ${form.toUpperCase()}`, onclick: () => save(`/api/compare/export.${form}?${this.key}`, `compare.${form}`) }, form.toUpperCase()))));
+  }
+
+  missing(found) {
+    if (!found.missing.length) return null;
+    const models = found.missing.map((name) => name.split("~")[0]);
+    const start = async (event, order) => {
+      const button = event.target;
+      button.disabled = true;
+      try {
+        await jobs.measure({ models, ...order });
+      } catch (error) {
+        button.disabled = false;
+        throw error;
+      }
+    };
+    const names = found.missing.map((name) => this.known.drives.find((drive) => drive.name === name)?.title ?? name);
+    return h("div.card.missing",
+      h("div", h("h2", found.held.length ? "Some results are missing" : "No results yet"),
+        h("p", `${names.join(", ")}: not measured ${found.kind ? "in this way" : "yet"}. Measuring goes on while you look at something else, and is recorded in the database.`)),
+      this.starts(found, start));
+  }
+
+  starts(found, start) {
+    if (found.option) return h("p", "These tests are started on the command line: ", h("code", `drivelab review MODEL ${found.option} --database ${this.known.database}`));
+    if (found.held.length) return h("div.row", h("button.primary", { type: "button", onclick: (event) => start(event, found.held[0].again) }, "Measure in the same way"));
+    return h("div.row",
+      h("button.primary", { type: "button", onclick: (event) => start(event, { quick: true }) }, "Measure quickly"),
+      h("button", { type: "button", onclick: (event) => start(event, { quick: false }) }, "Measure in full"));
+  }
+
+  draw(comparison) {
+    const section = (id, title, ...content) => h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...content);
+    const time = h("div");
+    const many = comparison.tests.filter((test) => test.charts.length);
+    const sections = [
+      section("findings", "Findings", parts.findings(comparison)),
+      comparison.overview.length && section("differences", "Differences", parts.overview(comparison)),
+      section("performance", "Performance", parts.bars(comparison)),
+      section("time", "Over time, position and latency", time),
+      many.length && section("many", "Tests of many numbers", parts.pictures(many, comparison, this.key, this.drawn)),
+      section("specifications", "Specifications that differ", parts.specifications(comparison)),
+      section("source", "Where this comes from", parts.source(comparison)),
+    ].filter(Boolean);
+    this.body.append(...[parts.banner(comparison), parts.contents(sections), ...sections].filter(Boolean));
+    this.plots(time, comparison);
+  }
+
+  async plots(host, comparison) {
+    const key = this.key;
+    const data = await ask(`/api/compare/plots?${key}`);
+    if (this.gone || key !== this.key || !this.body.contains(host)) return;
+    times(host, data, comparison.sides, this.drawn);
+    positions(host, data, comparison.sides, this.drawn);
+    latencies(host, data, comparison.sides, this.drawn);
+    host.append(...(host.children.length ? [] : [h("p.soft", "None of these tests keeps a course.")]));
+  }
+
+  add(name) {
+    const params = new URLSearchParams(this.page.params);
+    if (params.getAll("drive").includes(name)) return;
+    params.append("drive", name);
+    this.page.go(`/compare?${params}`);
+  }
+
+  remove(name) {
+    const params = new URLSearchParams();
+    for (const [key, value] of this.page.params) if (key !== "drive" || value !== name) params.append(key, value);
+    this.page.go(`/compare?${params}`);
+    document.querySelector(".chooser input, .filter")?.focus();
+  }
+
+  set(key, value) {
+    const params = new URLSearchParams(this.page.params);
+    if (value) params.set(key, value);
+    else params.delete(key);
+    this.page.go(`/compare?${params}`);
+  }
+
+  toggle(state, states) {
+    const params = new URLSearchParams(this.page.params);
+    const chosen = new Set(params.getAll("state").length ? params.getAll("state") : states);
+    if (!chosen.delete(state)) chosen.add(state);
+    params.delete("state");
+    if (chosen.size && chosen.size < states.length) for (const name of states) if (chosen.has(name)) params.append("state", name);
+    this.page.go(`/compare?${params}`);
+  }
+
+  async copy() {
+    await navigator.clipboard.writeText(location.href);
+    say("The address is copied");
+  }
+}

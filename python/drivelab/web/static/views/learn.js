@@ -1,0 +1,57 @@
+// Learn: lessons that show one operation of the flash at a time.
+
+import { fill, h, sheet } from "../dom.js";
+import { ask, save } from "../server.js";
+import { Player } from "./lesson.js";
+
+export async function show(root, page) {
+  await sheet("/static/views/lesson.css");
+  const learn = new Learn(root);
+  await learn.update(page);
+  return learn;
+}
+
+class Learn {
+  constructor(root) {
+    this.root = root;
+  }
+
+  async update(page) {
+    const [name] = page.path;
+    if (name && name === this.name) return;
+    this.stop();
+    this.name = name;
+    try {
+      if (name) await this.lesson(name, page);
+      else await this.list();
+    } catch (error) {
+      if (this.name === name) fill(this.root, h("h1", "Learn"), h("p", error.message));
+    }
+  }
+
+  async list() {
+    const lessons = await ask("/api/lessons");
+    if (this.name) return;
+    const cards = lessons.map((lesson, i) => h("li", h("a.card", { href: `/learn/${lesson.name}` }, h("h2", `${i + 1}. ${lesson.title}`), h("p", lesson.about))));
+    fill(this.root, h("h1", "Learn"), h("p.soft", "Drives of a few pages, one operation of their flash at a time, from the engine that measures the large ones."), h("ol.lessons", cards));
+  }
+
+  async lesson(name, page) {
+    const record = await ask(`/api/lessons/${encodeURIComponent(name)}`);
+    if (this.gone || this.name !== name) return;
+    const stage = h("div");
+    const file = h("button", { type: "button", onclick: () => save(`/api/lessons/${encodeURIComponent(name)}/page`, `${name}.html`) }, "Save as a file");
+    fill(this.root, h("p", h("a", { href: "/learn" }, "All lessons")), h("h1", record.title), h("p", record.about), stage, h("p.row", file, h("span.soft", "one HTML file that works anywhere")));
+    this.player = new Player(stage, record, Object.fromEntries(page.params), (place) => page.go(`/learn/${name}?${new URLSearchParams(place)}`, { replace: true }));
+  }
+
+  end() {
+    this.gone = true;
+    this.stop();
+  }
+
+  stop() {
+    this.player?.stop();
+    this.player = null;
+  }
+}

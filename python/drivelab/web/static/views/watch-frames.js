@@ -1,0 +1,118 @@
+// Frames of a watched drive (drivelab/web/watch_frames.py): reads them, and keeps what every block is like.
+
+const text = new TextDecoder();
+
+/** A frame's text, and its columns by name. */
+export function readFrame(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const said = JSON.parse(text.decode(new Uint8Array(buffer, 4, length)));
+  let place = 4 + length;
+  const column = (Kind) => {
+    const found = new Kind(buffer, place, said.count);
+    place += found.byteLength;
+    return found;
+  };
+  const columns = {};
+  if (!said.whole) columns.index = column(Uint32Array);
+  columns.born = column(Uint32Array);
+  columns.eraseCount = column(Uint16Array);
+  for (const name of ["valid", "written", "role", "stream"]) columns[name] = column(Uint8Array);
+  return { said, columns };
+}
+
+/** All blocks of a drive, as the frames until now say. */
+export class Blocks {
+  constructor(layout) {
+    const count = layout.block_count;
+    this.layout = layout;
+    this.count = count;
+    this.born = new Uint32Array(count);
+    this.eraseCount = new Uint16Array(count);
+    for (const name of ["valid", "written", "role", "stream"]) this[name] = new Uint8Array(count);
+    /** For how many more frames a block shows that it was erased. */
+    this.glow = new Uint8Array(count);
+    this.glowing = [];
+    this.next = [];
+  }
+
+  /** Takes a frame in; the indices that changed, or null for all of them. */
+  take({ said, columns }, glowFrames) {
+    this.next = said.next;
+    const names = ["born", "valid", "written", "role", "stream"];
+    if (said.whole) {
+      this.light(null, columns.eraseCount, glowFrames);
+      for (const name of names) this[name].set(columns[name]);
+      this.eraseCount.set(columns.eraseCount);
+      return null;
+    }
+    const { index } = columns;
+    this.light(index, columns.eraseCount, glowFrames);
+    for (const name of [...names, "eraseCount"]) {
+      const [all, some] = [this[name], columns[name]];
+      for (let i = 0; i < index.length; i++) all[index[i]] = some[i];
+    }
+    return index;
+  }
+
+  /** Lets the blocks glow that were erased; of a first frame none. */
+  light(index, eraseCount, glowFrames) {
+    if (!this.drawn) {
+      this.drawn = true;
+      return;
+    }
+    for (let i = 0; i < eraseCount.length; i++) {
+      const block = index ? index[i] : i;
+      if (eraseCount[i] === this.eraseCount[block]) continue;
+      if (glowFrames && !this.glow[block]) this.glowing.push(block);
+      this.glow[block] = glowFrames;
+    }
+  }
+
+  /** A frame later: what glows is a little darker. The blocks that did. */
+  fade() {
+    const were = this.glowing;
+    for (const block of were) this.glow[block] -= 1;
+    this.glowing = were.filter((block) => this.glow[block] > 0);
+    return were;
+  }
+
+  /** Programs of the drive (of the array's member) since the block's first page was. */
+  age(block) {
+    if (!this.written[block]) return null;
+    const die = Math.floor(block / this.layout.blocks_per_die);
+    const next = this.next[this.layout.member[die]] ?? 0;
+    return (next - this.born[block]) >>> 0;
+  }
+
+  /** Where a block is: its place among the dies, and the words for it. */
+  place(block) {
+    const at = Math.floor(block / this.layout.blocks_per_die);
+    const { member, die, channel } = this.layout;
+    return {
+      at,
+      member: member[at],
+      die: die[at],
+      channel: channel[at],
+      block: block % this.layout.blocks_per_die,
+      members: member[member.length - 1] + 1,
+    };
+  }
+
+  /** A block in words: hovering, the keyboard and screen readers have the same. */
+  words(block) {
+    const { member, die, channel, block: number, members } = this.place(block);
+    const percent = (part) => `${Math.round((part / 255) * 100)} %`;
+    const [valid, written] = [this.valid[block], this.written[block]];
+    const role = this.layout.roles[this.role[block]];
+    const stream = this.stream[block] === 255 ? "" : ` for stream ${this.stream[block]}`;
+    const age = this.age(block);
+    const where = `${members > 1 ? `member ${member}, ` : ""}channel ${channel}, die ${die}, block ${number}`;
+    return {
+      where,
+      role: `${role}${stream}`,
+      pages: `${percent(valid)} valid, ${percent(Math.max(0, written - valid))} invalid, ${percent(255 - written)} free`,
+      wear: `erased ${this.eraseCount[block]} ${this.eraseCount[block] === 1 ? "time" : "times"}`,
+      age: age === null ? "" : `first page programmed ${age.toLocaleString("en")} programs of the drive ago`,
+    };
+  }
+}

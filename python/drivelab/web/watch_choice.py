@@ -1,0 +1,182 @@
+"""What a page asks to be watched: a drive, its state, a workload. Checked here, every value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from drivelab import model as models
+from drivelab import states
+from drivelab.errors import RequestError, nearest
+from drivelab.lab import checks
+from drivelab.lab.drive import Drive
+from drivelab.lab.job import Job
+from drivelab.model import Model
+from drivelab.quantities import bytes_text
+
+MEMORY_BYTES_MAX = 2**31
+"""Of a drive that is watched: a page can't ask for more."""
+
+STATES = ("new", "filled", "used", "tortured")
+"""States of the laboratory that a drive can be watched from."""
+
+SPARE, VICTIMS, PLACEMENT = "spare_ratio", "ftl.victim_selection", "ftl.placement"
+LONGEST = "1000000000s"
+"""Of a workload that goes on until another one comes: 30 years of the drive's time."""
+
+WORKLOADS: dict[str, tuple[str, dict[str, Any]]] = {
+    "random-writes": ("Random writes, 4 KiB", {"rw": "randwrite", "bs": "4k", "iodepth": 32}),
+    "hot-and-cold": (
+        "Random writes, 4 KiB, a few places hot",
+        {"rw": "randwrite", "bs": "4k", "iodepth": 32, "random_distribution": "zipf:1.1"},
+    ),
+    "sequential-writes": (
+        "Sequential writes, 128 KiB",
+        {"rw": "write", "bs": "128k", "iodepth": 4},
+    ),
+    "mixed": (
+        "Reads and writes at random, 70 to 30",
+        {"rw": "randrw", "bs": "4k", "iodepth": 32, "rwmixread": 70},
+    ),
+    "random-reads": ("Random reads, 4 KiB", {"rw": "randread", "bs": "4k", "iodepth": 32}),
+    "idle": ("Nothing: the drive is left alone", {}),
+}
+"""Workloads by name: a title, and fio's options."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A drive to be watched."""
+
+    drive: Drive
+    state: str
+    fill_percent: int
+    """Of its capacity: what is written in the state "filled", and what workloads go over."""
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Any]) -> Choice:
+        """What a page asks for; raises RequestError naming key, value and what is allowed."""
+        known(asked, ("model", "spare_percent", "victims", "state", "fill_percent", "divisor"))
+        name = one_of("model", asked.get("model"), watchable())
+        overrides: dict[str, object] = {}
+        divisor = checks.whole("divisor", asked.get("divisor", 1), 1, 65536)
+        spare = asked.get("spare_percent")
+        if spare is not None:
+            overrides[SPARE] = number("spare_percent", spare, 0.5, 400) / 100
+        plain = models.load(name)
+        if asked.get("victims"):
+            key = victims_key(plain)
+            if key is None:
+                raise RequestError(f'victims: {name} chooses none: it is a "{plain.family}" drive')
+            overrides[key] = one_of("victims", asked["victims"], policies(plain))
+        scale = None if divisor == 1 else f"1/{divisor}"
+        drive = Drive(name, overrides, scale=scale)
+        if drive.model.memory_bytes > MEMORY_BYTES_MAX:
+            raise RequestError(
+                f"model {name}: takes {bytes_text(drive.model.memory_bytes)} of memory; allowed: "
+                f"{bytes_text(MEMORY_BYTES_MAX)}; a divisor makes it smaller"
+            )
+        return cls(
+            drive,
+            one_of("state", asked.get("state", "filled"), STATES),
+            checks.whole("fill_percent", asked.get("fill_percent", 100), 1, 100),
+        )
+
+    def record(self) -> dict[str, Any]:
+        """The choice as pages and addresses have it."""
+        model = self.drive.model
+        return {
+            "model": model.name,
+            "title": model.title,
+            "state": self.state,
+            "fill_percent": self.fill_percent,
+            "capacity_bytes": model.user_capacity_bytes,
+            "spare_percent": 100 * (model.effective_spare_ratio or 0),
+            "overrides": dict(model.overrides),
+            "takes_trim": model.takes_trim,
+        }
+
+
+def workload(asked: object, fill_percent: int) -> Job | None:
+    """The endless job of a workload, by name; None leaves the drive alone."""
+    name = one_of("workload", asked, tuple(WORKLOADS))
+    _, options = WORKLOADS[name]
+    if not options:
+        return None
+    return Job(
+        name=name,
+        **options,
+        size=f"{fill_percent}%",
+        norandommap=True,
+        time_based=True,
+        runtime=LONGEST,
+    )
+
+
+@lru_cache(maxsize=1)
+def watchable() -> tuple[str, ...]:
+    """Models that can be watched: those with flash that come with drivelab."""
+    return tuple(name for name in models.known_names() if not models.load(name).is_disk)
+
+
+def offered(name: str) -> dict[str, Any]:
+    """What of a model can be chosen, for a form."""
+    model = models.load(one_of("model", name, watchable()))
+    return {
+        "model": model.name,
+        "title": model.title,
+        "family": models.FAMILY_TITLES[model.family],
+        "capacity_bytes": model.user_capacity_bytes,
+        "spare_percent": round(100 * (model.effective_spare_ratio or 0), 1),
+        "victims": policies(model),
+        "victim": model.value(victims_key(model) or ""),
+        "takes_trim": model.takes_trim,
+        "states": [{"name": name, "title": states.find(name).description} for name in STATES],
+        "workloads": [{"name": name, "title": title} for name, (title, _) in WORKLOADS.items()],
+    }
+
+
+def victims_key(model: Model) -> str | None:
+    """The parameter that says how victims are chosen, if the drive chooses any."""
+    keys = (VICTIMS, f"member.{VICTIMS}")
+    return next((key for key in keys if model.value(key) is not None), None)
+
+
+def policies(model: Model) -> list[str]:
+    """Victim policies that a model takes, its own first."""
+    key = victims_key(model)
+    found = [item for item in model.parameters if item["key"] == key]
+    names = [str(name) for item in found for name in _listed(item["allowed"])]
+    own = model.value(key or "")
+    return sorted(names, key=lambda name: name != own)
+
+
+def _listed(allowed: str) -> Sequence[str]:
+    """The names of "one of a, b, c"."""
+    return allowed.removeprefix("one of ").split(", ")
+
+
+def known(asked: object, keys: Sequence[str]) -> None:
+    """Raises RequestError for what is no object, or has a key that nobody reads."""
+    if not isinstance(asked, Mapping):
+        raise RequestError("the message: allowed: an object")
+    for key in asked:
+        if key not in keys:
+            raise RequestError(f'"{str(key)[:40]}" is unknown{nearest(str(key)[:40], keys)}')
+
+
+def one_of(key: str, value: object, allowed: Sequence[str]) -> str:
+    """A word of a list; raises RequestError."""
+    if not isinstance(value, str) or value not in allowed:
+        shown = ", ".join(allowed) if len(allowed) <= 12 else "see the list"
+        raise RequestError(f"{key} = {str(value)[:60]!r}: allowed: {shown}")
+    return value
+
+
+def number(key: str, value: object, least: float, most: float) -> float:
+    """A number in a range; raises RequestError."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
+        return float(value)
+    raise RequestError(f"{key} = {str(value)[:40]!r}: allowed: {least:g} to {most:g}")

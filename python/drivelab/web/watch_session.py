@@ -1,0 +1,369 @@
+"""A drive that is watched: it lives in a thread of its own, works at a chosen speed, does what it
+is told, and shows itself whenever its viewer is ready for another frame.
+
+A viewer who is slow gets fewer frames: one is made when the last one was taken, and shows what is
+true then. What is kept for a viewer doesn't grow.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from drivelab import _engine
+from drivelab.errors import RequestError, WorkError
+from drivelab.lab import checks
+from drivelab.lab.job import Job
+from drivelab.progress import TaskProgress
+from drivelab.quantities import NS_PER_S, derive_seed
+from drivelab.targets import EngineTarget
+from drivelab.targets.engine import engine_errors
+from drivelab.targets.going import FOR_EVER_NS, EngineRun
+from drivelab.web import watch_choice
+from drivelab.web.watch_choice import Choice
+from drivelab.web.watch_frames import Frames
+
+FRAME_S = 1 / 30
+"""Between two frames at least."""
+FRAMES_SHARE = 0.1
+"""Of the drive's thread that frames may take: one that is dear, as of a drive that merges, which
+counts valid pages one by one, comes more rarely."""
+SLICE_S = 1 / 60
+"""Of real time that the engine works before it looks for commands."""
+UNSEEN_S = 10.0
+"""A drive whose viewer takes no frame for so long stands still until it does."""
+SPEEDS = (1e-6, 1000.0)
+"""Seconds of the drive per second of the viewer: least and most. None is as fast as it goes."""
+IDLE_SPEED = 100.0
+"""How fast time passes without a workload, where no speed is asked for."""
+COMMANDS_MAX = 64
+"""That wait: more are refused."""
+_FIRST_RATE = 1e6
+_GROWTH = 4.0
+_KINDS = ("play", "pause", "step", "speed", "workload", "trim", "erase", "cut")
+NO_POWER_CUT = (
+    "a drive of the laboratory never loses its power: its flash is kept in memory, without what "
+    "a recovery would read. A served one does: drivelab serve, then drivelab fault IMAGE power-cut"
+)
+
+Send = Callable[[dict[str, Any] | bytes], None]
+"""Takes what the viewer is to get: a text (an object) or a frame. Called in the drive's thread."""
+
+
+class Watched:
+    """A drive under watch. Its methods may be called from any thread, at any time."""
+
+    def __init__(
+        self,
+        choice: Choice,
+        send: Send,
+        workload: str = "random-writes",
+        speed: object = 1.0,
+    ) -> None:
+        """Raises RequestError for a workload or a speed that can't be."""
+        self._choice = choice
+        self._send = send
+        self._workload = workload
+        self._job = watch_choice.workload(workload, choice.fill_percent)
+        self._preparing = TaskProgress("prepare")
+        self._commands: queue.Queue[dict[str, Any]] = queue.Queue(COMMANDS_MAX)
+        self._wake = threading.Event()
+        self._wanted = threading.Event()
+        self._anew = threading.Event()
+        self._closed = threading.Event()
+        self._taken_at = time.perf_counter()
+        self._speed = _speed(speed)
+        self._paused = False
+        self._thread = threading.Thread(target=self._live, name="watched drive", daemon=True)
+
+    def start(self) -> None:
+        """Prepares the drive, and puts it to work."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the drive, soon."""
+        self._closed.set()
+        self._preparing.cancel()
+        self._wake.set()
+
+    def join(self, seconds: float) -> bool:
+        """Waits for the end; whether it has come."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the drive has ended, or will."""
+        return self._closed.is_set()
+
+    def want(self, anew: bool = False) -> None:
+        """The viewer is ready for a frame; `anew`: it knows none of those before."""
+        if anew:
+            self._anew.set()
+        self._wanted.set()
+        self._wake.set()
+
+    def attach(self, send: Send) -> None:
+        """Another viewer takes the place of the one before, as after a reload."""
+        self._send = send
+        self._anew.set()
+
+    def obey(self, asked: Mapping[str, Any]) -> None:
+        """Takes a command; raises RequestError for one that can't be, and then nothing happens."""
+        command = self._checked(asked)
+        try:
+            self._commands.put_nowait(command)
+        except queue.Full:
+            raise RequestError(f"{COMMANDS_MAX} commands wait already: try again") from None
+        self._wake.set()
+
+    def _checked(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        kind = asked.get("do")
+        if kind == "block":
+            watch_choice.known(asked, ("do", "member", "die", "block"))
+            whole = checks.whole
+            places = {key: whole(key, asked.get(key), 0, 2**31) for key in asked if key != "do"}
+            return {"do": kind, "member": 0, "die": 0, "block": 0} | places
+        kind = watch_choice.one_of("do", kind, _KINDS)
+        if kind == "speed":
+            watch_choice.known(asked, ("do", "speed"))
+            return {"do": kind, "speed": _speed(asked.get("speed"))}
+        if kind == "step":
+            watch_choice.known(asked, ("do", "seconds"))
+            seconds = watch_choice.number("seconds", asked.get("seconds"), 1e-6, 10.0)
+            return {"do": kind, "seconds": seconds}
+        if kind == "workload":
+            watch_choice.known(asked, ("do", "name"))
+            name = asked.get("name")
+            return {"do": kind, "name": name, "job": self._checked_job(name)}
+        if kind == "trim":
+            return self._checked_trim(asked)
+        watch_choice.known(asked, ("do",))
+        if kind == "cut":
+            raise RequestError(f"cut: {NO_POWER_CUT}")
+        return {"do": kind}
+
+    def _checked_job(self, name: object) -> Job | None:
+        return watch_choice.workload(name, self._choice.fill_percent)
+
+    def _checked_trim(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        watch_choice.known(asked, ("do", "from_percent", "to_percent"))
+        if not self._choice.drive.model.takes_trim:
+            raise RequestError(f"trim: {self._choice.drive.name} takes no TRIM: it has no effect")
+        first = watch_choice.number("from_percent", asked.get("from_percent", 0), 0, 100)
+        last = watch_choice.number("to_percent", asked.get("to_percent", 100), 0, 100)
+        if first >= last:
+            raise RequestError(f"to_percent = {last:g}: allowed: more than {first:g}")
+        job = Job(rw="trim", bs="32m", offset=f"{first:g}%", size=f"{last - first:g}%")
+        return {"do": "trim", "job": job}
+
+    def _live(self) -> None:
+        try:
+            target = self._prepared()
+            if target is not None:
+                _Stage(self, target).play()
+        except (RequestError, WorkError) as error:
+            if not self._closed.is_set():
+                self._send({"failed": str(error)})
+        except BaseException:
+            self._send({"failed": "the drive has ended by a defect; its server's output says more"})
+            raise
+        finally:
+            self._closed.set()
+
+    def _prepared(self) -> EngineTarget | None:
+        """The drive in its state; tells the viewer how far that is. None if nobody waits."""
+        done = threading.Event()
+        made: list[EngineTarget] = []
+        failures: list[Exception] = []
+
+        def work() -> None:
+            try:
+                made.append(prepared(self._choice, self._preparing))
+            except (RequestError, WorkError) as error:
+                failures.append(error)
+            finally:
+                done.set()
+
+        threading.Thread(target=work, name="preparing a drive", daemon=True).start()
+        while not done.wait(0.1):
+            if not self._closed.is_set():
+                self._send({"preparing": round(self._preparing.fraction, 3)})
+        if self._closed.is_set():
+            return None
+        if failures:
+            raise failures[0]
+        return made[0]
+
+
+def _speed(asked: object) -> float | None:
+    """Of a page; None is as fast as it goes. Raises RequestError."""
+    return None if asked is None else watch_choice.number("speed", asked, *SPEEDS)
+
+
+def prepared(choice: Choice, progress: TaskProgress) -> EngineTarget:
+    """The drive that was chosen, in its state: nobody else has it."""
+    drive = choice.drive
+    if choice.state == "filled" and choice.fill_percent < 100:
+        target = drive.in_state("new").make_with(TaskProgress("new"))
+        fill = Job(rw="write", bs="128k", size=f"{choice.fill_percent}%", name="fill")
+        seed = derive_seed(drive.seed, drive.name, "fill")
+        target.run([fill.on_drive(target.capacity_bytes, seed, 0).job], progress)
+        return target
+    return drive.in_state(choice.state).make_with(progress)
+
+
+class _Stage:
+    """The drive at work, in its thread."""
+
+    def __init__(self, watched: Watched, target: EngineTarget) -> None:
+        self._watched = watched
+        self._target = target
+        self._frames = Frames(target)
+        self._run: EngineRun | None = None
+        self._begun = 0
+        self._step_ns = 0
+        self._rate = _FIRST_RATE
+        """Nanoseconds of the drive that the engine does in a second, as it seems now."""
+        self._real_s = time.perf_counter()
+        self._frame_at = 0.0
+        self._achieved = 0.0
+
+    def play(self) -> None:
+        """Goes on until the drive is closed."""
+        own = self._watched
+        self._begin(own._job)
+        own._send({"watching": own._choice.record(), "layout": self._frames.layout()})
+        while not own._closed.is_set():
+            self._obey()
+            worked = self._advance()
+            self._show()
+            if not worked:
+                own._wake.wait(0.05)
+            own._wake.clear()
+
+    def _begin(self, job: Job | None) -> None:
+        """Ends what runs, and begins another workload."""
+        if self._run is not None:
+            self._run.stop()
+            self._run.advance(FOR_EVER_NS, TaskProgress("end"))
+            self._frames.latencies.end(self._run)
+            self._run = None
+        if job is not None:
+            drive = self._watched._choice.drive
+            seed = derive_seed(drive.seed, drive.name, "watch", str(self._begun))
+            part = job.on_drive(self._target.capacity_bytes, seed, 0).job
+            self._run = EngineRun(self._target, [part], log=False, copy=False)
+        self._begun += 1
+        self._rate = _FIRST_RATE
+
+    def _obey(self) -> None:
+        own = self._watched
+        while True:
+            try:
+                command = own._commands.get_nowait()
+            except queue.Empty:
+                return
+            self._do(command)
+            if command["do"] != "block":
+                own._send({"did": command["do"], **self._standing()})
+
+    def _do(self, command: dict[str, Any]) -> None:
+        own, kind = self._watched, command["do"]
+        if kind == "block":
+            own._send(self._block(command))
+        elif kind in ("play", "pause"):
+            own._paused = kind == "pause"
+        elif kind == "step":
+            own._paused = True
+            self._step_ns = round(command["seconds"] * NS_PER_S)
+        elif kind == "speed":
+            own._speed = command["speed"]
+        elif kind == "workload":
+            own._workload, own._job = command["name"], command["job"]
+            self._begin(own._job)
+        elif kind == "trim":
+            self._begin(None)
+            part = command["job"].on_drive(self._target.capacity_bytes, 0, 0).job
+            self._target.run([part], TaskProgress("trim"))
+            self._begin(own._job)
+        elif kind == "erase":
+            self._begin(None)
+            self._target.secure_erase()
+            self._begin(own._job)
+
+    def _standing(self) -> dict[str, Any]:
+        own = self._watched
+        return {
+            "paused": own._paused,
+            "speed": own._speed,
+            "workload": own._workload,
+            "achieved": self._achieved,
+        }
+
+    def _block(self, place: dict[str, Any]) -> dict[str, Any]:
+        """The pages of a block: the answer to a click."""
+        named = {key: place[key] for key in ("member", "die", "block")}
+        try:
+            with engine_errors():
+                pages = _engine.block_pages(self._target.engine, **named)
+        except RequestError as error:
+            return {"error": str(error)}
+        columns = {"states": pages["state"].tolist(), "units": pages["lpn"].tolist()}
+        return {"block": named | columns}
+
+    def _advance(self) -> bool:
+        """Lets the drive work for a slice of real time; whether there was anything to do."""
+        own = self._watched
+        now_s = time.perf_counter()
+        passed_s = min(now_s - self._real_s, 2 * SLICE_S)
+        self._real_s = now_s
+        if self._step_ns:
+            whole_ns, self._step_ns = self._step_ns, 0
+            self._go(whole_ns)
+            return True
+        unseen = now_s - own._taken_at > UNSEEN_S and not own._wanted.is_set()
+        if own._paused or unseen:
+            return False
+        speed = own._speed
+        if speed is None and self._run is None:
+            speed = IDLE_SPEED
+        due_ns = None if speed is None else round(speed * passed_s * NS_PER_S)
+        limit_ns = max(1, round(self._rate * SLICE_S))
+        self._go(limit_ns if due_ns is None else max(1, min(due_ns, limit_ns)))
+        left_s = SLICE_S - (time.perf_counter() - now_s)
+        if due_ns is not None and due_ns < limit_ns and left_s > 0:
+            own._wake.wait(left_s)
+        return True
+
+    def _go(self, duration_ns: int) -> None:
+        begun_s, until_ns = time.perf_counter(), self._target.now_ns + duration_ns
+        if self._run is None:
+            self._target.idle(duration_ns)
+        else:
+            ended = self._run.advance(until_ns, TaskProgress("watch"))
+            if ended:
+                self._begin(self._watched._job)
+        seconds = max(time.perf_counter() - begun_s, 1e-6)
+        found = duration_ns / seconds
+        self._rate = min(found, self._rate * _GROWTH)
+        smooth = 0.1
+        self._achieved += smooth * (duration_ns / NS_PER_S / max(seconds, SLICE_S) - self._achieved)
+
+    def _show(self) -> None:
+        own, now_s = self._watched, time.perf_counter()
+        if not own._wanted.is_set() or now_s < self._frame_at:
+            return
+        own._wanted.clear()
+        own._taken_at = now_s
+        begun_s = time.thread_time()
+        if own._anew.is_set():
+            own._anew.clear()
+            self._frames.begin_anew()
+            own._send({"watching": own._choice.record(), "layout": self._frames.layout()})
+        own._send(self._frames.frame(self._run, self._standing()))
+        cost_s = time.thread_time() - begun_s
+        self._frame_at = now_s + max(FRAME_S, cost_s / FRAMES_SHARE)

@@ -1,0 +1,52 @@
+"""`python -m drivelab.web.worker`: measures one order, says how far it is, records it, and ends.
+
+A process of its own, so that it can be ended at any moment, and a defect ends nothing else. Its
+order is the first line of standard input; when that closes, the server is gone, and so is this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from drivelab import database
+from drivelab import review as laboratory
+from drivelab.errors import RequestError, WorkError
+from drivelab.web import order as orders
+
+
+def _tell(**words: Any) -> None:
+    print(json.dumps(words), flush=True)
+
+
+def _end_with_the_server() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def main() -> None:
+    """Standard output has a line of JSON for each thing that happens; the last is run or error."""
+    asked = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+
+    def heard(share: float, doing: Sequence[str]) -> None:
+        _tell(share=round(share, 4), doing=list(doing)[:3])
+
+    try:
+        plan = orders.plan(orders.Order.model_validate(asked["order"]))
+        found = laboratory.run(plan, shown=False, heard=heard)
+        run = database.append(Path(asked["results"]), database.Recorded.review(found), "FILE")
+        _tell(run=run)
+    except (RequestError, WorkError, OSError) as error:
+        _tell(error=str(error))
+    except MemoryError:
+        _tell(error="not enough memory for drives of this size")
+
+
+if __name__ == "__main__":
+    main()

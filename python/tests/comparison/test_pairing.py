@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import documents
+import pytest
+
+from drivelab.comparison import pairing, specifications
+from drivelab.comparison.sides import SIDES_MAX, Side, Source, sides_of
+from drivelab.errors import RequestError
+
+
+def sides(*documents_: documents.Record) -> list[Side]:
+    return sides_of([Source(f"review-{i}", item) for i, item in enumerate(documents_)])
+
+
+def test_all_models_of_one_review_are_sides() -> None:
+    found = sides(documents.review(documents.stream("a"), documents.stream("b")))
+    assert [(side.letter, side.label) for side in found] == [("A", "Drive A"), ("B", "Drive B")]
+
+
+def test_drives_of_one_title_are_told_apart() -> None:
+    found = sides(documents.review(), documents.review(seed=2))
+    assert [side.label for side in found] == ["Drive A (review-0)", "Drive A (review-1)"]
+
+
+def test_one_drive_is_no_comparison_and_seven_are_too_many() -> None:
+    with pytest.raises(RequestError, match=r"two drives at least.*there is 1"):
+        sides(documents.review())
+    with pytest.raises(RequestError, match=f"{SIDES_MAX} at most; there are 7"):
+        sides(*[documents.review()] * 7)
+
+
+def test_pairs_come_by_size_of_the_difference_whatever_its_direction() -> None:
+    a = documents.review(
+        documents.stream("a", test_id="random-read", rate=10),
+        documents.stream("a", test_id="random-write", rate=30),
+        documents.stream("a", test_id="sequential-read", rate=10),
+        documents.compound("a", rate=10),
+    )
+    b = documents.review(
+        documents.stream("b", test_id="random-read", rate=20),
+        documents.stream("b", test_id="random-write", rate=10),
+        documents.stream("b", test_id="sequential-read", rate=10.1),
+        documents.compound("b", rate=90),
+    )
+    pairs, singles = pairing.pair(sides(a, b))
+    order = ["sweep", "random-write", "random-read", "sequential-read"]
+    assert [pair.id for pair in pairs] == order
+    assert singles == []
+    by_id = {pair.id: pair.headline for pair in pairs}
+    write, same = by_id["random-write"], by_id["sequential-read"]
+    assert write is not None
+    assert write.ratio(1) == pytest.approx(1 / 3)
+    assert write.extremes == (0, 1)
+    assert same is not None
+    assert not same.differs
+
+
+def test_less_is_better_where_it_is() -> None:
+    a = documents.review(documents.stream("a", test_id="access-time", rate=10))
+    b = documents.review(documents.stream("b", test_id="access-time", rate=20))
+    [pair], _ = pairing.pair(sides(a, b))
+    headline = pair.headline
+    assert headline is not None
+    assert (headline.name, headline.better) == ("mean_us", "lower")
+    assert headline.extremes == (1, 0)
+
+
+def test_percentiles_need_requests_beyond_them() -> None:
+    few = documents.review(documents.stream("a", duration_s=2.0), documents.stream("b"))
+    [pair], _ = pairing.pair(sides(few))
+    values = {metric.name: metric.values for metric in pair.metrics}
+    # 5120 requests a second: after 2 s one is beyond 99.99 %, after 180 s 92 are.
+    assert values["p99_99_us"][0] is None
+    assert values["p99_99_us"][1] == 4000.0
+    assert values["p99_us"][0] == 300.0
+
+
+def test_what_only_one_side_has_is_left_over() -> None:
+    a = documents.review(documents.stream("a"), documents.stream("a", "used"))
+    b = documents.review(documents.stream("b"), documents.compound("b"))
+    pairs, singles = pairing.pair(sides(a, b))
+    assert [(pair.id, pair.state) for pair in pairs] == [("random-write-4k", "new")]
+    assert [(item.state, item.side.letter) for item in singles] == [("used", "A"), ("new", "B")]
+
+
+def test_states_are_crossed_only_on_request() -> None:
+    a = documents.review(documents.stream("a", "new"))
+    b = documents.review(documents.stream("b", "used"))
+    assert pairing.pair(sides(a, b))[0] == []
+    [pair], _ = pairing.pair(sides(a, b), across_states=True)
+    assert pair.state == "new / used"
+
+
+def test_values_that_are_zero_or_missing_have_no_ratio() -> None:
+    for value in (None, 0.0):
+        a = documents.review(documents.stream("a", mib_per_s=value))
+        b = documents.review(documents.stream("b"))
+        [pair], _ = pairing.pair(sides(a, b))
+        headline = pair.headline
+        assert headline is not None
+        assert headline.ratio(1) is None
+        assert headline.size == 0
+
+
+def test_parameters_that_differ_are_named_with_values_and_units() -> None:
+    one, other = documents.model("a"), documents.model("b")
+    other["parameters"] = [
+        dict(other["parameters"][0], value=1300000),
+        other["parameters"][1],
+        {"key": "ftl.parity", "value": True, "unit": "", "source": "", "default": False},
+    ]
+    found = sides(
+        documents.review(documents.stream("a"), models=[one]),
+        documents.review(documents.stream("b"), models=[other]),
+    )
+    differences = {item.key: item for item in specifications.differences(found)}
+    assert set(differences) == {"flash.program_ns", "ftl.parity"}
+    assert differences["flash.program_ns"].unit == "ns"
+    assert differences["flash.program_ns"].texts == ("900\u00a0µs", "1.30\u00a0ms")
+    assert differences["ftl.parity"].texts == ("—", "yes")
+    assert specifications.shared_count(found) == 1

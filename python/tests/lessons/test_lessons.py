@@ -1,0 +1,131 @@
+"""Lessons say what the engine did, and their last word is its own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from drivelab import cli, example, lessons
+from drivelab.errors import RequestError
+from drivelab.lessons.lesson import Step
+
+
+@pytest.fixture(params=lessons.NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def steps_of(name: str) -> dict[str, list[Step]]:
+    return lessons.find(name).play().variants
+
+
+def test_the_worked_example_takes_the_seconds_of_the_command() -> None:
+    played = steps_of("five-pages")
+    for scenario in example.SCENARIOS:
+        own = {}
+        for step in played[scenario.name]:
+            if step.kind == "program":
+                own[step.title] = step.command_s
+        outcome = example.play(scenario)
+        told = {step.title: step.seconds for step in outcome.steps if step.title in own}
+        assert {title: own[title] for title in told} == told
+    assert max(step.command_s for step in played["full"]) == 26.0
+
+
+def test_the_worked_example_shows_what_its_text_skips() -> None:
+    last = [step for step in steps_of("five-pages")["full"] if step.title == example.LAST_FILE]
+    kinds = [step.kind for step in last if step.kind not in ("host", "look")]
+    assert kinds == ["read"] * 3 + ["erase"] + ["program"] * 5
+    assert [step.seconds for step in last if step.kind == "read"] == [2.0] * 3
+    erased = next(step for step in last if step.kind == "erase")
+    assert {page.state for _, _, pages in erased.blocks for page in pages} == {"erased"}
+    assert erased.cache == ("text", "picture 1", "picture 2")
+
+
+def test_every_step_is_an_operation_that_flash_can_do(name: str) -> None:
+    for steps in steps_of(name).values():
+        for before, after in itertools.pairwise(steps):
+            if after.kind not in ("program", "erase", "read"):
+                continue
+            changed = Counter(
+                (old.state, new.state)
+                for (_, _, olds), (_, _, news) in zip(before.blocks, after.blocks, strict=True)
+                for old, new in zip(olds, news, strict=True)
+                if old.state != new.state
+            )
+            if after.kind == "read":
+                assert not changed
+            elif after.kind == "program":
+                assert changed.pop(("erased", "valid")) == 1, "one page of one block"
+                assert set(changed) <= {("valid", "invalid")}
+            else:
+                [number] = [block for block, _ in after.touched]
+                assert {page.state for page in after.blocks[number][2]} == {"erased"}
+                assert after.blocks[number][1] == before.blocks[number][1] + 1
+
+
+def test_no_logical_page_is_lost(name: str) -> None:
+    for steps in steps_of(name).values():
+        known: set[int] = set()
+        for step in steps:
+            valid = [
+                page.lpn
+                for _, _, pages in step.blocks
+                for page in pages
+                if page.state == "valid" and page.lpn is not None
+            ]
+            assert len(valid) == len(set(valid)), "two valid copies"
+            if step.kind in ("program", "read"):
+                known |= set(valid)
+        last = {page.lpn for _, _, pages in steps[-1].blocks for page in pages}
+        assert known <= last | {None}
+
+
+def test_predictions_have_an_answer_among_different_choices(name: str) -> None:
+    record = lessons.record(name)
+    assert record["predictions"], "each lesson ends with something to predict"
+    for prediction in record["predictions"]:
+        assert len(set(prediction["choices"])) == len(prediction["choices"])
+        assert 0 <= prediction["answer"] < len(prediction["choices"])
+        for knob in record["knobs"]:
+            assert prediction["look"][knob["name"]] in dict(knob["choices"])
+
+
+def test_the_formula_of_write_amplification_is_near_the_count() -> None:
+    for steps in steps_of("write-amplification").values():
+        formula, counted = re.findall(r"= (\d\.\d+)\. Counted: (\d\.\d+)", steps[-1].say)[0]
+        assert float(formula) == pytest.approx(float(counted), rel=0.05)
+
+
+def test_a_lesson_is_a_file_that_needs_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "example.html"
+    assert cli.run(["example", "--html", str(file)]) == 0
+    text = file.read_text()
+    assert "import " not in re.sub(r'<script type="application/json".*?</script>', "", text)
+    assert not re.search(r'(src|href)="', text)
+    record = re.search(r'id="record">(.*?)</script>', text)
+    assert record is not None
+    assert json.loads(record[1])["name"] == "five-pages"
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("more", [["--json"], ["--set", "flash.read_ns=1"], ["--seed", "2"]])
+def test_the_file_is_of_the_example_as_it_is(
+    tmp_path: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "example.html"
+    assert cli.run(["example", "--html", str(file), *more]) == 2
+    assert "--html" in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_an_unknown_lesson_is_named() -> None:
+    with pytest.raises(RequestError, match='lesson "trimm" is unknown; did you mean "trim"'):
+        lessons.find("trimm")

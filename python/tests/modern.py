@@ -1,0 +1,185 @@
+"""docs/modern-drives.md: what its models give beside what was measured on the drives.
+
+`make modern` measures as SSD-iq measured the drives: a sequential fill of what is used of the
+drive, then random writes of four kilobytes until five times as much was written; rate and write
+amplification of the last two fifths. It measures one die, with its share of the
+capacity and of the commands inside, and takes the rate times as much. It writes the tables into
+the page.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import drivelab as dl
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "modern-drives.md"
+DIES = 1
+"""Dies that are left of a drive. Each is cleaned by itself, so one of full size says what all do;
+with fewer blocks, one more or less would count."""
+DEPTH = 512
+"""Commands inside of a whole drive."""
+GIB = 2**30
+WRITTEN = 5.0
+"""User capacities (or ranges) that are written at random."""
+SETTLED = 0.6
+"""The share of them after which it is measured."""
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A drive filled and written at random until it is steady."""
+
+    fill_mib_per_s: float
+    fill_amplification: float
+    mib_per_s: float
+    amplification: float
+
+
+@cache
+def steady(model: str, used: float = 1.0, written: float = WRITTEN) -> Steady:
+    """One die of a model of which a share is used."""
+    whole = dl.Drive(model)
+    channels = whole.model.value("flash.channel_count")
+    share = channels * whole.model.value("flash.dies_per_channel") // DIES
+    few = {
+        "flash.channel_count": 1,
+        "flash.dies_per_channel": DIES,
+        "user_capacity_bytes": whole.capacity_bytes // share // 2**15 * 2**15,
+    }
+    drive = dl.Drive(model, few)
+    size = int(drive.capacity_bytes * used) // 2**20 * 2**20
+    fill = drive.run(dl.Job(rw="write", bs="512k", size=size), keep=True, progress=False)
+    parts = [part * written for part in (SETTLED, 1 - SETTLED)]
+    ends = []
+    for part in parts:
+        start = ends[-1] if ends else fill
+        io_size = int(part * size) // 4096 * 4096
+        writes = {"rw": "randwrite", "bs": "4k", "iodepth": DEPTH // share, "norandommap": True}
+        job = dl.Job(**writes, size=size, io_size=io_size)
+        ends.append(start.drive.run(job, keep=True, progress=False))
+    summaries = [result.summary for result in (fill, ends[-1])]
+    rates = [share * summary["mib_per_s"].item() for summary in summaries]
+    amplification = [summary["write_amplification"].item() for summary in summaries]
+    print(model, used, rates, amplification, file=sys.stderr, flush=True)
+    return Steady(rates[0], amplification[0], rates[1], amplification[1])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What SSD-iq measured of a drive; `None`: it has no counter."""
+
+    model: str
+    fill_mib_per_s: float
+    mib_per_s: float
+    fill_amplification: float | None
+    amplification: float | None
+
+
+DRIVES = (
+    Measured("micron-7450-max-800gb", 1390.8, 622.7, 1.0315, 1.891),
+    Measured("micron-7450-pro-960gb", 1395.3, 368.2, None, None),
+    Measured("skhynix-pe8110-960gb", 1723.6, 326.4, None, None),
+    Measured("samsung-pm9a3-960gb", 1438.9, 279.0, None, None),
+    Measured("solidigm-p5520-1920gb", 1928.3, 507.3, 1.069, 3.521),
+)
+RANGES = (
+    (372.6, 1.110, 1216.8),
+    (447.1, 1.173, 1112.7),
+    (596.2, 1.410, 877.2),
+    (745.2, 1.891, 622.7),
+)
+"""Of the 7450 MAX: range in GiB, write amplification, MiB/s."""
+BLIND = "kioxia-cm7-r-3840gb"
+
+
+def _cell(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _off(model: float, drive: float | None) -> str:
+    return "" if drive is None else f"({100 * (model / drive - 1):+.1f} %)"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def steady_table() -> str:
+    """Rates and write amplification of whole drives."""
+    rows = []
+    for drive in DRIVES:
+        now = steady(drive.model)
+        rows.append(
+            [
+                f"`{drive.model}`",
+                _cell(drive.fill_mib_per_s, 0),
+                _cell(now.fill_mib_per_s, 0),
+                _cell(drive.mib_per_s, 0),
+                f"{_cell(now.mib_per_s, 0)} {_off(now.mib_per_s, drive.mib_per_s)}",
+                _cell(drive.amplification, 2),
+                f"{now.amplification:.2f} {_off(now.amplification, drive.amplification)}".rstrip(),
+            ]
+        )
+    blind = steady(BLIND)
+    rows.append(
+        [
+            f"`{BLIND}`",
+            "not seen",
+            _cell(blind.fill_mib_per_s, 0),
+            "not seen",
+            _cell(blind.mib_per_s, 0),
+            "",
+            _cell(blind.amplification, 2),
+        ]
+    )
+    drives = ["fill, MiB/s", "model", "random writes, MiB/s", "model", "WA", "model"]
+    heads = ["drive", *drives]
+    return _table(heads, rows)
+
+
+def ranges_table() -> str:
+    """The 7450 MAX, of which only a range is written."""
+    rows = []
+    whole = RANGES[-1][0]
+    for gib, amplification, mib_per_s in RANGES:
+        found = steady("micron-7450-max-800gb", gib / whole)
+        rows.append(
+            [
+                f"{gib:.0f} GiB",
+                f"{amplification:.3f}",
+                f"{found.amplification:.3f} {_off(found.amplification, amplification)}",
+                f"{mib_per_s:.0f}",
+                f"{found.mib_per_s:.0f} {_off(found.mib_per_s, mib_per_s)}",
+            ]
+        )
+    return _table(["range", "WA", "model", "MiB/s", "model"], rows)
+
+
+TABLES = {"steady": steady_table, "ranges": ranges_table}
+SECTION = "<!-- {name}: measured by `make modern` -->\n"
+
+
+def main() -> int:
+    """Writes the tables into the page."""
+    text = DOCUMENT.read_text("utf-8")
+    for name, table in TABLES.items():
+        head = SECTION.format(name=name)
+        section = re.compile(re.escape(head) + r".*?(?=\n\n|\Z)", re.S)
+        if not section.search(text):
+            print(f"{DOCUMENT.name} has no section {name}", file=sys.stderr)
+            return 1
+        written = head + table()
+        text = section.sub(lambda _, written=written: written, text)
+    DOCUMENT.write_text(text.rstrip() + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

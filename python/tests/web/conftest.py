@@ -1,0 +1,174 @@
+"""A server of its own for every test that wants one, and a browser that notes what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from web import laboratory
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+WAIT_MS = 30_000
+"""Of browser tests: the machine may have other things to do."""
+expect.set_options(timeout=WAIT_MS)
+PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()", "web"]
+
+
+@dataclass
+class Server:
+    """A running `drivelab web`."""
+
+    process: subprocess.Popen[str]
+    address: str
+    """As it was printed, with the token."""
+
+    @property
+    def origin(self) -> str:
+        return self.address.partition("/#")[0]
+
+    @property
+    def port(self) -> int:
+        return int(self.origin.rpartition(":")[2])
+
+    @property
+    def token(self) -> str:
+        return self.address.partition("#token=")[2]
+
+    def at(self, path: str) -> str:
+        """The address of a view, with the token."""
+        return f"{self.origin}{path}#token={self.token}"
+
+    def stop(self) -> int:
+        self.process.terminate()
+        status = self.process.wait(timeout=20)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        return status
+
+
+def start(folder: Path, results: Path | None = None, port: int = 0) -> Server:
+    """Starts a server whose files are below a folder."""
+    kept = {key: str(folder / key) for key in ("XDG_DATA_HOME", "XDG_STATE_HOME")}
+    words = [*PROGRAM, *([str(results)] if results else []), "--port", str(port)]
+    with (folder / "server.log").open("a") as log:
+        process = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, **kept}
+        )
+    assert process.stdout is not None
+    line = process.stdout.readline().strip()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#token=\S{32}", line), (
+        folder / "server.log"
+    ).read_text()
+    return Server(process, line)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server over a database that isn't there yet."""
+    found = start(tmp_path)
+    yield found
+    found.stop()
+    said = (tmp_path / "server.log").read_text()
+    assert "Traceback" not in said, said
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with three small drives, reviewed quickly in two states; not to be changed."""
+    file = tmp_path_factory.mktemp("measured") / "lab.duckdb"
+    laboratory.record(file, states=("new", "used"))
+    return file
+
+
+@pytest.fixture
+def lab(measured: Path, tmp_path: Path) -> Iterator[Server]:
+    """A server over a copy of it."""
+    file = tmp_path / "lab.duckdb"
+    shutil.copy(measured, file)
+    found = start(tmp_path, file)
+    yield found
+    found.stop()
+    said = (tmp_path / "server.log").read_text()
+    assert "Traceback" not in said, said
+
+
+SETTLED = """async () => {
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    await Promise.allSettled(document.getAnimations().map(one => one.finished));
+}"""
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds of a page that is serious or critical."""
+    # Colours on their way to others have no contrast yet.
+    page.evaluate(SETTLED)
+    # Its script is put in past the content security policy, which is why pages of it are separate.
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{item['id']}: {item['help']}: {node['html'][:200]}"
+        for item in found
+        if item["impact"] in ("serious", "critical")
+        for node in item["nodes"]
+    ]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        if os.environ.get("CI"):
+            pytest.fail("no chromium (Debian: as root, apt-get install chromium)")
+        pytest.skip("no chromium (Debian: as root, apt-get install chromium)")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@dataclass
+class Noted:
+    """What a page did that no page may do."""
+
+    errors: list[str]
+    away: list[str]
+    """Addresses outside this machine that were asked for."""
+
+    def watch(self, page: Page) -> None:
+        def console(message: ConsoleMessage) -> None:
+            if message.type in ("error", "warning"):
+                self.errors.append(message.text)
+
+        def request(asked: Request) -> None:
+            if not re.match(r"(https?|ws)://127\.0\.0\.1[:/]|blob:|data:", asked.url):
+                self.away.append(asked.url)
+
+        page.on("console", console)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", request)
+
+
+@pytest.fixture
+def noted() -> Noted:
+    """What `page` did; a test that provokes an error empties `errors` itself."""
+    return Noted([], [])
+
+
+@pytest.fixture
+def page(browser: Browser, noted: Noted) -> Iterator[Page]:
+    """A page of 1280 x 900; at the end there was no error, and no request left this machine."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    opened = context.new_page()
+    opened.set_default_timeout(WAIT_MS)
+    noted.watch(opened)
+    yield opened
+    context.close()
+    assert noted.errors == []
+    assert noted.away == []

@@ -1,0 +1,348 @@
+"""Compare, as its readers use it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import polars as pl
+import pytest
+from playwright.sync_api import Page, Route, expect
+from web import laboratory
+from web.conftest import Noted, Server, serious, start
+
+import drivelab as dl
+from drivelab.web.library import Library
+
+A, B, C = laboratory.DRIVES
+FRESH = "intel-x25-v-40gb"
+"""Not measured yet."""
+
+
+def address(*names: str, more: str = "") -> str:
+    return "/compare?" + "&".join(f"drive={quote(name)}" for name in names) + more
+
+
+def opened(page: Page, server: Server, path: str) -> None:
+    page.goto(server.at(path))
+    expect(page.locator("main h1").first).to_be_visible()
+
+
+def test_drives_are_chosen_from_a_list_and_the_address_names_them(lab: Server, page: Page) -> None:
+    opened(page, lab, "/compare")
+    page.get_by_role("searchbox").fill("x25-m g1")
+    page.get_by_role("button", name="Intel X25-M G1 80 GB", exact=True).click()
+    field = page.get_by_role("combobox", name="Add a drive")
+    field.fill("vertex 120")
+    page.get_by_role("option", name=re.compile("^OCZ Vertex 120 GB")).first.click()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    assert page.url == lab.origin + address(A, B)
+    expect(page.locator(".problems")).to_contain_text("Quick runs: tests are cut to 10 s")
+    page.get_by_role("button", name="Remove OCZ Vertex 120 GB").click()
+    expect(page.get_by_role("heading", name="Findings")).to_have_count(0)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+
+
+def test_bars_are_what_compare_finds(lab: Server, measured: Path, page: Page) -> None:
+    opened(page, lab, address(A, B, C))
+    cards = page.locator("article.test")
+    expect(cards.first).to_be_visible()
+    frame = dl.compare(f"{measured}:1").frame()
+    shown = frame.filter(pl.col("metric") == "mib_per_s", pl.col("state") == "used")
+    test = shown["test"][0]
+    first, second = shown.filter(test=test, drive="B").select("first", "value").row(0)
+    document = dl.read(f"{measured}:1").run.document
+    title = next(item["title"] for item in document["tests"] if item["id"] == test)
+    card = cards.filter(has=page.get_by_role("heading", name=title, exact=True)).filter(
+        has=page.locator(".state", has_text=re.compile("^used$"))
+    )
+    values = card.locator(".bars .value").all_inner_texts()
+    assert [float(text.split()[0].replace(",", "")) for text in values[:2]] == pytest.approx(
+        [first, second], rel=0.01
+    )
+    widths = [box.bounding_box() for box in card.locator(".fill").all()]
+    assert widths[0] is not None
+    assert widths[1] is not None
+    assert widths[1]["width"] / widths[0]["width"] == pytest.approx(second / first, rel=0.1)
+    percent = shown.filter(test=test, drive="B")["percent"][0]
+    assert card.locator(".bars .delta").nth(1).inner_text() == delta(percent)
+
+
+def delta(percent: float) -> str:
+    sign = "+" if percent > 0 else "\u2212"
+    return f"{sign}{abs(percent):.0f}\u00a0%"
+
+
+def test_states_and_groups_of_tests_are_left_out_by_the_address(lab: Server, page: Page) -> None:
+    opened(page, lab, address(A, B))
+    expect(page.locator("article.test").first).to_be_visible()
+    both = page.locator("article.test").count()
+    page.get_by_role("button", name="used", exact=True).click()
+    expect(page.locator(".state", has_text="used")).to_have_count(0)
+    assert "state=new" in page.url
+    assert 0 < page.locator("article.test").count() < both
+    page.get_by_label("Tests").select_option("power")
+    expect(page.get_by_role("alert")).to_contain_text("can't be compared")
+
+
+def test_plots_of_a_kind_share_pointer_and_zoom(lab: Server, page: Page) -> None:
+    opened(page, lab, address(A, B))
+    plots = page.locator("#time .plot")
+    expect(plots.nth(1)).to_be_visible()
+    canvas = plots.nth(0).locator("canvas")
+    expect(canvas).to_have_attribute("aria-label", re.compile("mean .*MiB/s"))
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    one, other = plots.nth(0).locator(".readout span"), plots.nth(1).locator(".readout span")
+    expect(one.first).to_have_text(re.compile(r"^[\d.]+\ss$"))
+    assert one.first.inner_text() == other.first.inner_text()
+    whole = canvas.screenshot()
+    page.keyboard.press("+")
+    assert canvas.screenshot() != whole
+    page.keyboard.press("Escape")
+    box = canvas.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 100, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 50)
+    page.mouse.up()
+    page.mouse.move(box["x"] + 300, box["y"] + 50)
+    inside = float(one.first.inner_text().split()[0])
+    assert 0.8 < inside < 2.9, "a fifth of the ten seconds is shown"
+
+
+def test_a_comparison_is_saved_as_files(lab: Server, page: Page) -> None:
+    opened(page, lab, address(A, B))
+    found = {}
+    for form in ("HTML", "CSV", "JSON"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Save as {form}").click()
+        found[form] = Path(download.value.path()).read_text(encoding="utf-8")
+    assert [side["model"] for side in json.loads(found["JSON"])["sides"]] == [A, B]
+    assert "<h2>Findings</h2>" in found["HTML"]
+    assert found["CSV"].startswith("test,state,metric,unit,drive,first,value,percent")
+
+
+def test_what_is_missing_is_measured_from_here(lab: Server, page: Page) -> None:
+    opened(page, lab, address(A, FRESH))
+    expect(page.get_by_role("heading", name="Some results are missing")).to_be_visible()
+    page.get_by_role("button", name="Measure in the same way").click()
+    expect(page.get_by_role("listitem").filter(has=page.get_by_role("progressbar"))).to_be_visible()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=120_000)
+    expect(page.locator(".jobs li")).to_have_count(0)
+    expect(page.locator(".chip").nth(1)).to_contain_text("Intel X25-V 40 GB")
+
+
+def test_measurements_wait_for_each_other_and_are_cancelled(lab: Server, page: Page) -> None:
+    opened(page, lab, address(A, FRESH))
+    for name in (FRESH, "ocz-agility-120gb", "ocz-core-v2-64gb"):
+        order = {"models": [name], "quick": False, "scale": 1}
+        page.evaluate("order => import('/static/jobs.js').then(jobs => jobs.measure(order))", order)
+    rows = page.locator(".jobs li")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(0)).to_have_attribute("data-state", "running")
+    expect(rows.nth(1)).to_have_attribute("data-state", "waiting")
+    rows.nth(1).get_by_role("button").click()
+    expect(rows).to_have_count(2)
+    # Reloaded in the middle, the page finds them again.
+    page.reload()
+    expect(rows).to_have_count(2)
+    expect(rows.nth(0)).to_have_attribute("data-state", "running")
+    rows.nth(0).get_by_role("button").click()
+    expect(rows).to_have_count(1)
+    expect(rows.nth(0)).to_have_attribute("data-state", "running")
+    expect(rows.nth(0).locator(".how")).to_have_text(re.compile(r"\d+ %"), timeout=60_000)
+    rows.nth(0).get_by_role("button").click()
+    expect(rows).to_have_count(0)
+
+
+def test_the_server_may_be_started_again_under_the_page(
+    lab: Server, page: Page, noted: Noted, tmp_path: Path
+) -> None:
+    opened(page, lab, address(A, B))
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    lab.stop()
+    expect(page.locator("#notice")).to_contain_text("doesn't answer")
+    again = start(tmp_path, tmp_path / "lab.duckdb", lab.port)
+    try:
+        # The new server has a new token, which the page hasn't got.
+        expect(page.locator("#notice")).to_contain_text("open the address")
+        page.goto(again.at(address(A, B)))
+        expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+        expect(page.locator("#notice")).to_be_hidden()
+        page.get_by_role("button", name="Remove OCZ Vertex 120 GB").click()
+        expect(page.locator(".chip")).to_have_count(1)
+    finally:
+        noted.errors.clear()
+        page.goto("about:blank")
+        again.stop()
+
+
+def test_names_are_text_whatever_they_say(page: Page, tmp_path: Path) -> None:
+    """A model of somebody else's, with markup in its title."""
+    name = "<img src=x onerror=document.title='owned'>"
+    text = dl.Drive("intel-x25-v-40gb").model.name
+    values = {"title": name, "name": "hostile"}
+    lines = [
+        f'{key} = {{ value = "{value}", source = "assumed: x" }}' for key, value in values.items()
+    ]
+    lines.insert(0, f'base = "{text}"')
+    (tmp_path / "hostile.toml").write_text("\n".join(lines))
+    from drivelab import database, model, review
+
+    loaded = [model.load(str(tmp_path / "hostile.toml"), [("scale_divisor", "64")])]
+    loaded.append(model.load(text, [("scale_divisor", "64")]))
+    chosen = {
+        item.name: review.plan_measurements(item, ["power-idle"], ["new"], print) for item in loaded
+    }
+    found = review.run(review.Plan(loaded, chosen, name, quick=True), shown=False)
+    file = tmp_path / "lab.duckdb"
+    database.append(file, database.Recorded.review(found))
+    server = start(tmp_path, file)
+    try:
+        opened(page, server, "/compare?" + "&".join(f"drive={item.name}" for item in loaded))
+        expect(page.locator(".chip").first).to_contain_text("onerror")
+        expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+        opened(page, server, "/history")
+        assert page.locator("img").count() == 0
+        assert page.title() != "owned"
+    finally:
+        page.goto("about:blank")
+        server.stop()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(lab: Server, page: Page, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    for path in ("/compare", address(A, B, C), address(A, FRESH)):
+        opened(page, lab, path)
+        expect(page.locator("section, table.drives, .missing").first).to_be_visible()
+        assert serious(page) == []
+
+
+@pytest.mark.parametrize("width", [360, 2560])
+def test_it_fits_a_phone_and_a_wall(lab: Server, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in ("/compare", address(A, B, C), address(A, FRESH)):
+        opened(page, lab, path)
+        expect(page.locator("section, table.drives, .missing").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    opened(page, lab, address(A, B, C))
+    expect(page.locator("#time .plot").first).to_be_visible()
+    # What is wider scrolls in a place of its own; nothing is cut off.
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_keyboard_is_enough(lab: Server, page: Page) -> None:
+    page.goto(lab.at("/"))
+    expect(page.get_by_role("searchbox")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("g1 80")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    field = page.get_by_role("combobox", name="Add a drive")
+    expect(field).to_be_visible()
+    while not field.evaluate("field => field === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.type("vertex 120")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    summary = page.locator("article.test summary").first
+    while not summary.evaluate("item => item === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("article.test table").first).to_be_visible()
+
+
+def test_runs_with_a_span_are_of_a_kind_of_their_own(measured: Path, tmp_path: Path) -> None:
+    """A test that was missing joins others of the drive, but not with the first bytes alone."""
+    file = tmp_path / "lab.duckdb"
+    file.write_bytes(measured.read_bytes())
+    for span_bytes in (2**28, 2**29):
+        laboratory.record(file, [A], ["power-idle"], states=["new"], span_bytes=span_bytes)
+    found = {item.kind.id: item.runs for item in Library(file).holdings() if item.model == A}
+    assert found == {
+        "quick-64": (1,),
+        f"quick-64-first-{2**28}": (2,),
+        f"quick-64-first-{2**29}": (3,),
+    }
+    [kind] = {item.kind for item in Library(file).holdings() if item.runs == (2,)}
+    assert kind.title.endswith("on the first 256\u00a0MiB")
+    assert kind.option == f"--span {2**28}"
+
+
+def test_runs_of_one_drive_have_letters_of_their_own(
+    lab: Server, page: Page, tmp_path: Path
+) -> None:
+    laboratory.record(tmp_path / "lab.duckdb", [A], states=["new"], scale=128)
+    opened(page, lab, address(f"{A}~1", f"{A}~2", more="&force=1"))
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    assert page.locator(".chip .letter").all_inner_texts() == ["A", "B"]
+
+
+def test_a_test_of_two_states_is_drawn(lab: Server, page: Page) -> None:
+    """By force, sides are compared across states."""
+    opened(page, lab, "/compare")
+    test = {"id": "x", "title": "X", "group": "g", "state": "new / used", "metrics": []}
+    words = page.evaluate(
+        "test => import('/static/views/compare/parts.js').then(parts =>"
+        " parts.pictures([test], { sides: [] }, '', [])[1].textContent)",
+        test | {"headline": None, "charts": []},
+    )
+    assert "new / used" in words
+
+
+def test_what_was_measured_before_is_no_news(lab: Server, page: Page) -> None:
+    """The list of jobs is told at once to a view that opens; later jobs change what there is."""
+    opened(page, lab, address(A, FRESH))
+    page.get_by_role("button", name="Measure in the same way").click()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=120_000)
+    page.get_by_role("link", name="History").click()
+    expect(page.get_by_role("heading", name="History")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    expect(page.get_by_role("status")).to_have_text("Compare")
+    other = "ocz-agility-120gb"
+    page.evaluate("address => { history.pushState(null, '', address) }", address(A, other))
+    page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
+    page.get_by_role("button", name="Measure in the same way").click()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=120_000)
+
+
+def test_a_refused_order_is_told_and_may_be_repeated(lab: Server, page: Page, noted: Noted) -> None:
+    opened(page, lab, address(A, FRESH))
+    page.route("**/api/jobs", lambda route: route.fulfill(status=429, json={"error": "full"}))
+    button = page.get_by_role("button", name="Measure in the same way")
+    button.click()
+    expect(page.locator("#notice")).to_have_text("full")
+    expect(button).to_be_enabled()
+    noted.errors.clear()
+
+
+def test_an_answer_after_the_view_was_left_draws_nothing(lab: Server, page: Page) -> None:
+    opened(page, lab, "/compare")
+    held: list[Route] = []
+    page.route("**/api/compare/plots?*", lambda route: held.append(route))
+    page.goto(lab.at(address(A, B)))
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
+    count = "import('/static/plot.js').then(() => document.querySelectorAll('.plot').length)"
+    page.get_by_role("link", name="Design").click()
+    expect(page.get_by_role("heading", name="Design a drive")).to_be_visible()
+    page.evaluate(
+        "window.heard = 0; const add = addEventListener;"
+        "window.addEventListener = (name, f) => { heard += name === 'theme'; add(name, f) }"
+    )
+    held[0].continue_()
+    page.wait_for_timeout(500)
+    assert page.evaluate(count) == 0
+    assert page.evaluate("heard") == 0, "a plot that nobody sees listens"

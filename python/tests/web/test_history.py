@@ -1,0 +1,195 @@
+"""History, as its readers use it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlencode
+
+import duckdb
+import pytest
+from playwright.sync_api import Page, expect
+from web import laboratory, wire
+from web.conftest import Server, serious, start
+from web.test_compare import opened
+
+from drivelab import database
+from drivelab.database import history
+from drivelab.errors import RequestError
+
+
+@pytest.fixture
+def two_runs(lab: Server, tmp_path: Path) -> Server:
+    """A second run, of another drive, beside the first."""
+    laboratory.record(tmp_path / "lab.duckdb", ["intel-x25-v-40gb"], ["power-idle"], states=["new"])
+    return lab
+
+
+def test_runs_are_filtered_tagged_and_found_by_their_tag(two_runs: Server, page: Page) -> None:
+    opened(page, two_runs, "/history")
+    rows = page.locator("tr[data-run]")
+    expect(rows).to_have_count(2)
+    field = page.get_by_label("Tag run 2")
+    field.fill("before the fix")
+    field.press("Enter")
+    expect(page.get_by_role("button", name="Take before the fix off run 2")).to_be_visible()
+    page.reload()
+    page.get_by_role("searchbox").fill("before fix")
+    expect(rows.locator("visible=true")).to_have_count(1)
+    assert "filter=before" in page.url
+    page.get_by_role("button", name="Take before the fix off run 2").click()
+    expect(page.get_by_text("before the fix", exact=True)).to_have_count(0)
+
+
+def test_a_number_is_drawn_over_the_runs(two_runs: Server, page: Page, tmp_path: Path) -> None:
+    opened(page, two_runs, "/history")
+    page.get_by_label("Drive", exact=True).select_option(laboratory.DRIVES[0])
+    page.get_by_label("Test and state").select_option("random-read-4k-qd32-aligned\nused")
+    file = tmp_path / "lab.duckdb"
+    names = (laboratory.DRIVES[0], "random-read-4k-qd32-aligned", "used", "mib_per_s")
+    [row] = history.over_runs(file, *names, "FILE")
+    canvas = page.locator(".course canvas")
+    expect(canvas).to_have_attribute("aria-label", re.compile(f"mean {row['value']:.3g}"))
+    page.reload()
+    expect(canvas).to_have_attribute("aria-label", re.compile(f"mean {row['value']:.3g}"))
+
+
+def test_a_report_opens_where_it_can_do_nothing_here(two_runs: Server, page: Page) -> None:
+    opened(page, two_runs, "/history")
+    with page.context.expect_page() as opening:
+        page.get_by_role("button", name="Report of run 1").click()
+    report = opening.value
+    expect(report.get_by_role("heading", name="Findings")).to_be_visible()
+    # Its scripts run: what they draw is there; but the token is out of their reach.
+    report.get_by_role("link", name="Over time", exact=True).first.click()
+    expect(report.locator("figure svg, figure canvas").first).to_be_visible()
+    assert report.evaluate("origin") == "null"
+    with pytest.raises(Exception, match=r"SecurityError|denied|sandboxed"):
+        report.evaluate("localStorage.getItem('drivelab.token')")
+    report.close()
+
+
+def test_chosen_runs_are_compared(lab: Server, page: Page) -> None:
+    opened(page, lab, "/history")
+    page.get_by_label("Choose run 1").check()
+    page.get_by_role("button", name="Compare the chosen").click()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    assert unquote(page.url).count("~1") == len(laboratory.DRIVES)
+
+
+def test_axe_and_widths(two_runs: Server, page: Page) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        opened(page, two_runs, f"/history?model={laboratory.DRIVES[0]}")
+        expect(page.locator(".course canvas")).to_be_visible()
+        assert serious(page) == []
+    for width in (360, 2560):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+TAGS = (
+    *("x", {}, [1], [""], ["x" * 41], ["a\nb"], [f"t{i}" for i in range(21)]),
+    *(None, [[]], ["\x00"], ["\ud800"]),
+)
+
+
+@pytest.mark.parametrize("tags", TAGS, ids=range(len(TAGS)))
+def test_tags_are_short_words(tmp_path: Path, measured: Path, tags: object) -> None:
+    server = start(tmp_path, measured)
+    found = wire.ask(server, "/api/history/1/tags", "POST", json.dumps(tags).encode())
+    server.stop()
+    assert found.status == 400
+    assert "tag" in found.json["error"]
+    assert history.tags(measured, "FILE") == {}
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_without_a_run_nothing_is_tagged_and_no_file_is_made(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    file = tmp_path / "none.duckdb"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(RequestError):
+        history.tag(file, 1, ["a"], "FILE")
+    assert (file.read_bytes() if file.exists() else None) == content
+    server = start(tmp_path, tmp_path / "new.duckdb")
+    assert wire.ask(server, "/api/history/1/tags", "POST", b'["a"]').status == 400
+    assert wire.ask(server, "/api/history").json["runs"] == []
+    server.stop()
+    assert not (tmp_path / "new.duckdb").exists()
+
+
+def test_tags_are_kept_beside_the_runs(measured: Path, tmp_path: Path) -> None:
+    file = tmp_path / "lab.duckdb"
+    file.write_bytes(measured.read_bytes())
+    before = database.read(file, 1, "FILE")
+    history.tag(file, 1, ["b", "a", "a "], "FILE")
+    assert history.tags(file, "FILE") == {1: ["a", "b"]}
+    history.tag(file, 1, [], "FILE")
+    assert history.tags(file, "FILE") == {}
+    assert database.read(file, 1, "FILE") == before
+    with pytest.raises(RequestError, match="no run 7"):
+        history.tag(file, 7, ["a"], "FILE")
+    with pytest.raises(RequestError, match="allowed: mib_per_s"):
+        history.over_runs(file, "a", "b", "c", "1; DROP TABLE runs", "FILE")
+
+
+def test_what_is_of_another_kind_is_another_line(lab: Server, page: Page, tmp_path: Path) -> None:
+    """A run over the first bytes, and the writes of a run that read as well."""
+    file = tmp_path / "lab.duckdb"
+    name, test = laboratory.DRIVES[0], "random-read-4k-qd32-aligned"
+    laboratory.record(file, [name], [test], states=["used"], span_bytes=2**28)
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(
+            "INSERT INTO measurements SELECT * REPLACE ('write' AS direction) FROM measurements"
+            f" WHERE run_id = 1 AND model = '{name}' AND test = '{test}' AND state = 'used'"
+        )
+    found = history.over_runs(file, name, test, "used", "mib_per_s", "FILE")
+    kinds = [(row["run_id"], row["direction"], row["span_bytes"]) for row in found]
+    assert sorted(kinds, key=str) == [(1, "read", None), (1, "write", None), (2, "read", 2**28)]
+    assert len(history.over_runs(file, name, test, "used", "energy_j", "FILE")) == 2
+    query = urlencode({"model": name, "test": f"{test}\nused", "number": "mib_per_s"})
+    opened(page, lab, f"/history?{query}")
+    page.get_by_text("As a table").click()
+    cells = page.locator(".course table td:nth-child(2)").all_inner_texts()
+    ends = [text.partition(", ")[2].removesuffix(" quick") for text in cells]
+    assert sorted(ends) == ["read", "read, first 256\u00a0MiB", "write"]
+
+
+def test_tables_before_layout_6_lack_the_span() -> None:
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE runs (run_id INTEGER)")
+        assert database.span_sql(connection) == "NULL"
+        connection.execute("ALTER TABLE runs ADD COLUMN span_bytes UBIGINT")
+        assert database.span_sql(connection) == "r.span_bytes"
+
+
+HOSTILE = (
+    "/api/history/9999999999/report",
+    f"/api/history/{'1' * 5000}/report",
+    f"/api/history/{'1' * 5000}/tags",
+    f"/api/history/1{'0' * 40}/tags",
+    "/api/history/-1/report",
+    "/api/history/1%27/report",
+    "/api/history/0/report",
+    "/report/",
+    "/report/../api/jobs",
+    "/report/" + "x" * 32,
+    "/report/%00",
+    "/api/history/number?model=%27&test=%27&state=%27&number=mib_per_s%27",
+    "/api/history/number?number=value:%27%20OR%201=1",
+)
+
+
+def test_addresses_of_history_are_checked(tmp_path: Path, measured: Path) -> None:
+    server = start(tmp_path, measured)
+    answers = [wire.ask(server, path, "POST" if "/1" in path else "GET") for path in HOSTILE]
+    last = answers.pop()
+    assert last.json == []
+    assert {answer.status for answer in answers} <= {400, 404, 405}
+    assert all("content-security-policy" in answer.headers for answer in answers)
+    assert wire.ask(server, "/api/history/1/report", "POST", token="").status == 401
+    server.stop()

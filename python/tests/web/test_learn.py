@@ -1,0 +1,107 @@
+"""The view Learn in a browser: every lesson to its end, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from web.conftest import Noted, Server, serious
+
+from drivelab import lessons
+
+
+@pytest.mark.parametrize("name", lessons.NAMES)
+def test_every_lesson_is_stepped_to_its_end(server: Server, page: Page, name: str) -> None:
+    page.goto(server.at("/learn"))
+    record = lessons.record(name)
+    page.get_by_role("link", name=record["title"]).click()
+    expect(page.get_by_role("heading", name=record["title"])).to_be_visible()
+    first = record["variants"][",".join(knob["choices"][0][0] for knob in record["knobs"])]
+    following = page.get_by_role("button", name="Next")
+    for step in first[1:]:
+        following.click()
+        expect(page.locator(".say")).to_contain_text(step["say"])
+    expect(following).to_be_disabled()
+    expect(page.locator(".ending")).to_contain_text(record["closing"])
+    for number, prediction in enumerate(record["predictions"]):
+        box = page.locator(".prediction").nth(number)
+        wrong = (prediction["answer"] + 1) % len(prediction["choices"])
+        box.get_by_role("radio").nth(wrong).check()
+        expect(box.locator(".verdict")).to_contain_text("Not so.")
+        box.get_by_role("radio").nth(prediction["answer"]).check()
+        expect(box.locator(".verdict")).to_contain_text("Right.")
+    page.get_by_role("button", name="See it happen").first.click()
+    expect(page.locator(".steps .soft")).to_contain_text("step 1 of")
+
+
+def test_the_worked_example_reaches_26_s_by_keyboard_alone(server: Server, page: Page) -> None:
+    page.goto(server.at("/learn/five-pages"))
+    stage = page.get_by_role("group", name="The drive.")
+    stage.focus()
+    clock = page.locator(".clock")
+    seen = []
+    for _ in range(16):
+        page.keyboard.press("ArrowRight")
+        seen.append(clock.inner_text())
+    assert seen[-8:] == ["4 s", "6 s", "6 s", "10 s", "14 s", "18 s", "22 s", "26 s"]
+    page.keyboard.press("Home")
+    expect(page.locator(".say")).to_contain_text("A drive of one block")
+
+
+def test_a_reload_comes_back_to_the_step_and_the_choice(server: Server, page: Page) -> None:
+    page.goto(server.at("/learn/five-pages"))
+    page.get_by_label("The drive", exact=True).select_option("trim")
+    for _ in range(6):
+        page.get_by_role("button", name="Next").click()
+    told = page.locator(".say").inner_text()
+    assert "TRIM" in told
+    page.reload()
+    expect(page.locator(".say")).to_have_text(told)
+    expect(page.get_by_label("The drive", exact=True)).to_have_value("trim")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 2560])
+def test_lessons_fit_windows_of_every_width(
+    server: Server, page: Page, width: int, scheme: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    for name in ("five-pages", "superblock-merge"):
+        page.goto(server.at(f"/learn/{name}?step=9"))
+        expect(page.locator(".say")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_lesson_that_is_not_there_is_named(server: Server, page: Page, noted: Noted) -> None:
+    page.goto(server.at("/learn/nothing"))
+    expect(page.locator("main")).to_contain_text('lesson "nothing" is unknown')
+    noted.errors.clear()  # the browser notes the status 400
+
+
+def test_a_lesson_is_saved_as_a_file_that_works_alone(
+    server: Server, page: Page, tmp_path: Path, noted: Noted
+) -> None:
+    page.goto(server.at("/learn/five-pages"))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a file").click()
+    file = tmp_path / "lesson.html"
+    download.value.save_as(file)
+    server.stop()
+    page.goto("about:blank")
+    page.goto(file.as_uri())
+    page.get_by_role("group", name="The drive.").press("End")
+    expect(page.locator(".clock")).to_have_text("26 s")
+    expect(page.locator(".ending")).to_contain_text("To take home")
+    assert noted.away == [file.as_uri()], "it asks for nothing but itself"
+    noted.away.clear()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(server: Server, page: Page, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    for path in ("/learn", "/learn/five-pages?step=99", "/learn/trim?step=14"):
+        page.goto(server.at(path))
+        expect(page.locator(".say, .lessons").first).to_be_visible()
+        assert serious(page) == []

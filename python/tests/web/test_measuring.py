@@ -1,0 +1,192 @@
+"""The queue of measurements, as programs meet it: bounded, told of, and gone with the server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web import laboratory, wire
+from web.conftest import Server, start
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from drivelab import database
+from drivelab.errors import RequestError
+from drivelab.web import order as orders
+from drivelab.web.jobs import Jobs
+
+QUICK = {"models": ["intel-x25-v-40gb"], "tests": ["power-idle"], "quick": True, "scale": 64}
+LONG = QUICK | {"tests": ["pass"], "quick": False, "scale": 1}
+PATIENCE_S = 90
+
+
+def post(server: Server, order: dict[str, Any]) -> wire.Answer:
+    return wire.ask(server, "/api/jobs", "POST", json.dumps(order).encode())
+
+
+@contextlib.contextmanager
+def following(server: Server) -> Iterator[ClientConnection]:
+    with connect(
+        f"ws://127.0.0.1:{server.port}/socket/jobs",
+        origin=server.origin,  # type: ignore[arg-type]
+        subprotocols=["drivelab", f"token.{server.token}"],  # type: ignore[list-item]
+        compression=None,
+    ) as line:
+        yield line
+
+
+def test_a_job_is_followed_to_its_run(server: Server, tmp_path: Path) -> None:
+    with following(server) as line:
+        assert json.loads(line.recv(PATIENCE_S)) == []
+        asked = post(server, QUICK)
+        assert asked.status == 202
+        assert asked.json["command_line"].endswith("--quick --seed 1")
+        seen = []
+        while not seen or seen[-1]["state"] in ("waiting", "running"):
+            seen += json.loads(line.recv(PATIENCE_S))
+    assert seen[-1]["state"] == "done"
+    [file] = tmp_path.rglob("results.duckdb")
+    run = database.read(file, seen[-1]["run"], "FILE")
+    assert run.document["drivelab"]["command_line"] == seen[-1]["command_line"]
+
+
+def test_the_queue_takes_so_many_and_no_more(server: Server) -> None:
+    answers = [post(server, LONG | {"seed": seed}) for seed in range(36)]
+    statuses = [answer.status for answer in answers]
+    assert statuses[:32] == [202] * 32
+    assert statuses[-1] == 429
+    assert "allowed: 32" in answers[-1].json["error"]
+    for job in wire.ask(server, "/api/jobs").json:
+        assert wire.ask(server, f"/api/jobs/{job['id']}", "DELETE").json["state"] == "cancelled"
+    assert wire.ask(server, "/api/jobs/999", "DELETE").status == 404
+
+
+def test_what_was_cancelled_or_left_alone_leaves_no_process_and_no_run(tmp_path: Path) -> None:
+    server = start(tmp_path)
+    post(server, LONG)
+    children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+    end = time.monotonic() + PATIENCE_S
+    while not children.read_text() and time.monotonic() < end:
+        time.sleep(0.1)
+    [worker] = [Path("/proc") / pid for pid in children.read_text().split()]
+    # Killed as a machine kills: nothing of the server runs any more.
+    server.process.kill()
+    server.stop()
+    while worker.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not worker.exists()
+    assert list(tmp_path.rglob("results.duckdb")) == []
+
+
+def test_pages_that_listen_are_bounded(server: Server) -> None:
+    with contextlib.ExitStack() as lines:
+        for _ in range(16):
+            lines.enter_context(following(server)).recv(PATIENCE_S)
+        with pytest.raises(InvalidStatus), following(server):
+            pass
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        with contextlib.suppress(InvalidStatus), following(server) as line:
+            assert json.loads(line.recv(PATIENCE_S)) == []
+            return
+    pytest.fail("no room again after the others have gone")
+
+
+WORKER = """#!/bin/sh
+read order
+case "$order" in
+  *'"seed": 1'*) echo 'no json' ;;
+  *'"seed": 2'*) head -c 200000 /dev/zero | tr '\\0' x; echo ;;
+  *) echo '{"run": 7}' ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("worker", [WORKER, None], ids=["says nonsense", "can't be started"])
+def test_a_worker_that_fails_leaves_the_queue_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worker: str | None
+) -> None:
+    program = tmp_path / "worker"
+    if worker is not None:
+        program.write_text(worker)
+        program.chmod(0o755)
+    monkeypatch.setattr("drivelab.web.jobs.sys.executable", str(program))
+
+    async def queued() -> list[dict[str, Any]]:
+        jobs = Jobs(tmp_path / "lab.duckdb")
+        for seed in (1, 2, 3):
+            await jobs.add(orders.checked(QUICK | {"seed": seed}))
+        async for records in jobs.changes():
+            if all(job["state"] not in ("waiting", "running") for job in records):
+                return records
+        raise AssertionError
+
+    found = laboratory.done(asyncio.wait_for(queued(), PATIENCE_S))
+    states = ["failed", "failed", "failed" if worker is None else "done"]
+    assert [job["state"] for job in found] == states
+    assert all(job["error"] or job["run"] == 7 for job in found)
+
+
+def test_a_change_while_a_page_takes_the_last_is_told(tmp_path: Path) -> None:
+    async def told() -> list[str]:
+        jobs = Jobs(tmp_path / "lab.duckdb")
+        jobs._task = asyncio.create_task(asyncio.sleep(PATIENCE_S))  # Nothing is measured here.
+        changes = jobs.changes()
+        await anext(changes)
+        job = await jobs.add(orders.checked(QUICK))
+        await jobs.cancel(job["id"])
+        found = await asyncio.wait_for(anext(changes), PATIENCE_S)
+        await jobs.close()
+        return [job["state"] for job in found]
+
+    assert laboratory.done(told()) == ["cancelled"]
+
+
+def test_numbers_of_jobs_are_those_of_one_server(tmp_path: Path) -> None:
+    """A page that stays open over a new start tells jobs apart by them."""
+
+    async def number() -> int:
+        jobs = Jobs(tmp_path / "lab.duckdb")
+        jobs._task = asyncio.create_task(asyncio.sleep(PATIENCE_S))
+        record = await jobs.add(orders.checked(QUICK))
+        await jobs.close()
+        return int(record["id"])
+
+    assert len({laboratory.done(number()) for _ in range(3)}) == 3
+
+
+def test_a_drive_that_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("drivelab.schedule.usual_memory_bytes", lambda: 2**31)
+    orders.plan(orders.checked(QUICK | {"scale": 1}))
+    order = QUICK | {"scale": 1, "settings": ["flash.blocks_per_plane=65536"]}
+    with pytest.raises(RequestError, match=r"of memory; allowed: \d"):
+        orders.plan(orders.checked(order))
+
+
+MESSAGES = (
+    "x" * 70_000,
+    b"\x00" * 70_000,
+    "",
+    "null",
+    "{",
+    "[" * 10_000,
+    b"\xff" * 100,
+    '{"id": 1, "cancel": true}',
+    "<script>",
+    "\u0000",
+)
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=range(len(MESSAGES)))
+def test_whatever_a_page_sends_the_server_goes_on(server: Server, message: str | bytes) -> None:
+    with contextlib.suppress(ConnectionClosed), following(server) as line:
+        line.recv(PATIENCE_S)
+        for _ in range(20):
+            line.send(message)
+    assert wire.ask(server, "/api/jobs").json == []

@@ -1,0 +1,80 @@
+"""The frame of the page: menu, themes, and the token that it needs."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+from web.conftest import Noted, Server
+
+from drivelab.web.views import VIEWS, View
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_every_view_opens_from_the_menu_and_from_its_address(
+    server: Server, page: Page, view: View
+) -> None:
+    page.goto(server.address)
+    page.get_by_role("navigation").get_by_role("link", name=view.title, exact=True).click()
+    expect(page).to_have_title(f"{view.title} · drivelab")
+    expect(page).to_have_url(f"{server.origin}/{view.name}")
+    page.reload()
+    expect(page.locator("main h1").first).to_be_visible()
+
+
+def test_the_readers_theme_comes_before_the_systems_and_is_kept(server: Server, page: Page) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto(server.address)
+    page.get_by_role("button", name="Use the dark theme").click()
+    page.reload()
+    expect(page.get_by_role("button", name="Use the light theme")).to_be_visible()
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert colour == "rgb(20, 23, 26)"
+
+
+def test_a_page_without_the_token_says_where_it_is(
+    server: Server, page: Page, noted: Noted
+) -> None:
+    page.goto(f"{server.origin}/compare")
+    expect(page.locator("#notice")).to_contain_text("has no token")
+    page.goto(server.at("/compare"))
+    expect(page.get_by_role("heading", name="Compare drives")).to_be_visible()
+    assert "token" not in page.url
+    noted.errors.clear()
+
+
+def test_a_view_that_was_left_draws_nothing_below_the_next_one(server: Server, page: Page) -> None:
+    held: list[Route] = []  # A method of a list is none that playwright takes.
+    page.route("**/api/drives*", lambda route: held.append(route))
+    page.goto(server.at("/compare"))
+    menu = page.get_by_role("navigation")
+    for _ in range(50):
+        if held:
+            break
+        page.wait_for_timeout(100)
+    assert held
+    menu.get_by_role("link", name="Learn", exact=True).click()
+    expect(page.locator("main .card").first).to_be_visible()
+    before = page.locator("main").inner_text()
+    with page.expect_response("**/api/drives*"):
+        for route in held:
+            route.continue_()
+    page.wait_for_timeout(500)
+    assert page.locator("main").inner_text() == before
+
+
+def test_a_list_that_comes_late_does_not_replace_what_was_opened_since(
+    server: Server, page: Page
+) -> None:
+    held: list[Route] = []
+    page.goto(server.at("/learn/five-pages"))
+    expect(page.locator(".say")).to_be_visible()
+    page.route("**/api/lessons", lambda route: held.append(route))
+    page.get_by_role("link", name="All lessons").click()
+    page.wait_for_url("**/learn")
+    page.go_back()
+    expect(page.locator(".say")).to_be_visible()
+    with page.expect_response("**/api/lessons"):
+        for route in held:
+            route.continue_()
+    page.wait_for_timeout(500)
+    expect(page.locator(".say")).to_be_visible()

@@ -1,0 +1,59 @@
+"""How long a reader waits, and for how much; printed, and held with room for a busy machine."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from web import laboratory
+from web.conftest import start
+from web.test_compare import address
+
+from drivelab import model
+
+ROOM = 6
+"""Times a second: the machine may do other things at the same time."""
+CODE_BYTES_MAX = 300_000
+
+
+@pytest.mark.slow
+def test_the_first_view_and_a_comparison_of_four_take_less_than_a_second(
+    page: Page, tmp_path: Path
+) -> None:
+    file = tmp_path / "lab.duckdb"
+    names = laboratory.every_model()
+    laboratory.record(file, names[:4], ["four corners"], states=["new"])
+    for name in names[4:]:
+        # A hard disk has no small version.
+        scale = 1 if model.load(name).is_disk else laboratory.SCALE
+        laboratory.record(file, [name], ["power-idle"], states=["new"], scale=scale)
+    server = start(tmp_path, file)
+    received: dict[str, int] = {}
+    page.on("response", lambda answer: received.update({answer.url: len(answer.body())}))
+    try:
+        wall_s = {}
+        for view, path, shown in (
+            ("first view", "/compare", "table.drives"),
+            ("comparison of four", address(*names[:4]), "#findings"),
+        ):
+            began = time.perf_counter()
+            page.goto(server.at(path))
+            expect(page.locator(shown)).to_be_visible()
+            wall_s[view] = time.perf_counter() - began
+        page.wait_for_load_state("networkidle")
+    finally:
+        page.goto("about:blank")
+        server.stop()
+    code = sum(size for url, size in received.items() if "/api/" not in url)
+    print(f"\n{len(names)} drives; {wall_s}; {code} bytes of code")
+    assert code < CODE_BYTES_MAX
+    assert max(wall_s.values()) < ROOM
+
+
+def test_all_code_of_the_page_is_small() -> None:
+    from drivelab.web.app import STATIC
+
+    sizes = {path.name: path.stat().st_size for path in STATIC.rglob("*") if path.is_file()}
+    assert sum(sizes.values()) < CODE_BYTES_MAX, sizes

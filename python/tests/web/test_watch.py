@@ -1,0 +1,211 @@
+"""The view Watch in a browser: a drive at full size, its controls, and who can't see or point."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from web.conftest import Server, serious
+
+SMALL = "/watch?model=intel-x25-m-g2-80gb&divisor=64&state=filled"
+FULL_BLOCKS = 163_840
+"""Of the X25-M at full size."""
+
+COLOURS = """() => {
+  const map = document.querySelector("canvas.map");
+  const copy = new OffscreenCanvas(map.width, map.height);
+  const context = copy.getContext("2d", { willReadFrequently: true });
+  context.drawImage(map, 0, 0);
+  const { data } = context.getImageData(0, 0, map.width, map.height);
+  return new Set(new Uint32Array(data.buffer)).size;
+}"""
+CLOCK = """() => {
+  const said = document.querySelector(".now b")?.textContent ?? "";
+  const part = (unit) => Number(said.match(new RegExp("([0-9.]+) " + unit + "( |:|$)"))?.[1] ?? 0);
+  const [h, min, s] = ["h", "min", "s"].map(part);
+  return 3600 * h + 60 * min + s;
+}"""
+
+
+def opened(server: Server, page: Page, path: str = SMALL) -> Locator:
+    """The picture, once it is there."""
+    page.goto(server.at(path))
+    expect(page.locator(".watch-head .about b")).to_be_visible(timeout=60_000)
+    expect(page.locator(".now b")).to_have_text(re.compile(r"\d"), timeout=60_000)
+    return page.locator("canvas.map")
+
+
+def goes_on(page: Page, seconds: float = 0) -> None:
+    """The drive's clock moves by more than this."""
+    now = page.evaluate(CLOCK)
+    page.wait_for_function(f"() => ({CLOCK})() > {now + seconds}")
+
+
+def button(page: Page, name: str) -> Locator:
+    return page.locator(".watch-controls").get_by_role("button", name=name, exact=True)
+
+
+@pytest.mark.slow
+def test_a_drive_at_full_size_is_drawn_as_it_works(server: Server, page: Page) -> None:
+    opened(server, page, "/watch")
+    expect(page.locator(".about")).to_contain_text(
+        f"{FULL_BLOCKS:,} blocks on 40 dies, 10 channels"
+    )
+    page.wait_for_function(f"() => ({COLOURS})() > 3")
+    goes_on(page, 20)
+    expect(page.locator(".dial").first).to_contain_text(re.compile(r"host\s*\d"))
+
+
+def test_every_control_does_what_it_says(server: Server, page: Page) -> None:
+    opened(server, page)
+    goes_on(page)
+    button(page, "Pause").click()
+    expect(page.locator(".now")).to_contain_text("stands still")
+    before = page.evaluate(CLOCK)
+    page.get_by_label("Length of a step").select_option("1")
+    button(page, "Step").click()
+    page.wait_for_function(f"() => Math.abs(({CLOCK})() - {before} - 1) < 0.2")
+    button(page, "Play").click()
+    goes_on(page, 1)
+
+    page.get_by_label("Workload").select_option("random-reads")
+    expect(page.locator(".now")).to_contain_text("only reads")
+    page.get_by_label("Workload").select_option("idle")
+    expect(page.locator(".now")).to_contain_text("nobody asks")
+
+    free = page.locator(".dial", has_text="Free blocks").locator("b")
+    button(page, "Secure erase").click()
+    expect(free).to_have_text(re.compile(r"\d,\d{3}"))
+    button(page, "Power cut").click(force=True)
+    expect(page.locator(".watch-why")).to_contain_text("served drive's can")
+
+
+def test_trim_is_seen_where_the_drive_takes_it(server: Server, page: Page) -> None:
+    picture = opened(server, page)
+    page.get_by_label("Workload").select_option("idle")
+    picture.focus()
+    for key in ("Home", "ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(page.locator(".told")).to_contain_text(re.compile(r"\b(9\d|100) % valid"))
+    button(page, "TRIM").click()
+    expect(page.locator(".told")).to_contain_text(re.compile(r"\b0 % valid"))
+
+
+def test_a_drive_without_trim_says_why(server: Server, page: Page) -> None:
+    opened(server, page, "/watch?model=intel-x25-m-g1-80gb&divisor=64")
+    button(page, "TRIM").click(force=True)
+    expect(page.locator(".watch-why")).to_contain_text("takes no TRIM")
+
+
+def test_a_reload_comes_back_to_the_same_drive(server: Server, page: Page) -> None:
+    opened(server, page)
+    goes_on(page, 60)
+    before = page.evaluate(CLOCK)
+    page.reload()
+    expect(page.locator(".now b")).to_have_text(re.compile(r"\d"), timeout=20_000)
+    assert page.evaluate(CLOCK) >= before, "the clock went on: no drive was made anew"
+    page.wait_for_function(f"() => ({COLOURS})() > 2")
+
+
+def test_another_drive_is_chosen_in_the_form_and_kept_in_the_address(
+    server: Server, page: Page
+) -> None:
+    opened(server, page)
+    page.get_by_role("button", name="Another drive").click()
+    page.locator("select[name=model]").select_option("jmicron-jmf602b-64gb")
+    expect(page.get_by_label("Blocks to clean")).to_be_disabled()
+    page.locator("select[name=model]").select_option("ocz-vertex-120gb")
+    page.get_by_label("Spare area").fill("30")
+    page.get_by_label("Blocks to clean").select_option("fifo")
+    page.get_by_label("How full").fill("60")
+    page.get_by_label("Size").select_option("64")
+    page.get_by_role("button", name="Watch this drive").click()
+    expect(page.locator(".about")).to_contain_text("OCZ Vertex 120 GB (1/64)", timeout=30_000)
+    expect(page.locator(".about")).to_contain_text("filled to 60 %")
+    expect(page).to_have_url(re.compile("victims=fifo"))
+    expect(page).to_have_url(re.compile("spare_percent=30"))
+
+
+def test_what_cannot_be_is_said_in_the_place_of_the_picture(server: Server, page: Page) -> None:
+    page.goto(server.at("/watch?model=intel-x25-m-g1-80gb&divisor=60000"))
+    expect(page.locator(".veil")).to_contain_text("scale_divisor = 60000: must be at most 511")
+
+
+def test_blocks_are_told_to_the_keyboard_and_opened(server: Server, page: Page) -> None:
+    picture = opened(server, page)
+    button(page, "Pause").click()
+    picture.focus()
+    told = page.locator(".told")
+    page.keyboard.press("Home")
+    expect(told).to_contain_text("channel 0, die 0, block 0")
+    page.keyboard.press("ArrowRight")
+    expect(told).to_contain_text("block 1")
+    page.keyboard.press("PageDown")
+    expect(told).to_contain_text(re.compile(r"die 1, block 1\b"))
+    expect(told).to_contain_text(re.compile(r"\d+ % valid, \d+ % invalid, \d+ % free"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Block 1 of die 1")).to_be_visible()
+    assert page.locator(".pages i").count() >= 64
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".pages")).to_be_hidden()
+
+
+def test_pointing_tells_a_block_and_a_click_opens_it(server: Server, page: Page) -> None:
+    picture = opened(server, page)
+    picture.hover(position={"x": 8, "y": 30})
+    expect(page.locator(".told b")).to_contain_text("channel 0, die 0")
+    picture.click(position={"x": 8, "y": 30})
+    expect(page.get_by_role("heading", name=re.compile("Block .* of die 0"))).to_be_visible()
+
+
+def test_four_ways_to_look_have_legends_with_units(server: Server, page: Page) -> None:
+    opened(server, page)
+    for name, told in [
+        ("Erases", "times"),
+        ("Age", "programs of the drive ago"),
+        ("Roles", "closed"),
+        ("Pages", "invalid: 0 %"),
+    ]:
+        page.get_by_role("button", name=name, exact=True).click()
+        expect(page.locator(".legend")).to_contain_text(told)
+        page.wait_for_function(f"() => ({COLOURS})() > 1")
+
+
+def test_the_table_says_what_the_picture_shows(server: Server, page: Page) -> None:
+    opened(server, page)
+    page.get_by_text("The same as a table").click()
+    rows = page.locator("table tbody tr")
+    expect(rows).to_have_count(20)
+    shares = [float(text) for text in rows.first.locator("td").all_inner_texts()[2:5]]
+    assert sum(shares) == pytest.approx(100, abs=0.3)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 2560])
+def test_it_fits_windows_of_every_width(
+    server: Server, page: Page, width: int, scheme: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    opened(server, page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = page.locator("canvas.map").bounding_box()
+    assert box is not None
+    assert box["width"] <= width
+    assert box["height"] > 150
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(server: Server, page: Page, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    picture = opened(server, page)
+    button(page, "Pause").click()
+    picture.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    expect(page.locator(".pages")).to_be_visible()
+    page.get_by_text("The same as a table").click()
+    page.get_by_role("button", name="Another drive").click()
+    expect(page.locator(".watch-form select").first).to_be_visible()
+    assert serious(page) == []
