@@ -99,7 +99,7 @@ modern: setup ## the tables in docs/modern-drives.md, measured on small versions
 ##@ Check
 
 .PHONY: system
-system: ## fio, NBD servers and clients, for tests on files and served drives (as root on Debian; otherwise says what to do)
+system: ## fio, NBD servers and clients, a browser: for tests on files, served drives and pages (as root on Debian; otherwise says what to do)
 	@tools/system
 
 .PHONY: test
