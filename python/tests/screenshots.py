@@ -1,7 +1,7 @@
 """The pictures of docs/web/: a screenshot of each view, made here by `make screenshots`.
 
 A picture can't be read by a test. So the words and numbers that its view shows go into the file as
-text, as those of docs/report.png do: `test_screenshots.py` opens the views again and compares.
+text, as those of docs/report.png do: `web/test_screenshots.py` opens the views again and compares.
 """
 
 from __future__ import annotations

@@ -135,6 +135,9 @@ def test_distributions(tmp_path: Path) -> None:
         (60, 25),
         (40, 75),
     ]
+    scattered = only(tmp_path, text + "zoned_scattered:95/5:5/95").job.distribution
+    hot, cold = Zone(access_percent=95, size_percent=5), Zone(access_percent=5, size_percent=95)
+    assert scattered == ZonedScattered(zones=(hot, cold))
     with pytest.raises(RequestError, match=r"allowed: random, zipf:THETA"):
         only(tmp_path, text + "zipff:1")
 
