@@ -128,6 +128,14 @@ class Zoned(Part):
     zones: tuple[Zone, ...]
 
 
+class ZonedScattered(Part):
+    """As zoned, but the blocks of a zone lie scattered over the region: hot and cold ones are
+    neighbours."""
+
+    kind: Literal["zoned_scattered"] = "zoned_scattered"
+    zones: tuple[Zone, ...]
+
+
 class Zeros(Part):
     """Zeros only."""
 
@@ -164,7 +172,8 @@ class Compressible(Part):
 
 Source = Annotated[Generated | Recorded, Field(discriminator="kind")]
 Distribution = Annotated[
-    Uniform | Zipf | ZipfTrue | Pareto | ParetoTrue | Normal | Zoned, Field(discriminator="kind")
+    Uniform | Zipf | ZipfTrue | Pareto | ParetoTrue | Normal | Zoned | ZonedScattered,
+    Field(discriminator="kind"),
 ]
 DataPattern = Annotated[Zeros | Repeating | RandomBytes | Compressible, Field(discriminator="kind")]
 

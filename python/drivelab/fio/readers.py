@@ -19,6 +19,7 @@ from drivelab.workload import (
     ZipfTrue,
     Zone,
     Zoned,
+    ZonedScattered,
 )
 
 
@@ -107,7 +108,8 @@ def _distribution(reader: Section, text: str) -> dict[str, Any]:
         return {}
     allowed = (
         "random, zipf:THETA[:CENTER], pareto:H[:CENTER], normal:DEVIATION, zoned:ACCESS/SIZE:..., "
-        "zoned_abs:..., and beyond fio zipf_true:THETA, pareto_true:H"
+        "zoned_abs:..., and beyond fio zipf_true:THETA, pareto_true:H, "
+        "zoned_scattered:ACCESS/SIZE:..."
     )
     try:
         found = _uneven(reader, kind, rest)
@@ -133,13 +135,9 @@ def _uneven(reader: Section, kind: str, text: str) -> Distribution | None:
         case "normal":
             return Normal(deviation_percent=float(text))
         case "zoned":
-            pairs = [entry.split("/") for entry in text.split(":")]
-            return Zoned(
-                zones=tuple(
-                    Zone(access_percent=units.percent(access), size_percent=units.percent(size))
-                    for access, size in pairs
-                )
-            )
+            return Zoned(zones=_zones(text))
+        case "zoned_scattered":
+            return ZonedScattered(zones=_zones(text))
         case "zoned_abs":
             region = reader.value("size", lambda t: _region(reader, t), reader.capacity_bytes)
             pairs = [entry.split("/") for entry in text.split(":")]
@@ -153,6 +151,15 @@ def _uneven(reader: Section, kind: str, text: str) -> Distribution | None:
                 )
             )
     return None
+
+
+def _zones(text: str) -> tuple[Zone, ...]:
+    """Zones as ACCESS/SIZE, both in percent."""
+    pairs = [entry.split("/") for entry in text.split(":")]
+    return tuple(
+        Zone(access_percent=units.percent(access), size_percent=units.percent(size))
+        for access, size in pairs
+    )
 
 
 def _centered(text: str) -> tuple[float, float | None]:

@@ -21,7 +21,9 @@ from drivelab.workload import (
     Zeros,
     Zipf,
     ZipfTrue,
+    Zone,
     Zoned,
+    ZonedScattered,
 )
 
 CAPACITY = 8 * GIB

@@ -7,8 +7,9 @@
 //!   F(x) = x^(ln(1 - h) / ln h).
 //! - normal: around the middle of the region, standard deviation in percent of it, cut off at its ends.
 //! - zoned: each zone takes the next part of the region and a share of the accesses, uniform within.
+//! - scattered zones: the same, with the blocks of all zones mixed.
 //!
-//! Ranks of the true ones are scattered over the region by a permutation, without collisions, so that the frequencies
+//! Ranks of the true ones, and blocks of scattered zones, are scattered over the region by a permutation, without collisions, so that the frequencies
 //! are exactly those of the formula.
 
 mod as_fio;
@@ -67,6 +68,11 @@ pub enum DistributionSpec {
         /// Parts, in order.
         zones: Vec<Zone>,
     },
+    /// As zoned, but the blocks of a zone lie scattered over the region: hot and cold ones are neighbours.
+    ZonedScattered {
+        /// Shares of blocks and accesses.
+        zones: Vec<Zone>,
+    },
 }
 
 /// A part of the region.
@@ -97,6 +103,7 @@ impl DistributionSpec {
             Self::ParetoTrue { .. } => "pareto_true",
             Self::Normal { .. } => "normal",
             Self::Zoned { .. } => "zoned",
+            Self::ZonedScattered { .. } => "zoned_scattered",
         }
     }
 
@@ -135,7 +142,7 @@ impl DistributionSpec {
                 let good = value > 0.0 && value <= 100.0;
                 require(good, "deviation_percent", value, "must be above 0 and at most 100")
             }
-            Self::Zoned { zones } => {
+            Self::Zoned { zones } | Self::ZonedScattered { zones } => {
                 let good = (1..=256).contains(&zones.len());
                 require(good, "zones", zones.len() as f64, "is their number; must be 1 to 256")?;
                 for (index, zone) in zones.iter().enumerate() {
@@ -172,6 +179,7 @@ enum Shape {
     ParetoTrue { exponent: f64, scatter: Permutation },
     Normal { mean: f64, deviation: f64 },
     Zoned { ends: Vec<(f64, u64)> },
+    ZonedScattered { ends: Vec<(f64, u64)>, scatter: Permutation },
 }
 
 impl Distribution {
@@ -198,6 +206,9 @@ impl Distribution {
                 Shape::Normal { mean: len as f64 / 2.0, deviation: len as f64 * deviation_percent / 100.0 }
             }
             DistributionSpec::Zoned { zones } => Shape::Zoned { ends: zone_ends(zones, len) },
+            DistributionSpec::ZonedScattered { zones } => {
+                Shape::ZonedScattered { ends: zone_ends(zones, len), scatter: Permutation::new(len, scatter) }
+            }
         };
         Self { len, shape }
     }
@@ -222,16 +233,20 @@ impl Distribution {
                     return (place as u64).min(self.len - 1);
                 }
             },
-            Shape::Zoned { ends } => {
-                let point = stream.unit();
-                let zone = ends.partition_point(|&(access, _)| access <= point).min(ends.len() - 1);
-                let start = if zone == 0 { 0 } else { ends[zone - 1].1 };
-                let size = ends[zone].1 - start;
-                // A zone smaller than a block has no start of its own.
-                if size == 0 { start.min(self.len - 1) } else { start + stream.below(size) }
-            }
+            Shape::Zoned { ends } => in_zones(ends, self.len, stream),
+            Shape::ZonedScattered { ends, scatter } => scatter.at(in_zones(ends, self.len, stream)),
         }
     }
+}
+
+/// A block of one of the zones that lie behind each other.
+fn in_zones(ends: &[(f64, u64)], len: u64, stream: &mut Stream) -> u64 {
+    let point = stream.unit();
+    let zone = ends.partition_point(|&(access, _)| access <= point).min(ends.len() - 1);
+    let start = if zone == 0 { 0 } else { ends[zone - 1].1 };
+    let size = ends[zone].1 - start;
+    // A zone smaller than a block has no start of its own.
+    if size == 0 { start.min(len - 1) } else { start + stream.below(size) }
 }
 
 /// (cumulative share of accesses, one past the last block) of each zone.

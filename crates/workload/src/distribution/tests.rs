@@ -88,6 +88,24 @@ fn zones_get_their_share_uniformly() {
 }
 
 #[test]
+fn scattered_zones_have_their_shares_and_are_mixed() {
+    let zones = [(95.0, 10.0), (5.0, 90.0)]
+        .map(|(access_percent, size_percent)| Zone { access_percent, size_percent });
+    let counts = counts(&DistributionSpec::ZonedScattered { zones: zones.to_vec() }, 1000);
+    // A hot block is hit 171 times as often as a cold one.
+    let mean = DRAWS / 1000;
+    let is_hot: Vec<bool> = counts.iter().map(|&count| count > mean as u64).collect();
+    assert_eq!(is_hot.iter().filter(|&&hot| hot).count(), 100);
+    let of_hot: u64 = counts.iter().zip(&is_hot).filter(|&(_, &hot)| hot).map(|(&count, _)| count).sum();
+    assert_near(of_hot as f64 / DRAWS as f64, 0.95, 0.005, "share of the hot blocks");
+    // A tenth in each tenth of the region: 10 with a standard deviation of 3.
+    for tenth in is_hot.chunks(100) {
+        let hot = tenth.iter().filter(|&&hot| hot).count();
+        assert!((1..=25).contains(&hot), "{hot} of a hundred neighbours are hot");
+    }
+}
+
+#[test]
 fn every_distribution_stays_inside_tiny_and_huge_regions() {
     let zones = vec![
         Zone { access_percent: 50.0, size_percent: 1.0 },
@@ -102,7 +120,8 @@ fn every_distribution_stays_inside_tiny_and_huge_regions() {
         DistributionSpec::Pareto { h: 0.01, center: None },
         DistributionSpec::ParetoTrue { h: 0.01 },
         DistributionSpec::Normal { deviation_percent: 100.0 },
-        DistributionSpec::Zoned { zones },
+        DistributionSpec::Zoned { zones: zones.clone() },
+        DistributionSpec::ZonedScattered { zones },
     ] {
         for len in [1, 2, 3, 10, 1 << 40] {
             let mut distribution = Distribution::new(&spec, len, &mut Stream::new(1, 0));

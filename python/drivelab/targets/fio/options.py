@@ -22,6 +22,7 @@ from drivelab.workload import (
     Zipf,
     ZipfTrue,
     Zoned,
+    ZonedScattered,
 )
 
 LOG_INTERVAL_NS_MAX = 600 * 10**9
@@ -186,6 +187,11 @@ def _distribution(name: str, distribution: Distribution) -> dict[str, str]:
             raise RequestError(
                 f'job "{name}": distribution.kind = {distribution.kind}: fio draws zipf and pareto '
                 "only in its own way"
+            )
+        case ZonedScattered():
+            raise RequestError(
+                f'job "{name}": distribution.kind = {distribution.kind}: fio has zones only one '
+                "behind the other"
             )
         case Normal(deviation_percent=deviation):
             text = f"normal:{deviation:g}"
