@@ -19,6 +19,8 @@ mod page_maps;
 mod prototype;
 #[path = "subjects.rs"]
 mod subjects;
+#[path = "terabyte.rs"]
+mod terabyte;
 
 /// Times that engine and prototype run in turn.
 const ROUNDS: usize = 3;
@@ -167,6 +169,7 @@ pub fn measure(extent: Extent, only: &str) -> Result<Vec<Row>, Box<dyn Error>> {
     page_maps::device(&mut table)?;
     page_maps::steady(&mut table)?;
     subjects::families(&mut table)?;
+    terabyte::terabyte(&mut table)?;
     Ok(table.rows)
 }
 

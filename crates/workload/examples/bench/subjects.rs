@@ -74,7 +74,8 @@ pub fn families(table: &mut Table) -> Result<(), Box<dyn Error>> {
     array(table)
 }
 
-fn scaled(table: &Table) -> &'static [(&'static str, &'static str)] {
+/// Settings of a small version, where small ones are asked for.
+pub fn scaled(table: &Table) -> &'static [(&'static str, &'static str)] {
     if table.extent.is_small() { &[("scale_divisor", SMALL)] } else { &[] }
 }
 
