@@ -88,21 +88,21 @@ class Jobs:
         """Every job, the oldest first."""
         return [job.record() for job in self._jobs.values()]
 
-    async def add(self, order: Order) -> Record:
-        """Queues an order that was checked; raises FullError."""
+    async def add(self, *orders: Order) -> list[Record]:
+        """Queues orders that were checked, all of them or none; raises FullError."""
         waiting = sum(job.state == "waiting" for job in self._jobs.values())
-        if waiting >= WAITING_MAX:
+        if waiting + len(orders) > WAITING_MAX:
             raise FullError(f"{waiting} measurements are waiting; allowed: {WAITING_MAX}")
-        job = Job(self._next, order)
-        self._next += 1
-        self._jobs[job.id] = job
+        added = [Job(self._next + place, order) for place, order in enumerate(orders)]
+        self._next += len(added)
+        self._jobs |= {job.id: job for job in added}
         ended = [i for i, kept in self._jobs.items() if kept.state not in ("waiting", "running")]
         for old in ended[: max(0, len(ended) - KEPT_MAX)]:
             del self._jobs[old]
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work())
         await self._tell()
-        return job.record()
+        return [job.record() for job in added]
 
     async def cancel(self, job_id: int) -> Record | None:
         """Ends a job, or takes it out of the queue; None if there is none of this number."""

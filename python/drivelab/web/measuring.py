@@ -13,14 +13,16 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from drivelab.web import bench, security
 from drivelab.web import order as orders
-from drivelab.web.jobs import FullError
+from drivelab.web.jobs import FullError, Record
+from drivelab.web.order import Order
 
 
 def routes() -> list[BaseRoute]:
-    """List, start, cancel; and a WebSocket that tells of every change."""
+    """List, start (one, or several), cancel; and a WebSocket that tells of every change."""
     return [
         Route("/api/jobs", listed, methods=["GET"]),
         Route("/api/jobs", start, methods=["POST"]),
+        Route("/api/jobs/together", start_together, methods=["POST"]),
         Route("/api/jobs/{id:number}", cancel, methods=["DELETE"]),
         WebSocketRoute("/socket/jobs", follow),
     ]
@@ -33,12 +35,23 @@ async def listed(request: Request) -> Response:
 
 async def start(request: Request) -> Response:
     """Queues an order; 400 with the reason for one that can't be carried out."""
-    order = orders.read(await request.body())
-    plan = await run_in_threadpool(orders.plan, order)
-    if not any(plan.measurements.values()):
-        return security.refusal(400, "nothing of this can be measured on these drives")
+    found = await _queued(request, [orders.read(await request.body())])
+    return found if isinstance(found, Response) else JSONResponse(found[0], status_code=202)
+
+
+async def start_together(request: Request) -> Response:
+    """Queues orders that mean little without each other: all of them, or none."""
+    found = await _queued(request, orders.read_several(await request.body()))
+    return found if isinstance(found, Response) else JSONResponse(found, status_code=202)
+
+
+async def _queued(request: Request, asked: list[Order]) -> list[Record] | Response:
+    for order in asked:
+        plan = await run_in_threadpool(orders.plan, order)
+        if not any(plan.measurements.values()):
+            return security.refusal(400, "nothing of this can be measured on these drives")
     try:
-        return JSONResponse(await bench.of(request).jobs.add(order), status_code=202)
+        return await bench.of(request).jobs.add(*asked)
     except FullError as error:
         return security.refusal(429, str(error))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from drivelab import model as models
 from drivelab import procedures, schedule
@@ -14,6 +14,8 @@ from drivelab.errors import RequestError, nearest
 from drivelab.quantities import bytes_text
 
 TESTS_MAX = 64
+SEVERAL_MAX = 4
+"""Orders that one request may queue together."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 # No path: a model's text may name files, which are nobody's business here.
 Setting = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.]{1,80}=[A-Za-z0-9_.+-]{1,40}$")]
@@ -34,10 +36,21 @@ class Order(BaseModel):
     scale: Annotated[int, Field(ge=1, le=4096)] = 1
 
 
+SEVERAL = TypeAdapter(Annotated[list[Order], Field(min_length=1, max_length=SEVERAL_MAX)])
+
+
 def read(body: bytes) -> Order:
     """The order in a request; raises RequestError that names the first thing that is wrong."""
     try:
         return Order.model_validate_json(body)
+    except ValidationError as error:
+        raise _wrong(error) from None
+
+
+def read_several(body: bytes) -> list[Order]:
+    """The orders in a request that are queued together; raises RequestError as `read` does."""
+    try:
+        return SEVERAL.validate_json(body)
     except ValidationError as error:
         raise _wrong(error) from None
 

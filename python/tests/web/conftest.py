@@ -7,18 +7,28 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    Request,
+    Route,
+    expect,
+    sync_playwright,
+)
 from web import laboratory
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-WAIT_MS = 30_000
-"""Of browser tests: the machine may have other things to do."""
+WAIT_MS = 180_000
+"""Of browser tests: the machine may have other things to do. Only what fails waits so long."""
+END_S = 120
 expect.set_options(timeout=WAIT_MS)
 PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()", "web"]
 
@@ -49,7 +59,7 @@ class Server:
 
     def stop(self) -> int:
         self.process.terminate()
-        status = self.process.wait(timeout=20)
+        status = self.process.wait(timeout=END_S)
         if self.process.stdout is not None:
             self.process.stdout.close()
         return status
@@ -155,6 +165,14 @@ class Noted:
         page.on("request", request)
 
 
+def held_back(page: Page, held: list[Route]) -> None:
+    """Waits until a request was made that the test answers when it likes."""
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while not held:
+        assert time.monotonic() < deadline, "it was never asked for"
+        page.wait_for_timeout(50)
+
+
 @pytest.fixture
 def noted() -> Noted:
     """What `page` did; a test that provokes an error empties `errors` itself."""
@@ -165,8 +183,9 @@ def noted() -> Noted:
 def page(browser: Browser, noted: Noted) -> Iterator[Page]:
     """A page of 1280 x 900; at the end there was no error, and no request left this machine."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
+    # Of all of its pages: a report opens in one of its own.
+    context.set_default_timeout(WAIT_MS)
     opened = context.new_page()
-    opened.set_default_timeout(WAIT_MS)
     noted.watch(opened)
     yield opened
     context.close()

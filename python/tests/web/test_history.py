@@ -37,7 +37,7 @@ def test_runs_are_filtered_tagged_and_found_by_their_tag(two_runs: Server, page:
     page.reload()
     page.get_by_role("searchbox").fill("before fix")
     expect(rows.locator("visible=true")).to_have_count(1)
-    assert "filter=before" in page.url
+    expect(page).to_have_url(re.compile("filter=before"))
     page.get_by_role("button", name="Take before the fix off run 2").click()
     expect(page.get_by_text("before the fix", exact=True)).to_have_count(0)
 

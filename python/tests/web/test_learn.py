@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,10 +40,12 @@ def test_the_worked_example_reaches_26_s_by_keyboard_alone(server: Server, page:
     page.goto(server.at("/learn/five-pages"))
     stage = page.get_by_role("group", name="The drive.")
     stage.focus()
+    expect(stage).to_be_focused()
     clock = page.locator(".clock")
     seen = []
-    for _ in range(16):
+    for step in range(2, 18):
         page.keyboard.press("ArrowRight")
+        expect(page.locator(".steps .soft")).to_contain_text(f"step {step} of")
         seen.append(clock.inner_text())
     assert seen[-8:] == ["4 s", "6 s", "6 s", "10 s", "14 s", "18 s", "22 s", "26 s"]
     page.keyboard.press("Home")
@@ -52,8 +55,10 @@ def test_the_worked_example_reaches_26_s_by_keyboard_alone(server: Server, page:
 def test_a_reload_comes_back_to_the_step_and_the_choice(server: Server, page: Page) -> None:
     page.goto(server.at("/learn/five-pages"))
     page.get_by_label("The drive", exact=True).select_option("trim")
-    for _ in range(6):
+    for step in range(2, 8):
         page.get_by_role("button", name="Next").click()
+        expect(page.locator(".steps .soft")).to_contain_text(f"step {step} of")
+    expect(page).to_have_url(re.compile("step=6"))
     told = page.locator(".say").inner_text()
     assert "TRIM" in told
     page.reload()

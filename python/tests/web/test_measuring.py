@@ -22,8 +22,9 @@ from drivelab.web import order as orders
 from drivelab.web.jobs import Jobs
 
 QUICK = {"models": ["intel-x25-v-40gb"], "tests": ["power-idle"], "quick": True, "scale": 64}
-LONG = QUICK | {"tests": ["pass"], "quick": False, "scale": 1}
-PATIENCE_S = 90
+LONG = {"models": QUICK["models"], "quick": False}
+"""Minutes: it is never done before a test ends it."""
+PATIENCE_S = 300
 
 
 def post(server: Server, order: dict[str, Any]) -> wire.Answer:
@@ -37,6 +38,7 @@ def following(server: Server) -> Iterator[ClientConnection]:
         origin=server.origin,  # type: ignore[arg-type]
         subprotocols=["drivelab", f"token.{server.token}"],  # type: ignore[list-item]
         compression=None,
+        open_timeout=PATIENCE_S,
     ) as line:
         yield line
 
@@ -65,6 +67,23 @@ def test_the_queue_takes_so_many_and_no_more(server: Server) -> None:
     for job in wire.ask(server, "/api/jobs").json:
         assert wire.ask(server, f"/api/jobs/{job['id']}", "DELETE").json["state"] == "cancelled"
     assert wire.ask(server, "/api/jobs/999", "DELETE").status == 404
+
+
+def test_orders_that_belong_together_are_queued_all_or_none(server: Server) -> None:
+    def together(*orders: dict[str, Any]) -> wire.Answer:
+        return wire.ask(server, "/api/jobs/together", "POST", json.dumps(orders).encode())
+
+    for wrong in ((), (LONG, LONG | {"models": ["nothing"]}), (LONG,) * 5, (LONG, {})):
+        assert together(*wrong).status == 400
+    assert wire.ask(server, "/api/jobs").json == []
+    seeds = [job["order"]["seed"] for job in together(LONG, LONG | {"seed": 2}).json]
+    assert seeds == [1, 2]
+    for seed in range(3, 33):
+        assert post(server, LONG | {"seed": seed}).status == 202
+    # The first is at work, and 31 wait: for two there is no room, for one there is.
+    assert together(LONG, LONG).status == 429
+    assert together(LONG).status == 202
+    assert len(wire.ask(server, "/api/jobs").json) == 33
 
 
 def test_what_was_cancelled_or_left_alone_leaves_no_process_and_no_run(tmp_path: Path) -> None:
@@ -139,7 +158,7 @@ def test_a_change_while_a_page_takes_the_last_is_told(tmp_path: Path) -> None:
         jobs._task = asyncio.create_task(asyncio.sleep(PATIENCE_S))  # Nothing is measured here.
         changes = jobs.changes()
         await anext(changes)
-        job = await jobs.add(orders.checked(QUICK))
+        [job] = await jobs.add(orders.checked(QUICK))
         await jobs.cancel(job["id"])
         found = await asyncio.wait_for(anext(changes), PATIENCE_S)
         await jobs.close()
@@ -154,7 +173,7 @@ def test_numbers_of_jobs_are_those_of_one_server(tmp_path: Path) -> None:
     async def number() -> int:
         jobs = Jobs(tmp_path / "lab.duckdb")
         jobs._task = asyncio.create_task(asyncio.sleep(PATIENCE_S))
-        record = await jobs.add(orders.checked(QUICK))
+        [record] = await jobs.add(orders.checked(QUICK))
         await jobs.close()
         return int(record["id"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from web.conftest import Noted, Server
+from web.conftest import Noted, Server, held_back
 
 from drivelab.web.views import VIEWS, View
 
@@ -42,16 +42,24 @@ def test_a_page_without_the_token_says_where_it_is(
     noted.errors.clear()
 
 
+def test_a_view_that_can_not_be_loaded_says_so(server: Server, page: Page, noted: Noted) -> None:
+    page.goto(server.at("/learn"))
+    expect(page.locator("main .card").first).to_be_visible()
+    page.route("**/api/drives*", lambda route: route.fulfill(status=500, json={"error": "broken"}))
+    page.get_by_role("link", name="Design").click()
+    expect(page.get_by_role("alert")).to_have_text("This can't be shown: broken.")
+    page.unroute("**/api/drives*")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("heading", name="Design a drive")).to_be_visible()
+    noted.errors.clear()
+
+
 def test_a_view_that_was_left_draws_nothing_below_the_next_one(server: Server, page: Page) -> None:
     held: list[Route] = []  # A method of a list is none that playwright takes.
     page.route("**/api/drives*", lambda route: held.append(route))
     page.goto(server.at("/compare"))
     menu = page.get_by_role("navigation")
-    for _ in range(50):
-        if held:
-            break
-        page.wait_for_timeout(100)
-    assert held
+    held_back(page, held)
     menu.get_by_role("link", name="Learn", exact=True).click()
     expect(page.locator("main .card").first).to_be_visible()
     before = page.locator("main").inner_text()
@@ -71,6 +79,7 @@ def test_a_list_that_comes_late_does_not_replace_what_was_opened_since(
     page.route("**/api/lessons", lambda route: held.append(route))
     page.get_by_role("link", name="All lessons").click()
     page.wait_for_url("**/learn")
+    held_back(page, held)
     page.go_back()
     expect(page.locator(".say")).to_be_visible()
     with page.expect_response("**/api/lessons"):

@@ -23,6 +23,8 @@ from drivelab.web.watch_frames import Frames, read_frame
 from drivelab.web.watch_session import Watched
 
 SMALL = {"model": "intel-x25-m-g1-80gb", "divisor": 128}
+WAIT_S = 120.0
+"""For what a drive does in a moment, if the machine has nothing else to do."""
 
 
 def prepared(**asked: object) -> EngineTarget:
@@ -127,7 +129,7 @@ class Viewer:
 
     def until(self, found: Callable[[], object]) -> None:
         with self._came:
-            assert self._came.wait_for(found, 30), (self.said[-3:], self.frames[-1:])
+            assert self._came.wait_for(found, WAIT_S), (self.said[-3:], self.frames[-1:])
 
     def heard(self, key: str) -> dict[str, Any]:
         self.until(lambda: any(key in said for said in self.said))
@@ -151,16 +153,20 @@ def viewer(request: pytest.FixtureRequest) -> Iterator[Viewer]:
     found.heard("watching")
     yield found
     found.drive.close()
-    assert found.drive.join(10)
+    assert found.drive.join(WAIT_S)
 
 
 def test_a_frame_is_made_only_for_who_wants_one(viewer: Viewer) -> None:
     first = viewer.frame()
-    time.sleep(0.3)
-    assert len(viewer.frames) == 1, "nobody asked for a second one"
-    second = viewer.frame()
-    assert second["now_s"] > first["now_s"] + 0.05, "the drive went on in between"
-    assert second["since_s"] == pytest.approx(second["now_s"] - first["now_s"])
+    for pause_s in (0.3, 3.0, 30.0):  # a busy machine leaves the drive less time
+        asked = len(viewer.frames)
+        time.sleep(pause_s)
+        assert len(viewer.frames) == asked, "nobody asked for another one"
+        before, last = viewer.frames[-1], viewer.frame()
+        assert last["since_s"] == pytest.approx(last["now_s"] - before["now_s"])
+        if last["now_s"] > first["now_s"] + 0.05:
+            return
+    pytest.fail("the drive didn't go on in between")
 
 
 def test_pause_and_step(viewer: Viewer) -> None:
@@ -177,11 +183,17 @@ def test_pause_and_step(viewer: Viewer) -> None:
 
 def test_speed_is_kept(viewer: Viewer) -> None:
     viewer.do("speed", speed=0.5)
-    begun_s, begun_at = viewer.frame()["now_s"], time.perf_counter()
-    time.sleep(0.6)
-    passed_s = time.perf_counter() - begun_at
-    # A machine that is busy lets the drive fall behind, never run ahead.
-    assert 0.05 * passed_s < viewer.frame()["now_s"] - begun_s < 0.6 * passed_s + 0.1
+    begun_at = time.perf_counter()
+    begun_s = viewer.frame()["now_s"]
+    for pause_s in (0.6, 2.0, 6.0, 20.0):
+        time.sleep(pause_s)
+        worked_s = viewer.frame()["now_s"] - begun_s
+        # A machine that is busy lets the drive fall behind, never run ahead.
+        passed_s = time.perf_counter() - begun_at
+        assert worked_s < 0.5 * passed_s + 0.05
+        if worked_s > 0.1:
+            return
+    pytest.fail(f"{worked_s} s of the drive in {passed_s} s")
 
 
 @pytest.mark.parametrize("viewer", [{"model": "intel-x25-m-g2-80gb"}], indirect=True)

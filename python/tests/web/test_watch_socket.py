@@ -48,12 +48,13 @@ def opened(server: Server, key: str = "aaaaaaaaaaaa") -> ClientConnection:
         origin=f"http://127.0.0.1:{server.port}",  # type: ignore[arg-type]
         subprotocols=["drivelab", f"token.{server.token}"],  # type: ignore[list-item]
         max_size=None,
+        open_timeout=wire.WAIT_S,
     )
 
 
 def heard(line: ClientConnection, key: str) -> object:
     while True:
-        message = line.recv(timeout=30)
+        message = line.recv(timeout=wire.WAIT_S)
         if isinstance(message, str) and key in json.loads(message):
             return json.loads(message)[key]
 
@@ -67,7 +68,7 @@ def test_hostile_messages_change_nothing(server: Server, line: ClientConnection)
     line.send(json.dumps({"do": "pause"}))
     assert heard(line, "did") == "pause"
     line.send(json.dumps({"want": "all"}))
-    while not isinstance(line.recv(timeout=30), bytes):
+    while not isinstance(line.recv(timeout=wire.WAIT_S), bytes):
         pass
     assert wire.ask(server, "/api/watch/models").status == 200
 

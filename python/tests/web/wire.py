@@ -11,6 +11,9 @@ from typing import Any
 
 from web.conftest import Server
 
+WAIT_S = 120.0
+"""For an answer; the machine may have other things to do."""
+
 
 @dataclass
 class Answer:
@@ -25,7 +28,7 @@ class Answer:
         return json.loads(self.body)
 
 
-def send(server: Server, text: bytes, timeout_s: float = 10.0) -> Answer:
+def send(server: Server, text: bytes, timeout_s: float = WAIT_S) -> Answer:
     """Sends bytes, reads until the server closes or the answer is whole."""
     with socket.create_connection(("127.0.0.1", server.port), timeout_s) as line:
         line.sendall(text)
@@ -86,6 +89,6 @@ def upgrade(
         protocols = f"drivelab, token.{server.token}"
     lines += [f"Sec-WebSocket-Protocol: {protocols}"] if protocols else []
     lines += [f"Origin: {own if origin is None else origin}"] if origin != "" else []
-    with socket.create_connection(("127.0.0.1", server.port), 10) as line:
+    with socket.create_connection(("127.0.0.1", server.port), WAIT_S) as line:
         line.sendall("\r\n".join([*lines, "", ""]).encode())
         return int(line.recv(4096).split(b" ", 2)[1])

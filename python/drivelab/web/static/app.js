@@ -39,14 +39,28 @@ async function route() {
   }
   document.title = `${view.title} · drivelab`;
   root.dataset.view = view.name;
-  const module = await import(`/static/views/${view.name}.js`);
-  if (mine !== current) return;
   // What a view that was left draws late, it draws into an element that nobody sees.
   const place = h("div");
-  fill(root, place);
-  mine.shown = (await module.show(place, page)) ?? null;
+  try {
+    const module = await import(`/static/views/${view.name}.js`);
+    if (mine !== current) return;
+    fill(root, place);
+    mine.shown = (await module.show(place, page)) ?? null;
+  } catch (error) {
+    if (mine !== current) return;
+    // A view that isn't there can't be updated: the next address of it begins anew.
+    current = { name: null, shown: null };
+    fill(root, failed(view, error));
+    return;
+  }
   if (mine !== current) mine.shown?.end?.();
   else say(view.title);
+}
+
+function failed(view, error) {
+  // A module that couldn't be loaded is asked for again only by a page that is loaded anew.
+  const again = h("button", { type: "button", onclick: () => location.reload() }, "Try again");
+  return [h("h1", view.title), h("p.warning", { role: "alert" }, `This can't be shown: ${error.message}.`), again];
 }
 
 function followLinks(event) {

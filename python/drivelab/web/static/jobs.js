@@ -50,6 +50,13 @@ export async function measure(order) {
   return job;
 }
 
+/** Queues several, all of them or none: nobody who leaves the page now has half of them. */
+export async function measureTogether(orders) {
+  const queued = await ask("/api/jobs/together", { method: "POST", body: orders });
+  say(`Queued: ${queued.map((job) => job.title).join("; ")}`);
+  return queued;
+}
+
 export async function cancel(job) {
   await ask(`/api/jobs/${job.id}`, { method: "DELETE" });
   say(`Cancelled: ${job.title}`);

@@ -21,7 +21,11 @@ export class ServerError extends Error {
   }
 }
 
-/** The answer to GET, or to `method`; `body` is sent as JSON. Throws ServerError. */
+/**
+ * The answer to GET, or to `method`; `body` is sent as JSON. Throws ServerError.
+ *
+ * What was asked for by anything but GET is on its way even if the page is left in the same moment.
+ */
 export async function ask(path, { method = "GET", body, signal } = {}) {
   return (await answer(path, { method, body, signal })).json();
 }
@@ -36,7 +40,8 @@ async function answer(path, { method = "GET", body, signal }) {
   if (body !== undefined) headers["content-type"] = "application/json";
   let found;
   try {
-    found = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal });
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    found = await fetch(path, { method, headers, body: sent, signal, keepalive: method !== "GET" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     notice("The server doesn't answer. This page goes on when it does.");

@@ -19,7 +19,10 @@ class View {
     this.known = known;
     this.drawn = [];
     this.key = null;
-    this.top = h("div.top");
+    this.chips = h("ul.chips", { "aria-label": "Drives that are compared" });
+    this.choice = h("div.row.choice");
+    this.tools = h("div.row.tools");
+    this.top = h("div.top", h("h1", "Compare drives"), this.choice, this.tools);
     this.jobs = h("div.job-list", { hidden: true });
     this.body = h("div.compared");
     root.append(this.top, this.jobs, this.body);
@@ -64,7 +67,7 @@ class View {
     if (key === this.key) return;
     this.key = key;
     const choice = page.params.getAll("drive");
-    fill(this.top, this.head(choice));
+    this.drawHead(choice);
     if (!choice.length) {
       this.clear();
       fill(this.body, table(this.known, (name) => this.add(name)));
@@ -82,47 +85,59 @@ class View {
     }
     if (this.gone || key !== this.key) return;
     this.clear();
-    fill(this.top, this.head(choice, found));
+    this.drawHead(choice, found);
     fill(this.body, this.missing(found), found.refusal && parts.refusal(found.refusal, () => this.set("force", "1")));
     if (found.comparison) this.draw(found.comparison);
     else if (choice.length === 1) this.body.append(h("p", "One drive is chosen; add another to compare it with."), table(this.known, (name) => this.add(name)));
   }
 
-  head(choice, found = null) {
-    const sides = found?.comparison?.sides ?? [];
+  /** What is chosen, and the field for another: somebody may be typing there when results come. */
+  drawHead(choice, found = null) {
     const title = (name) => this.known.drives.find((drive) => drive.name === name.split("~")[0])?.title ?? name;
+    if (this.chosen !== `${choice}`) {
+      this.chosen = `${choice}`;
+      const more = choice.length < this.known.limit
+        ? chooser(() => this.known, choice, (name) => this.add(name))
+        : h("small", `${this.known.limit} at most`);
+      fill(this.choice, this.chips, choice.length ? more : null);
+    }
+    const sides = found?.comparison?.sides ?? [];
     const held = found?.held.map((item) => item.key) ?? [];
-    return [
-      h("h1", "Compare drives"),
-      h("div.row.choice",
-        h("ul.chips", { "aria-label": "Drives that are compared" }, choice.map((name) => {
-          const side = sides[held.indexOf(name)];
-          return h(`li.chip${side ? `.c-${side.colour}` : ""}`,
-            side ? h("b.letter", side.letter) : null, title(name), name.includes("~") ? h("small", ` run ${name.split("~")[1]}`) : null,
-            h("button.quiet", { type: "button", "aria-label": `Remove ${title(name)}`, onclick: () => this.remove(name) }, "×"));
-        })),
-        !choice.length ? null : choice.length < this.known.limit ? chooser(this.known, choice, (name) => this.add(name)) : h("small", `${this.known.limit} at most`)),
-      choice.length ? this.tools(found) : null,
-    ];
+    fill(this.chips, choice.map((name) => {
+      const side = sides[held.indexOf(name)];
+      const run = name.includes("~") ? h("small", ` run ${name.split("~")[1]}`) : null;
+      return h(`li.chip${side ? `.c-${side.colour}` : ""}`,
+        side ? h("b.letter", side.letter) : null, title(name), run,
+        h("button.quiet", { type: "button", "aria-label": `Remove ${title(name)}`, onclick: () => this.remove(name) }, "×"));
+    }));
+    fill(this.tools, choice.length ? this.toolsOf(found) : null);
   }
 
-  tools(found) {
+  toolsOf(found) {
     const { params } = this.page;
     const kinds = found?.kinds ?? [];
     const chosen = new Set(params.getAll("state"));
     const states = [...new Set(found?.held.flatMap((item) => item.states) ?? [])];
     const group = params.get("test") ?? "";
-    return h("div.row.tools",
-      kinds.length > 1 && h("label", "Measured", h("select", { name: "kind", onchange: (event) => this.set("kind", event.target.value) },
-        kinds.map((kind) => h("option", { value: kind.id, selected: kind.id === found.kind }, kind.title)))),
-      h("label", "Tests", h("select", { name: "test", onchange: (event) => this.set("test", event.target.value) },
-        h("option", { value: "" }, "all"),
-        this.known.groups.map((name) => h("option", { value: name, selected: name === group }, name)))),
-      states.length > 1 && h("div.row.states", { role: "group", "aria-label": "States" }, states.map((state) =>
-        h("button.toggle", { type: "button", "aria-pressed": String(!chosen.size || chosen.has(state)), onclick: () => this.toggle(state, states) }, state))),
+    const kind = h("select", { name: "kind", onchange: (event) => this.set("kind", event.target.value) },
+      kinds.map((one) => h("option", { value: one.id, selected: one.id === found.kind }, one.title)));
+    const tests = h("select", { name: "test", onchange: (event) => this.set("test", event.target.value) },
+      h("option", { value: "" }, "all"),
+      this.known.groups.map((name) => h("option", { value: name, selected: name === group }, name)));
+    const toggle = (state) => h("button.toggle", {
+      type: "button", "aria-pressed": String(!chosen.size || chosen.has(state)), onclick: () => this.toggle(state, states),
+    }, state);
+    const file = (form) => h("button", {
+      type: "button", "aria-label": `Save as ${form.toUpperCase()}`,
+      onclick: () => save(`/api/compare/export.${form}?${this.key}`, `compare.${form}`),
+    }, form.toUpperCase());
+    return [
+      kinds.length > 1 && h("label", "Measured", kind),
+      h("label", "Tests", tests),
+      states.length > 1 && h("div.row.states", { role: "group", "aria-label": "States" }, states.map(toggle)),
       found?.comparison && h("div.row.files",
-        h("button", { type: "button", onclick: () => this.copy() }, "Copy address"),
-        ["html", "csv", "json"].map((form) => h("button", { type: "button", "aria-label": `Save as ${form.toUpperCase()}`, onclick: () => save(`/api/compare/export.${form}?${this.key}`, `compare.${form}`) }, form.toUpperCase()))));
+        h("button", { type: "button", onclick: () => this.copy() }, "Copy address"), ["html", "csv", "json"].map(file)),
+    ];
   }
 
   missing(found) {

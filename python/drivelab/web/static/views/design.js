@@ -28,7 +28,8 @@ class View {
     this.stopList = jobs.list(this.jobList);
     this.stopFollowing = jobs.follow((all) => {
       this.jobs = all;
-      if (this.known) this.drawSummary();
+      // While they go on there is news several times a second, and a button that is pressed stays where it is.
+      if (this.known && this.standing() !== this.drawnStanding) this.drawSummary();
     });
   }
 
@@ -123,8 +124,15 @@ class View {
     for (const set of this.form.children) set.hidden = ![...set.querySelectorAll(".parameter")].some((row) => !row.hidden);
   }
 
+  /** How far the two measurements are, as far as the summary tells. */
+  standing() {
+    const jobs = [this.measured(this.words()), this.measured([])];
+    return JSON.stringify([Boolean(this.jobs), ...jobs.map((job) => job && [job.id, job.state, job.run])]);
+  }
+
   /** What is changed, what follows, and what to do with it. */
   drawSummary() {
+    this.drawnStanding = this.standing();
     const changed = [...this.settings];
     const measured = this.measured(this.words());
     const original = this.measured([]);
@@ -136,7 +144,7 @@ class View {
         h("button.quiet", { type: "button", "aria-label": `Back to the original: ${key}`, onclick: () => this.change({ key, original: null }, "") }, "×")))) : h("p.soft", "Nothing is changed yet."),
       h("dl", this.known.facts.map(([title, now, before]) => [h("dt", title), h("dd", now, now === before ? null : h("small", ` was ${before}`))])),
       h("div.row",
-        h("button.primary", { type: "button", disabled: !changed.length || running, onclick: () => this.measure() }, running ? "Measuring…" : "Measure beside the original"),
+        h("button.primary", { type: "button", disabled: !changed.length || running || !this.jobs, onclick: () => this.measure() }, running ? "Measuring…" : "Measure beside the original"),
         h("button", { type: "button", onclick: () => save(`/api/design/model.toml?${this.query}`, `${this.known.name}.toml`) }, "Save as TOML")),
       ready && changed.length ? h("p", h("a", { href: `/compare?${new URLSearchParams([["drive", `${this.known.name}~${original.run}`], ["drive", `${this.known.name}~${measured.run}`]])}` }, "Compare with the original")) : null,
       h("p.soft", "A quick review of four corners, 10 s a test."));
@@ -151,8 +159,8 @@ class View {
   async measure() {
     const order = { models: [this.model.value], tests: TESTS, quick: true, scale: Number(this.scale.value) };
     try {
-      if (!this.measured([])) await jobs.measure(order);
-      if (!this.measured(this.words())) await jobs.measure({ ...order, settings: this.words() });
+      const wanted = [[], this.words()].filter((words) => !this.measured(words));
+      if (wanted.length) await jobs.measureTogether(wanted.map((settings) => ({ ...order, settings })));
       say("Measuring the original and the variation");
     } catch (error) {
       this.problem.hidden = false;

@@ -261,6 +261,8 @@ class Watch {
     clearTimeout(this.lost);
     this.leave.abort();
     this.sizes.disconnect();
-    this.line.close();
+    // One that isn't open yet can't be closed without a complaint.
+    if (this.line.readyState === WebSocket.CONNECTING) this.line.addEventListener("open", () => this.line.close());
+    else this.line.close();
   }
 }

@@ -15,9 +15,8 @@ function matching(drives, text) {
   return drives.filter((drive) => words.every((word) => of(drive).includes(word)));
 }
 
-/** A combobox: type, choose with arrows and Enter, or by a click. */
+/** A combobox: type, choose with arrows and Enter, or by a click; `known()` is what there is by then. */
 export function chooser(known, chosen, add) {
-  const free = known.drives.filter((drive) => !chosen.includes(drive.name));
   const options = h("ul", { id: "drives-found", role: "listbox", "aria-label": "Drives", hidden: true });
   const input = h("input", { type: "text", role: "combobox", placeholder: "Add a drive…", "aria-label": "Add a drive", "aria-controls": "drives-found", "aria-expanded": "false", "aria-autocomplete": "list", autocomplete: "off", spellcheck: false });
   let found = [];
@@ -35,6 +34,7 @@ export function chooser(known, chosen, add) {
     options.children[at]?.scrollIntoView({ block: "nearest" });
   };
   const open = () => {
+    const free = known().drives.filter((drive) => !chosen.includes(drive.name));
     found = matching(free, input.value).slice(0, SHOWN_MAX);
     fill(options, found.map((drive, index) => h("li", { id: `drive-${index}`, role: "option", "aria-selected": "false", onpointerdown: (event) => { event.preventDefault(); add(drive.name); } },
       h("span", drive.title), h("small", drive.kinds.length ? "measured" : "no results yet"))));
