@@ -33,7 +33,7 @@ def found(page: str, script: str, folder: Path, width_px: int = 1200) -> Any:
     words += ["--allow-file-access-from-files", "--disable-web-security"]
     words += ["--virtual-time-budget=15000", f"--user-data-dir={folder / 'profile'}"]
     done = subprocess.run(
-        [*words, "--dump-dom", frame.as_uri()], capture_output=True, text=True, timeout=120
+        [*words, "--dump-dom", frame.as_uri()], capture_output=True, text=True, timeout=600
     )
     title = re.search(r"<title>found (.*)</title>", done.stdout, re.DOTALL)
     assert title is not None, done.stderr

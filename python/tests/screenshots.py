@@ -51,10 +51,10 @@ def _down_to(selector: str) -> Callable[[Page], None]:
 
 def _at_work(page: Page) -> None:
     """A drive that has been writing for more than half an hour of its own time."""
-    page.locator(".now b").wait_for(timeout=120_000)
+    page.locator(".now b").wait_for(timeout=600_000)
     page.get_by_label("Speed").fill("61")
     worked = page.locator(".now b", has_text=re.compile(r"([4-9]\d|1\d\d) min|h"))
-    worked.wait_for(timeout=120_000)
+    worked.wait_for(timeout=600_000)
 
 
 WATCHED = "/watch?model=intel-x25-m-g1-80gb&state=filled&workload=hot-and-cold"

@@ -21,7 +21,7 @@ from drivelab.targets import EngineTarget
 def lines(requests, file_name):
     yield "fio version 3 iolog" + chr(10)
     os.kill(os.getpid(), NUMBER)
-    time.sleep(60)
+    time.sleep(600)
 
 def run_requests(self, *_):
     os.kill(os.getpid(), NUMBER)
@@ -40,7 +40,7 @@ cli.main()
 def interrupted(number: signal.Signals, *words: str) -> subprocess.CompletedProcess[str]:
     """A command that is sent a signal while it writes an iolog or replays a trace."""
     command = [sys.executable, "-c", RUN, str(int(number)), *words]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=50)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.parametrize(("number", "status", "message"), SIGNALS)

@@ -56,7 +56,7 @@ def test_fio_replays_it(tmp_path: Path) -> None:
     (tmp_path / "target").write_bytes(bytes(4 << 20))
     command = ["fio", "--name=replay", f"--read_iolog={path}", "--ioengine=psync"]
     command += [f"--replay_redirect={tmp_path / 'target'}", "--replay_no_stall=1", "--filesize=4m"]
-    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, timeout=60)
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, timeout=300)
 
 
 def test_another_file_is_not_replaced_but_an_earlier_iolog_is(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ cells = [
     "result.summary.to_pandas().shape[0]",
 ]
 notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
-nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+nbclient.NotebookClient(notebook, timeout=900, startup_timeout=300, kernel_name="python3").execute()
 print(json.dumps([cell["outputs"] for cell in notebook["cells"]]))
 """
 

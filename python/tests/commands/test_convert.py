@@ -56,7 +56,7 @@ def test_fio_does_every_request_of_a_converted_trace(
         file.truncate(64 << 20)
     command = ["fio", "--name=replay", f"--read_iolog={out}", f"--replay_redirect={target}"]
     command += ["--ioengine=psync", "--replay_no_stall=1", "--output-format=json"]
-    printed = subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, timeout=60)
+    printed = subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, timeout=300)
     [job] = json.loads(printed.stdout)["jobs"]
     assert job["error"] == 0
     for direction in ("read", "write"):

@@ -24,7 +24,7 @@ class Slow(Engine):
         found = super().serve_image(*arguments)
         if "slow" in arguments[0]:
             import time
-            time.sleep(20)
+            time.sleep(600)
         return found
 
 image.engine = Slow()
@@ -144,7 +144,7 @@ def test_a_second_interrupt_ends_a_server_at_once(
         while "stopping" not in process.stderr.readline():
             pass
         process.send_signal(second)
-    _, errors = process.communicate(timeout=15)
+    _, errors = process.communicate(timeout=180)
     assert process.returncode == status
     assert ("stopped as by a power cut" in errors) == (second is not None)
 

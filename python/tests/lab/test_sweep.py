@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -131,8 +130,20 @@ def test_repeats_have_their_own_seeds_and_an_interval() -> None:
 
 
 SCRIPT = """
-import sys
+import sys, time
 import drivelab as dl
+from drivelab.lab.store import Store
+
+add, kept = Store.add, []
+
+def added(self, point, report):
+    if len(kept) == int(sys.argv[2]):
+        print("so many", flush=True)
+        time.sleep(600)
+    kept.append(point)
+    add(self, point, report)
+
+Store.add = added
 dl.sweep(
     dl.Drive("intel-x25-m-g1-80gb", scale="1/64"),
     {"spare_ratio": [0.07, 0.1, 0.14, 0.2, 0.28, 0.4]},
@@ -145,22 +156,20 @@ print("whole")
 
 def test_killed_in_the_middle_a_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     place = tmp_path / "killed"
-    command = [sys.executable, "-c", SCRIPT, str(place)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as begun:
-        deadline = time.monotonic() + 60
-        log = place / "study.duckdb.wal"
-        while not (log.exists() and log.stat().st_size > 6_000) and time.monotonic() < deadline:
-            time.sleep(0.01)
+    command = [sys.executable, "-c", SCRIPT]
+    with subprocess.Popen([*command, str(place), "2"], stdout=subprocess.PIPE) as begun:
+        assert begun.stdout is not None
+        assert begun.stdout.readline() == b"so many\n"
         begun.send_signal(signal.SIGKILL)
     before = _written(place)
-    assert 0 < len(before) < 6, "killed too early, or too late"
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert len(before) == 2, "what was kept is there"
+    done = subprocess.run([*command, str(place), "-1"], capture_output=True, text=True, check=True)
     assert done.stdout == "whole\n"
     after = _written(place)
     assert [key for _, key in after[: len(before)]] == [key for _, key in before]
     assert len(after) == 6
     other = tmp_path / "other"
-    subprocess.run([sys.executable, "-c", SCRIPT, str(other)], check=True, capture_output=True)
+    subprocess.run([*command, str(other), "-1"], check=True, capture_output=True)
     assert _reports(place) == _reports(other)
 
 

@@ -17,7 +17,8 @@ from drivelab import cli
 from drivelab.served import image
 
 DRIVELAB = [sys.executable, "-c", "from drivelab.cli import main; main()"]
-READY_S, END_S = 30.0, 30.0
+END_S = 180.0
+"""For a server that ends: the machine may have other things to do."""
 
 
 class ServedDrive:

@@ -12,7 +12,7 @@ from pathlib import Path
 from served.drive import ServedDrive
 from served.programs import output, ran, require, started, unavailable
 
-READY_S = 10.0
+READY_S = 180.0
 
 
 @contextmanager

@@ -14,6 +14,9 @@ PATH = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
 """Where programs are: an ordinary user's path leaves out those of the administrator."""
 ENVIRONMENT = {**os.environ, "PATH": PATH, "LC_ALL": "C"}
 
+PATIENCE_S = 300.0
+"""For a program that takes a moment, on a machine that does other things."""
+
 # The script `nbdsh` takes the first python3 of the path; libnbd's module is for Debian's only.
 NBDSH = ("/usr/bin/python3", "-m", "nbd")
 
@@ -39,7 +42,7 @@ def started(words: Sequence[str | Path], **options: object) -> subprocess.Popen[
 
 
 def ran(
-    *words: str | Path, status: int = 0, timeout_s: float = 60.0, cwd: Path | None = None
+    *words: str | Path, status: int = 0, timeout_s: float = PATIENCE_S, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """A program that has ended with `status`; with another one, what it said fails the test."""
     done = subprocess.run(
@@ -57,6 +60,6 @@ def ran(
     return done
 
 
-def output(*words: str | Path, timeout_s: float = 60.0, cwd: Path | None = None) -> str:
+def output(*words: str | Path, timeout_s: float = PATIENCE_S, cwd: Path | None = None) -> str:
     """What a program prints."""
     return ran(*words, timeout_s=timeout_s, cwd=cwd).stdout

@@ -125,7 +125,7 @@ class Engine:
         self.served.append((path, listen, clock, json.loads(options_json)))
         uri = f"nbd+unix:///{json.loads(options_json)['export_name']}?socket={listen[5:]}"
         ready(json.dumps({**self.facts, "uri": uri, "mount_ns": 250_000_000}))
-        assert stop.event.wait(20)
+        assert stop.event.wait(180)
         after = self.facts | {
             "host_write_bytes": 2 * 10**9,
             "program_bytes_host": 2 * 10**9 + 5 * 10**8,

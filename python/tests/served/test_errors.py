@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from served.conftest import Serve
 from served.drive import DRIVELAB
-from served.programs import NBDSH, ran, require
+from served.programs import NBDSH, PATIENCE_S, ran, require
 from served.test_served_faults import TINY
 from small_disk import small_disk
 
@@ -228,7 +228,7 @@ def test_a_full_disk_fails_writes_and_loses_nothing(
         )
         ran(*NBDSH, "-u", uri, "-c", code)
         run.terminate()
-        _, said = run.communicate(timeout=30)
+        _, said = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 0, said
     capsys.readouterr()
     assert cli.run(["check", str(path)]) == 0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from served.drive import ServedDrive
 from served.mounts import as_block_device, as_file, fstrim, mounted, mounted_without_root
-from served.programs import output, ran, require
+from served.programs import PATIENCE_S, output, ran, require
 
 MIB = 1 << 20
 PROGRAMMED = ("host", "cleaning", "wear", "map")
@@ -105,7 +105,7 @@ def test_online_discard_arrives_as_trims(drive: ServedDrive, tmp_path: Path) -> 
             (place / "file").unlink()
             ran("sync")
             # The kernel discards in the background, and what it hasn't when it unmounts it forgets.
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + PATIENCE_S
             while drive.smart()["host_trim_bytes"] - before < 20 * MIB:
                 assert time.monotonic() < deadline, "the trims never came"
                 time.sleep(0.05)

@@ -17,7 +17,7 @@ from served import wire
 from served.conftest import MODEL, SMALL, Serve
 from served.drive import ServedDrive
 from served.hammer import Hammer
-from served.programs import ran, require, started
+from served.programs import PATIENCE_S, ran, require, started
 from served.stamps import Book
 
 MIB = 1 << 20
@@ -141,7 +141,7 @@ def killed_under_fio(
             connected += "connected to NBD server" in line
         time.sleep(seconds)
         drive.kill9()
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=PATIENCE_S)
     assert all(state.exists() for state in states), said
     return states
 

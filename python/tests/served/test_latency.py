@@ -13,7 +13,7 @@ from served.drive import ServedDrive
 from served.programs import ran, require
 
 LIMIT_RATIO, LIMIT_NS = 0.10, 50_000
-ATTEMPTS = 6
+ATTEMPTS = 30
 MODELS = ("intel-x25-m-g1-80gb", "ocz-vertex-120gb")
 
 

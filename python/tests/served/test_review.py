@@ -16,7 +16,7 @@ def test_a_served_drive_is_reviewed(drive: ServedDrive, tmp_path: Path) -> None:
     require("fio")
     place, out = f"fio:{drive.uri}", tmp_path / "out"
     words = [*DRIVELAB, "review", place, "--destroy", drive.uri, "--size", SIZE, "--quick"]
-    ran(*words, "--tests", TESTS, "--states", "new", "--out", out, timeout_s=120)
+    ran(*words, "--tests", TESTS, "--states", "new", "--out", out)
     results = json.loads((out / "results.json").read_text())
     [subject] = results["models"]
     assert subject["real"]["kind"] == "NBD export"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from served.drive import DRIVELAB
-from served.programs import NBDSH, ran, require
+from served.programs import NBDSH, PATIENCE_S, ran, require
 from small_disk import small_disk
 
 
@@ -24,7 +24,7 @@ def forty_megabytes(tmp_path: Path) -> Iterator[Path]:
 def drivelab(*words: object) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own, which may die."""
     command = [*DRIVELAB, *map(str, words)]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
 def fill(folder: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_flash_drive_is_served_from_a_tmpfs_that_is_smaller_than_its_map(
         )
         ran(*NBDSH, "-u", uri, "-c", code)
         run.send_signal(signal.SIGTERM)
-        _, said = run.communicate(timeout=60)
+        _, said = run.communicate(timeout=PATIENCE_S)
     # Going to rest is a checkpoint of 78 MB: that it has no room is said, and costs nothing.
     assert run.returncode == 1, said
     assert f"{path}: no space left for what the drive stores" in said
@@ -108,7 +108,7 @@ def test_a_disk_on_a_full_tmpfs_reads_what_it_never_wrote(small_disk: Path) -> N
         ran(*NBDSH, "-u", uri, "-c", code)
         assert path.stat().st_blocks == blocks
         run.send_signal(signal.SIGTERM)
-        _, said = run.communicate(timeout=30)
+        _, said = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 0, said
     checked = drivelab("check", path)
     assert checked.returncode == 0, checked.stderr

@@ -15,7 +15,7 @@ from served.drive import ServedDrive
 from served.programs import ENVIRONMENT, require, unavailable
 
 HOST, GUEST, PORT = "192.0.2.1", "192.0.2.2", 10809
-BOOT_S = 60.0
+BOOT_S = 300.0
 
 # Without wide registers (ptrace_state.py), glibc in the guest must not use them.
 NARROWED = Path(__file__).with_name("ptrace_state.py")

@@ -13,7 +13,7 @@ OPTION_GO = 7
 REPLY_ACK, REPLY_INFO = 1, 3
 REPLY_ERROR = 1 << 31
 TAKES_TRIM, MULTI_CONN = 1 << 5, 1 << 8
-WAIT_S = 60.0
+WAIT_S = 300.0
 
 
 class ClosedError(Exception):

@@ -122,8 +122,8 @@ def test_waiting_ends_with_the_task(tmp_path: Path) -> None:
         threading.Timer(0.3, task.cancel).start()
         start = time.perf_counter()
         with pytest.raises(WorkError, match="stopped"):
-            target.idle(60 * NS_PER_S)
-        assert time.perf_counter() - start < 5
+            target.idle(600 * NS_PER_S)
+        assert time.perf_counter() - start < 300
         with pytest.raises(WorkError, match="stopped"):
             target.run([Job(name="late", rw="read")], task)
 
@@ -233,13 +233,13 @@ def test_ctrl_c_ends_fio_and_leaves_nothing(tmp_path: Path) -> None:
     words += ["--size", "32m", "--buffered", "--tests", "random-write-4k-qd1-drive"]
     words += ["--states", "new", "--out", str(out)]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
-        for _ in range(300):
+        for _ in range(3000):
             if path.exists() and path.stat().st_blocks:
                 break
             time.sleep(0.1)
         assert path.stat().st_blocks, "fio never wrote"
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=300)
     assert process.returncode == cli.INTERRUPTED
     assert "interrupted" in said
     assert not path.exists()
@@ -254,9 +254,8 @@ def export(tmp_path: Path) -> Iterator[str]:
     socket = tmp_path / "socket"
     server = subprocess.Popen(["nbdkit", "-f", "-U", str(socket), "memory", "32M"])
     try:
-        for _ in range(100):
-            if socket.exists():
-                break
+        while not socket.exists():
+            assert server.poll() is None, "nbdkit has ended"
             time.sleep(0.05)
         yield f"nbd+unix:///?socket={socket}"
     finally:

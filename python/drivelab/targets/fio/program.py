@@ -24,6 +24,8 @@ VERSION_MIN = (3, 31)
 INSTALL = "install it (Debian, Ubuntu: `apt-get install fio`; Fedora: `dnf install fio`)"
 _VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 _POLL_S = 0.1
+_ASKING_S = 60.0
+"""How long fio may take to say its version: the machine may do other things."""
 _GRACE_S = 3.0
 """How long fio may take to end after it was asked to, before it is killed."""
 
@@ -81,7 +83,7 @@ def find() -> FioProgram:
         raise WorkError(f"targets fio:... need the program fio, which is not found: {INSTALL}")
     try:
         said = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=10, check=False
+            [path, "--version"], capture_output=True, text=True, timeout=_ASKING_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise WorkError(f"{path} doesn't say its version ({error}); {INSTALL}") from None
