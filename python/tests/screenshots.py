@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "web"
 KEY = "drivelab"
 WIDTH, HEIGHT = 1280, 860
+WAIT_MS = 600_000
+"""Of a machine that does other things; a whole drive is prepared and works for a while."""
 DRIVES = (*laboratory.DRIVES, "crucial-m4-256gb")
 
 
@@ -51,10 +53,10 @@ def _down_to(selector: str) -> Callable[[Page], None]:
 
 def _at_work(page: Page) -> None:
     """A drive that has been writing for more than half an hour of its own time."""
-    page.locator(".now b").wait_for(timeout=600_000)
+    page.locator(".now b").wait_for()
     page.get_by_label("Speed").fill("61")
     worked = page.locator(".now b", has_text=re.compile(r"([4-9]\d|1\d\d) min|h"))
-    worked.wait_for(timeout=600_000)
+    worked.wait_for()
 
 
 WATCHED = "/watch?model=intel-x25-m-g1-80gb&state=filled&workload=hot-and-cold"
@@ -92,6 +94,7 @@ def served() -> Iterator[Server]:
 
 def opened(page: Page, server: Server, screen: Screen) -> list[str]:
     """Opens a view as its picture has it; returns its words and numbers."""
+    page.set_default_timeout(WAIT_MS)
     page.emulate_media(color_scheme=screen.theme, reduced_motion="reduce")  # type: ignore[arg-type]
     page.goto(server.at(screen.path))
     page.locator(screen.words).first.wait_for()
