@@ -96,6 +96,10 @@ queries: setup ## the answers in docs/queries.md, from a small laboratory's data
 modern: setup ## the tables in docs/modern-drives.md, measured on small versions
 	@PYTHONPATH=python/tests $(BIN)/python -m modern
 
+.PHONY: ssd-iq
+ssd-iq: setup ## the tables and the picture of docs/against-ssd-iq.md (a quarter of an hour)
+	@PYTHONPATH=python/tests $(BIN)/python -m ssd_iq
+
 ##@ Check
 
 .PHONY: system

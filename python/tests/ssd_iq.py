@@ -1,0 +1,266 @@
+"""docs/against-ssd-iq.md: skewed writes, cold data and the first half hour after a fill, modelled
+beside what SSD-iq measured [SSDIQ].
+
+`make ssd-iq` measures and writes the tables into the page and their picture beside it: one die of
+each drive with a quarter of its blocks, rates times as many dies, times four times as long. Nothing
+here was fitted to any of these figures.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import drivelab as dl
+from drivelab.charts import Chart, Line, Scale, Text, diagonal, steady_colours
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCUMENT = DOCS / "against-ssd-iq.md"
+PICTURE = DOCS / "ssd-iq" / "ratios.png"
+SECTION = "<!-- {name}: measured by `make ssd-iq` -->\n"
+SCALE = 4
+"""Each die has so many times fewer blocks: ratios of rates hardly change by it."""
+DEPTH = 512
+"""Commands inside of a whole drive."""
+WINDOW = (0.60, 0.99)
+"""What of a run the mean is taken of."""
+MINUTE_S = 60 // SCALE
+FULL_SPEED = 0.9
+"""What is left of a fill's rate where the spare area is used up."""
+TRANSIENT = 40
+"""Minutes that are looked at for the trough and what follows it."""
+GIB_PER_MIB = 2**-10
+TOLERANCE = 0.1
+
+
+@dataclass(frozen=True)
+class Writes:
+    """A workload: a column of the tables, and how its offsets are drawn."""
+
+    name: str
+    distribution: str
+    capacities: float
+    """User capacities that are written."""
+
+
+UNIFORM = Writes("uniform", "random", 5)
+ZIPF = [Writes(f"zipf {z}", f"zipf_true:{z}", 5) for z in (0.2, 0.4, 0.6, 0.8, 1.0)]
+COLD = [
+    Writes(f"{c} % cold", f"zoned_scattered:0/{c}:100/{100 - c}", 7) for c in (20, 40, 60, 80, 90)
+]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What SSD-iq measured of a drive, in MiB/s; None: not published, or kept back."""
+
+    model: str
+    uniform: float
+    zipf: Sequence[float | None]
+    cold: Sequence[float | None]
+    full_gib: float | None
+    trough: float | None
+    overshoot: float | None
+
+
+DRIVES = (
+    Measured(
+        "micron-7450-max-800gb", 622.7,
+        (618.1, 601.9, 575.5, 558.2, None), (585.6, 586.0, None, 1063.6, 1346.7),
+        337.0, 441.5, 682.8,
+    ),
+    Measured(
+        "micron-7450-pro-960gb", 368.2,
+        (365.6, 356.7, 342.9, None, 394.1), (355.9, 332.5, 320.5, 313.6, 1003.7),
+        190.0, 221.7, None,
+    ),
+    Measured(
+        "skhynix-pe8110-960gb", 326.4,
+        (327.9, 323.5, None, 307.2, 447.9), (319.6, 306.0, 298.2, 313.2, None),
+        117.0, None, 388.8,
+    ),
+    Measured(
+        "samsung-pm9a3-960gb", 279.0,
+        (279.0, 279.0, 278.0, 258.6, None), (None, 273.5, 183.1, 260.7, 576.8),
+        None, 148.2, 363.1,
+    ),
+    Measured(
+        "solidigm-p5520-1920gb", 507.3,
+        (None, 447.3, 431.8, 441.1, 555.5), (506.2, 544.8, 634.0, None, 655.8),
+        377.0, 323.6, 594.1,
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """Random writes of a filled drive."""
+
+    mib_per_s: float
+    """Mean of the window."""
+    full_gib: float | None
+    """Written at the full rate, before cleaning holds writes up; None: it never does by much."""
+    trough: float
+    """The slowest minute after that, MiB/s."""
+    overshoot: float
+    """The fastest minute after that one."""
+
+
+def modelled(model: str, writes: Writes) -> Modelled:
+    """A small version of one die, filled in sequence and then written at random."""
+    whole = dl.Drive(model)
+    channels = whole.model.value("flash.channel_count")
+    dies = channels * whole.model.value("flash.dies_per_channel")
+    one = {
+        "flash.channel_count": 1,
+        "flash.dies_per_channel": 1,
+        "user_capacity_bytes": whole.capacity_bytes // dies // 2**15 * 2**15,
+    }
+    drive = dl.Drive(model, one, scale=f"1/{SCALE}")
+    size = drive.capacity_bytes // 2**20 * 2**20
+    fill = drive.run(dl.Job(rw="write", bs="512k", size=size), keep=True, progress=False)
+    job = dl.Job(
+        rw="randwrite", bs="4k", iodepth=DEPTH // dies, norandommap=True,
+        random_distribution=writes.distribution,
+        size=size, io_size=int(writes.capacities * size) // 4096 * 4096,
+    )  # fmt: skip
+    seconds = fill.drive.run(job, progress=False).series["mib_per_s"].to_list()
+    rates = [dies * rate for rate in seconds]
+    first, last = (int(share * len(rates)) for share in WINDOW)
+    slow = next((i for i, rate in enumerate(rates) if rate < FULL_SPEED * rates[1]), None)
+    starts = range(0, min(len(rates), TRANSIENT * MINUTE_S) - MINUTE_S, MINUTE_S)
+    minutes = [statistics.mean(rates[start : start + MINUTE_S]) for start in starts]
+    trough = min(minutes)
+    return Modelled(
+        mib_per_s=statistics.mean(rates[first:last]),
+        full_gib=None if slow is None else SCALE * sum(rates[:slow]) * GIB_PER_MIB,
+        trough=trough,
+        overshoot=max(minutes[minutes.index(trough) :]),
+    )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A figure beside what the model gives."""
+
+    name: str
+    measured: float
+    modelled: float
+
+    @property
+    def off(self) -> float:
+        return self.modelled / self.measured - 1
+
+
+def ratios(drive: Measured, found: dict[str, Modelled]) -> list[Pair | None]:
+    """Rates of zipfs and of cold data to that of uniform writes; None where nothing is known."""
+    known = zip([*ZIPF, *COLD], [*drive.zipf, *drive.cold], strict=True)
+    base = found[UNIFORM.name].mib_per_s
+    return [
+        None
+        if rate is None
+        else Pair(writes.name, rate / drive.uniform, found[writes.name].mib_per_s / base)
+        for writes, rate in known
+    ]
+
+
+def transients(drive: Measured, found: dict[str, Modelled]) -> list[Pair | None]:
+    """What was written at full speed (GiB), the trough and the overshoot (MiB/s)."""
+    now = found[UNIFORM.name]
+    return [
+        None if then is None or value is None else Pair(name, then, value)
+        for name, then, value in (
+            ("written at full speed, GiB", drive.full_gib, now.full_gib),
+            ("trough, MiB/s", drive.trough, now.trough),
+            ("overshoot, MiB/s", drive.overshoot, now.overshoot),
+        )
+    ]
+
+
+def _cell(pair: Pair | None, digits: int) -> str:
+    if pair is None:
+        return ""
+    off = f"{100 * pair.off:+.0f}".replace("-0", "0").replace("+0", "0")
+    return f"{pair.measured:.{digits}f} / {pair.modelled:.{digits}f} ({off} %)"
+
+
+def table(names: Sequence[str], rows: dict[str, Sequence[Pair | None]], digits: int) -> str:
+    """A row for each drive: measured / modelled (deviation), and the median and worst of all."""
+    lines = [["drive", *names], ["---", *["---:"] * len(names)]]
+    lines += [[f"`{model}`", *(_cell(pair, digits) for pair in row)] for model, row in rows.items()]
+    known = sorted(
+        (pair for row in rows.values() for pair in row if pair), key=lambda p: abs(p.off)
+    )
+    middle = statistics.median(abs(pair.off) for pair in known)
+    within = sum(abs(pair.off) <= TOLERANCE for pair in known)
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return (
+        f"{text}\n\nOf {len(known)} figures the median is off by {100 * middle:.1f} %, "
+        f"the worst by {100 * known[-1].off:+.0f} %; {within} are within {100 * TOLERANCE:.0f} %."
+    )
+
+
+def picture(rows: dict[str, Sequence[Pair | None]]) -> Chart:
+    """Every ratio, modelled on measured."""
+    parts = []
+    colours = steady_colours(list(rows))
+    for colour, (model, row) in zip(colours, rows.items(), strict=True):
+        known = [pair for pair in row if pair]
+        words = [f"{model}, {pair.name}" for pair in known]
+        x, y = [pair.measured for pair in known], [pair.modelled for pair in known]
+        parts.append(Line(model, colour, x, y, words=words))
+    return diagonal(
+        Text("Rates of skewed writes and beside cold data, as ratios to uniform writes",
+             "both axes logarithmic; the band is ±10 %"),
+        parts, Scale("Measured", kind="log"), Scale("Modelled", kind="log"), (0.5, 3.2),
+        tolerance_ratio=TOLERANCE, height_px=420,
+    )  # fmt: skip
+
+
+def measure(drive: Measured) -> dict[str, Modelled]:
+    """All workloads of a drive for which there is a figure."""
+    known = zip([*ZIPF, *COLD], [*drive.zipf, *drive.cold], strict=True)
+    wanted = [UNIFORM, *(writes for writes, rate in known if rate is not None)]
+    found = {}
+    for writes in wanted:
+        found[writes.name] = modelled(drive.model, writes)
+        print(drive.model, writes.name, found[writes.name], file=sys.stderr, flush=True)
+    return found
+
+
+def main() -> int:
+    """Writes the tables into the page, and the picture."""
+    with ProcessPoolExecutor() as pool:
+        found = dict(zip((d.model for d in DRIVES), pool.map(measure, DRIVES), strict=True))
+    of_ratios = {drive.model: ratios(drive, found[drive.model]) for drive in DRIVES}
+    half = len(ZIPF)
+    tables = {
+        "zipf": table([w.name for w in ZIPF], {m: row[:half] for m, row in of_ratios.items()}, 2),
+        "cold": table([w.name for w in COLD], {m: row[half:] for m, row in of_ratios.items()}, 2),
+        "transients": table(
+            ["written at full speed, GiB", "trough, MiB/s", "overshoot, MiB/s"],
+            {drive.model: transients(drive, found[drive.model]) for drive in DRIVES},
+            0,
+        ),
+    }
+    text = DOCUMENT.read_text("utf-8")
+    for name, written in tables.items():
+        head = SECTION.format(name=name)
+        section = re.compile(re.escape(head) + r".*?(?=<!-- end -->)", re.S)
+        if not section.search(text):
+            print(f"{DOCUMENT.name} has no section {name}", file=sys.stderr)
+            return 1
+        text = section.sub(lambda _, now=f"{head}{written}\n": now, text)
+    DOCUMENT.write_text(text, "utf-8")
+    PICTURE.parent.mkdir(exist_ok=True)
+    picture(of_ratios).save(PICTURE)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""docs/against-ssd-iq.md is what its command writes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import ssd_iq
+
+
+def test_the_page_has_every_table_and_drive() -> None:
+    text = ssd_iq.DOCUMENT.read_text("utf-8")
+    for name in ("zipf", "cold", "transients"):
+        head = ssd_iq.SECTION.format(name=name)
+        assert head + "| drive |" in text
+        table = text.partition(head)[2].partition("<!-- end -->")[0]
+        assert [f"`{drive.model}`" for drive in ssd_iq.DRIVES] == re.findall(r"`[^`]+`", table)
+    assert ssd_iq.PICTURE.stat().st_size > 10_000
+
+
+def test_a_drive_filled_in_sequence_writes_its_spare_area_at_full_speed() -> None:
+    """And then falls to what blocks that are all alike leave: 1 - e^(-F / U) of the media rate."""
+    found = ssd_iq.modelled("micron-7450-max-800gb", ssd_iq.Writes("short", "random", 1.5))
+    raw_gib, user_gib = 1073.0, 745.2
+    assert found.full_gib == pytest.approx(raw_gib - user_gib, rel=0.05)
+    assert found.trough < found.mib_per_s < found.overshoot
