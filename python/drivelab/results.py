@@ -153,6 +153,7 @@ def _stream(procedure: Stream, measured: Measured) -> dict[str, Any]:
         "tails": tails_record(direction.get("tails")),
         **spending.record(),
         "series": series_record(direction, report.get("drive_series")),
+        "latency_field": field_record(direction),
     }
 
 
@@ -261,6 +262,18 @@ def series_record(direction: Mapping[str, Any], drive: Mapping[str, Any] | None)
         "cleaning_share": column(
             own.get("cleaning_ns") if die_ns else None, lambda ns: ns / die_ns
         ),
+    }
+
+
+def field_record(direction: Mapping[str, Any]) -> dict[str, Any] | None:
+    """How long the requests of a stream took over time; None if nobody counted them."""
+    found = direction["series"].get("latencies")
+    if found is None:
+        return None
+    return {
+        "interval_s": found["interval_ns"] / NS_PER_S,
+        "edges_us": [us(edge) for edge in found["edges_ns"]],
+        "requests": found["counts"],
     }
 
 

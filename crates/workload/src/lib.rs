@@ -14,6 +14,7 @@ pub mod distribution;
 pub mod drive_series;
 pub mod error;
 pub mod generator;
+pub mod heat;
 pub mod job;
 pub mod latency_parts;
 pub mod log;

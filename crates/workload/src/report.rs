@@ -180,6 +180,19 @@ pub struct SeriesReport {
     /// What 99 % of the latencies don't exceed, at most 1/32 too high; null where nothing was done. Of buckets that were
     /// merged: the largest of theirs.
     pub latency_p99_ns: Vec<Option<Nanos>>,
+    /// How long requests took over time; null if there was none.
+    pub latencies: Option<LatenciesReport>,
+}
+
+/// Requests by time and latency: 64 columns at most, and a row for each half octave of latency.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatenciesReport {
+    /// Width of a column.
+    pub interval_ns: Nanos,
+    /// Least latency of each row, ascending, and one past the greatest of the last.
+    pub edges_ns: Vec<Nanos>,
+    /// Requests of each row, column by column.
+    pub counts: Vec<Vec<u32>>,
 }
 
 impl JobReport {
@@ -293,6 +306,11 @@ impl SeriesReport {
             latency_p99_ns: buckets()
                 .map(|bucket| (bucket.ios > 0).then_some(bucket.latency_p99_ns))
                 .collect(),
+            latencies: series.field(index).map(|field| LatenciesReport {
+                interval_ns: series.interval_ns().saturating_mul(field.buckets_per_column),
+                edges_ns: field.edges_ns,
+                counts: field.counts,
+            }),
         }
     }
 }

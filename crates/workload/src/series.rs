@@ -3,6 +3,7 @@
 use drivelab_sim::Nanos;
 
 use crate::bins;
+use crate::heat::{Field, Heat};
 
 /// Most buckets kept; beyond, neighbours are merged and the width doubles. 32 MiB per job at most.
 const BUCKETS_MAX: u64 = 1 << 18;
@@ -65,13 +66,22 @@ pub struct Series {
     buckets: Vec<[Bucket; 4]>,
     /// Of the last bucket.
     latencies: [Latencies; 4],
+    /// Of those before it.
+    heat: [Heat; 4],
 }
 
 impl Series {
     /// Empty buckets.
     #[must_use]
     pub fn new(start_ns: Nanos, interval_ns: Nanos) -> Self {
-        Self { start_ns, interval_ns, end_ns: start_ns, buckets: Vec::new(), latencies: Default::default() }
+        Self {
+            start_ns,
+            interval_ns,
+            end_ns: start_ns,
+            buckets: Vec::new(),
+            latencies: Default::default(),
+            heat: Default::default(),
+        }
     }
 
     /// Bucket width: what was asked for, or that times a power of two.
@@ -94,6 +104,16 @@ impl Series {
             Self::close(last, &self.latencies);
         }
         buckets
+    }
+
+    /// How long requests of a kind took over time; `None` if there was none.
+    #[must_use]
+    pub fn field(&self, kind: usize) -> Option<Field> {
+        let mut heat = self.heat[kind].clone();
+        if self.buckets.last().is_some_and(|bucket| bucket[kind].ios > 0) {
+            heat.add(self.buckets.len() - 1, &self.latencies[kind].0);
+        }
+        heat.field()
     }
 
     fn close(bucket: &mut [Bucket; 4], latencies: &[Latencies; 4]) {
@@ -122,10 +142,13 @@ impl Series {
 
     #[cold]
     fn extend_to(&mut self, time_ns: Nanos) {
+        let number = self.buckets.len().saturating_sub(1);
         if let Some(last) = self.buckets.last_mut() {
             Self::close(last, &self.latencies);
-            for (bucket, latencies) in last.iter().zip(&mut self.latencies) {
+            let kinds = last.iter().zip(&mut self.latencies).zip(&mut self.heat);
+            for ((bucket, latencies), heat) in kinds {
                 if bucket.ios > 0 {
+                    heat.add(number, &latencies.0);
                     latencies.0.fill(0);
                 }
             }
@@ -140,6 +163,7 @@ impl Series {
     }
 
     fn halve(&mut self) {
+        self.heat.iter_mut().for_each(Heat::merge_buckets);
         self.interval_ns = self.interval_ns.saturating_mul(2);
         let count = self.buckets.len().div_ceil(2);
         for index in 0..count {

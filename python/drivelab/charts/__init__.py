@@ -7,7 +7,7 @@ A chart is data: a Vega-Lite specification and its rows. A page draws it with th
 from __future__ import annotations
 
 from drivelab.charts.chart import Chart
-from drivelab.charts.density import density
+from drivelab.charts.density import counted, density
 from drivelab.charts.drawing import (
     Cells,
     Line,
@@ -35,6 +35,7 @@ __all__ = [
     "Scale",
     "Text",
     "bars",
+    "counted",
     "density",
     "diagonal",
     "effect",

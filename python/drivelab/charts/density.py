@@ -28,6 +28,15 @@ def density(text: Text, times_s: ArrayLike, latencies_us: ArrayLike) -> Chart:
     time_edges = np.linspace(min(0.0, times.min()), times.max() or 1.0, TIMES + 1)
     latency_edges = _edges(latencies)
     counts, _, _ = np.histogram2d(times, latencies, (time_edges, latency_edges))
+    return counted(text, time_edges, latency_edges, counts)
+
+
+def counted(text: Text, times_s: ArrayLike, latencies_us: ArrayLike, requests: ArrayLike) -> Chart:
+    """The same of requests that were counted: edges of stretches of time and of latencies, each one
+    more than there are stretches, and requests of shape (stretches of time, of latencies)."""
+    time_edges, latency_edges = np.asarray(times_s, float), np.asarray(latencies_us, float)
+    latency_edges = np.maximum(latency_edges, SHORTEST_US)
+    counts = np.asarray(requests)
     across, up = np.nonzero(counts)
     columns: dict[str, Sequence[float]] = {
         "x": _told(time_edges[across]), "x2": _told(time_edges[across + 1]),
@@ -47,7 +56,7 @@ def density(text: Text, times_s: ArrayLike, latencies_us: ArrayLike) -> Chart:
     }  # fmt: skip
     spec = {"mark": {"type": "rect", "clip": True}, "encoding": encoding}
     meta = {"kind": "density", "x": x.meta, "y": y.meta}
-    words = text.description or f"{text.title}, of {len(times)} requests"
+    words = text.description or f"{text.title}, of {int(counts.sum())} requests"
     return Chart(text.id, text.title, text.subtitle, words, HEIGHT_PX, spec, columns, (), meta)
 
 

@@ -141,7 +141,7 @@ def diagonal(
     fills = ["transparent" if part.name in hollows else part.token for part in parts]
     scale = {"domain": [part.name for part in parts], "range": fills}
     points = {"x": across, "y": height, **_colour(parts)}
-    points["fill"] = {"field": "s", "type": "nominal", "legend": None, "scale": scale}
+    points["fill"] = {**points["color"], "scale": scale}
     under = {"data": {"values": edges}}
     layers = [
         {**under, "mark": {"type": "area", "color": "$band", "clip": True}, "encoding": band},

@@ -41,6 +41,7 @@ SECTIONS: Sequence[tuple[str, type[BaseModel]]] = (
     ("`tests[]` of kind `compound`", test.Compound),
     ("`latency_us`", latency.Latency),
     ("`latency_us.histogram`", latency.Histogram),
+    ("`latency_field`", latency.LatencyField),
     ("`split_mean_us`", latency.Split),
     ("`tails[]`", latency.Tail),
     ("`series`", series.Series),

@@ -29,6 +29,26 @@ class Histogram(Record):
         return self
 
 
+class LatencyField(Record):
+    """How long requests took over time: counts in at most 64 stretches of time, by half octaves of
+    latency."""
+
+    interval_s: Amount
+    """Length of a stretch; the last may have been cut short"""
+    edges_us: list[Amount]
+    """Least latency of each row, ascending, and one past the greatest of the last"""
+    requests: list[list[Count]]
+    """Requests of each row, stretch by stretch"""
+
+    @model_validator(mode="after")
+    def _has_every_row(self) -> Self:
+        if len(self.edges_us) < 2:
+            raise ValueError("edges_us needs two edges or more")
+        if any(len(column) != len(self.edges_us) - 1 for column in self.requests):
+            raise ValueError("requests must be one fewer than edges_us in every stretch")
+        return self
+
+
 class Latency(Record):
     """Latencies in us: completion less submission (less arrival, if the test has arrivals)."""
 

@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from drivelab.records import ROUNDS_TABLE
 from drivelab.records.findings import Chart, Estimate, Pass, Table, Value
-from drivelab.records.latency import Latency, Split, Tail
+from drivelab.records.latency import Latency, LatencyField, Split, Tail
 from drivelab.records.record import Amount, Count, Origin, Record, Share, misfit
 from drivelab.records.series import Series
 from drivelab.records.smart import Readings
@@ -128,6 +128,8 @@ class Stream(AnyTest):
     Null where nobody measured it"""
     series: Series
     """Over time"""
+    latency_field: LatencyField | None = None
+    """All latencies over time; null if there was no request, or nobody kept them"""
     pass_: Annotated[Pass | None, Field(alias="pass")] = None
     """Only of a pass over the whole drive"""
 

@@ -13,6 +13,7 @@ from drivelab.report import (
     charts,
     compound,
     drawn,
+    fields,
     findings,
     index,
     page,
@@ -47,6 +48,7 @@ class ModelSection:
     time_charts: list[Chart]
     amplification_charts: list[Chart]
     slow_charts: list[Chart]
+    latency_fields: list[Chart]
     position_charts: list[Chart]
     latency_charts: list[Chart]
     tail_charts: list[Chart]
@@ -58,6 +60,7 @@ class ModelSection:
         yield from self.time_charts
         yield from self.amplification_charts
         yield from self.slow_charts
+        yield from self.latency_fields
         yield from self.position_charts
         yield from self.latency_charts
         yield from self.tail_charts
@@ -72,6 +75,7 @@ class ModelSection:
             "over time": self.time_charts,
             "write amplification": self.amplification_charts,
             "latency over time": self.slow_charts,
+            "every latency over time": self.latency_fields,
             "by position": self.position_charts,
             "latency": self.latency_charts,
             "tails": self.tail_charts,
@@ -111,6 +115,7 @@ def _section(review: Review, model: Model, place: int) -> ModelSection:
             review, model.name, charts.AMPLIFICATION, f"amplified-{place}"
         ),
         slow_charts=charts.courses(review, model.name, charts.SLOW, f"slow-{place}"),
+        latency_fields=fields.fields(review, model.name, f"field-{place}"),
         tail_charts=tails.tails(review, model.name, f"tails-{place}"),
         latency_charts=charts.latency_percentiles(review, model.name, f"latency-{place}"),
         groups=compound.groups(review, model.name, f"test-{place}"),

@@ -74,6 +74,15 @@ class Tail:
 
 
 @dataclass(frozen=True)
+class LatencyField:
+    """Requests by time and latency: `requests[stretch][row]`, rows between `edges_us`."""
+
+    interval_s: float
+    edges_us: tuple[float, ...]
+    requests: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
 class Measurement:
     """One test of one model in one state. Latencies in us, throughput in MiB/s."""
 
@@ -106,6 +115,7 @@ class Measurement:
     series: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     """What else was measured in every interval, by its name in results.json."""
     tails: tuple[Tail, ...] = ()
+    latency_field: LatencyField | None = None
     data: str = ""
     zone_bytes: float | None = None
     zones_mb_per_s: tuple[float | None, ...] = ()

@@ -13,6 +13,7 @@ from drivelab.report.measurements import (
     PERCENTILE_KEYS,
     SPLIT_PARTS,
     Figure,
+    LatencyField,
     Measurement,
     Model,
     Parameter,
@@ -104,6 +105,19 @@ def _numbers(raw: dict[str, Any], keys: tuple[str, ...]) -> dict[str, float]:
     return {key: value for key, value in found if value is not None}
 
 
+def _latency_field(raw: dict[str, Any]) -> LatencyField | None:
+    found = as_dict(raw.get("latency_field"))
+    edges, stretches = found.get("edges_us"), found.get("requests")
+    if not isinstance(edges, list) or not isinstance(stretches, list):
+        return None
+    requests = tuple(tuple(number(count) or 0.0 for count in column) for column in stretches)
+    return LatencyField(
+        interval_s=number(found.get("interval_s")) or 1.0,
+        edges_us=tuple(number(edge) or 0.0 for edge in edges),
+        requests=requests,
+    )
+
+
 def _measurement(
     raw: dict[str, Any], real: frozenset[str], known: Mapping[str, StateTraits]
 ) -> Measurement:
@@ -134,6 +148,7 @@ def _measurement(
             if isinstance(values, list)
         },
         tails=tuple(_tails(raw)),
+        latency_field=_latency_field(raw),
         data=text(raw.get("data")),
         zone_bytes=number(whole.get("zone_bytes")),
         zones_mb_per_s=tuple(map(number, zones)) if isinstance(zones, list) else (),

@@ -59,6 +59,18 @@ def test_a_histogram_holds_every_request(written: Record) -> None:
     assert within_p99 >= 0.99 * stream["ios"]
 
 
+def test_a_latency_field_holds_every_request_between_its_edges(written: Record) -> None:
+    stream = next(t for t in written["tests"] if t["id"] == "random-write-4k-qd3-sector")
+    field, latency_us = stream["latency_field"], stream["latency_us"]
+    assert sum(map(sum, field["requests"])) == stream["ios"]
+    assert field["edges_us"][0] <= latency_us["min"] < field["edges_us"][1]
+    assert field["edges_us"][-2] <= latency_us["max"] < field["edges_us"][-1]
+    assert field["edges_us"] == sorted(set(field["edges_us"]))
+    stretches = len(field["requests"])
+    assert (stretches - 1) * field["interval_s"] <= stream["duration_s"]
+    assert stream["duration_s"] <= stretches * field["interval_s"]
+
+
 def same(new: Any, old: Any, place: str = "") -> list[str]:
     """Where a newer form says something else than what the old one knew."""
     if isinstance(old, dict):

@@ -26,6 +26,9 @@ def measured_more() -> dict[str, Any]:
         split = {"queueing": 1.0, "link": 0.0, "firmware": 0.0, "flash": 2.0, "cleaning": 1.0}
         tail = {"share_of_requests": 0.001, "count": 9, "latency_min_us": 900.0}
         test["tails"] = [tail | {"split_mean_us": split}]
+        columns = [[0, 2, 0, index % 2] for index in range(12)]
+        edges_us = [50.0, 100.0, 200.0, 400.0, 800.0]
+        test["latency_field"] = {"interval_s": 0.5, "edges_us": edges_us, "requests": columns}
     return data
 
 
@@ -58,6 +61,22 @@ def test_what_was_measured_in_every_interval_is_drawn_over_time() -> None:
     slow = [chart for name, chart in plots.items() if name.startswith("slow-")]
     assert drawn.line(slow[0], "new")[2] == (2.5, 202.0)
     assert not [name for name in every_plot(results()) if name.startswith(("amplified", "slow"))]
+
+
+def test_latencies_over_time_are_drawn_of_the_state_where_they_spread_most() -> None:
+    data = measured_more()
+    fields = {name: chart for name, chart in every_plot(data).items() if name.startswith("field-")}
+    tests = [test for test in data["tests"] if test["id"] == "random-write-4k-qd3-aligned"]
+    [chart] = [c for c in fields.values() if c.title.startswith(f"{tests[0]['title']}, ")]
+    spread = {t["state"]: t["latency_us"]["max"] / t["latency_us"]["p50"] for t in tests}
+    assert chart.title.endswith(max(spread, key=lambda state: spread[state]))
+    cells = {(row["x"], row["y"]): row["v"] for row in chart.rows()}
+    assert cells == {
+        **{(index / 2, 100.0): 2 for index in range(12)},
+        **{(index / 2, 400.0): 1 for index in range(1, 12, 2)},
+    }
+    assert not any("sequential" in chart.title for chart in fields.values())
+    assert not [name for name in every_plot(results()) if name.startswith("field")]
 
 
 def test_tails_say_what_the_slowest_waited_for() -> None:
