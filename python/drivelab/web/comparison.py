@@ -5,6 +5,7 @@ Everything that is shown is computed by the code of `drivelab compare`; here it 
 
 from __future__ import annotations
 
+import importlib
 import shlex
 import threading
 from collections import OrderedDict
@@ -113,8 +114,9 @@ def routes() -> list[BaseRoute]:
 
 
 def warm() -> None:
-    """Does at start what the first page would wait for."""
+    """Does at start what the first page and the first comparison would wait for."""
     _shipped()
+    importlib.import_module("drivelab.records.review")
 
 
 def drives(request: Request) -> Response:
