@@ -12,7 +12,10 @@ from typing import Any
 from drivelab.errors import RequestError, nearest
 from drivelab.lessons.lesson import Lesson
 
-NAMES = ("five-pages", "spare-area", "trim", "write-amplification", "superblock-merge")
+NAMES = (
+    *("five-pages", "spare-area", "trim", "write-amplification"),
+    *("superblock-merge", "log-blocks"),
+)
 """In the order in which they are learnt."""
 
 
