@@ -36,6 +36,19 @@ impl ValidBits {
         drivelab_sim::prefetch(&self.words, (ppn.0 / 64) as usize);
     }
 
+    /// How many places in `from..end` are valid.
+    pub(crate) fn count(&self, from: Ppn, end: Ppn) -> u32 {
+        let (mut place, mut count) = (from.0, 0);
+        while place < end.0 {
+            let next = (place / 64 + 1) * 64;
+            let beyond = next.saturating_sub(end.0);
+            let word = self.words[(place / 64) as usize] << beyond >> beyond >> (place % 64);
+            count += word.count_ones();
+            place = next;
+        }
+        count
+    }
+
     /// The first valid place in `from..end`.
     #[inline]
     pub(crate) fn next(&self, from: Ppn, end: Ppn) -> Option<Ppn> {

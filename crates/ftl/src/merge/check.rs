@@ -61,6 +61,9 @@ impl MergeCore {
         if logged_of_block.iter().zip(&owner).any(|(&count, &owner)| count > 0 && owner != "log") {
             return Err("a unit is logged in a block that is no log block".to_owned());
         }
+        if let Some(block) = self.wrong_use() {
+            return Err(format!("block {}: wrong count of valid units", block.0));
+        }
         let counters = &self.counters;
         if counters.programs() != self.flash.program_count() || counters.erases() != self.flash.erase_total()
         {
