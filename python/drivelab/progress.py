@@ -133,8 +133,8 @@ class NotebookLine:
         self._write(text)
 
     def end(self, seconds: float) -> None:
-        """Says how long it took, if there was a line."""
-        if self._handle is not None:
+        """Says how long it took, unless that was a moment: who waited is told, whoever else ran."""
+        if self._handle is not None or seconds >= NOTEBOOK_FIRST_S:
             self._write(f"took {time_text(seconds)}")
 
     def _write(self, text: str) -> None:
