@@ -30,6 +30,7 @@ PERCENTILES = (
 """fio's default list."""
 
 Rw = Literal["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrim"]
+QueueClass = Literal["urgent", "high", "medium", "low"]
 Bytes = Annotated[int, Field(ge=0)]
 Nanoseconds = Annotated[int, Field(ge=0)]
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -212,6 +213,9 @@ class Job(Part):
     flush_every_writes: Annotated[int, Field(ge=0)] = 0
     fua: bool = False
     write_hint: Annotated[int, Field(ge=0, le=255)] = 0
+    queue: Annotated[int, Field(ge=0, lt=2**16)] | None = None
+    """Submission queue of a drive with several; None is one of its own, in the order of the jobs."""
+    queue_class: QueueClass = "medium"
     data: DataPattern = RANDOM_BYTES
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     series_interval_ns: Annotated[int, Field(gt=0)] = NS_PER_S

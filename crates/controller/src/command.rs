@@ -3,7 +3,7 @@
 
 use drivelab_ftl::Content;
 use drivelab_sim::Nanos;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Bytes of a logical sector: the unit in which hosts address a drive.
 pub const SECTOR_BYTES: u64 = drivelab_nand::SECTOR_BYTES as u64;
@@ -43,13 +43,44 @@ pub struct Command {
     /// The write stream that the host would like a write to go to; 0: it doesn't say. Only drives that place by hints look
     /// at it.
     pub hint: u8,
+    /// The submission queue that it comes by. Only drives with several look at it; one beyond the last is one of those
+    /// that there are, in turn.
+    pub queue: u16,
+}
+
+/// The priority that a host gives a submission queue when it makes it. Only weighted round robin looks at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QueueClass {
+    /// Before all others, however many they are.
+    Urgent,
+    /// The first weight.
+    High,
+    /// The second weight.
+    #[default]
+    Medium,
+    /// The third weight.
+    Low,
+}
+
+impl QueueClass {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Urgent => "urgent",
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
 }
 
 impl Command {
     /// A command without FUA or stamp, of random content.
     #[must_use]
     pub fn new(tag: u32, op: Op, lba: u64, sector_count: u32) -> Self {
-        Self { tag, op, fua: false, lba, sector_count, stamp: 0, content: Content::RANDOM, hint: 0 }
+        Self { tag, op, fua: false, lba, sector_count, stamp: 0, content: Content::RANDOM, hint: 0, queue: 0 }
     }
 
     /// Bytes that the command moves over the host link.
@@ -204,6 +235,21 @@ pub trait Device {
 
     /// Commands that may be outstanding at once.
     fn queue_depth(&self) -> u32;
+
+    /// Submission queues that the host has, each with an order of its own.
+    fn queue_count(&self) -> u32 {
+        1
+    }
+
+    /// The host makes its submission queues anew, with these classes, while no command is outstanding.
+    fn set_queue_classes(&mut self, classes: &[QueueClass]) {
+        let _ = classes;
+    }
+
+    /// Most sectors that one command may read or write; the host splits what is larger.
+    fn max_transfer_sectors(&self) -> u32 {
+        u32::MAX
+    }
 
     /// Time that the drive has reached.
     fn now_ns(&self) -> Nanos;

@@ -5,6 +5,7 @@ use drivelab_sim::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Op;
+use crate::host::submission::SubmissionConfig;
 
 /// The host link: first come first served, each way by itself or both together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,11 +41,16 @@ pub struct GovernorConfig {
     pub commands_per_s: u32,
     /// Commands of credit.
     pub burst_commands: u32,
+    /// While writes wait for the buffer, what becomes free in it goes back to them evenly, with this time constant; 0: at
+    /// once.
+    pub credit_ns: Nanos,
 }
 
-/// Firmware work: one processor, commands in order, the work on single pages between them as it comes.
+/// Firmware work: processors that take commands on in order, the work on single pages between them as it comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirmwareConfig {
+    /// Processors, all alike: each takes on the next command when it is free.
+    pub cores: u32,
     /// A read.
     pub read_ns: Nanos,
     /// A write.
@@ -191,6 +197,8 @@ pub struct SuspensionConfig {
     pub resume_ns: Nanos,
     /// An operation runs for so long at least before it stops again.
     pub slice_ns: Nanos,
+    /// An operation that ends within so long is not stopped any more: reads wait for its end.
+    pub finish_ns: Nanos,
     /// Times that an operation stops; 0: no limit.
     pub most: u32,
     /// No more reads come in front of an operation that has been kept from running for so long; 0: no limit.
@@ -221,8 +229,10 @@ pub struct PowerConfig {
 /// Everything the controller needs to know beside the FTL's own parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ControllerConfig {
-    /// Commands that may be outstanding (NCQ depth).
+    /// Commands that the controller has room for (NCQ depth).
     pub queue_depth: u32,
+    /// Queues in the host's memory, in front of that room.
+    pub submission: SubmissionConfig,
     /// Host link.
     pub link: LinkConfig,
     /// Firmware.

@@ -20,6 +20,7 @@ pub use flash::{DieWork, Recording, Stretch, Work};
 pub use host::account::Account;
 pub use host::link::Link;
 pub use host::queue::{HostQueue, HostSide};
+pub use host::submission::{Arbitration, SubmissionConfig};
 pub use kept::cells::Cells;
 pub use kept::effects::{Effect, Effects};
 pub use kept::faults::{FaultCounters, FaultPlan, PlanSheet, PowerCut};
@@ -30,5 +31,6 @@ pub use meters::{HostMeters, Meters};
 pub use drivelab_ftl::{Backlog, Content, UnitContent};
 
 pub use command::{
-    Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, SECTOR_BYTES, Unreadable,
+    Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, QueueClass, SECTOR_BYTES,
+    Unreadable,
 };

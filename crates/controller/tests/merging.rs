@@ -6,6 +6,7 @@ use commands::{collect, compare_with_plain_map, step};
 use drivelab_controller::{
     BufferConfig, BufferEviction, Command, Completion, ControllerConfig, Device, FirmwareConfig,
     GovernorConfig, LinkConfig, Op, PowerConfig, Scheduled, SchedulingConfig, SolidStateDrive,
+    SubmissionConfig,
 };
 use drivelab_ftl::log_block_map::LogBlocks;
 use drivelab_ftl::superblock_map::OneReplacement;
@@ -46,6 +47,7 @@ fn layout(blocks: u32, rows: u32) -> UnitLayout {
 fn controller(buffer: BufferConfig) -> ControllerConfig {
     ControllerConfig {
         queue_depth: 8,
+        submission: SubmissionConfig::default(),
         link: LinkConfig {
             bytes_per_s: 300_000_000,
             frame_bytes: 8192,
@@ -54,6 +56,7 @@ fn controller(buffer: BufferConfig) -> ControllerConfig {
             full_duplex: false,
         },
         firmware: FirmwareConfig {
+            cores: 1,
             read_ns: 10_000,
             write_ns: 12_000,
             trim_ns: 5_000,

@@ -7,6 +7,7 @@ use commands::{collect, compare_with_plain_map, step};
 use drivelab_controller::{
     BufferConfig, BufferEviction, CleaningPace, Command, ControllerConfig, Device, DieAllocation,
     FirmwareConfig, GovernorConfig, LinkConfig, Op, PowerConfig, SchedulingConfig, SolidStateDrive,
+    SubmissionConfig,
 };
 use drivelab_ftl::{
     Books, CleaningMode, CompressedMap, CompressionConfig, FtlConfig, PageMap, Placement, VictimSelection,
@@ -124,6 +125,7 @@ fn ftl(shape: Shape, user_units: u32) -> FtlConfig {
 fn controller(shape: Shape) -> ControllerConfig {
     ControllerConfig {
         queue_depth: 8,
+        submission: SubmissionConfig::default(),
         link: LinkConfig {
             bytes_per_s: 300_000_000,
             frame_bytes: 8192,
@@ -132,6 +134,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             full_duplex: false,
         },
         firmware: FirmwareConfig {
+            cores: 1,
             read_ns: 10_000,
             write_ns: 12_000,
             trim_ns: 5_000,
@@ -212,7 +215,8 @@ fn compressing_drive(shape: Shape) -> SolidStateDrive<CompressedMap> {
     let map = CompressedMap::new(geometry, ftl(shape, user_units), compression).unwrap();
     let mut config = controller(shape);
     if shape.tokens == 1 {
-        config.firmware.write_governor = GovernorConfig { commands_per_s: 2000, burst_commands: 20 };
+        config.firmware.write_governor =
+            GovernorConfig { commands_per_s: 2000, burst_commands: 20, credit_ns: 0 };
     }
     let mut drive = SolidStateDrive::new(map, config).unwrap();
     drive.keep_stamps();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use drivelab_controller::{
-    Command, CommandError, Completion, Device, Effects, MountReport, SECTOR_BYTES, UnitContent,
+    Command, CommandError, Completion, Device, Effects, MountReport, QueueClass, SECTOR_BYTES, UnitContent,
 };
 use drivelab_nand::view::MediumView;
 use drivelab_sim::Nanos;
@@ -200,6 +200,18 @@ impl Device for Drive {
 
     fn queue_depth(&self) -> u32 {
         self.engine.queue_depth()
+    }
+
+    fn queue_count(&self) -> u32 {
+        self.engine.queue_count()
+    }
+
+    fn set_queue_classes(&mut self, classes: &[QueueClass]) {
+        self.engine.set_queue_classes(classes);
+    }
+
+    fn max_transfer_sectors(&self) -> u32 {
+        self.engine.max_transfer_sectors()
     }
 
     fn now_ns(&self) -> Nanos {

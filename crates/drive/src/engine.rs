@@ -1,6 +1,6 @@
 //! One drive of any family, behind one interface.
 
-use drivelab_controller::{Backlog, Command, CommandError, Completion, Device, SolidStateDrive};
+use drivelab_controller::{Backlog, Command, CommandError, Completion, Device, QueueClass, SolidStateDrive};
 use drivelab_ftl::{CompressedMap, DemandLoaded, LogBlockMap, PageMap, SuperblockMap};
 use drivelab_sim::Nanos;
 use serde_json::Value;
@@ -140,6 +140,18 @@ impl Device for Engine {
 
     fn queue_depth(&self) -> u32 {
         each!(self, drive => drive.queue_depth())
+    }
+
+    fn queue_count(&self) -> u32 {
+        each!(self, drive => drive.queue_count())
+    }
+
+    fn set_queue_classes(&mut self, classes: &[QueueClass]) {
+        each!(self, drive => drive.set_queue_classes(classes));
+    }
+
+    fn max_transfer_sectors(&self) -> u32 {
+        each!(self, drive => drive.max_transfer_sectors())
     }
 
     fn now_ns(&self) -> Nanos {

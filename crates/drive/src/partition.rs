@@ -1,6 +1,6 @@
 //! A partition: the host uses the first part of a drive and never touches the rest, which so becomes spare area.
 
-use drivelab_controller::{Command, CommandError, Completion, Device, SECTOR_BYTES};
+use drivelab_controller::{Command, CommandError, Completion, Device, QueueClass, SECTOR_BYTES};
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
 
@@ -49,6 +49,18 @@ impl<D: Device> Device for Partition<D> {
 
     fn queue_depth(&self) -> u32 {
         self.device.queue_depth()
+    }
+
+    fn queue_count(&self) -> u32 {
+        self.device.queue_count()
+    }
+
+    fn set_queue_classes(&mut self, classes: &[QueueClass]) {
+        self.device.set_queue_classes(classes);
+    }
+
+    fn max_transfer_sectors(&self) -> u32 {
+        self.device.max_transfer_sectors()
     }
 
     fn now_ns(&self) -> Nanos {

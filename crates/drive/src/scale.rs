@@ -125,6 +125,7 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     let page_bytes = full.block_bytes as u64 / model.integer("flash.pages_per_block").max(1);
     let line_bytes = model.optional_integer("ftl.map_fetch_bytes").unwrap_or(page_bytes);
     shrink(model, "ftl.map_cache_bytes", divisor, line_bytes);
+    shrink(model, "ftl.host_memory_bytes", divisor, 2 * line_bytes);
     idle_cleaning(model, &mut remarks, divisor);
     cut_blocks(model, &full, merges, divisor)?;
     let small = Size::of(model)?;

@@ -72,6 +72,7 @@ fn disk(shape: Shape) -> HardDisk {
             full_duplex: false,
         },
         firmware: FirmwareConfig {
+            cores: 1,
             read_ns: shape.firmware_ns,
             write_ns: shape.firmware_ns,
             trim_ns: 5_000,

@@ -23,6 +23,7 @@ fn plain() -> HardDiskConfig {
             full_duplex: false,
         },
         firmware: FirmwareConfig {
+            cores: 1,
             read_ns: 50_000,
             write_ns: 50_000,
             trim_ns: 50_000,

@@ -136,6 +136,73 @@ fn random_reads_pay_for_the_share_of_the_map_that_is_not_in_memory() {
     }
 }
 
+const TRIP_NS: u64 = 800;
+
+/// Lines in the host's memory, of which two are in the controller's, too.
+fn with_host_memory(lines: u64) -> Drive {
+    let bytes = (lines * LINE_BYTES * DIVISOR).to_string();
+    let mut drive = filled(2, &[("ftl.host_memory_bytes", bytes.as_str()), ("ftl.host_memory_ns", "800")]);
+    // Those that were used last are in memory.
+    for line in LINES - lines..LINES {
+        once(&mut drive, Op::Read, line * LINE_SECTORS, 8);
+    }
+    drive
+}
+
+#[test]
+fn a_look_up_in_the_hosts_memory_is_a_round_trip_and_a_miss_a_flash_read() {
+    let (mut whole, mut drive) = (filled(0, &[]), with_host_memory(16));
+    let before = map_bytes(&drive, (0, 0));
+    let line_ns = line_read_ns(&drive);
+    let mut more = |line: u64| {
+        let lba = line * LINE_SECTORS + 800;
+        let latency = |drive: &mut Drive| once(drive, Op::Read, lba, 8).latency_ns();
+        latency(&mut drive) - latency(&mut whole)
+    };
+    // In the controller's memory, in the host's only, in flash; the last two are in the controller's.
+    assert_eq!(
+        [31, 30, 20, 25, 3, 20, 3].map(&mut more),
+        [0, 0, TRIP_NS, TRIP_NS, line_ns, TRIP_NS, 0]
+    );
+    assert_eq!([20, 3, 31].map(&mut more), [0, 0, TRIP_NS]);
+    assert_eq!(map_bytes(&drive, before), (LINE_BYTES, 0));
+}
+
+/// L(X) = L0 + (1 - m) trip + m (tR + transfer), m = max(0, 1 - C / X), as the share of the span that the host's memory
+/// maps; the two lines of the controller's own memory need no trip.
+#[test]
+fn random_reads_over_a_span_follow_what_of_it_the_hosts_memory_maps() {
+    let mut random = Stream::new(5, 1);
+    let mut mean = |drive: &mut Drive, span: u64| {
+        let mut reads = |count| {
+            let lba = |random: &mut Stream| random.below(span * LINE_SECTORS / 8) * 8;
+            let reads: Vec<_> = (0..count).map(|_| Command::new(0, Op::Read, lba(&mut random), 8)).collect();
+            let done = run(drive, reads, 1);
+            done.iter().map(Completion::latency_ns).sum::<u64>() as f64 / f64::from(count)
+        };
+        reads(500);
+        reads(6000)
+    };
+    let (mut whole, mut with, mut without) = (filled(0, &[]), with_host_memory(8), filled(2, &[]));
+    let line_ns = line_read_ns(&with) as f64;
+    for span in [2, 4, 8, 16, 32] {
+        let base = mean(&mut whole, span);
+        let share = |lines: f64| (1.0 - lines / span as f64).max(0.0);
+        let expected = share(8.0) * line_ns + (share(2.0) - share(8.0)) * TRIP_NS as f64;
+        let found = mean(&mut with, span) - base;
+        // The line may lie on the die that reads next: then it waits.
+        assert!(
+            (found - expected).abs() < 0.04 * line_ns,
+            "{span} lines: {found:.0} ns more, expected {expected:.0}"
+        );
+        let (found, expected) = (mean(&mut without, span) - base, share(2.0) * line_ns);
+        assert!(
+            (found - expected).abs() < 0.04 * line_ns,
+            "{span} lines, no HMB: {found:.0} ns, expected {expected:.0}"
+        );
+    }
+}
+
 #[test]
 fn reads_in_order_read_every_line_once() {
     let mut drive = filled(4, &[]);

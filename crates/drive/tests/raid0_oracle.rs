@@ -4,7 +4,7 @@
 use drivelab_controller::{
     BufferConfig, BufferEviction, CleaningPace, Command, CommandError, Completion, Content, ControllerConfig,
     Device, DieAllocation, FirmwareConfig, GovernorConfig, LatencySplit, LinkConfig, Op, Outcome,
-    PowerConfig, SchedulingConfig, SolidStateDrive,
+    PowerConfig, SchedulingConfig, SolidStateDrive, SubmissionConfig,
 };
 use drivelab_drive::{Partition, Raid0, Raid0Config};
 use drivelab_ftl::{CleaningMode, FtlConfig, PageMap, VictimSelection};
@@ -201,8 +201,10 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
     };
     let config = ControllerConfig {
         queue_depth: 4,
+        submission: SubmissionConfig::default(),
         link: link(300_000_000),
         firmware: FirmwareConfig {
+            cores: 1,
             read_ns: 10_000,
             write_ns: 12_000,
             trim_ns: 5_000,

@@ -243,6 +243,9 @@ fn an_operation_runs_for_its_slice_and_stops_so_often_at_most() {
     let end = PROGRAM_NS + gap;
     let once = [50_000, end - 250_000, end + READ_NS + UNIT_BUS_NS - 1_000_000];
     assert_eq!(latencies(&[("flash.suspends_max", "1")]), once);
+    // Two reads later it has less than this left.
+    let finish = latencies(&[("flash.finish_within_ns", "1200000")]);
+    assert_eq!(finish, [50_000, 50_000, PROGRAM_NS + 2 * gap - 1_000_000]);
     // What keeps a program for longer than this is enough.
     assert_eq!(latencies(&[("flash.suspended_max_ns", "90000")]), once);
 }

@@ -224,7 +224,7 @@ fn every_use_of_the_cache_is_what_a_plain_table_says() {
         let fetch_bytes = [4096, 512, 64, 2048][random.below(4) as usize];
         let cache_bytes = fetch_bytes * (1 + random.below(9) as u32);
         let spare_blocks = (random.below(2) == 0).then_some(2);
-        let cache = MapCacheConfig { cache_bytes, fetch_bytes, spare_blocks };
+        let cache = MapCacheConfig { cache_bytes, fetch_bytes, spare_blocks, host_bytes: 0, host_ns: 0 };
         let unit_bytes = [512, 2048, 4096][random.below(3) as usize];
         let layout = layout(26, 8, unit_bytes);
         let units = (u64::from(layout.unit_count()) * 6 / 10) as u32;
@@ -287,7 +287,13 @@ fn every_use_of_the_cache_is_what_a_plain_table_says() {
 /// 64 lines of 1024 units, filled in order; there is room for 40 000 writes before anything is cleaned.
 fn filled(lines_in_memory: u32) -> Untimed<PageMap<DemandLoaded>> {
     let layout = layout(500, 64, PAGE);
-    let cache = MapCacheConfig { cache_bytes: lines_in_memory * PAGE, fetch_bytes: PAGE, spare_blocks: None };
+    let cache = MapCacheConfig {
+        cache_bytes: lines_in_memory * PAGE,
+        fetch_bytes: PAGE,
+        spare_blocks: None,
+        host_bytes: 0,
+        host_ns: 0,
+    };
     let mut drive = Untimed::new(PageMap::demand_loaded(layout, config(64 * 1024), cache).unwrap());
     for lpn in 0..64 * 1024 {
         drive.write(&[Lpn(lpn)]).unwrap();
@@ -298,6 +304,7 @@ fn filled(lines_in_memory: u32) -> Untimed<PageMap<DemandLoaded>> {
 fn since(before: MapUses, after: MapUses) -> MapUses {
     MapUses {
         hits: after.hits - before.hits,
+        host_hits: after.host_hits - before.host_hits,
         misses: after.misses - before.misses,
         reads: after.reads - before.reads,
         write_backs: after.write_backs - before.write_backs,
@@ -372,7 +379,13 @@ fn with_room_for_the_whole_map_nothing_is_read_or_written_for_it() {
             drive(Lpn(random.below(UNITS) as u32));
         }
     };
-    let cache = MapCacheConfig { cache_bytes: 1 << 20, fetch_bytes: PAGE, spare_blocks: None };
+    let cache = MapCacheConfig {
+        cache_bytes: 1 << 20,
+        fetch_bytes: PAGE,
+        spare_blocks: None,
+        host_bytes: 0,
+        host_ns: 0,
+    };
     let reserved = 3;
     let mut whole = Untimed::new(PageMap::new(layout(180, 16, PAGE), config(UNITS as u32)).unwrap());
     write(&mut |lpn| whole.write(&[lpn]).unwrap());
@@ -405,7 +418,13 @@ fn a_trim_of_everything_leaves_no_map() {
 fn what_makes_no_map_in_flash_is_refused_by_name() {
     let small = layout(24, 8, PAGE);
     let coarse = layout(24, 8, 4 * PAGE);
-    let good = MapCacheConfig { cache_bytes: 2 * PAGE, fetch_bytes: PAGE, spare_blocks: None };
+    let good = MapCacheConfig {
+        cache_bytes: 2 * PAGE,
+        fetch_bytes: PAGE,
+        spare_blocks: None,
+        host_bytes: 0,
+        host_ns: 0,
+    };
     let journal = FtlConfig { journal_updates_per_page: 9, ..config(100) };
     let tries = [
         (small, config(100), MapCacheConfig { cache_bytes: 4095, ..good }, "ftl.map_cache_bytes"),

@@ -32,6 +32,11 @@ IGNORED = {
     "filename": f"{_MODEL}; --drive names it",
     "directory": f"{_MODEL} without a file system",
     "thread": "the host's processes cost no time in a model",
+    **dict.fromkeys(
+        ("cpus_allowed", "cpus_allowed_policy", "cpumask", "numa_cpu_nodes"),
+        "the host's processors are not modelled; where the drive has several submission queues, "
+        "each job has its own",
+    ),
     "group_reporting": "every job is reported; only steadystate goes by it",
     "description": "it says nothing to the drive",
     "randrepeat": "runs always repeat; the seed is --seed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from drivelab.errors import nearest
 from drivelab.fio import buffers, units
@@ -15,6 +15,7 @@ from drivelab.workload import (
     Normal,
     Pareto,
     ParetoTrue,
+    QueueClass,
     Zipf,
     ZipfTrue,
     Zone,
@@ -227,6 +228,9 @@ def _runtime(reader: Section, text: str) -> dict[str, Any]:
 WRITE_HINTS = {"none": 1, "short": 2, "medium": 3, "long": 4, "extreme": 5}
 """Lifetimes that a write may be given, with Linux's numbers of them; 0, not set, is no option."""
 
+QUEUE_CLASSES = {name: name for name in get_args(QueueClass)}
+"""Classes of a submission queue."""
+
 Reader = Callable[[Section, str], dict[str, Any]]
 READERS: dict[str, Reader] = {
     "rw": lambda reader, text: {"rw": one_of(text, MODES)},
@@ -255,6 +259,8 @@ READERS: dict[str, Reader] = {
     "fsync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
     "fdatasync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
     "write_hint": lambda reader, text: {"write_hint": one_of(text, WRITE_HINTS)},
+    "nvme_queue": lambda reader, text: {"queue": units.whole_number(text)},
+    "nvme_queue_class": lambda reader, text: {"queue_class": one_of(text, QUEUE_CLASSES)},
     "percentile_list": _percentiles,
     "log_avg_msec": lambda reader, text: {
         "series_interval_ns": units.whole_number(text, 1) * NS_PER_MS

@@ -86,6 +86,16 @@ def test_stonewall_starts_the_next_group_and_numjobs_makes_copies(tmp_path: Path
     assert len(seeds) == 5
 
 
+def test_a_job_may_name_its_submission_queue_and_processors_are_said_to_have_no_effect(
+    tmp_path: Path,
+) -> None:
+    text = "[a]\nnvme_queue=3\nnvme_queue_class=urgent\ncpus_allowed=0-3\n[b]\nnumjobs=2\n"
+    found = read(tmp_path, text)
+    queues = [(job.job.queue, job.job.queue_class) for job in found.jobs]
+    assert queues == [(3, "urgent"), (None, "medium"), (None, "medium")]
+    assert "submission queues" in found.ignored["cpus_allowed"]
+
+
 def test_sizes_may_be_shares_of_the_drive(tmp_path: Path) -> None:
     job = only(tmp_path, "[a]\nrw=read\noffset=25%\nsize=50%\nio_size=50%\n").job
     assert (job.offset_bytes, job.span_bytes, job.io_bytes) == (2 * GIB, 4 * GIB, 2 * GIB)
@@ -188,6 +198,8 @@ def test_a_flush_is_asked_for_by_either_name(tmp_path: Path) -> None:
         ("[a]\niodepth=0\n", r"iodepth=0 is not possible; allowed: a whole number from 1"),
         ("[a]\niodepth=3.9\n", r"iodepth=3.9 is not possible; allowed: a whole number from 1"),
         ("[a]\nnumjobs=1.5\n", r"numjobs=1.5 is not possible; allowed: a whole number from 1"),
+        ("[a]\nnvme_queue=-1\n", r"nvme_queue=-1 is not possible; allowed: a whole number"),
+        ("[a]\nnvme_queue_class=first\n", r"allowed: urgent, high, medium, low"),
         ("[a]\nsize=0.3k\n", r"size=0.3k is not possible; allowed: .* whole in bytes"),
         (
             "[a]\nrw=randrw\nblockalign=4k,512\n",

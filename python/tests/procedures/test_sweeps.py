@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from small import small_model
+from small import MODEL_NAME, OVERRIDES, small_model
 
 from drivelab import model, states
 from drivelab.procedures import PROCEDURES
@@ -37,6 +37,34 @@ def test_a_shifted_block_costs_two_units_and_a_shift_by_whole_units_nothing() ->
     assert values["random_4k_shifted_percent"] == pytest.approx(
         100 * slowest / random[0]["mib_per_s"]
     )
+
+
+IN_FLASH = (
+    ("ftl.journal_updates_per_page", "0"),
+    ("ftl.checkpoint_updates", "0"),
+    ("ftl.checkpoint_bytes", "0"),
+    ("ftl.map_cache_bytes", "8192"),
+)
+
+
+def means_by_span(*changes: tuple[str, str]) -> tuple[list[float], dict[str, float]]:
+    target = EngineTarget(model.load(MODEL_NAME, (*OVERRIDES, *changes)), 1)
+    states.find("filled").prepare(target, lambda _: 1, TaskProgress("filled"))
+    rows, values = rows_of("read-span", target)
+    assert [row["span_gib"] for row in rows] == sorted(row["span_gib"] for row in rows)
+    return [row["mean_ms"] for row in rows], values
+
+
+def test_reads_over_a_growing_span_are_slower_where_the_map_is_not_in_memory() -> None:
+    whole, _ = means_by_span()
+    assert max(whole) == pytest.approx(min(whole), rel=0.05)
+    # The host's memory maps the first span, of 16 MiB, and not all of the drive.
+    behind, values = means_by_span(*IN_FLASH, ("ftl.host_memory_bytes", "20480"))
+    assert behind[0] == pytest.approx(whole[0] + 0.0004, abs=0.003)
+    assert behind[-1] > 1.2 * behind[0]
+    assert values["more_percent"] == pytest.approx(100 * (behind[-1] / behind[0] - 1))
+    without, _ = means_by_span(*IN_FLASH)
+    assert without[0] > 1.2 * behind[0]
 
 
 @pytest.mark.parametrize("quick", [True, False])

@@ -32,6 +32,8 @@ pub struct WriteBuffer {
     queue: VecDeque<u32>,
     index: UnitIndex,
     capacity: u32,
+    /// Sectors that fit: those of the capacity, less what is free and withheld.
+    limit_sectors: u64,
     used: u32,
     /// The unit that came last as a new entry.
     newest: Lpn,
@@ -73,6 +75,7 @@ impl WriteBuffer {
             queue: VecDeque::with_capacity(capacity as usize),
             index: UnitIndex::new(capacity),
             capacity,
+            limit_sectors: u64::from(capacity) * u64::from(sectors_per_unit),
             used: 0,
             newest: Lpn(0),
             queued: 0,
@@ -125,7 +128,22 @@ impl WriteBuffer {
         let held = into.map(|id| self.entries[id as usize].sectors);
         let needed =
             held.map_or(self.space_of(sectors), |held| self.space_of(held | sectors) - self.space_of(held));
-        self.filled_sectors + needed <= u64::from(self.capacity) * self.sectors_per_unit as u64
+        self.filled_sectors + needed <= self.limit_sectors
+    }
+
+    /// Space of so many units that has become free is not given to anybody yet.
+    pub(crate) fn withhold(&mut self, units: u32) {
+        self.limit_sectors -= u64::from(units) * self.sectors_per_unit as u64;
+    }
+
+    /// Units whose space is withheld.
+    pub(crate) fn withheld(&self) -> u32 {
+        self.capacity - (self.limit_sectors / self.sectors_per_unit as u64) as u32
+    }
+
+    /// Space of so many units that was withheld may be used.
+    pub(crate) fn give_back(&mut self, units: u32) {
+        self.limit_sectors += u64::from(units) * self.sectors_per_unit as u64;
     }
 
     /// The host has written more sectors of a waiting unit, which are there at `ready_ns`.

@@ -34,6 +34,7 @@ use crate::host::governor::Governor;
 use crate::host::link::Link;
 use crate::host::queue::{HostQueue, HostSide};
 use crate::host::read_ahead::ReadAhead;
+use crate::host::submission::SubmissionConfig;
 use crate::kept::durable::Durable;
 use crate::kept::faults::Faults;
 use crate::meters::Meters;
@@ -205,7 +206,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
             meters: Meters::default(),
             now_ns: 0,
             slots: vec![unused; depth as usize],
-            queue: HostQueue::new(depth, 0),
+            queue: HostQueue::new(depth, 0)
+                .with_processors(config.firmware.cores)
+                .with_submissions(config.submission),
             write_governor: Governor::new(config.firmware.write_governor, depth),
             active_since_ns: 0,
             events: EventQueue::with_capacity(dies + depth),
@@ -275,10 +278,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
         meters.energy_nj(self.now_ns, &self.config.power)
     }
 
-    /// Commands inside the drive.
+    /// Commands inside the drive, or in its submission queues.
     #[must_use]
     pub fn outstanding(&self) -> u32 {
-        self.queue.outstanding()
+        self.queue.outstanding() + self.queue.waiting()
     }
 
     /// What the drive has put off, to look at.
@@ -319,10 +322,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
     pub fn check_step(&self) -> Result<(), String> {
         self.queue.check()?;
         self.buffer.check()?;
-        let inside = self.outstanding() as usize;
+        let inside = self.queue.outstanding() as usize;
         let (held, flushes) = (self.write_governor.held(), self.flushes.len());
         if held + self.admission.len() + flushes > inside {
             return Err(format!("{inside} commands are inside, more wait"));
+        }
+        if self.buffer.withheld() != self.write_governor.withheld() {
+            return Err("space is withheld that goes back to nobody".to_owned());
         }
         if self.flushes.iter().any(|&slot| self.slots[slot as usize].pending == 0) {
             return Err("a flush waits for nothing".to_owned());
@@ -383,9 +389,24 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 }
 
+/// Most commands that a host keeps outstanding on a drive: 128 queues of 8192.
+const MOST_OUTSTANDING: u64 = 1 << 20;
+
 fn check<M: Scheduled>(mapping: &M, config: &ControllerConfig) -> Result<(), GeometryError> {
     if config.queue_depth == 0 || config.queue_depth > 65_536 {
         return Err(GeometryError::new("controller.queue_depth", config.queue_depth, "must be 1 to 65536"));
+    }
+    let SubmissionConfig { queues, entries, .. } = config.submission;
+    if queues > 1 && config.queue_depth < 2 {
+        let allowed = format!("must be at least 2 with nvme.queue_count = {queues}");
+        return Err(GeometryError::new("controller.queue_depth", config.queue_depth, allowed));
+    }
+    if u64::from(queues) * u64::from(entries) > MOST_OUTSTANDING {
+        let allowed = format!(
+            "must be at most {} with nvme.queue_count = {queues}",
+            MOST_OUTSTANDING / u64::from(queues)
+        );
+        return Err(GeometryError::new("nvme.queue_entries", entries, allowed));
     }
     let least = mapping.buffer_units_min();
     if config.buffer.units < least || config.buffer.units >= NONE / 4 {

@@ -150,6 +150,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         } else if M::LOADS_MAP_ON_DEMAND {
             // It may be on its way for another command.
             wait.queued_until(self.mapping.map_arrival(lpn));
+            wait.work(self.mapping.map_trip_ns());
         }
     }
 

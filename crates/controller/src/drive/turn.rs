@@ -7,8 +7,10 @@ use drivelab_sim::time::NEVER;
 
 use super::events::Event;
 use super::{Scheduled, Slot, SolidStateDrive};
-use crate::command::{Command, CommandError, Completion, Device, Op};
+use crate::command::{Command, CommandError, Completion, Device, Op, QueueClass, SECTOR_BYTES};
+use crate::host::governor::Release;
 use crate::host::queue::{HostQueue, HostSide};
+use crate::host::submission::SubmissionConfig;
 
 /// Durable mode: after so long without commands, what waits for the log of the map goes there, be it less than a page.
 /// Assumed: a second without commands is a pause.
@@ -18,13 +20,85 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// The firmware takes a command on, after all that it has taken on before.
     #[inline]
     fn begin_firmware(&mut self, slot: u32, now: Nanos) {
+        if self.config.firmware.cores > 1 {
+            self.begin_on_a_processor(slot, now);
+            return;
+        }
         let firmware_ns = self.slots[slot as usize].firmware_ns;
         let work = firmware_ns - self.config.firmware.pipeline_ns;
-        let begin = self.occupy_firmware(work, now) - work;
+        self.meters.firmware_busy_ns += work;
+        let begin = self.queue.occupy_processor(work, now) - work;
         let state = &mut self.slots[slot as usize];
         state.account.queued_until(begin);
         state.account.in_firmware(firmware_ns);
         self.queue.push(begin + firmware_ns, slot);
+    }
+
+    /// The same, of several processors.
+    #[cold]
+    fn begin_on_a_processor(&mut self, slot: u32, now: Nanos) {
+        let firmware_ns = self.slots[slot as usize].firmware_ns;
+        let work = firmware_ns - self.config.firmware.pipeline_ns;
+        let begin = self.occupy_firmware(work, now) - work;
+        let account = &mut self.slots[slot as usize].account;
+        account.queued_until(begin);
+        account.in_firmware(firmware_ns);
+        self.queue.push_in_order(begin + firmware_ns, slot);
+    }
+
+    /// A command that was submitted at a time that may have passed has a slot from now on.
+    #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
+    #[inline(always)]
+    fn take_on(&mut self, slot: u32, command: Command, submitted_ns: Nanos, now: Nanos) {
+        let mut work = self.config.firmware.command_ns(command.op);
+        if let Some(faults) = &mut self.faults {
+            work += faults.spike_ns(&command);
+        }
+        let bytes = command.transfer_bytes();
+        if bytes != self.last_on_link.0 {
+            self.last_on_link = (bytes, self.config.link.command_ns(bytes));
+        }
+        let link_ns = self.last_on_link.1;
+        let firmware_ns = work + self.config.firmware.pipeline_ns;
+        self.slots[slot as usize] = Slot::new(command, submitted_ns, firmware_ns, link_ns);
+        let is_limited =
+            command.op == Op::Write || (command.op == Op::Read && sabotage::is(Sabotage::ReadsGoverned));
+        if !is_limited || !self.write_governor.holds(slot, now) {
+            self.begin_firmware(slot, now);
+        }
+    }
+
+    /// The governor lets a write go, or space for one.
+    #[inline(never)]
+    fn let_go(&mut self, release: Release, now: Nanos) {
+        match release {
+            Release::Write(slot) => self.begin_firmware(slot, now),
+            Release::Credit => {
+                let units = self.write_governor.credit(!self.admission.is_empty(), now);
+                self.buffer.give_back(units);
+                self.admit(now);
+                self.drain_due = true;
+            }
+        }
+    }
+
+    /// Space of so many units is free, for which writes wait.
+    #[inline]
+    pub(crate) fn space_is_free(&mut self, units: u32, now: Nanos) {
+        if self.write_governor.withholds(units, now) {
+            self.buffer.withhold(units);
+        } else {
+            self.admit(now);
+        }
+    }
+
+    /// A place has become free: the next command of the submission queues takes it.
+    #[cold]
+    fn fetch(&mut self, now: Nanos) {
+        let Some(submitted) = self.queue.fetch() else { return };
+        if let Ok(slot) = self.queue.take_slot() {
+            self.take_on(slot, submitted.command, submitted.at_ns, now);
+        }
     }
 
     /// A die's job can't begin before this time, which lies ahead.
@@ -51,10 +125,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.write_governor.next_release_ns() != NEVER
     }
 
-    /// The firmware's next `work`, after all that it has taken on before; when it is done.
+    /// A processor's next `work`, after all that it has taken on before; when it is done.
     #[inline]
     pub(crate) fn occupy_firmware(&mut self, work: Nanos, now: Nanos) -> Nanos {
         self.meters.firmware_busy_ns += work;
+        if self.config.firmware.cores > 1 {
+            return self.queue.occupy_any_processor(work, now);
+        }
         self.queue.occupy_processor(work, now)
     }
 
@@ -146,10 +223,14 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
 
     #[inline]
     fn left(&mut self, now: Nanos) {
-        if self.queue.is_empty() {
-            self.meters.active_ns += now - self.active_since_ns;
+        if self.queue.is_turning_point() {
+            if self.queue.is_empty() {
+                self.meters.active_ns += now - self.active_since_ns;
+                self.note_idle(now);
+            } else {
+                self.fetch(now);
+            }
         }
-        self.note_idle(now);
     }
 
     #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
@@ -166,8 +247,8 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             self.begin_late(die, now);
         } else if let Some(slot) = self.queue.take_ready(now) {
             self.begin_command(slot, now);
-        } else if let Some(slot) = self.write_governor.release(now) {
-            self.begin_firmware(slot, now);
+        } else if let Some(release) = self.write_governor.release(now) {
+            self.let_go(release, now);
         } else if self.hold_alarm_ns == now {
             self.hold_alarm_ns = NEVER;
             M::drain(self, now);
@@ -192,7 +273,23 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
     }
 
     fn queue_depth(&self) -> u32 {
-        self.config.queue_depth
+        let SubmissionConfig { queues, entries, .. } = self.config.submission;
+        if queues > 1 { queues.saturating_mul(entries) } else { self.config.queue_depth }
+    }
+
+    fn queue_count(&self) -> u32 {
+        self.config.submission.queues
+    }
+
+    fn set_queue_classes(&mut self, classes: &[QueueClass]) {
+        self.queue.set_queue_classes(classes);
+    }
+
+    fn max_transfer_sectors(&self) -> u32 {
+        match self.config.submission.max_transfer_bytes / SECTOR_BYTES {
+            0 => u32::MAX,
+            sectors => u32::try_from(sectors).unwrap_or(u32::MAX),
+        }
     }
 
     fn now_ns(&self) -> Nanos {
@@ -201,27 +298,15 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
 
     #[inline]
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
-        let slot = self.enter(now_ns, &command)?;
+        let slot = match self.enter(now_ns, &command) {
+            Ok(slot) => slot,
+            Err(refused) => return self.queue.wait(now_ns, command, refused),
+        };
         if self.queue.outstanding() == 1 {
             self.active_since_ns = now_ns;
         }
         self.idle_alarm_ns = NEVER;
-        let mut work = self.config.firmware.command_ns(command.op);
-        if let Some(faults) = &mut self.faults {
-            work += faults.spike_ns(&command);
-        }
-        let bytes = command.transfer_bytes();
-        if bytes != self.last_on_link.0 {
-            self.last_on_link = (bytes, self.config.link.command_ns(bytes));
-        }
-        let link_ns = self.last_on_link.1;
-        let firmware_ns = work + self.config.firmware.pipeline_ns;
-        self.slots[slot as usize] = Slot::new(command, now_ns, firmware_ns, link_ns);
-        let is_limited =
-            command.op == Op::Write || (command.op == Op::Read && sabotage::is(Sabotage::ReadsGoverned));
-        if !is_limited || !self.write_governor.holds(slot, now_ns) {
-            self.begin_firmware(slot, now_ns);
-        }
+        self.take_on(slot, command, now_ns, now_ns);
         Ok(())
     }
 

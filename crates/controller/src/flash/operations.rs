@@ -149,7 +149,7 @@ impl Operations {
         let has_suspends = suspension.most == 0 || operation.suspends < suspension.most;
         if let Some(cost_ns) = operation.suspend_ns.filter(|_| has_suspends && !is_kept_enough) {
             let stop = at.max(operation.runs_from_ns + suspension.slice_ns);
-            if stop + cost_ns < operation.until_ns {
+            if stop + cost_ns.max(suspension.finish_ns) < operation.until_ns {
                 return (stop + cost_ns, Place::Suspending(stop));
             }
         }

@@ -11,7 +11,7 @@ pub(crate) struct FlashWait {
     pub queueing_ns: Nanos,
     /// Dies busy with cleaning.
     pub cleaning_ns: Nanos,
-    /// Sensing and moving data.
+    /// Sensing and moving data; looking up a map in the host's memory.
     pub flash_ns: Nanos,
 }
 
@@ -34,6 +34,13 @@ impl FlashWait {
     pub(crate) fn queued_until(&mut self, until: Nanos) {
         self.queueing_ns += until.saturating_sub(self.ready_ns);
         self.ready_ns = self.ready_ns.max(until);
+    }
+
+    /// Something that is done for it alone takes so long.
+    #[inline]
+    pub(crate) fn work(&mut self, work_ns: Nanos) {
+        self.flash_ns += work_ns;
+        self.ready_ns += work_ns;
     }
 
     /// The last `hidden_ns` of it are told elsewhere: what came last, the moving of data, is left out first.

@@ -5,3 +5,4 @@ pub(crate) mod governor;
 pub(crate) mod link;
 pub(crate) mod queue;
 pub(crate) mod read_ahead;
+pub(crate) mod submission;

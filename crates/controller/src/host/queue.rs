@@ -5,7 +5,8 @@ use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::NEVER;
 
-use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome};
+use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, QueueClass};
+use crate::host::submission::{SubmissionConfig, SubmissionQueues, Submitted};
 use crate::timeline::Timeline;
 
 /// In the place of a completion that is not known yet.
@@ -24,8 +25,10 @@ const NOTHING_DONE: Completion = Completion {
 pub struct HostQueue {
     depth: u32,
     free_slots: Vec<u32>,
-    /// The processor has work up to here.
+    /// The processor that took something on last has work up to here.
     processor_free_ns: Nanos,
+    /// The others, if there are any: up to when each has work.
+    other_processors: Vec<Nanos>,
     /// Slots of the commands that the processor works on, by when each is ready.
     processor: Timeline<u32>,
     /// Slots of the commands that are done, by when the host hears of it.
@@ -34,6 +37,11 @@ pub struct HostQueue {
     completions: Vec<Completion>,
     /// Completed while a host that skipped ahead was not looking.
     overdue: Vec<Completion>,
+    /// Commands for which there is no room, where the host has several queues for them.
+    submissions: Option<Box<SubmissionQueues>>,
+    /// So many slots are free when something comes of it that a command has left: all of them, or the first while
+    /// commands wait for it.
+    turn_at: usize,
 }
 
 /// A drive whose host side is a `HostQueue`. It says what happens inside and when; how it is turned is the same for
@@ -135,6 +143,7 @@ pub trait HostSide: Device {
     /// Commands still inside are completed, as before a secure erase; their completions are given back.
     fn finish_all(&mut self) -> Vec<Completion> {
         let mut done = std::mem::take(&mut self.queue_mut().overdue);
+        // What waits in submission queues does so because others are inside.
         while self.queue().outstanding() > 0 {
             let Some(next) = self.next_turn() else { break };
             self.turn(next, &mut done);
@@ -155,7 +164,77 @@ impl HostQueue {
             leaving: Timeline::with_capacity(depth),
             completions: vec![NOTHING_DONE; depth as usize],
             overdue: Vec::new(),
+            other_processors: Vec::new(),
+            submissions: None,
+            turn_at: depth as usize,
         }
+    }
+
+    /// The same queue with several processors, all alike.
+    #[must_use]
+    pub fn with_processors(mut self, count: u32) -> Self {
+        self.other_processors = vec![self.processor_free_ns; count.max(1) as usize - 1];
+        self
+    }
+
+    /// The same queue with submission queues in front of it, if they are several.
+    #[must_use]
+    pub fn with_submissions(mut self, config: SubmissionConfig) -> Self {
+        self.submissions = (config.queues > 1).then(|| Box::new(SubmissionQueues::new(config)));
+        self
+    }
+
+    /// The host makes its submission queues anew, with these classes.
+    pub fn set_queue_classes(&mut self, classes: &[QueueClass]) {
+        if let Some(submissions) = &mut self.submissions {
+            submissions.set_classes(classes);
+        }
+    }
+
+    /// A command for which there is no room waits in its submission queue.
+    ///
+    /// # Errors
+    /// `refused`, if there is no such queue, or there was another reason.
+    #[cold]
+    pub fn wait(
+        &mut self,
+        now_ns: Nanos,
+        command: Command,
+        refused: CommandError,
+    ) -> Result<(), CommandError> {
+        let is_full = matches!(refused, CommandError::QueueFull { .. });
+        let inside = self.outstanding();
+        let Some(submissions) = self.submissions.as_mut().filter(|_| is_full) else { return Err(refused) };
+        let most = submissions.most_outstanding();
+        if inside + submissions.waiting() >= most {
+            return Err(CommandError::QueueFull { queue_depth: most });
+        }
+        submissions.submit(command, now_ns);
+        self.turn_at = 1;
+        Ok(())
+    }
+
+    /// Commands that wait in submission queues.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        self.submissions.as_ref().map_or(0, |submissions| submissions.waiting())
+    }
+
+    /// Whether something comes of it that a command has just left: no other is inside, or others wait for its place.
+    #[inline]
+    #[must_use]
+    pub fn is_turning_point(&self) -> bool {
+        self.free_slots.len() == self.turn_at
+    }
+
+    /// The command that takes a place that has become free.
+    pub(crate) fn fetch(&mut self) -> Option<Submitted> {
+        let depth = self.depth as usize;
+        let fetched = self.submissions.as_mut().and_then(|submissions| submissions.fetch());
+        if self.waiting() == 0 {
+            self.turn_at = depth;
+        }
+        fetched
     }
 
     /// Commands inside.
@@ -181,17 +260,36 @@ impl HostQueue {
         self.free_slots.pop().ok_or(CommandError::QueueFull { queue_depth: self.depth })
     }
 
-    /// The processor's next `work`, after all that it has taken on before and not before `now`; when it is done.
+    /// The one processor's next `work`, after all that it has taken on before and not before `now`; when it is done.
     #[inline]
     pub fn occupy_processor(&mut self, work: Nanos, now: Nanos) -> Nanos {
         self.processor_free_ns = self.processor_free_ns.max(now) + work;
         self.processor_free_ns
     }
 
-    /// The processor takes nothing on before this time: it does something else.
+    /// Of several processors the one that is free first takes on `work`; when it is done.
+    #[cold]
+    pub fn occupy_any_processor(&mut self, work: Nanos, now: Nanos) -> Nanos {
+        let last = &mut self.processor_free_ns;
+        if let Some(first) = self.other_processors.iter_mut().min().filter(|first| **first < *last) {
+            std::mem::swap(first, last);
+        }
+        self.occupy_processor(work, now)
+    }
+
+    /// A command will be ready at this time, perhaps before others that came before it.
+    #[cold]
+    pub fn push_in_order(&mut self, ready_ns: Nanos, slot: u32) {
+        self.processor.insert(ready_ns, slot);
+    }
+
+    /// Processors take nothing on before this time: they do something else.
     #[inline]
     pub fn hold_processor(&mut self, until: Nanos) {
         self.processor_free_ns = self.processor_free_ns.max(until);
+        for other in &mut self.other_processors {
+            *other = (*other).max(until);
+        }
     }
 
     /// A command will be ready at this time; not before any that came before it.
@@ -277,11 +375,15 @@ impl HostQueue {
         if !self.processor.is_sound() {
             return Err("the processor's commands are not in order of time".to_owned());
         }
-        Ok(())
+        if self.waiting() > 0 && !self.free_slots.is_empty() {
+            return Err(format!("{} commands wait, and there is room", self.waiting()));
+        }
+        self.submissions.as_ref().map_or(Ok(()), |submissions| submissions.check())
     }
 
     /// The drive was busy with something else until `now_ns`: erasing all of itself.
     pub fn restart(&mut self, now_ns: Nanos) {
         self.processor_free_ns = now_ns;
+        self.other_processors.fill(now_ns);
     }
 }

@@ -95,6 +95,7 @@ pub fn controller(
     };
     Ok(ControllerConfig {
         queue_depth: model.small("controller.queue_depth"),
+        submission: host::submission(model)?,
         link: host::link(model),
         firmware: host::firmware(model),
         buffer: BufferConfig {

@@ -36,7 +36,16 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
             .optional_integer("ftl.map_fetch_bytes")
             .map_or(geometry.program_bytes(), |bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
         spare_blocks: model.optional_integer("ftl.map_spare_blocks").map(|blocks| blocks as u32),
+        host_bytes: model.small("ftl.host_memory_bytes"),
+        host_ns: model.integer("ftl.host_memory_ns"),
     };
+    if cache.host_bytes > 0 && (cache.cache_bytes == 0 || cache.host_bytes <= cache.cache_bytes) {
+        let allowed = format!(
+            "must be 0, or more than ftl.map_cache_bytes = {}, which must be above 0",
+            cache.cache_bytes
+        );
+        return Err(model.bad("ftl.host_memory_bytes", &cache.host_bytes.to_string(), &allowed));
+    }
     let drive = if cache.cache_bytes == 0 {
         PageMap::new(layout, ftl)
             .and_then(|map| SolidStateDrive::new(map, controller))

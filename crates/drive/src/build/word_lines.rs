@@ -88,6 +88,7 @@ pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLi
         erase_ns,
         resume_ns: model.integer("flash.resume_ns"),
         slice_ns: model.integer("flash.suspend_slice_ns"),
+        finish_ns: model.integer("flash.finish_within_ns"),
         most: model.small("flash.suspends_max"),
         longest_ns: model.integer("flash.suspended_max_ns"),
     };

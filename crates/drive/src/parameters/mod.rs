@@ -10,6 +10,7 @@ mod hard_disk;
 mod identity;
 mod log;
 mod merging;
+mod nvme;
 mod raid0;
 mod row;
 mod word_lines;
@@ -37,6 +38,8 @@ impl Family {
                 controller::DATA_PATH,
                 log::SCHEDULING,
                 word_lines::COMMANDS,
+                nvme::NVME,
+                nvme::HOST_MEMORY,
                 controller::LINK,
                 controller::WRITE_BUFFER,
                 controller::POWER,

@@ -77,6 +77,13 @@ pub(super) const WORD_LINES: &[Parameter] = &[
         "what a program or erase does at least before it is suspended, first or again",
     ),
     row(
+        "flash.finish_within_ns",
+        "ns",
+        Integer(0, SECOND_NS),
+        Number(0),
+        "a program or erase that ends within so long is not suspended any more: reads wait for its end",
+    ),
+    row(
         "flash.suspends_max",
         "",
         Integer(0, MOST),

@@ -96,7 +96,11 @@ impl Times {
         // Reads keep an operation from running for so long, and one of them more, with what that costs.
         let kept = |key: &str| {
             let cost = model.optional_integer(key)? + number("flash.resume_ns") + slowest_read(model);
-            Some(cost + number("flash.suspended_max_ns") + number("flash.suspend_slice_ns"))
+            Some(
+                cost + number("flash.suspended_max_ns")
+                    + number("flash.suspend_slice_ns")
+                    + number("flash.finish_within_ns"),
+            )
         };
         let kept = |key: &str| kept(key).unwrap_or(0);
         let derived = &Drive::describe(model)["derived"];

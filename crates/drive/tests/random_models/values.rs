@@ -334,6 +334,7 @@ pub fn word_lines(seed: u64) -> Values {
     }
     put(&mut values, "flash.resume_ns", random.between(0, 1) * random.between(0, 30_000));
     put(&mut values, "flash.suspend_slice_ns", random.between(0, 1) * random.between(0, 200_000));
+    put(&mut values, "flash.finish_within_ns", random.between(0, 1) * random.between(0, 400_000));
     put(&mut values, "flash.suspends_max", random.between(0, 4));
     put(&mut values, "flash.suspended_max_ns", random.between(1, 2_000_000));
     if random.chance(0.3) {
@@ -342,6 +343,19 @@ pub fn word_lines(seed: u64) -> Values {
     }
     put(&mut values, "controller.in_order", random.chance(0.5));
     put(&mut values, "link.full_duplex", random.chance(0.5));
+    put(&mut values, "controller.firmware_cores", random.between(1, 3));
+    put(&mut values, "nvme.fetch_ns", random.between(0, 1) * 900);
+    if !values.iter().any(|(key, _)| key == "controller.write_governor_iops") && random.chance(0.5) {
+        put(&mut values, "controller.write_credit_ns", random.between(1, 10_000_000));
+    }
+    let room = values.iter().find(|(key, _)| key == "controller.queue_depth");
+    if room.is_some_and(|(_, depth)| depth != "1") {
+        put(&mut values, "nvme.queue_count", random.between(1, 4));
+        put(&mut values, "nvme.queue_entries", random.between(2, 40));
+        put(&mut values, "nvme.arbitration_burst", random.between(0, 3));
+        let arbitration = if random.chance(0.5) { "round-robin" } else { "weighted-round-robin" };
+        put(&mut values, "nvme.arbitration", arbitration);
+    }
     values
 }
 

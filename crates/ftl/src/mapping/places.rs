@@ -66,6 +66,12 @@ pub trait Mapping: Clone + Debug + Send {
         0
     }
 
+    /// How long the last [`Self::fetch_map`] takes that needs no flash: a map may lie in the host's memory.
+    #[inline]
+    fn map_trip_ns(&self) -> u64 {
+        0
+    }
+
     /// The page that a read of a unit senses: [`Self::lookup`], unless firmware reads what the host has trimmed.
     #[inline]
     fn sensed(&self, lpn: Lpn) -> Option<Ppn> {

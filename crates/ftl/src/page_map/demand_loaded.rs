@@ -31,6 +31,11 @@ pub struct MapCacheConfig {
     /// Blocks of a die for the map beside those that its lines fill: the more, the fewer lines the log's cleaning copies.
     /// `None`: as few as it works with.
     pub spare_blocks: Option<u32>,
+    /// Memory of the host for lines (HMB), which then holds all that is in memory; `cache_bytes` of those that were used last
+    /// are in the controller's, too. 0: none.
+    pub host_bytes: u32,
+    /// Round trip to the host's memory.
+    pub host_ns: u64,
 }
 
 /// What the cache of a map was used for.
@@ -38,6 +43,8 @@ pub struct MapCacheConfig {
 pub struct MapUses {
     /// Entries looked up or changed whose line was in memory.
     pub hits: u64,
+    /// Those of them whose line was in the host's memory only.
+    pub host_hits: u64,
     /// Those whose line wasn't.
     pub misses: u64,
     /// Lines that were read from flash: a line that was new, or waited to be written, need not be.
@@ -51,6 +58,10 @@ pub struct MapUses {
 pub struct DemandLoaded {
     config: MapCacheConfig,
     cache: LineCache,
+    /// Where lines are in the host's memory: those that are in the controller's, too.
+    near: Option<LineCache>,
+    /// Round trip of the last use of the map.
+    trip_ns: u64,
     /// Mapped units of every line. A line of which nothing is mapped is nowhere: neither kept nor read.
     mapped: Vec<u32>,
     log: MapLog,
@@ -69,7 +80,7 @@ impl DemandLoaded {
         layout: &UnitLayout,
         ftl: &FtlConfig,
     ) -> Result<Self, GeometryError> {
-        let MapCacheConfig { cache_bytes, fetch_bytes, spare_blocks } = config;
+        let MapCacheConfig { cache_bytes, fetch_bytes, spare_blocks, .. } = config;
         let page = layout.geometry.program_bytes();
         let refuse = |allowed: &str| Err(GeometryError::new("ftl.map_cache_bytes", cache_bytes, allowed));
         if ftl.cleaning_mode == CleaningMode::RewriteInPlace {
@@ -114,7 +125,10 @@ impl DemandLoaded {
         let lines = units.div_ceil(units_per_line);
         Self {
             config,
-            cache: LineCache::new(config.cache_bytes / config.fetch_bytes, lines),
+            cache: LineCache::new(config.cache_bytes.max(config.host_bytes) / config.fetch_bytes, lines),
+            near: (config.host_bytes > 0)
+                .then(|| LineCache::new(config.cache_bytes / config.fetch_bytes, lines)),
+            trip_ns: 0,
             mapped: vec![0; lines as usize],
             log: MapLog::new(geometry, config.fetch_bytes, lines, config.spare_blocks.unwrap_or(0)),
             units_per_line,
@@ -145,8 +159,14 @@ impl DemandLoaded {
     /// A line is used; the read that this takes.
     #[inline]
     fn touch(&mut self, line: u32, changes: bool) -> Option<MapFetch> {
+        let is_near = self.near.as_mut().is_none_or(|near| near.touch(line, false) == Use::Hit);
+        self.trip_ns = 0;
         let Use::Miss { changed } = self.cache.touch(line, changes) else {
             self.uses.hits += 1;
+            if !is_near {
+                self.uses.host_hits += 1;
+                self.trip_ns = self.config.host_ns;
+            }
             return None;
         };
         self.uses.misses += 1;
@@ -208,6 +228,9 @@ impl MapMemory for DemandLoaded {
         if self.mapped[line as usize] == 0 {
             self.trimmed = None;
             self.cache.forget(line);
+            if let Some(near) = &mut self.near {
+                near.forget(line);
+            }
             self.log.drop_line(line);
         } else {
             self.trimmed = Some(line);
@@ -228,6 +251,11 @@ impl MapMemory for DemandLoaded {
     #[inline]
     fn arrives(&mut self, line: u32, at: u64) {
         self.cache.arrives(line, at);
+    }
+
+    #[inline]
+    fn trip_ns(&self) -> u64 {
+        self.trip_ns
     }
 
     #[inline]
@@ -278,6 +306,7 @@ impl MapMemory for DemandLoaded {
             }
         }
         self.cache.check()?;
+        self.near.as_ref().map_or(Ok(()), LineCache::check)?;
         self.log.check()
     }
 }

@@ -45,6 +45,11 @@ impl<H: MapMemory> Mapping for PageMap<H> {
         self.memory.arrival(lpn)
     }
 
+    #[inline]
+    fn map_trip_ns(&self) -> u64 {
+        self.memory.trip_ns()
+    }
+
     fn takes_trims(&self) -> bool {
         self.logs.config.trim_supported
     }

@@ -53,6 +53,12 @@ pub trait MapMemory: Clone + Debug + Send {
     /// The extent ends.
     fn end_extent(&mut self) {}
 
+    /// How long the last use of the map took that needed no flash.
+    #[inline]
+    fn trip_ns(&self) -> u64 {
+        0
+    }
+
     /// The next piece that must be read for what has changed.
     #[inline]
     fn take_fetch(&mut self) -> Option<MapFetch> {

@@ -2,6 +2,7 @@
 
 mod validation;
 
+use drivelab_controller::QueueClass;
 use drivelab_sim::Nanos;
 use drivelab_sim::time::SECOND;
 use serde::{Deserialize, Serialize};
@@ -95,6 +96,13 @@ pub struct Job {
     /// The hint that comes with every write: the write stream that it should go to; 0: none.
     #[serde(default)]
     pub write_hint: u8,
+    /// The submission queue that its requests come by; null: one of its own, in the order of the jobs, in turn where
+    /// the drive has fewer.
+    #[serde(default)]
+    pub queue: Option<u16>,
+    /// The class of that queue, for drives that fetch by weight.
+    #[serde(default)]
+    pub queue_class: QueueClass,
     /// What the writes contain.
     #[serde(default)]
     pub data: DataPattern,
@@ -221,6 +229,8 @@ impl Job {
             flush_every_writes: 0,
             fua: false,
             write_hint: 0,
+            queue: None,
+            queue_class: QueueClass::default(),
             data: DataPattern::default(),
             seed: default_seed(),
             series_interval_ns: default_series_interval_ns(),

@@ -5,6 +5,7 @@ use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 
 use super::active::{ActiveJob, Turn};
+use super::splitting::Part;
 use super::{IDLE, Run, Slot};
 use crate::error::WorkloadError;
 use crate::generator::Request;
@@ -32,10 +33,9 @@ impl Run<'_> {
     ) -> Result<(), WorkloadError> {
         let tag = completion.tag;
         let Some(slot) = self.slots.get_mut(tag as usize).filter(|slot| slot.issued_ns != IDLE) else {
-            let message = format!("completed tag {tag}, which is not outstanding");
-            return Err(WorkloadError::Misbehaved(message));
+            return self.complete_part(device, completion, now_ns);
         };
-        let Slot { issued_ns, lba, job, background } = *slot;
+        let done = *slot;
         slot.issued_ns = IDLE;
         self.outstanding -= 1;
         self.series.end(now_ns);
@@ -43,6 +43,45 @@ impl Run<'_> {
         if let Some((tag, request)) = self.waiting.pop() {
             self.submit(device, tag, &request, now_ns)?;
         }
+        self.complete_request(device, completion, done, now_ns)
+    }
+
+    /// A command that is no request of its own is done.
+    #[cold]
+    fn complete_part(
+        &mut self,
+        device: &mut impl Device,
+        completion: &Completion,
+        now_ns: Nanos,
+    ) -> Result<(), WorkloadError> {
+        let place = completion.tag.checked_sub(self.slots.len() as u32);
+        let splitting = self.splitting.as_mut();
+        let Some((tag, whole)) = splitting.and_then(|splitting| splitting.done(place?)) else {
+            let message = format!("completed tag {}, which is not outstanding", completion.tag);
+            return Err(WorkloadError::Misbehaved(message));
+        };
+        self.outstanding -= 1;
+        self.series.end(now_ns);
+        self.busy.end(now_ns);
+        self.hand_over_parts(device, now_ns)?;
+        let Some(sector_count) = whole else { return Ok(()) };
+        let slot = &mut self.slots[tag as usize];
+        let done = *slot;
+        slot.issued_ns = IDLE;
+        self.complete_request(device, &Completion { tag, sector_count, ..*completion }, done, now_ns)
+    }
+
+    /// A request is done; its last command was this.
+    #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
+    #[inline(always)]
+    fn complete_request(
+        &mut self,
+        device: &mut impl Device,
+        completion: &Completion,
+        Slot { issued_ns, lba, job, background, .. }: Slot,
+        now_ns: Nanos,
+    ) -> Result<(), WorkloadError> {
+        let tag = completion.tag;
         if let Some(log) = &mut self.log
             && self.jobs[job as usize].counts(completion)
         {
@@ -93,11 +132,40 @@ impl Run<'_> {
         now_ns: Nanos,
     ) -> Result<(), WorkloadError> {
         let slot = &mut self.slots[tag as usize];
-        *slot = Slot { issued_ns: from_ns, lba: request.lba, job: slot.job, background: request.background };
-        if self.outstanding < self.queue_depth {
+        *slot = Slot { issued_ns: from_ns, lba: request.lba, background: request.background, ..*slot };
+        if self.outstanding < self.hands_over_below {
             return self.submit(device, tag, request, now_ns);
         }
-        self.waiting.push(tag, *request);
+        self.hold(device, tag, request, now_ns)
+    }
+
+    /// A request waits for room in the drive's queue, or goes in parts.
+    #[inline(never)]
+    fn hold(
+        &mut self,
+        device: &mut impl Device,
+        tag: u32,
+        request: &Request,
+        now_ns: Nanos,
+    ) -> Result<(), WorkloadError> {
+        let Some(splitting) = &mut self.splitting else {
+            self.waiting.push(tag, *request);
+            return Ok(());
+        };
+        splitting.add(tag, request);
+        self.hand_over_parts(device, now_ns)
+    }
+
+    /// Hands over parts of requests as far as the drive's queue has room.
+    fn hand_over_parts(&mut self, device: &mut impl Device, now_ns: Nanos) -> Result<(), WorkloadError> {
+        while self.outstanding < self.queue_depth
+            && let Some((place, part)) = self.splitting.as_mut().and_then(|splitting| splitting.next())
+        {
+            let Part { request, op, fua, lba, sector_count, is_first } = part;
+            let tag = self.slots.len() as u32 + place;
+            let command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
+            self.send(device, command, request, is_first, now_ns)?;
+        }
         Ok(())
     }
 
@@ -110,9 +178,25 @@ impl Run<'_> {
         now_ns: Nanos,
     ) -> Result<(), WorkloadError> {
         let Request { op, fua, lba, sector_count, .. } = *request;
-        let mut command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
+        let command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
+        self.send(device, command, tag, true, now_ns)
+    }
+
+    /// Hands over a command of the request with the tag `of`: its first, or another.
+    #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
+    #[inline(always)]
+    fn send(
+        &mut self,
+        device: &mut impl Device,
+        mut command: Command,
+        of: u32,
+        is_first: bool,
+        now_ns: Nanos,
+    ) -> Result<(), WorkloadError> {
+        let Slot { issued_ns, job, queue, .. } = self.slots[of as usize];
+        command.queue = queue;
+        let op = command.op;
         if op == Op::Write {
-            let job = self.slots[tag as usize].job;
             let job = &mut self.jobs[job as usize];
             command.content = job.contents.draw();
             command.hint = job.write_hint;
@@ -121,10 +205,10 @@ impl Run<'_> {
         self.outstanding += 1;
         self.series.begin(now_ns);
         self.busy.begin(now_ns);
-        let Slot { issued_ns, job, .. } = self.slots[tag as usize];
         let job = &mut self.jobs[job as usize];
         if let Some(lateness) = &mut job.measurement.kinds[usize::from(op_code(op))].lateness
             && now_ns >= job.measure_start_ns
+            && is_first
         {
             lateness.record(now_ns - issued_ns);
         }

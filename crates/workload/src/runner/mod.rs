@@ -6,6 +6,8 @@
 
 mod active;
 mod issuing;
+mod queues;
+mod splitting;
 mod waiting;
 
 use std::mem;
@@ -27,6 +29,7 @@ use crate::progress::Progress;
 use crate::report::Report;
 use crate::requests::{Task, op_code};
 use active::ActiveJob;
+use splitting::Splitting;
 use waiting::Waiting;
 
 /// Looks at a clock that stands still before a run is given up. An ideal drive may answer many requests in no time.
@@ -103,6 +106,8 @@ struct Slot {
     issued_ns: Nanos,
     lba: u64,
     job: u32,
+    /// The submission queue of its job.
+    queue: u16,
     /// Nobody waits for it.
     background: bool,
 }
@@ -120,7 +125,12 @@ pub struct Run<'a> {
     /// In the drive.
     outstanding: u32,
     busy: BusyTime,
+    /// Commands that the drive takes before requests wait in front of it.
     queue_depth: u32,
+    /// Where requests may be larger than commands; then no request is handed over as it is, and none waits in `waiting`.
+    splitting: Option<Box<Splitting>>,
+    /// Requests are handed over as they are while so many commands are outstanding: the queue's depth, or none.
+    hands_over_below: u32,
     /// The drive runs at most until here without the host.
     next_event_ns: Nanos,
     start_ns: Nanos,
@@ -145,20 +155,23 @@ impl<'a> Run<'a> {
         validate(device, tasks)?;
         let (now_ns, queue_depth) = (device.now_ns(), device.queue_depth());
         let capacity_bytes = device.capacity_sectors() * SECTOR_BYTES;
+        let (queues, classes) = queues::arrange(device, tasks)?;
+        device.set_queue_classes(&classes);
         let mut slots = Vec::new();
         let mut jobs = Vec::new();
         for (task, index) in tasks.iter().zip(0u32..) {
             let depth = if task.job.is_open_loop() { queue_depth } else { task.job.queue_depth };
-            let first = slots.len() as u32;
+            let (first, queue) = (slots.len() as u32, queues[index as usize]);
             slots.resize(
                 slots.len() + depth as usize,
-                Slot { issued_ns: IDLE, lba: 0, job: index, background: false },
+                Slot { issued_ns: IDLE, lba: 0, job: index, queue, background: false },
             );
             jobs.push(ActiveJob::new(task, index, now_ns, capacity_bytes, first..first + depth));
         }
         let measure_start_ns = jobs.iter().map(|job| job.measure_start_ns).min().unwrap_or(now_ns);
         let interval_ns = tasks.iter().map(|task| task.job.series_interval_ns).min().unwrap_or(NEVER);
         let waiting = Waiting::before(queue_depth, slots.len());
+        let splitting = Splitting::needed(tasks, device.max_transfer_sectors(), slots.len());
         let mut run = Self {
             jobs,
             slots,
@@ -166,6 +179,8 @@ impl<'a> Run<'a> {
             outstanding: 0,
             busy: BusyTime::new(measure_start_ns),
             queue_depth,
+            hands_over_below: if splitting.is_some() { 0 } else { queue_depth },
+            splitting,
             next_event_ns: now_ns,
             start_ns: now_ns,
             measure_start_ns,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use drivelab_controller::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome};
+use drivelab_controller::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, QueueClass};
 use drivelab_drive::Gauges;
 use drivelab_sim::Nanos;
 use drivelab_workload::Meters;
@@ -24,6 +24,10 @@ pub struct Server {
     written_bytes: u64,
     commands: u64,
     prefetched: std::cell::Cell<u64>,
+    /// Submission queues, and the classes that the host gave them.
+    pub queues: Vec<QueueClass>,
+    /// Most sectors of a command.
+    pub max_transfer_sectors: u32,
 }
 
 impl Server {
@@ -40,6 +44,8 @@ impl Server {
             written_bytes: 0,
             commands: 0,
             prefetched: std::cell::Cell::new(0),
+            queues: vec![QueueClass::default()],
+            max_transfer_sectors: u32::MAX,
         }
     }
 
@@ -64,6 +70,18 @@ impl Device for Server {
 
     fn queue_depth(&self) -> u32 {
         self.queue_depth
+    }
+
+    fn queue_count(&self) -> u32 {
+        self.queues.len() as u32
+    }
+
+    fn set_queue_classes(&mut self, classes: &[QueueClass]) {
+        self.queues = classes.to_vec();
+    }
+
+    fn max_transfer_sectors(&self) -> u32 {
+        self.max_transfer_sectors
     }
 
     fn now_ns(&self) -> Nanos {

@@ -149,7 +149,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
         if count > 0 {
             if !self.admission.is_empty() && !sabotage::is(Sabotage::StallForgotten) {
-                self.admit(now);
+                self.space_is_free(count, now);
             }
             self.note_idle(now);
         }
