@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import modern_saturation as saturation
+
 import drivelab as dl
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "modern-drives.md"
@@ -162,7 +164,22 @@ def ranges_table() -> str:
     return _table(["range", "WA", "model", "MiB/s", "model"], rows)
 
 
-TABLES = {"steady": steady_table, "ranges": ranges_table}
+def saturation_table() -> str:
+    """A light queue beside six full ones."""
+    return _table(saturation.SATURATION_HEADS, saturation.saturation_rows())
+
+
+def reads_table() -> str:
+    """Reads beside writes below saturation."""
+    return _table(saturation.READS_HEADS, saturation.reads_rows())
+
+
+TABLES = {
+    "steady": steady_table,
+    "ranges": ranges_table,
+    "saturation": saturation_table,
+    "reads": reads_table,
+}
 SECTION = "<!-- {name}: measured by `make modern` -->\n"
 
 
