@@ -160,10 +160,7 @@ fn a_look_up_in_the_hosts_memory_is_a_round_trip_and_a_miss_a_flash_read() {
         latency(&mut drive) - latency(&mut whole)
     };
     // In the controller's memory, in the host's only, in flash; the last two are in the controller's.
-    assert_eq!(
-        [31, 30, 20, 25, 3, 20, 3].map(&mut more),
-        [0, 0, TRIP_NS, TRIP_NS, line_ns, TRIP_NS, 0]
-    );
+    assert_eq!([31, 30, 20, 25, 3, 20, 3].map(&mut more), [0, 0, TRIP_NS, TRIP_NS, line_ns, TRIP_NS, 0]);
     assert_eq!([20, 3, 31].map(&mut more), [0, 0, TRIP_NS]);
     assert_eq!(map_bytes(&drive, before), (LINE_BYTES, 0));
 }

@@ -131,9 +131,13 @@ impl WriteBuffer {
         self.filled_sectors + needed <= self.limit_sectors
     }
 
-    /// Space of so many units that has become free is not given to anybody yet.
-    pub(crate) fn withhold(&mut self, units: u32) {
-        self.limit_sectors -= u64::from(units) * self.sectors_per_unit as u64;
+    /// Space of so many units that has become free is not given to anybody yet; of how many it is: a buffer that was pushed
+    /// beyond its capacity has less.
+    pub(crate) fn withhold(&mut self, units: u32) -> u32 {
+        let free = self.limit_sectors.saturating_sub(self.filled_sectors) / self.sectors_per_unit as u64;
+        let units = u64::from(units).min(free);
+        self.limit_sectors -= units * self.sectors_per_unit as u64;
+        units as u32
     }
 
     /// Units whose space is withheld.

@@ -85,8 +85,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Space of so many units is free, for which writes wait.
     #[inline]
     pub(crate) fn space_is_free(&mut self, units: u32, now: Nanos) {
-        if self.write_governor.withholds(units, now) {
-            self.buffer.withhold(units);
+        if self.write_governor.gives_credit() {
+            let units = self.buffer.withhold(units);
+            self.write_governor.withhold(units, now);
         } else {
             self.admit(now);
         }

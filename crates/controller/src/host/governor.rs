@@ -58,14 +58,16 @@ impl Governor {
         }
     }
 
-    /// Space of so many units has become free while writes wait for it. Whether it is withheld for a while.
-    pub(crate) fn withholds(&mut self, units: u32, now: Nanos) -> bool {
-        if self.credit_ns == 0 {
-            return false;
-        }
+    /// Whether space that becomes free is withheld for a while.
+    #[inline]
+    pub(crate) fn gives_credit(&self) -> bool {
+        self.credit_ns > 0
+    }
+
+    /// Space of so many units has become free while writes wait for it, and is withheld.
+    pub(crate) fn withhold(&mut self, units: u32, now: Nanos) {
         self.withheld += units;
         self.set_credit(now);
-        true
     }
 
     /// The next unit goes back when the amount that is withheld says so, or when it was to go before.
@@ -156,7 +158,7 @@ mod tests {
                 }
                 last = at;
             }
-            assert!(governor.withholds(48, now));
+            governor.withhold(48, now);
         }
         assert!((1150..1300).contains(&governor.withheld()), "{} withheld", governor.withheld());
         assert_eq!(given + governor.withheld(), 999 * 48);
