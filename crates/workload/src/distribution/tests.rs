@@ -94,7 +94,7 @@ fn scattered_zones_have_their_shares_and_are_mixed() {
     let counts = counts(&DistributionSpec::ZonedScattered { zones: zones.to_vec() }, 1000);
     // A hot block is hit 171 times as often as a cold one.
     let mean = DRAWS / 1000;
-    let is_hot: Vec<bool> = counts.iter().map(|&count| count > mean as u64).collect();
+    let is_hot: Vec<bool> = counts.iter().map(|&count| count > mean).collect();
     assert_eq!(is_hot.iter().filter(|&&hot| hot).count(), 100);
     let of_hot: u64 = counts.iter().zip(&is_hot).filter(|&(_, &hot)| hot).map(|(&count, _)| count).sum();
     assert_near(of_hot as f64 / DRAWS as f64, 0.95, 0.005, "share of the hot blocks");
