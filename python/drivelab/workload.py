@@ -214,7 +214,7 @@ class Job(Part):
     fua: bool = False
     write_hint: Annotated[int, Field(ge=0, le=255)] = 0
     queue: Annotated[int, Field(ge=0, lt=2**16)] | None = None
-    """Submission queue of a drive with several; None is one of its own, in the order of the jobs."""
+    """Submission queue of a drive with several; None: one of its own, in the order of the jobs."""
     queue_class: QueueClass = "medium"
     data: DataPattern = RANDOM_BYTES
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
