@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
+from drivelab import interruption
 from drivelab.errors import RequestError, WorkError
 
 
@@ -228,6 +229,7 @@ def _terminate(_number: int, _frame: object) -> None:
 def main() -> None:
     """Entry point of the `drivelab` command."""
     signal.signal(signal.SIGTERM, _terminate)
+    interruption.listen()
     sys.exit(run(sys.argv[1:]))
 
 

@@ -25,6 +25,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from drivelab import interruption
 from drivelab.quantities import time_text
 
 T = TypeVar("T")
@@ -299,6 +300,7 @@ class Crew:
         """Waits until at least one of these is done, or failed; the bar goes on meanwhile."""
         while True:
             done, _ = wait(futures, timeout=0.2, return_when=FIRST_COMPLETED)
+            interruption.check()
             self._bar.show(self.tasks)
             if done or not futures:
                 self._running -= done
@@ -308,6 +310,7 @@ class Crew:
         """Results of these futures, in order; raises the first failure of any task at once."""
         while not all(future.done() for future in futures):
             finished, _ = wait(self._running, timeout=0.2, return_when=FIRST_EXCEPTION)
+            interruption.check()
             for future in finished:
                 self._running.discard(future)
                 future.result()

@@ -67,3 +67,36 @@ def test_a_replay_that_is_stopped_reports_nothing(
     assert (ended.returncode, ended.stdout) == (status, "")
     assert ended.stderr.splitlines()[0] == f"drivelab: {message}"
     assert list(tmp_path.iterdir()) == []
+
+
+LOST = """
+import os, signal, sys
+from drivelab import cli, progress
+
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+def show(self, tasks, show=progress.Bar.show):
+    if not hasattr(self, "dropped"):
+        self.dropped = True
+        Dropped()
+    show(self, tasks)
+
+progress.Bar.show = show
+sys.argv = ["drivelab", *sys.argv[1:]]
+cli.main()
+"""
+
+
+def test_what_python_drops_is_remembered(tmp_path: Path) -> None:
+    """An exception of a destructor is printed and forgotten."""
+    out = tmp_path / "out"
+    words = ["review", MODEL_NAME, *SETS, "--out", str(out)]
+    found = subprocess.run([sys.executable, "-c", LOST, *words], capture_output=True, text=True)
+    assert found.returncode == 130, found.stderr
+    assert "Exception ignored" in found.stderr
+    assert "drivelab: interrupted" in found.stderr
+    assert not out.exists()

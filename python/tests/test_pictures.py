@@ -9,6 +9,7 @@ import example_pictures
 import pictures
 import pytest
 import screenshots
+import ssd_iq
 
 from drivelab.figures import drift, plot
 
@@ -17,8 +18,10 @@ DRAWN = {
     example_pictures.PICTURES / f"{example.stem}.png" for example in example_pictures.drawing()
 }
 SCREENS = {screenshots.FOLDER / f"{screen.name}.png" for screen in screenshots.SCREENS}
-MADE = {pictures.REPORT, pictures.ROOT / "docs" / "figures.svg", *DRAWN, *SCREENS}
-"""Every picture, each made by a command: `make pictures`, `make figures`, `make screenshots`."""
+FIGURES = pictures.ROOT / "docs" / "figures.svg"
+MADE = {pictures.REPORT, FIGURES, ssd_iq.PICTURE, *DRAWN, *SCREENS}
+"""Every picture, each made by a command: `make pictures`, `make figures`, `make ssd-iq`, `make
+screenshots`."""
 
 
 def test_every_picture_is_made_by_a_command_and_shown_somewhere() -> None:
