@@ -27,7 +27,7 @@ def plain(key: str, value: str) -> str:
     try:
         return str(units.time_ns(value) if unit == "ns" else units.size_bytes(value))
     except ValueError as error:
-        raise RequestError(f'--set {key}="{value}": allowed: {error}') from None
+        raise RequestError(f'{key} = "{value}": allowed: {error}') from None
 
 
 def check_ratio(request: str, parameter: dict[str, Any]) -> None:
