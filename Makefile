@@ -163,11 +163,12 @@ validate: ## write amplification against theory, with deviations
 	cargo run $(QUIET) --locked --release -p drivelab-ftl --example validate
 
 .PHONY: bench
-bench: setup system ## the engine's speed in requests per second; a served drive's beside nbdkit memory; mounts
+bench: setup system ## the engine's speed in requests per second; a served drive's beside nbdkit memory; mounts; watched drives
 	cargo build $(QUIET) --locked --release -p drivelab-workload --example bench
 	$(PINNED) target/release/examples/bench
 	PYTHONPATH=python/tests $(BIN)/python -m served.benchmark
 	PYTHONPATH=python/tests $(BIN)/python -m served.mounting
+	PYTHONPATH=python/tests $(BIN)/python -m web.benchmark
 
 .PHONY: instructions
 instructions: ## instructions per command, of every row of the engine's benchmark, on small drives (valgrind)

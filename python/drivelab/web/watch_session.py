@@ -77,6 +77,8 @@ class Watched:
         self._taken_at = time.perf_counter()
         self._speed = _speed(speed)
         self._paused = False
+        self.now_ns = 0
+        """Of the drive's own clock, as it was a moment ago."""
         self._thread = threading.Thread(target=self._live, name="watched drive", daemon=True)
 
     def start(self) -> None:
@@ -240,6 +242,7 @@ class _Stage:
         while not own._closed.is_set():
             self._obey()
             worked = self._advance()
+            own.now_ns = self._target.now_ns
             self._show()
             if not worked:
                 own._wake.wait(0.05)
