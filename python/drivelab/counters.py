@@ -10,12 +10,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 PROGRAM_KEYS = tuple(
-    f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "wear", "map", "parity")
+    f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "folding", "wear", "map", "parity")
 )
-READ_KEYS = tuple(f"read_bytes_{purpose}" for purpose in ("host", "rmw", "cleaning", "wear", "map"))
-ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "wear", "map"))
+READ_KEYS = tuple(
+    f"read_bytes_{purpose}" for purpose in ("host", "rmw", "cleaning", "folding", "wear", "map")
+)
+ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "folding", "wear", "map"))
 LEVEL_KEYS = frozenset(
-    ("valid_units", "free_blocks", "erase_count_min", "erase_count_max", "erase_count_mean")
+    (
+        *("valid_units", "free_blocks", "slc_cache_bytes"),
+        *("erase_count_min", "erase_count_max", "erase_count_mean"),
+    )
 )
 """Counters of the drive that say how it is, not what it did."""
 
@@ -32,7 +37,9 @@ def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]
 
 
 def program_bytes(used: Mapping[str, Any]) -> int | None:
-    """Bytes programmed into flash for every purpose: host data, cleaning, wear levelling, map."""
+    """Bytes programmed into flash for every purpose: host data, cleaning, folding, wear levelling,
+    map.
+    """
     if PROGRAM_KEYS[0] not in used:
         return None
     return int(sum(used.get(key, 0) for key in PROGRAM_KEYS))
@@ -49,7 +56,7 @@ def erase_count(used: Mapping[str, Any]) -> int | None:
     """Blocks erased by the drive on its own account; secure erase is not counted."""
     if ERASE_KEYS[0] not in used:
         return None
-    return int(sum(used[key] for key in ERASE_KEYS))
+    return int(sum(used.get(key, 0) for key in ERASE_KEYS))
 
 
 def write_amplification(used: Mapping[str, Any]) -> float | None:

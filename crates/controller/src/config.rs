@@ -184,6 +184,19 @@ pub struct WordLineConfig {
     pub independent_planes: bool,
     /// Reads of the host suspend programs and erases; `None`: they wait for the end.
     pub suspension: Option<SuspensionConfig>,
+    /// Times of blocks with one bit a cell, where there are such.
+    pub slc: SlcTimes,
+}
+
+/// Times of blocks with one bit a cell, whose word lines hold one page of each plane.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SlcTimes {
+    /// tR.
+    pub read_ns: Nanos,
+    /// tPROG of a word line.
+    pub program_ns: Nanos,
+    /// tBERS.
+    pub erase_ns: Nanos,
 }
 
 /// Programs and erases that stop for reads of the host.

@@ -13,7 +13,7 @@ mod timeline;
 
 pub use config::{
     BufferConfig, BufferEviction, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig,
-    GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig, SuspensionConfig, WordLineConfig,
+    GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig, SlcTimes, SuspensionConfig, WordLineConfig,
 };
 pub use drive::{Scheduled, SolidStateDrive};
 pub use flash::{DieWork, Recording, Stretch, Work};

@@ -62,6 +62,8 @@ pub struct Meters {
     pub read_bytes_map: u64,
     /// Bytes read from flash by cleaning.
     pub read_bytes_cleaning: u64,
+    /// Bytes read from the SLC cache to be moved out of it.
+    pub read_bytes_folding: u64,
     /// Bytes read from flash by wear levelling.
     pub read_bytes_wear: u64,
     /// Bytes of host reads that hit nothing mapped and read as zeros.

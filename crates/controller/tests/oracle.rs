@@ -118,6 +118,7 @@ fn ftl(shape: Shape, user_units: u32) -> FtlConfig {
         journal_updates_per_page: shape.journal,
         checkpoint_updates: 50,
         checkpoint_pages: 3,
+        slc_cache: None,
         seed: shape.seed,
     }
 }

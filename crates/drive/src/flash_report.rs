@@ -9,18 +9,22 @@ pub fn trim_unit_sectors<M: Scheduled>(drive: &SolidStateDrive<M>) -> Option<u32
     drive.mapping().takes_trims().then(|| drive.mapping().sectors_per_unit())
 }
 
-/// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included.
+/// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included. Of a drive with
+/// an SLC cache there are more.
 pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let meters = drive.meters();
     let ftl = drive.mapping();
     let counts = ftl.counters();
     let layout = ftl.layout();
     let program_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
+    // Pages of the SLC cache, which are the host's all of them, are smaller.
+    let slc_page_bytes = slc_page_bytes(drive);
+    let less = counts.programs_slc * (program_bytes - slc_page_bytes);
     let wear = ftl.flash().erase_counts();
     let (least, most, sum) = wear.iter().fold((u32::MAX, 0, 0u64), |(least, most, sum), &count| {
         (least.min(count), most.max(count), sum + u64::from(count))
     });
-    json!({
+    let mut found = json!({
         "host_read_bytes": meters.host.host_read_bytes,
         "host_write_bytes": meters.host.host_write_bytes,
         "host_trim_bytes": meters.host.host_trim_bytes,
@@ -28,7 +32,7 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "host_write_commands": meters.host.host_write_commands,
         "host_flush_commands": meters.host.host_flush_commands,
         "host_trim_commands": meters.host.host_trim_commands,
-        "program_bytes_host": counts.programs_host * program_bytes,
+        "program_bytes_host": counts.programs_host * program_bytes - less,
         "program_bytes_cleaning": counts.programs_cleaning * program_bytes,
         "program_bytes_wear": counts.programs_wear * program_bytes,
         "program_bytes_map": counts.programs_map * program_bytes,
@@ -60,7 +64,22 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "erase_count_min": least,
         "erase_count_max": most,
         "erase_count_mean": sum as f64 / wear.len() as f64,
-    })
+    });
+    if let Some(cache) = ftl.slc_cache() {
+        found["program_bytes_slc"] = (counts.programs_slc * slc_page_bytes).into();
+        found["program_bytes_folding"] = (counts.programs_folding * program_bytes).into();
+        found["read_bytes_folding"] = meters.read_bytes_folding.into();
+        found["erases_folding"] = counts.erases_folding.into();
+        found["slc_cache_bytes"] = (u64::from(cache.used_blocks) * cache.block_bytes).into();
+    }
+    found
+}
+
+/// Bytes of a page of the SLC cache; of all planes of a die, as native ones. Native ones, where there is no cache.
+pub fn slc_page_bytes<M: Scheduled>(drive: &SolidStateDrive<M>) -> u64 {
+    let layout = drive.mapping().layout();
+    let page_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
+    drive.mapping().slc_cache().map_or(page_bytes, |cache| page_bytes / u64::from(cache.bits))
 }
 
 /// State of every page, for drives small enough to look at.
@@ -93,7 +112,7 @@ pub fn derived<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let raw_bytes = geometry.raw_bytes();
     let held_back_bytes = drive.mapping().held_back_bytes();
     let effective_bytes = raw_bytes.saturating_sub(user_bytes + held_back_bytes);
-    json!({
+    let mut found = json!({
         "user_capacity_bytes": user_bytes,
         "raw_capacity_bytes": raw_bytes,
         "spare_bytes": raw_bytes - user_bytes,
@@ -107,5 +126,10 @@ pub fn derived<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "block_bytes": u64::from(geometry.pages_per_block) * u64::from(geometry.program_bytes()),
         "map_units": drive.mapping().user_units(),
         "queue_depth": drive.config().queue_depth,
-    })
+    });
+    if let Some(cache) = drive.mapping().slc_cache() {
+        found["slc_cache_bytes"] = (u64::from(cache.most_blocks) * cache.block_bytes).into();
+        found["slc_static_bytes"] = (u64::from(cache.static_blocks) * cache.block_bytes).into();
+    }
+    found
 }

@@ -5,6 +5,7 @@ use drivelab_sim::Nanos;
 
 use crate::by_kind;
 use crate::engine::Engine;
+use crate::flash_report::slc_page_bytes;
 
 /// Cumulative numbers of a drive, and how many blocks are free. Of an array: of its members together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +46,8 @@ impl Gauges {
         Self {
             host_write_bytes: drive.meters().host.host_write_bytes,
             flash: Some(FlashGauges {
-                program_bytes: counts.programs() * program_bytes,
+                program_bytes: counts.programs() * program_bytes
+                    - counts.programs_slc * (program_bytes - slc_page_bytes(drive)),
                 free_blocks: ftl.free_blocks(),
                 cleaning_ns: drive.cleaning_ns(),
                 die_count: layout.geometry.die_count(),

@@ -41,6 +41,15 @@ const ROUNDS: u32 = 3;
 /// Blocks of a die beyond those held back that a small drive must have: with fewer, cleaning has no choice.
 const LEAST_BLOCKS: f64 = 8.0;
 
+/// Sizes of an SLC cache, which is a share of the drive.
+const SLC_KEYS: [&str; 5] = [
+    "slc_cache.max_bytes",
+    "slc_cache.static_bytes",
+    "slc_cache.reserve_bytes",
+    "slc_cache.refill_bytes",
+    "slc_cache.kept_bytes",
+];
+
 /// What a drive's parameters amount to.
 struct Size {
     raw_bytes: f64,
@@ -51,6 +60,8 @@ struct Size {
     block_bytes: f64,
     /// Of a map that lies in flash: how full its own blocks are.
     map_log_fill_ratio: f64,
+    /// Of an SLC cache: what it holds at most.
+    slc_bytes: f64,
 }
 
 impl Size {
@@ -65,6 +76,7 @@ impl Size {
             blocks_per_die: number("blocks_per_die"),
             block_bytes: number("block_bytes"),
             map_log_fill_ratio: number("map_log_fill_ratio"),
+            slc_bytes: number("slc_cache_bytes"),
         })
     }
 
@@ -126,6 +138,9 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     let line_bytes = model.optional_integer("ftl.map_fetch_bytes").unwrap_or(page_bytes);
     shrink(model, "ftl.map_cache_bytes", divisor, line_bytes);
     shrink(model, "ftl.host_memory_bytes", divisor, 2 * line_bytes);
+    for key in SLC_KEYS {
+        shrink(model, key, divisor, 1);
+    }
     idle_cleaning(model, &mut remarks, divisor);
     cut_blocks(model, &full, merges, divisor)?;
     let small = Size::of(model)?;
@@ -134,6 +149,8 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
         let (before, after) = (full.spare_ratio(), small.spare_ratio());
         compare(&mut remarks, "effective spare area over user capacity", before, after);
     }
+    let (slc, small_slc) = (full.slc_bytes / full.user_bytes, small.slc_bytes / small.user_bytes);
+    compare(&mut remarks, "what the SLC cache holds over user capacity", slc, small_slc);
     if let Some(bytes) = model.optional_integer("partition_bytes") {
         let bytes = (bytes as f64 * small.user_bytes / full.user_bytes) as u64 / UNIT_BYTES * UNIT_BYTES;
         model.replace("partition_bytes", bytes.max(UNIT_BYTES), divisor);

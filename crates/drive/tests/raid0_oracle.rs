@@ -197,6 +197,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
         journal_updates_per_page: 9,
         checkpoint_updates: 50,
         checkpoint_pages: 3,
+        slc_cache: None,
         seed: 7,
     };
     let config = ControllerConfig {

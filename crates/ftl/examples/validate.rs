@@ -107,6 +107,7 @@ fn config(
         journal_updates_per_page: 0,
         checkpoint_updates: 0,
         checkpoint_pages: 0,
+        slc_cache: None,
         seed: 1,
     }
 }

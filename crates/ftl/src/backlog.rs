@@ -10,6 +10,8 @@ pub struct Backlog {
     pub trimmed_units: u64,
     /// Dies that have begun to clean and have not cleaned enough, or (merging schemes) banks with a job.
     pub cleaning_dies: u64,
+    /// Blocks of the SLC cache that a pause folds.
+    pub folding_blocks: u64,
     /// Copies that paced cleaning owes before host pages, on dies that are being cleaned.
     pub owed_copies: u64,
     /// Records that wait for a page of the log of the map, in durable mode.
@@ -24,6 +26,7 @@ impl Backlog {
         self.metadata_pages += other.metadata_pages;
         self.trimmed_units += other.trimmed_units;
         self.cleaning_dies += other.cleaning_dies;
+        self.folding_blocks += other.folding_blocks;
         self.owed_copies += other.owed_copies;
         self.log_records += other.log_records;
         self.buffered_sectors += other.buffered_sectors;

@@ -11,6 +11,10 @@ pub struct FtlCounters {
     pub programs_cleaning: u64,
     /// Program operations for valid pages that static wear levelling moved.
     pub programs_wear: u64,
+    /// Program operations that moved valid data out of the SLC cache.
+    pub programs_folding: u64,
+    /// Of all program operations those of one bit a cell.
+    pub programs_slc: u64,
     /// Program operations of the map: its journal, or lines of one that lies in flash.
     pub programs_map: u64,
     /// Program operations of parity over dies.
@@ -21,6 +25,8 @@ pub struct FtlCounters {
     pub units_cleaning: u64,
     /// Units that static wear levelling moved.
     pub units_wear: u64,
+    /// Units that were moved out of the SLC cache.
+    pub units_folding: u64,
     /// Places left empty because a page was programmed before it was full.
     pub units_padded: u64,
     /// Granules left empty because nothing that waited fitted on the page.
@@ -31,6 +37,8 @@ pub struct FtlCounters {
     pub erases_cleaning: u64,
     /// Blocks erased by static wear levelling.
     pub erases_wear: u64,
+    /// Blocks of the SLC cache that were erased.
+    pub erases_folding: u64,
     /// Blocks erased by the map: by its journal, or by the log of one that lies in flash.
     pub erases_map: u64,
     /// Blocks erased by secure erase.
@@ -52,6 +60,7 @@ impl FtlCounters {
         self.programs_host
             + self.programs_cleaning
             + self.programs_wear
+            + self.programs_folding
             + self.programs_map
             + self.programs_parity
     }
@@ -59,6 +68,6 @@ impl FtlCounters {
     /// Blocks erased for any purpose.
     #[must_use]
     pub fn erases(&self) -> u64 {
-        self.erases_cleaning + self.erases_wear + self.erases_map + self.erases_secure
+        self.erases_cleaning + self.erases_wear + self.erases_folding + self.erases_map + self.erases_secure
     }
 }

@@ -31,29 +31,45 @@ impl<M: LogMapping> Untimed<M> {
         self.write_stored(lpns, &[])
     }
 
+    /// Granules that the next page has room for, on the die that it goes to.
+    ///
+    /// # Errors
+    /// [`FtlError`], which would be a defect of the FTL.
+    pub fn page_units(&mut self) -> Result<u32, FtlError> {
+        let die = self.ready_die()?;
+        Ok(self.ftl.host_page_granules(die))
+    }
+
+    /// The next die that takes a page, cleaned as far as it asks for.
+    fn ready_die(&mut self) -> Result<DieIndex, FtlError> {
+        let dies = self.ftl.layout().geometry.die_count();
+        for _ in 0..dies {
+            let die = DieIndex(self.die);
+            self.clean(die)?;
+            if !self.ftl.is_full(die) && self.ftl.has_room(die) {
+                return Ok(die);
+            }
+            self.die = (self.die + 1) % dies;
+        }
+        Err(FtlError::NoFreeBlock { die: self.die })
+    }
+
     /// Writes one page of units; `stored` says what each takes.
     ///
     /// # Errors
     /// [`FtlError`], which would be a defect of the FTL.
     pub fn write_stored(&mut self, lpns: &[Lpn], stored: &[Stored]) -> Result<(), FtlError> {
-        let dies = self.ftl.layout().geometry.die_count();
-        for _ in 0..dies {
-            let die = DieIndex(self.die);
-            self.die = (self.die + 1) % dies;
-            self.clean(die)?;
-            if !self.ftl.is_full(die) && self.ftl.has_room(die) {
-                self.ftl.program_host(die, lpns, stored)?;
-                while let Some(reader) = self.ftl.take_map_reader() {
-                    while self.ftl.read_map(reader).is_some() {}
-                }
-                while self.ftl.take_map_fetch().is_some() {}
-                while self.ftl.is_metadata_due_on(die) {
-                    self.ftl.program_metadata(die)?;
-                }
-                return Ok(());
-            }
+        let die = self.ready_die()?;
+        self.die = (die.0 + 1) % self.ftl.layout().geometry.die_count();
+        self.ftl.program_host(die, lpns, stored)?;
+        while let Some(reader) = self.ftl.take_map_reader() {
+            while self.ftl.read_map(reader).is_some() {}
         }
-        Err(FtlError::NoFreeBlock { die: self.die })
+        while self.ftl.take_map_fetch().is_some() {}
+        while self.ftl.is_metadata_due_on(die) {
+            self.ftl.program_metadata(die)?;
+        }
+        Ok(())
     }
 
     /// Cleans a die as far as its thresholds ask for.
@@ -65,6 +81,7 @@ impl<M: LogMapping> Untimed<M> {
             if self.ftl.next_cleaning_step(die)?.is_none() {
                 break;
             }
+            while self.ftl.take_waiting_die().is_some() {}
         }
         Ok(())
     }

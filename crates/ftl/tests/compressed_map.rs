@@ -43,6 +43,7 @@ fn ftl(user_units: u32, policy: VictimSelection) -> FtlConfig {
         journal_updates_per_page: 0,
         checkpoint_updates: 0,
         checkpoint_pages: 0,
+        slc_cache: None,
         seed: 5,
     }
 }

@@ -45,6 +45,7 @@ fn config(user_units: u32) -> FtlConfig {
         journal_updates_per_page: 0,
         checkpoint_updates: 0,
         checkpoint_pages: 0,
+        slc_cache: None,
         seed: 5,
     }
 }

@@ -48,6 +48,7 @@ fn varied_drive(
         wear_spread_limit: 0,
         journal_updates_per_page: 0,
         checkpoint_updates: 0,
+        slc_cache: None,
         checkpoint_pages: 0,
         seed: 1,
     };

@@ -58,6 +58,7 @@ fn config(placement: Placement) -> FtlConfig {
         journal_updates_per_page: 0,
         checkpoint_updates: 50,
         checkpoint_pages: 3,
+        slc_cache: None,
         seed: 5,
     }
 }

@@ -6,6 +6,7 @@
 
 use drivelab_sim::Table;
 
+use crate::cell_mode::CellMode;
 use crate::geometry::{BlockIndex, Lpn, Ppn, UnitLayout};
 
 /// What flash refuses.
@@ -42,6 +43,10 @@ pub struct FlashArray {
     write_pointer: Vec<u32>,
     erase_count: Vec<u32>,
     first_sequence: Vec<u64>,
+    /// How every block was opened; empty: all as native ones.
+    modes: Vec<CellMode>,
+    /// Units that a page of one bit a cell holds: the first so many places of a word line.
+    slc_page_units: u32,
     next_sequence: u64,
     program_count: u64,
     erase_total: u64,
@@ -58,6 +63,8 @@ impl FlashArray {
             write_pointer: vec![0; blocks],
             erase_count: vec![0; blocks],
             first_sequence: vec![0; blocks],
+            modes: Vec::new(),
+            slc_page_units: 0,
             next_sequence: 1,
             program_count: 0,
             erase_total: 0,
@@ -77,6 +84,35 @@ impl FlashArray {
         &self.layout
     }
 
+    /// Blocks may be opened with one bit a cell from now on, where native cells have so many.
+    pub fn keep_modes(&mut self, bits: u32) {
+        self.modes = vec![CellMode::Native; self.layout.block_count() as usize];
+        self.slc_page_units = self.layout.units_per_page / bits;
+    }
+
+    /// An erased block is opened in a mode.
+    pub fn set_mode(&mut self, block: BlockIndex, mode: CellMode) {
+        debug_assert_eq!(self.write_pointer(block), 0, "a block keeps its mode until it is erased");
+        self.modes[block.0 as usize] = mode;
+    }
+
+    /// How a block was opened last.
+    #[inline]
+    #[must_use]
+    pub fn mode(&self, block: BlockIndex) -> CellMode {
+        self.modes.get(block.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Units that a page of this mode holds.
+    #[inline]
+    #[must_use]
+    pub fn page_units(&self, mode: CellMode) -> u32 {
+        match mode {
+            CellMode::Native => self.layout.units_per_page,
+            CellMode::Slc => self.slc_page_units,
+        }
+    }
+
     /// Programs the next page of a block (or the pages of one unit) with `units`; places that are left over, and
     /// those of [`Lpn::PADDING`], are padding. Gives the first place.
     ///
@@ -84,7 +120,7 @@ impl FlashArray {
     /// [`FlashRule::ProgramOrder`] unless `page` is the block's next erased page. The array is unchanged then.
     #[inline]
     pub fn program(&mut self, block: BlockIndex, page: u32, units: &[Lpn]) -> Result<Ppn, FlashRule> {
-        debug_assert!(units.len() <= self.layout.units_per_page as usize);
+        debug_assert!(units.len() <= self.page_units(self.mode(block)) as usize);
         let first = self.program_page(block, page)?;
         for (place, lpn) in self.oob[first.0 as usize..].iter_mut().zip(units) {
             // LPN + 1 of padding wraps to 0, which is what padding has.

@@ -41,7 +41,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), slot));
                 sectors = together;
                 self.meters.read_bytes_host += bytes;
-                self.flash.read(ppn, (sector, sectors), bytes, &mut wait, now);
+                self.flash.read((self.mapping.flash(), ppn), (sector, sectors), bytes, &mut wait, now);
                 wait
             } else {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
@@ -96,7 +96,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         {
             let bytes = u64::from(self.mapping.read_bytes(lpn, sectors as u32));
             self.meters.read_bytes_host += bytes;
-            self.flash.read(ppn, (sector, sectors), bytes, &mut read, now);
+            self.flash.read((self.mapping.flash(), ppn), (sector, sectors), bytes, &mut read, now);
         } else {
             self.meters.buffer_hit_bytes += sectors * SECTOR_BYTES;
         }
@@ -228,7 +228,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             bytes += u64::from(self.mapping.read_bytes_beside(Lpn(next - 1), Lpn(next), sectors));
         }
         self.meters.read_bytes_host += bytes;
-        self.flash.read(ppn, (0, u64::from(together * sectors)), bytes, &mut wait, now);
+        self.flash.read((self.mapping.flash(), ppn), (0, u64::from(together * sectors)), bytes, &mut wait, now);
         wait.ready_ns
     }
 }

@@ -6,13 +6,14 @@ mod calendar;
 mod dies;
 mod operations;
 mod recording;
+mod slc;
 #[cfg(test)]
 mod tests;
 mod wait;
 mod while_host_waits;
 mod word_lines;
 
-use drivelab_nand::{DieIndex, FlashTiming, Ppn, UnitLayout};
+use drivelab_nand::{DieIndex, FlashArray, FlashTiming, Ppn, UnitLayout};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
@@ -239,18 +240,19 @@ impl Flash {
     }
 
     /// A host's read of `sectors` from the unit at `ppn` on, the first at `sector` of it, `bytes` as stored: die, bus,
-    /// and the way to the link.
+    /// and the way to the link. `array` knows how the block was programmed.
     #[inline]
     pub(crate) fn read(
         &mut self,
-        ppn: Ppn,
+        (array, ppn): (&FlashArray, Ppn),
         (sector, sectors): (u32, u64),
         bytes: u64,
         wait: &mut FlashWait,
         now: Nanos,
     ) {
         if self.operations.is_some() {
-            return self.read_pages(ppn, (sector, sectors), bytes, wait, now);
+            let mode = array.mode(self.layout.block_of(ppn));
+            return self.read_pages(ppn, (sector, sectors), (bytes, mode), wait, now);
         }
         let die = self.layout.die_of(self.layout.block_of(ppn));
         let pages = if self.layout.pages_per_unit == 1 {
@@ -284,6 +286,11 @@ impl Flash {
     pub(crate) fn program_work_ns(&self, page: u32) -> Nanos {
         let pages = page..page + self.layout.pages_per_unit;
         pages.map(|page| self.page_bus_ns + self.timing.program_ns(page)).sum()
+    }
+
+    /// The same of a page of one bit a cell.
+    pub(crate) fn slc_program_work_ns(&self) -> Nanos {
+        self.slc_times().map_or(0, |(bus_ns, slc)| bus_ns + slc.program_ns)
     }
 
     /// Moves one unit's pages (or one page of units) to a die and programs them, the first at `page` of its block;
@@ -334,39 +341,56 @@ impl Flash {
         let bus_ns = self.page_bus_ns;
         let mut end = now;
         for index in 0..pages {
-            let begin = self.dies.free_from(die, ready);
-            let channel = &mut self.channels[self.layout.channel_of(die) as usize];
-            let start = channel.reserve(now, begin, bus_ns);
             let program_ns = self.timing.program_ns(page + index);
-            end = start + bus_ns + program_ns;
-            self.work.bus_ns += bus_ns;
-            self.work.program_ns += program_ns;
-            self.dies.occupy(die, start, end, is_cleaning);
-            if NOTED && let Some(operations) = &mut self.operations {
-                operations.begin(die, Kind::Program, (start + bus_ns, end), is_cleaning);
-            }
-            if NOTED && let Some(recording) = &mut self.recording {
-                let (begin_ns, bus_begin_ns, bus_end_ns, end_ns) = (start, start, start + bus_ns, end);
-                let work = Work::Program;
-                recording.note(Stretch {
-                    work,
-                    die,
-                    is_cleaning,
-                    begin_ns,
-                    bus_begin_ns,
-                    bus_end_ns,
-                    end_ns,
-                });
-            }
+            end = self.program_once::<NOTED>(die, (bus_ns, program_ns), ready, now, is_cleaning);
+        }
+        end
+    }
+
+    #[allow(clippy::inline_always, reason = "a part of a function that is inlined itself")]
+    #[inline(always)]
+    fn program_once<const NOTED: bool>(
+        &mut self,
+        die: DieIndex,
+        (bus_ns, program_ns): (Nanos, Nanos),
+        ready: Nanos,
+        now: Nanos,
+        is_cleaning: bool,
+    ) -> Nanos {
+        let begin = self.dies.free_from(die, ready);
+        let channel = &mut self.channels[self.layout.channel_of(die) as usize];
+        let start = channel.reserve(now, begin, bus_ns);
+        let end = start + bus_ns + program_ns;
+        self.work.bus_ns += bus_ns;
+        self.work.program_ns += program_ns;
+        self.dies.occupy(die, start, end, is_cleaning);
+        if NOTED && let Some(operations) = &mut self.operations {
+            operations.begin(die, Kind::Program, (start + bus_ns, end), is_cleaning);
+        }
+        if NOTED && let Some(recording) = &mut self.recording {
+            let (begin_ns, bus_begin_ns, bus_end_ns, end_ns) = (start, start, start + bus_ns, end);
+            let work = Work::Program;
+            recording.note(Stretch { work, die, is_cleaning, begin_ns, bus_begin_ns, bus_end_ns, end_ns });
         }
         end
     }
 
     /// Erases a block of a die; when that is done.
     pub(crate) fn erase(&mut self, die: DieIndex, now: Nanos, is_cleaning: bool) -> Nanos {
+        self.erase_for(die, self.timing.erase_ns, now, is_cleaning)
+    }
+
+    /// The same, in a time of the caller's.
+    pub(super) fn erase_for(
+        &mut self,
+        die: DieIndex,
+        erase_ns: Nanos,
+        now: Nanos,
+        is_cleaning: bool,
+    ) -> Nanos {
         let begin = self.dies.free_from(die, now);
-        let end = begin + self.timing.erase_ns;
-        self.work.erase_ns += self.timing.erase_ns;
+        let end = begin + erase_ns;
+        self.work.erase_ns += erase_ns;
         self.dies.occupy(die, begin, end, is_cleaning);
         if let Some(operations) = &mut self.operations {
             operations.begin(die, Kind::Erase, (begin, end), is_cleaning);

@@ -1,6 +1,6 @@
 //! Reads of single pages of a word line: what is sensed together, and how long that takes.
 
-use drivelab_nand::{DieIndex, Ppn};
+use drivelab_nand::{CellMode, DieIndex, Ppn};
 use drivelab_sim::Nanos;
 
 use super::{Flash, FlashWait, Place, Recording, Sensing, Stretch, Work};
@@ -27,7 +27,9 @@ fn next_together(lines: &WordLineConfig, mask: &mut u64) -> Option<Together> {
             *mask &= !page;
         }
     }
-    Some(Together { planes, read_ns: lines.read_ns[page_type as usize] })
+    // Behind the pages of a native word line are those of one bit a cell.
+    let read_ns = lines.read_ns.get(page_type as usize).filter(|_| page_type < lines.page_types);
+    Some(Together { planes, read_ns: read_ns.copied().unwrap_or(lines.slc.read_ns) })
 }
 
 impl Flash {
@@ -50,9 +52,17 @@ impl Flash {
     }
 
     /// The pages of its word line that hold `sectors` from `sector` on of the unit at `ppn`, and of those behind it.
-    fn mask_of(&self, ppn: Ppn, sector: u64, sectors: u64) -> u64 {
+    fn mask_of(&self, ppn: Ppn, sector: u64, sectors: u64, mode: CellMode) -> u64 {
         let Some(operations) = &self.operations else { return 0 };
         let pages = operations.config.planes * operations.config.page_types;
+        let mask = self.native_mask(pages, ppn, sector, sectors);
+        match mode {
+            CellMode::Native => mask,
+            CellMode::Slc => mask << pages,
+        }
+    }
+
+    fn native_mask(&self, pages: u32, ppn: Ppn, sector: u64, sectors: u64) -> u64 {
         let page_sectors = u64::from(self.layout.geometry.program_bytes()) / SECTOR_BYTES / u64::from(pages);
         let unit = u64::from(ppn.0 % self.layout.units_per_page);
         let first = unit * u64::from(self.layout.sectors_per_unit) + sector;
@@ -65,10 +75,15 @@ impl Flash {
     }
 
     /// What of one word line is copied, as sensings one by one; the places lie in order.
-    pub(crate) fn copied_sensings(&self, die: DieIndex, places: &[Ppn], out: &mut impl Extend<Sensing>) {
+    pub(crate) fn copied_sensings(
+        &self,
+        (die, mode): (DieIndex, CellMode),
+        places: &[Ppn],
+        out: &mut impl Extend<Sensing>,
+    ) {
         let Some(operations) = &self.operations else { return };
         let sectors = u64::from(self.layout.sectors_per_unit);
-        let mut rest = places.iter().fold(0, |mask, &place| mask | self.mask_of(place, 0, sectors));
+        let mut rest = places.iter().fold(0, |mask, &place| mask | self.mask_of(place, 0, sectors, mode));
         let total = rest.count_ones();
         let bytes = places.len() as u64 * u64::from(self.layout.unit_bytes);
         loop {
@@ -88,12 +103,12 @@ impl Flash {
         &mut self,
         ppn: Ppn,
         (sector, sectors): (u32, u64),
-        bytes: u64,
+        (bytes, mode): (u64, CellMode),
         wait: &mut FlashWait,
         now: Nanos,
     ) {
         let die = self.layout.die_of(self.layout.block_of(ppn));
-        let mask = self.mask_of(ppn, u64::from(sector), sectors);
+        let mask = self.mask_of(ppn, u64::from(sector), sectors, mode);
         self.sense_pages(wait, Sensing { die, pages: 1, bytes, mask, is_cleaning: false }, now);
         self.pass_read_path(wait, bytes, now);
     }

@@ -27,6 +27,7 @@ pub fn config(model: &Model, layout: &UnitLayout, seed: u64) -> Result<FtlConfig
         journal_updates_per_page: model.small("ftl.journal_updates_per_page"),
         checkpoint_updates: model.small("ftl.checkpoint_updates"),
         checkpoint_pages: checkpoint_pages(model, layout)?,
+        slc_cache: None,
         seed,
     })
 }

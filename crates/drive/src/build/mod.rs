@@ -8,6 +8,7 @@ mod log;
 mod merging;
 mod page_map;
 mod raid0;
+mod slc_cache;
 mod word_lines;
 
 use crate::engine::Engine;

@@ -4,7 +4,7 @@ use drivelab_controller::{ControllerConfig, SolidStateDrive};
 use drivelab_ftl::{CleaningMode, FtlConfig, MapCacheConfig, PageMap, Placement};
 use drivelab_nand::UnitLayout;
 
-use super::{flash, log};
+use super::{flash, log, slc_cache};
 use crate::engine::Engine;
 use crate::error::ModelError;
 use crate::model::Model;
@@ -23,10 +23,15 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
         placement: model.word("ftl.placement")?,
         hot_writes: model.small("ftl.hot_writes"),
         hint_streams: model.small("ftl.hint_streams"),
+        slc_cache: slc_cache::config(model, &layout)?,
         ..log::config(model, &layout, seed)?
     };
     if ftl.cleaning_mode == CleaningMode::RewriteInPlace && ftl.placement != Placement::HostAndCleaning {
         let allowed = "must be host-and-cleaning with ftl.cleaning_mode = rewrite-in-place";
+        return Err(model.bad("ftl.placement", ftl.placement.name(), allowed));
+    }
+    if ftl.slc_cache.is_some() && ftl.placement != Placement::HostAndCleaning {
+        let allowed = "must be host-and-cleaning with slc_cache.max_bytes above 0";
         return Err(model.bad("ftl.placement", ftl.placement.name(), allowed));
     }
     let controller: ControllerConfig = flash::controller(model, &layout, layout.unit_bytes)?;

@@ -3,6 +3,7 @@
 use drivelab_controller::{SECTOR_BYTES, SuspensionConfig, WordLineConfig};
 use drivelab_nand::Geometry;
 
+use super::slc_cache;
 use crate::error::ModelError;
 use crate::model::Model;
 
@@ -53,8 +54,10 @@ pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLi
     let page_types = page_types(model)?;
     let planes = geometry.fused_planes();
     check_meaning(model, page_types, planes)?;
-    if planes * page_types > u64::BITS {
-        let allowed = format!("must be at most {} with flash.one_shot = true", u64::BITS / page_types);
+    // Pages of one bit a cell have their places beside those of native ones.
+    let kinds = page_types + 1;
+    if planes * kinds > u64::BITS {
+        let allowed = format!("must be at most {} with flash.one_shot = true", u64::BITS / kinds);
         return Err(model.bad("flash.planes_per_die", &planes.to_string(), &allowed));
     }
     let unit_bytes = model.integer("ftl.map_unit_bytes");
@@ -104,6 +107,7 @@ pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLi
         planes_at_once: model.small("flash.planes_per_read"),
         independent_planes: model.flag("flash.independent_planes"),
         suspension: suspends.then_some(suspension),
+        slc: slc_cache::times(model),
     }))
 }
 

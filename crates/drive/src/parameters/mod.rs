@@ -13,6 +13,7 @@ mod merging;
 mod nvme;
 mod raid0;
 mod row;
+mod slc_cache;
 mod word_lines;
 
 pub(crate) use family::FAMILY_WORDS;
@@ -30,6 +31,7 @@ impl Family {
                 flash::CAPACITY,
                 flash::FLASH,
                 word_lines::WORD_LINES,
+                slc_cache::SLC_CACHE,
                 log::PAGE_MAP,
                 log::JOURNAL,
                 log::CLEANING,

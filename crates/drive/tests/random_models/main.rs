@@ -6,6 +6,7 @@
 mod bytes;
 mod exercise;
 mod extremes;
+mod slc_cache;
 mod values;
 
 use std::sync::Arc;

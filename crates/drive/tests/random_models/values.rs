@@ -36,7 +36,7 @@ struct Flash {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "numbers and words, which calls give as they are")]
-fn put(values: &mut Values, key: &str, value: impl ToString) {
+pub fn put(values: &mut Values, key: &str, value: impl ToString) {
     values.push((key.to_owned(), value.to_string()));
 }
 

@@ -167,6 +167,17 @@ impl Blocks {
         Some(block)
     }
 
+    /// A stream writes a block of its own, which is no candidate for cleaning and was never in the free pool.
+    pub(super) fn open_own(&mut self, die: DieIndex, stream: Stream, block: BlockIndex) {
+        self.open[die.0 as usize][stream.index()] = block.0;
+    }
+
+    /// A block of a stream's own was erased.
+    pub(super) fn forget(&mut self, block: BlockIndex) {
+        debug_assert_eq!(self.valid_count(block), 0);
+        self.newest[block.0 as usize] = 0;
+    }
+
     /// An open block of a die, of the last stream that has one (the host's come first), written up to this sequence
     /// number, becomes that of a stream that has none.
     pub(crate) fn lend(&mut self, die: DieIndex, to: Stream, sequence: u64) -> Option<BlockIndex> {

@@ -1,10 +1,10 @@
 //! What must be true of thresholds before, and of the books after every step; recomputed the slow way.
 
-use drivelab_nand::{BlockIndex, DieIndex, GeometryError, UnitLayout};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex, GeometryError, UnitLayout};
 
 use super::config::{CleaningMode, FtlConfig, RESERVE_BLOCKS};
 use super::die_logs::DieLogs;
-use crate::placement::{HOT_WRITES_MAX, STREAMS_MAX};
+use crate::placement::{HOT_WRITES_MAX, STREAMS_MAX, StreamCounts};
 
 impl DieLogs {
     /// Recounts a die's valid units (`valid`, counted by the scheme) and its free pool.
@@ -17,7 +17,7 @@ impl DieLogs {
         }
         let per_die = self.layout.geometry.blocks_per_die();
         let erased = (die.0 * per_die..(die.0 + 1) * per_die)
-            .skip(self.reserved as usize)
+            .skip((self.reserved + self.config.static_blocks()) as usize)
             .filter(|&block| {
                 self.flash.write_pointer(BlockIndex(block)) == 0 && !self.is_bad(BlockIndex(block))
             })
@@ -27,6 +27,55 @@ impl DieLogs {
         let free = self.blocks.free_count(die) as usize;
         if erased != free {
             return Err(format!("die {} has {erased} erased blocks, but {free} in its free pool", die.0));
+        }
+        self.check_cache(die)
+    }
+
+    /// Recounts the SLC blocks of a die.
+    fn check_cache(&self, die: DieIndex) -> Result<(), String> {
+        let Some(cache) = &self.slc else { return Ok(()) };
+        let per_die = self.layout.geometry.blocks_per_die();
+        let all = (die.0 * per_die..(die.0 + 1) * per_die).map(BlockIndex);
+        let (mut closed, mut dynamic, mut free) = (Vec::new(), 0, 0);
+        for block in all.filter(|&block| self.flash.mode(block) == CellMode::Slc) {
+            let most = self.flash.page_units(CellMode::Slc) * self.layout.geometry.pages_per_block;
+            if self.blocks.valid_count(block) > most {
+                return Err(format!("block {} of the SLC cache holds more than {most} units", block.0));
+            }
+            let (is_written, is_open) =
+                (self.flash.write_pointer(block) > 0, self.blocks.is_open(die, block));
+            let is_static = self.is_static(block);
+            free += u32::from(is_static && !is_written && !is_open);
+            dynamic += u32::from(!is_static && (is_written || is_open));
+            if is_written && !is_open {
+                closed.push(block);
+            }
+        }
+        let mut known = cache.of(die).closed.clone();
+        known.sort_unstable();
+        if known != closed {
+            return Err(format!("die {} has SLC blocks {closed:?}, its list says {known:?}", die.0));
+        }
+        let counts = (cache.of(die).dynamic, cache.static_free.count(die));
+        if counts != (dynamic, free) {
+            return Err(format!(
+                "die {} has {dynamic} dynamic SLC blocks and {free} free static ones, its counts say {counts:?}",
+                die.0
+            ));
+        }
+        Ok(())
+    }
+
+    /// Recounts the SLC blocks of all dies.
+    pub(crate) fn check_caches(&self) -> Result<(), String> {
+        let Some(cache) = &self.slc else { return Ok(()) };
+        let dynamic: u32 = cache.dies.iter().map(|die| die.dynamic).sum();
+        let closed: usize = cache.dies.iter().map(|die| die.closed.len()).sum();
+        if (dynamic, closed) != (cache.dynamic, cache.closed as usize) {
+            return Err(format!(
+                "{dynamic} dynamic SLC blocks, {closed} closed ones; the counts say {} and {}",
+                cache.dynamic, cache.closed
+            ));
         }
         Ok(())
     }
@@ -44,7 +93,7 @@ pub(crate) fn check_thresholds(
     if config.cleaning_mode == CleaningMode::RewriteInPlace {
         return Ok(());
     }
-    let blocks = layout.geometry.blocks_per_die() - reserved;
+    let blocks = layout.geometry.blocks_per_die() - reserved - config.static_blocks();
     let (start, stop) = (config.cleaning_start_blocks, config.cleaning_stop_blocks);
     if start < RESERVE_BLOCKS + 1 || start > blocks {
         let allowed = format!("must be {} to {blocks} blocks per die", RESERVE_BLOCKS + 1);
@@ -62,6 +111,25 @@ pub(crate) fn check_thresholds(
         if value == 0 {
             return Err(GeometryError::new(key, 0u32, "must be 1 or more"));
         }
+    }
+    Ok(())
+}
+
+/// Whether an SLC cache can work with the other parameters.
+///
+/// # Errors
+/// The first that doesn't fit.
+pub(crate) fn check_cache(layout: &UnitLayout, config: &FtlConfig) -> Result<(), GeometryError> {
+    let Some(cache) = &config.slc_cache else { return Ok(()) };
+    if config.cleaning_mode == CleaningMode::RewriteInPlace || config.streams() != StreamCounts::HOST_AND_CLEANING
+    {
+        let allowed = "streams: must be host-and-cleaning, and ftl.cleaning_mode relocate, with an SLC cache";
+        return Err(GeometryError::new("ftl.placement", config.streams().all, allowed));
+    }
+    if cache.bits < 2 || layout.pages_per_unit > 1 || !layout.units_per_page.is_multiple_of(cache.bits) {
+        let page = layout.geometry.program_bytes() / cache.bits.max(1);
+        let allowed = format!("must divide the {page} bytes that a page of the SLC cache holds");
+        return Err(GeometryError::new("ftl.map_unit_bytes", layout.unit_bytes, allowed));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! Valid data is counted in a measure of the scheme: map units, or granules of compressed data.
 
-use drivelab_nand::{BlockIndex, DieIndex};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex};
 use drivelab_sim::sabotage::{self, Sabotage};
 
 use super::config::{CleaningMode, RESERVE_BLOCKS};
@@ -113,6 +113,8 @@ impl DieLogs {
         }
         let picked = if self.lacks_reserve(die) {
             self.pick_what_fits(die, measure, pages_of)
+        } else if self.slc.is_some() {
+            self.cached_victim(die, measure)
         } else {
             self.pick_victim(die, measure)
         };
@@ -143,7 +145,7 @@ impl DieLogs {
         self.cleaning.wedged_dies > 0
     }
 
-    fn pick_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
+    pub(super) fn pick_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
         let per_die = self.layout.geometry.blocks_per_die();
         let start = self.cleaning.scan_start[die.0 as usize];
         let most_valid = (measure.per_block - measure.per_page) as u16;
@@ -188,6 +190,10 @@ impl DieLogs {
 
     /// A job that empties a block.
     pub(crate) fn begin(&self, victim: BlockIndex, purpose: Purpose) -> Job {
+        let purpose = match self.flash.mode(victim) {
+            CellMode::Native => purpose,
+            CellMode::Slc => Purpose::Folding,
+        };
         Job { victim, cursor: 0, purpose, valid_at_start: self.blocks.valid_count(victim) }
     }
 
@@ -205,6 +211,10 @@ impl DieLogs {
                 self.counters.programs_wear += 1;
                 self.counters.units_wear += units;
             }
+            Purpose::Folding => {
+                self.counters.programs_folding += 1;
+                self.counters.units_folding += units;
+            }
         }
     }
 
@@ -219,12 +229,18 @@ impl DieLogs {
         let worn = self.flash.erase_count(job.victim);
         if self.has_erase_failed(die, job.victim) {
             self.blocks.retire(die, job.victim);
+        } else if self.slc.is_some() && self.is_static(job.victim) {
+            self.release_static(die, job.victim, worn);
         } else {
             self.blocks.release(die, job.victim, worn);
         }
         match job.purpose {
             Purpose::Cleaning => self.counters.erases_cleaning += 1,
             Purpose::WearLevelling => self.counters.erases_wear += 1,
+            Purpose::Folding => self.counters.erases_folding += 1,
+        }
+        if self.slc.is_some() {
+            self.note_folded(die, job);
         }
         if self.config.wear_spread_limit > 0 {
             self.check_wear(die, worn);

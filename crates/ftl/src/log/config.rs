@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::slc_cache::SlcCacheConfig;
 use crate::placement::{Placement, PlacementSettings, Placements, StreamCounts};
 use crate::victim::{VictimSelection, VictimSettings, Victims};
 
@@ -56,6 +57,8 @@ pub struct FtlConfig {
     pub checkpoint_updates: u32,
     /// Pages of a checkpoint.
     pub checkpoint_pages: u32,
+    /// Blocks that are programmed with one bit a cell; `None`: there are none.
+    pub slc_cache: Option<SlcCacheConfig>,
     /// The firmware knows TRIM; otherwise trims are accepted and ignored.
     pub trim_supported: bool,
     /// Seed of random victim selection.
@@ -67,6 +70,11 @@ impl FtlConfig {
     #[must_use]
     pub fn reserved_blocks(&self) -> u32 {
         if self.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 }
+    }
+
+    /// Blocks of a die that are always of the SLC cache.
+    pub(super) fn static_blocks(&self) -> u32 {
+        self.slc_cache.as_ref().map_or(0, |cache| cache.static_blocks)
     }
 
     /// Write streams.
@@ -95,6 +103,8 @@ impl FtlConfig {
     #[must_use]
     pub(crate) fn calm_blocks(&self) -> u32 {
         match self.cleaning_mode {
+            // What is in the cache may be folded however many there are.
+            CleaningMode::Relocate if self.slc_cache.is_some() => u32::MAX,
             CleaningMode::Relocate => {
                 let host = RESERVE_BLOCKS + u32::from(self.streams().host);
                 self.cleaning_stop_blocks.max(self.idle_cleaning_blocks).max(host)

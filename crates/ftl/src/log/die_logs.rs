@@ -8,6 +8,7 @@ use super::blocks::Blocks;
 use super::config::{CleaningMode, FtlConfig, RESERVE_BLOCKS};
 use super::jobs::CleaningState;
 use super::journal::Journal;
+use super::slc_cache::SlcCache;
 use super::steps::MetadataStep;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
@@ -28,6 +29,8 @@ pub struct DieLogs {
     pub(crate) die_valid: Vec<u32>,
     /// Blocks that have failed, or may; `None`: none will.
     pub(crate) bad: Option<Box<BadBlocks>>,
+    /// Blocks with one bit a cell, of a drive that has such; `None`: it has none.
+    pub(crate) slc: Option<Box<SlcCache>>,
     /// The first so many blocks of each die keep metadata.
     pub(crate) reserved: u32,
     /// Its write streams.
@@ -47,12 +50,15 @@ enum HostRule {
     InPlace,
     /// All its streams have room, however many there are.
     Streams,
+    /// The SLC cache has room, or what lies behind it.
+    Cached,
 }
 
 impl HostRule {
     fn of(config: &FtlConfig) -> Self {
         match config.cleaning_mode {
             CleaningMode::RewriteInPlace => Self::InPlace,
+            CleaningMode::Relocate if config.slc_cache.is_some() => Self::Cached,
             CleaningMode::Relocate if config.streams() == StreamCounts::HOST_AND_CLEANING => Self::OneStream,
             CleaningMode::Relocate => Self::Streams,
         }
@@ -64,13 +70,15 @@ impl DieLogs {
     pub(crate) fn new(flash: FlashArray, config: FtlConfig, reserved: u32) -> Self {
         let layout = *flash.layout();
         let dies = layout.geometry.die_count();
+        let taken = reserved + config.static_blocks();
         let mut logs = Self {
-            blocks: Blocks::new(&layout, &flash, reserved, config.victims(dies)),
+            blocks: Blocks::new(&layout, &flash, taken, config.victims(dies)),
             cleaning: CleaningState::new(dies),
             journal: Journal::new(&config, dies),
             counters: FtlCounters::default(),
             die_valid: vec![0; dies as usize],
             bad: None,
+            slc: None,
             reserved,
             streams: config.streams(),
             host_rule: HostRule::of(&config),
@@ -80,6 +88,7 @@ impl DieLogs {
             flash,
         };
         logs.spread_scan_starts();
+        logs.make_cache();
         logs
     }
 
@@ -90,7 +99,7 @@ impl DieLogs {
             CleaningMode::Relocate => u32::from(config.streams().all) + RESERVE_BLOCKS,
             CleaningMode::RewriteInPlace => 0,
         };
-        layout.geometry.blocks_per_die().saturating_sub(reserved + working)
+        layout.geometry.blocks_per_die().saturating_sub(reserved + config.static_blocks() + working)
     }
 
     /// Quarters of blocks that a die holds back while it is cleaned. Those of the journal; the free ones, which are
@@ -102,7 +111,7 @@ impl DieLogs {
         match self.config.cleaning_mode {
             CleaningMode::Relocate => {
                 let open = 2 * u32::from(self.streams.all) - 1;
-                4 * (self.reserved + self.config.cleaning_start_blocks) + open
+                4 * (self.reserved + self.config.static_blocks() + self.config.cleaning_start_blocks) + open
             }
             CleaningMode::RewriteInPlace => 0,
         }
@@ -120,7 +129,7 @@ impl DieLogs {
     #[inline]
     pub(crate) fn reserve(&self) -> u32 {
         match self.host_rule {
-            HostRule::OneStream | HostRule::Streams => RESERVE_BLOCKS + self.failure_reserve(),
+            HostRule::OneStream | HostRule::Streams | HostRule::Cached => RESERVE_BLOCKS + self.failure_reserve(),
             HostRule::InPlace => 0,
         }
     }
@@ -129,16 +138,19 @@ impl DieLogs {
     #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
     #[inline(always)]
     pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
-        if self.host_rule == HostRule::Streams {
+        if matches!(self.host_rule, HostRule::Streams | HostRule::Cached) {
             return self.have_host_blocks(die);
         }
         self.blocks.free_count(die) > self.reserve()
             || (self.blocks.open_block(die, Stream::HOST).is_some() && !self.is_short(die))
     }
 
-    /// The same for any number of streams.
+    /// The same for any number of streams, and with a cache.
     #[cold]
     fn have_host_blocks(&self, die: DieIndex) -> bool {
+        if self.host_rule == HostRule::Cached {
+            return self.has_cached_block(die);
+        }
         let (free, reserve) = (self.blocks.free_count(die), self.reserve());
         let is_closed = |stream: &Stream| self.blocks.open_block(die, *stream).is_none();
         let closed = self.streams.host().filter(is_closed).count() as u32;
@@ -165,11 +177,19 @@ impl DieLogs {
 
     #[cold]
     fn open_another(&mut self, die: DieIndex, stream: Stream, is_host: bool) -> Result<BlockIndex, FtlError> {
+        if self.slc.is_some() {
+            return self.open_in_mode(die, stream, is_host);
+        }
         let opened = match self.blocks.open_next(die, stream) {
-            None if !is_host => self.blocks.lend(die, stream, self.flash.next_sequence() - 1),
+            None if !is_host => self.lend(die, stream),
             opened => opened,
         };
         opened.ok_or(FtlError::NoFreeBlock { die: die.0 })
+    }
+
+    /// An open block of another stream becomes that of one that has none and finds no free one.
+    pub(super) fn lend(&mut self, die: DieIndex, to: Stream) -> Option<BlockIndex> {
+        self.blocks.lend(die, to, self.flash.next_sequence() - 1)
     }
 
     /// Programs the next page of a stream's block with units; gives the first place and the page.
@@ -192,6 +212,9 @@ impl DieLogs {
     /// What comes after a page with so many units is programmed and its units are in the map.
     #[inline]
     pub(crate) fn end_program(&mut self, die: DieIndex, stream: Stream, page: u32, units: u32) {
+        if self.slc.is_some() {
+            return self.end_program_in_mode(die, stream, page, units);
+        }
         self.close_if_full(die, stream, page);
         self.counters.units_padded += u64::from(self.layout.units_per_page - units);
         self.journal.note_updates(units);
@@ -206,6 +229,9 @@ impl DieLogs {
                 && let Some(block) = self.blocks.open_block(die, stream)
             {
                 self.blocks.note_newest(block, self.flash.next_sequence() - 1);
+            }
+            if self.slc.is_some() {
+                return self.close_in_mode(die, stream);
             }
             self.blocks.close(die, stream);
         }
@@ -250,6 +276,7 @@ impl DieLogs {
         let cleaning = self.cleaning.jobs.iter().zip(&self.cleaning.active);
         Backlog {
             metadata_pages: u64::from(self.journal.due_pages()),
+            folding_blocks: self.slc.as_ref().map_or(0, |cache| u64::from(cache.due_in_pause())),
             cleaning_dies: cleaning.filter(|&(job, &active)| job.is_some() || active).count() as u64,
             ..Backlog::default()
         }

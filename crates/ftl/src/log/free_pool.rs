@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
 
@@ -15,11 +16,16 @@ pub struct FreePool {
 impl FreePool {
     /// All blocks of all dies are free; the first `reserved` of each die belong to somebody else.
     pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
+        Self::of(layout, flash, reserved..layout.geometry.blocks_per_die())
+    }
+
+    /// These blocks of every die are free.
+    pub(crate) fn of(layout: &UnitLayout, flash: &FlashArray, blocks: Range<u32>) -> Self {
         let blocks_per_die = layout.geometry.blocks_per_die();
         let word =
             |block: u32| Reverse(u64::from(flash.erase_count(BlockIndex(block))) << 32 | u64::from(block));
         let dies = (0..layout.geometry.die_count())
-            .map(|die| (reserved..blocks_per_die).map(|block| word(die * blocks_per_die + block)).collect())
+            .map(|die| blocks.clone().map(|block| word(die * blocks_per_die + block)).collect())
             .collect();
         Self { dies }
     }

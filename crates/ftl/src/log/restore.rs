@@ -73,12 +73,14 @@ impl DieLogs {
             most = most.max(erased);
         }
         self.counters.erases_secure += all;
-        self.blocks = Blocks::new(&self.layout, &self.flash, self.reserved, self.config.victims(dies));
+        let taken = self.reserved + self.config.static_blocks();
+        self.blocks = Blocks::new(&self.layout, &self.flash, taken, self.config.victims(dies));
         self.cleaning = CleaningState::new(dies);
         self.journal = Journal::new(&self.config, dies);
         self.die_valid.fill(0);
         self.withhold_bad_blocks();
         self.spread_scan_starts();
+        self.make_cache();
         (most, all)
     }
 }

@@ -9,6 +9,8 @@ pub enum Purpose {
     Cleaning,
     /// To put a little-worn block back into use.
     WearLevelling,
+    /// To move data out of the SLC cache.
+    Folding,
 }
 
 /// How much a die needs cleaning.

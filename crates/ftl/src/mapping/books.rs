@@ -4,6 +4,21 @@ use super::block_use::BlockUse;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 
+/// An SLC cache, to look at: its blocks are of all dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlcUse {
+    /// Bits of a native cell.
+    pub bits: u32,
+    /// Data that a block of it holds.
+    pub block_bytes: u64,
+    /// Most blocks that it may have: those that are there, when nothing else is on the drive.
+    pub most_blocks: u32,
+    /// Of them those that are never anything else.
+    pub static_blocks: u32,
+    /// Those that hold data, or are open for it.
+    pub used_blocks: u32,
+}
+
 /// The books of a mapping scheme.
 pub trait Books {
     /// Bytes of flash that the scheme holds back: they hold neither the host's data nor what is outdated of it. Raw
@@ -14,6 +29,11 @@ pub trait Books {
     /// its lines fill when all of the drive is mapped. It decides how much of the map is copied to make room for changes.
     /// `None`: all of the map is in memory.
     fn map_log_fill_ratio(&self) -> Option<f64>;
+
+    /// The SLC cache, if there is one.
+    fn slc_cache(&self) -> Option<SlcUse> {
+        None
+    }
 
     /// Counters.
     fn counters(&self) -> &FtlCounters;

@@ -18,6 +18,25 @@ pub trait LogMapping: Scheme {
         self.page_granules()
     }
 
+    /// The same of the next page of the host on a die; less where that is of one bit a cell.
+    #[inline]
+    fn host_page_granules(&self, die: DieIndex) -> u32 {
+        let _ = die;
+        self.page_granules()
+    }
+
+    /// The least that a page of the host has room for, on whatever die.
+    #[inline]
+    fn host_page_granules_min(&self) -> u32 {
+        self.page_granules()
+    }
+
+    /// Whether blocks are programmed with one bit a cell: pages of the host differ from die to die.
+    #[inline]
+    fn has_slc_cache(&self) -> bool {
+        false
+    }
+
     /// Granules that a unit would take on a page now: contents stored already need no second copy.
     #[inline]
     fn room_of(&self, stored: Stored) -> u32 {
@@ -105,6 +124,19 @@ pub trait LogMapping: Scheme {
     /// What the block being emptied on a die held when it was picked, and what a block holds, in the same measure:
     /// what a paced cleaner must copy for how much room.
     fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)>;
+
+    /// Whether what a die has begun to clean is done in one go, whatever the pace of cleaning.
+    #[inline]
+    fn cleans_at_once(&self, die: DieIndex) -> bool {
+        let _ = die;
+        false
+    }
+
+    /// The next die that waited until another had cleaned, and waits no longer.
+    #[inline]
+    fn take_waiting_die(&mut self) -> Option<DieIndex> {
+        None
+    }
 
     /// Does the next operation of cleaning on a die and says what it was; picks a victim if none is being
     /// emptied. `None`: there is nothing to gain.

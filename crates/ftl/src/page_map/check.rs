@@ -46,6 +46,7 @@ impl<H: MapMemory> PageMap<H> {
             let valid = blocks.map(|block| valid_of_block[block as usize]).sum();
             self.logs.check_die(DieIndex(die), valid)?;
         }
+        self.logs.check_caches()?;
         self.memory.check(&self.map)
     }
 }

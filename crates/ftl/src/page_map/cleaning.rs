@@ -34,7 +34,11 @@ impl<H: MapMemory> PageMap<H> {
         let mut cursor = Ppn(first + job.cursor);
         self.copied_from.clear();
         self.copied.clear();
-        while self.copied.len() < self.logs.layout.units_per_page as usize {
+        let most = match self.logs.slc {
+            Some(_) => self.logs.copied_units(die, self.valid.next(cursor, end).is_some())?,
+            None => self.logs.layout.units_per_page,
+        };
+        while self.copied.len() < most as usize {
             let Some(from) = self.valid.next(cursor, end) else { break };
             let lpn = self.lpn_at(job.victim, from)?;
             self.copied.push(lpn);

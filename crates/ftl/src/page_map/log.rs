@@ -1,6 +1,6 @@
 //! The page map as a scheme that writes a log on every die: host pages, metadata, cleaning, one step at a time.
 
-use drivelab_nand::{DieIndex, Lpn, Ppn};
+use drivelab_nand::{CellMode, DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
 use super::memory::MapMemory;
@@ -70,6 +70,21 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
         self.logs.layout.units_per_page
     }
 
+    #[inline]
+    fn host_page_granules(&self, die: DieIndex) -> u32 {
+        self.logs.flash.page_units(self.logs.host_mode(die))
+    }
+
+    fn host_page_granules_min(&self) -> u32 {
+        let mode = if self.logs.slc.is_some() { CellMode::Slc } else { CellMode::Native };
+        self.logs.flash.page_units(mode)
+    }
+
+    #[inline]
+    fn has_slc_cache(&self) -> bool {
+        self.logs.slc.is_some()
+    }
+
     fn store_stamps(&mut self, first: Ppn, offset: u32, _lpn: Lpn, stamps: &[u64]) {
         if let Some(kept) = &mut self.stamps {
             kept.store(Ppn(first.0 + offset), stamps);
@@ -79,6 +94,11 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
     fn cleans_when_idle(&self) -> bool {
         self.logs.config.idle_cleaning_blocks > 0
             || self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace
+            || self.logs.slc.is_some()
+    }
+
+    fn rest(&mut self) {
+        self.logs.note_pause();
     }
 
     fn begin_rewrite(&mut self, die: DieIndex, queued: u32) -> bool {
@@ -101,6 +121,9 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
             return if self.logs.is_cleaning(die) { Urgency::Urgent } else { Urgency::Idle };
         }
         let has_room = self.has_room(die);
+        if self.logs.slc.is_some() {
+            return self.logs.cached_urgency(die, has_room);
+        }
         self.logs.urgency(die, has_room)
     }
 
@@ -110,7 +133,20 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
     }
 
     fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)> {
+        if self.logs.slc.is_some() {
+            return self.logs.folding_debt(die);
+        }
         Some((self.logs.valid_at_start(die)?, self.logs.layout.units_per_block))
+    }
+
+    #[inline]
+    fn cleans_at_once(&self, die: DieIndex) -> bool {
+        self.logs.folds_at_once(die)
+    }
+
+    #[inline]
+    fn take_waiting_die(&mut self) -> Option<DieIndex> {
+        if self.logs.slc.is_some() { self.logs.take_waiting_die() } else { None }
     }
 
     fn next_cleaning_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {

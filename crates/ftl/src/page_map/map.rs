@@ -9,7 +9,7 @@ use drivelab_sim::Table;
 use super::demand_loaded::{DemandLoaded, MapCacheConfig};
 use super::memory::{MapMemory, WholeMap};
 use crate::error::FtlError;
-use crate::log::{Blocks, CleaningMode, DieLogs, FtlConfig, ValidBits, check_placement, check_thresholds};
+use crate::log::{Blocks, CleaningMode, DieLogs, FtlConfig, ValidBits, check_cache, check_placement, check_thresholds};
 use crate::placement::{Placement, Placements, Stream};
 use crate::stamps::Stamps;
 
@@ -80,6 +80,7 @@ impl<H: MapMemory> PageMap<H> {
         }
         let relocates = config.cleaning_mode == CleaningMode::Relocate;
         check_placement(&config)?;
+        check_cache(&layout, &config)?;
         let streams = u32::from(config.streams().all);
         if !relocates && config.placement != Placement::HostAndCleaning {
             let allowed = "streams: must be host-and-cleaning for ftl.cleaning_mode = rewrite-in-place";

@@ -10,7 +10,7 @@ use super::memory::MapMemory;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 use crate::log::ValidBits;
-use crate::mapping::{BlockUse, Books, Contents, MapFetch, Mapping};
+use crate::mapping::{BlockUse, Books, Contents, MapFetch, Mapping, SlcUse};
 
 impl<H: MapMemory> Mapping for PageMap<H> {
     const LOADS_MAP_ON_DEMAND: bool = H::LOADS_ON_DEMAND;
@@ -138,6 +138,10 @@ impl<H: MapMemory> Books for PageMap<H> {
 
     fn map_log_fill_ratio(&self) -> Option<f64> {
         self.memory.log_fill_ratio()
+    }
+
+    fn slc_cache(&self) -> Option<SlcUse> {
+        self.logs.slc_use()
     }
 
     fn counters(&self) -> &FtlCounters {

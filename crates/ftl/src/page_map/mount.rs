@@ -27,6 +27,9 @@ impl<H: MapMemory> KeptWords for PageMap<H> {
 
 impl<H: MapMemory> Recoverable for PageMap<H> {
     fn forgets(&self) -> Option<&'static str> {
+        if self.logs.slc.is_some() {
+            return Some("it has an SLC cache, whose blocks are not told apart after a power cut");
+        }
         match self.logs.config.cleaning_mode {
             CleaningMode::Relocate => None,
             CleaningMode::RewriteInPlace => {

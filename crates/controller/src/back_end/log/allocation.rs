@@ -65,7 +65,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let lists = self.jobs.idle.len();
         let dies_per_list = self.layout.geometry.die_count() as usize / lists;
         let mut passed = 0;
-        while passed < lists && self.buffer.queued() > 0 && self.has_page(now) {
+        while passed < lists && self.buffer.queued() > 0 && self.has_page(self.jobs.page_granules, now) {
             let list = self.jobs.next_list;
             let queued = self.buffer.queued();
             let mut tries = self.jobs.idle[list].len();

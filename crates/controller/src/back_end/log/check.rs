@@ -64,7 +64,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             Some(list) => list.iter().copied().find(could_take_a_page),
             None => Some(self.jobs.next_die).filter(could_take_a_page),
         };
-        let (Some(die), due) = (asleep, self.page_due_ns()) else { return Ok(()) };
+        let Some(die) = asleep else { return Ok(()) };
+        let due = self.page_due_ns(self.granules_of(die));
         if due <= self.now_ns {
             return Err(format!("a page of the host waits for die {die}, which does nothing"));
         }

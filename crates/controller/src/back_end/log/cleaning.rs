@@ -35,6 +35,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                         CleaningPace::Yielding => self.is_idle(),
                         _ => self.buffer.queued() == 0,
                     }
+                    || self.mapping.cleans_at_once(index)
             }
             Urgency::Idle => {
                 self.idle_cleaning_wanted() || self.mapping.begin_rewrite(index, self.buffer.queued())
@@ -57,15 +58,30 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     self.start_job(die, end);
                 }
                 self.call_map_readers(now);
+                self.call_waiting_dies(now);
                 true
             }
             Ok(None) if self.is_stuck() => self.cannot_clean(die, FtlError::NoFreeBlock { die }, now),
             Ok(None) => {
                 self.return_token(die);
+                self.call_waiting_dies(now);
                 false
             }
             Err(error) => self.cannot_clean(die, error, now),
         }
+    }
+
+    /// Dies that waited until others had folded go on, as many as may.
+    #[inline]
+    fn call_waiting_dies(&mut self, now: Nanos) {
+        if !self.jobs.has_slc_cache {
+            return;
+        }
+        while let Some(die) = self.mapping.take_waiting_die() {
+            self.pick_job(die.0, now);
+        }
+        // What was erased may have changed how large the next page of any die is.
+        self.drain_due |= self.buffer.queued() > 0;
     }
 
     /// Whether no die has room or can make any.
@@ -122,6 +138,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     match purpose {
                         Purpose::Cleaning => self.meters.read_bytes_cleaning += u64::from(bytes),
                         Purpose::WearLevelling => self.meters.read_bytes_wear += u64::from(bytes),
+                        Purpose::Folding => self.meters.read_bytes_folding += u64::from(bytes),
                     }
                     let pages = u64::from(self.layout.pages_per_unit);
                     let sensing =
@@ -177,7 +194,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     self.jobs.dies[die as usize].late_erase = Some(block);
                     return from;
                 }
-                self.flash.erase(index, now, true)
+                self.flash.erase_in(self.mapping.flash().mode(block), index, now, true)
             }
         }
     }

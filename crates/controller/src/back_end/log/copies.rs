@@ -19,13 +19,16 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         match purpose {
             Purpose::Cleaning => self.meters.read_bytes_cleaning += bytes,
             Purpose::WearLevelling => self.meters.read_bytes_wear += bytes,
+            Purpose::Folding => self.meters.read_bytes_folding += bytes,
         }
         let line = |place: &Ppn| place.0 / self.layout.units_per_page;
         let copying = &mut self.jobs.copying[die.0 as usize];
         for places in places.chunk_by(|one, other| line(one) == line(other)) {
-            self.flash.copied_sensings(die, places, &mut copying.sensings);
+            let mode = self.mapping.flash().mode(self.layout.block_of(places[0]));
+            self.flash.copied_sensings((die, mode), places, &mut copying.sensings);
         }
-        copying.page = Some(self.layout.page_of(to));
+        let mode = self.mapping.flash().mode(self.layout.block_of(to));
+        copying.page = Some((self.layout.page_of(to), mode));
         copying.until_ns = now;
         if self.faults.is_some() {
             let read_again = self.copy_with_faults(to, now, now);
@@ -49,9 +52,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if let Some(sensing) = copying.sensings.pop_front() {
             return Some(self.flash.sense(sensing, now));
         }
-        let page = copying.page.take()?;
+        let (page, mode) = copying.page.take()?;
         let until = copying.until_ns;
-        Some(self.flash.program(die, page, now, now, true).max(until))
+        Some(self.flash.program_in(mode, die, page, now, true).max(until))
     }
 
     /// Whether the job of a die goes on, with what it has to do next or because reads came in front of its operation.

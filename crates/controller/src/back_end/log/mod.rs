@@ -11,7 +11,7 @@ mod schemes;
 use std::collections::VecDeque;
 
 use drivelab_ftl::{LogMapping, Stored};
-use drivelab_nand::{BlockIndex, DieIndex, Lpn};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex, Lpn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
@@ -35,6 +35,8 @@ pub(crate) struct DieJob {
     pub(crate) entry_count: u32,
     /// The page of the block that they go to.
     page: u32,
+    /// How that block is programmed.
+    mode: CellMode,
     /// The job is an erase that can't begin yet, in durable mode.
     late_erase: Option<BlockIndex>,
     /// Copies that paced cleaning owes before the next host page.
@@ -47,8 +49,8 @@ pub(crate) struct DieJob {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copying {
     sensings: VecDeque<Sensing>,
-    /// The page of the block that is programmed when all has been read.
-    page: Option<u32>,
+    /// The page of the block that is programmed when all has been read, and how.
+    page: Option<(u32, CellMode)>,
     /// The copy isn't made before.
     until_ns: Nanos,
 }
@@ -61,6 +63,8 @@ pub struct LogJobs {
     pub(crate) entries: Vec<u32>,
     pub(crate) entries_per_die: usize,
     page_granules: u32,
+    /// Dies may write pages of fewer granules: `page_granules` is what the smallest have.
+    has_slc_cache: bool,
     /// Programs that each channel may still start.
     pub(crate) tokens: Vec<u32>,
     /// Dies that wait for a token of their channel.
@@ -97,7 +101,8 @@ impl LogJobs {
             dies: vec![DieJob { is_listed: lists > 0, ..DieJob::default() }; dies as usize],
             entries: vec![NONE; dies as usize * entries_per_die],
             entries_per_die,
-            page_granules: mapping.page_granules(),
+            page_granules: mapping.host_page_granules_min(),
+            has_slc_cache: mapping.has_slc_cache(),
             tokens: vec![if limit == 0 { u32::MAX } else { limit }; geometry.channel_count as usize],
             token_queue: vec![VecDeque::new(); geometry.channel_count as usize],
             next_die: 0,
@@ -138,13 +143,17 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let job = &mut self.jobs.dies[die as usize];
         job.has_job = false;
         let had_token = std::mem::take(&mut job.has_token);
-        let (count, page) = (std::mem::take(&mut job.entry_count), job.page);
+        let (count, page, mode) = (std::mem::take(&mut job.entry_count), job.page, job.mode);
         for index in 0..count as usize {
             let id = self.jobs.entries[die as usize * self.jobs.entries_per_die + index];
             let entry = *self.buffer.entry(id);
             self.buffer.finish(id);
             if entry.waiter != NONE || !self.flushes.is_empty() {
-                self.entry_done(entry.waiter, entry.order, self.flash.program_work_ns(page), now);
+                let work_ns = match mode {
+                    CellMode::Native => self.flash.program_work_ns(page),
+                    CellMode::Slc => self.flash.slc_program_work_ns(),
+                };
+                self.entry_done(entry.waiter, entry.order, work_ns, now);
             }
         }
         if count > 0 {
@@ -225,11 +234,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// The job of a die that had to wait begins.
     pub(crate) fn begin_log_job(&mut self, die: u32, now: Nanos) {
         let index = DieIndex(die);
-        if self.jobs.dies[die as usize].late_erase.take().is_none() {
+        let Some(block) = self.jobs.dies[die as usize].late_erase.take() else {
             self.begin_page(die, now);
             return;
-        }
-        let end = self.flash.erase(index, now, true);
+        };
+        let end = self.flash.erase_in(self.mapping.flash().mode(block), index, now, true);
         if let Some(durable) = &mut self.durable {
             durable.begun(index, end);
         }
@@ -240,7 +249,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline]
     fn begin_page(&mut self, die: u32, now: Nanos) {
         let index = DieIndex(die);
-        let end = self.flash.program(index, self.jobs.dies[die as usize].page, now, now, false);
+        let job = &self.jobs.dies[die as usize];
+        let end = self.flash.program_in(job.mode, index, job.page, now, false);
         if let Some(durable) = &mut self.durable {
             durable.begun(index, end);
         }

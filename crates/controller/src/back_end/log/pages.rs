@@ -12,11 +12,20 @@ use crate::config::CleaningPace;
 use crate::drive::{Scheduled, SolidStateDrive};
 
 impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
-    /// Whether the buffer has a page to program: a full one, or one that need not wait for more. Sets the alarm for one
+    /// Granules of the next page of a die.
+    #[inline]
+    pub(super) fn granules_of(&self, die: u32) -> u32 {
+        if self.jobs.has_slc_cache {
+            return self.mapping.host_page_granules(DieIndex(die));
+        }
+        self.jobs.page_granules
+    }
+
+    /// Whether the buffer has a page of so many granules to program: a full one, or one that need not wait for more. Sets the alarm for one
     /// that must.
     #[inline]
-    pub(crate) fn has_page(&mut self, now: Nanos) -> bool {
-        let due = self.page_due_ns();
+    pub(crate) fn has_page(&mut self, granules: u32, now: Nanos) -> bool {
+        let due = self.page_due_ns(granules);
         if due <= now || (due != NEVER && sabotage::is(Sabotage::HoldIgnored)) {
             return true;
         }
@@ -29,8 +38,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// When the oldest page of the buffer is to be programmed: at once if it is full or somebody waits for it, otherwise
     /// when it has waited for more for long enough; `NEVER`: there is none.
     #[inline]
-    pub(crate) fn page_due_ns(&self) -> Nanos {
-        if self.buffer.queued_granules() >= self.jobs.page_granules {
+    pub(crate) fn page_due_ns(&self, granules: u32) -> Nanos {
+        if self.buffer.queued_granules() >= granules {
             return 0;
         }
         let Some(front) = self.buffer.front() else { return NEVER };
@@ -43,11 +52,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Takes as many of the oldest entries from the buffer as fit on a page. Gives when their data is complete, and
     /// how many they are.
     #[inline]
-    fn take_page(&mut self, die: u32, now: Nanos) -> (Nanos, usize) {
+    fn take_page(&mut self, die: u32, mut room: u32, now: Nanos) -> (Nanos, usize) {
         self.jobs.lpns.clear();
         self.jobs.stored.clear();
         let mut ready = now;
-        let mut room = self.jobs.page_granules;
         let first = die as usize * self.jobs.entries_per_die;
         while self.jobs.lpns.len() < self.jobs.entries_per_die
             && let Some(id) = self.buffer.front()
@@ -73,8 +81,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             || self.mapping.holds_host_pages()
             || self.mapping.is_full(index)
             || !self.mapping.has_room(index)
-            || !self.has_page(now)
         {
+            return false;
+        }
+        let room = self.granules_of(die);
+        if !self.has_page(room, now) {
             return false;
         }
         if !self.take_token(die) {
@@ -85,7 +96,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         {
             return has_job;
         }
-        let (mut ready, count) = self.take_page(die, now);
+        let (mut ready, count) = self.take_page(die, room, now);
         let work = self.config.scheduling.program_firmware_ns;
         if work > 0 {
             ready = ready.max(self.occupy_firmware(work, now));
@@ -108,6 +119,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let page = self.layout.page_of(place);
         self.jobs.dies[die as usize].entry_count = count as u32;
         self.jobs.dies[die as usize].page = page;
+        if self.jobs.has_slc_cache {
+            self.jobs.dies[die as usize].mode = self.mapping.flash().mode(self.layout.block_of(place));
+        }
         if self.config.scheduling.cleaning_pace != CleaningPace::Block {
             self.owe_copies(index);
         }

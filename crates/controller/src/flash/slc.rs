@@ -1,0 +1,47 @@
+//! Blocks whose cells hold one bit: a word line of theirs is one page of each plane.
+
+use drivelab_nand::{CellMode, DieIndex};
+use drivelab_sim::Nanos;
+
+use super::Flash;
+use crate::config::SlcTimes;
+
+impl Flash {
+    /// Bus time of a word line of one bit a cell, and what else it takes.
+    pub(super) fn slc_times(&self) -> Option<(Nanos, SlcTimes)> {
+        let lines = self.operations.as_ref()?.config;
+        let bytes = u64::from(self.layout.geometry.program_bytes() / lines.page_types);
+        Some((self.bus_ns(bytes, 1), lines.slc))
+    }
+
+    /// Programs a word line, which is at `page` of its block, in the mode of the block; when that is done.
+    #[inline]
+    pub(crate) fn program_in(
+        &mut self,
+        mode: CellMode,
+        die: DieIndex,
+        page: u32,
+        now: Nanos,
+        is_cleaning: bool,
+    ) -> Nanos {
+        match mode {
+            CellMode::Native => self.program(die, page, now, now, is_cleaning),
+            CellMode::Slc => self.program_slc(die, now, is_cleaning),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn program_slc(&mut self, die: DieIndex, now: Nanos, is_cleaning: bool) -> Nanos {
+        let Some((bus_ns, slc)) = self.slc_times() else { return now };
+        self.program_once::<true>(die, (bus_ns, slc.program_ns), now, now, is_cleaning)
+    }
+
+    /// Erases a block that was programmed in this mode; when that is done.
+    pub(crate) fn erase_in(&mut self, mode: CellMode, die: DieIndex, now: Nanos, is_cleaning: bool) -> Nanos {
+        match (mode, self.slc_times()) {
+            (CellMode::Slc, Some((_, slc))) => self.erase_for(die, slc.erase_ns, now, is_cleaning),
+            _ => self.erase(die, now, is_cleaning),
+        }
+    }
+}

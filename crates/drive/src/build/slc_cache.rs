@@ -1,0 +1,83 @@
+//! What a model says of an SLC cache.
+
+use drivelab_controller::SlcTimes;
+use drivelab_ftl::SlcCacheConfig;
+use drivelab_nand::UnitLayout;
+
+use super::word_lines;
+use crate::error::ModelError;
+use crate::model::Model;
+
+const MAX: &str = "slc_cache.max_bytes";
+const STATIC: &str = "slc_cache.static_bytes";
+const READ: &str = "flash.slc_read_ns";
+const PROGRAM: &str = "flash.slc_program_ns";
+const ERASE: &str = "flash.slc_erase_ns";
+
+/// Times of its blocks; none without a cache.
+pub(super) fn times(model: &Model) -> SlcTimes {
+    let erase_ns = model.integer("flash.erase_ns");
+    SlcTimes {
+        read_ns: model.integer(READ),
+        program_ns: model.integer(PROGRAM),
+        erase_ns: model.optional_integer(ERASE).unwrap_or(erase_ns),
+    }
+}
+
+/// The cache, if the drive has one.
+pub(super) fn config(model: &Model, layout: &UnitLayout) -> Result<Option<SlcCacheConfig>, ModelError> {
+    let max_bytes = model.integer(MAX);
+    let static_bytes = model.integer(STATIC);
+    if max_bytes == 0 {
+        let sizes = [STATIC, "slc_cache.reserve_bytes", "slc_cache.refill_bytes", "slc_cache.kept_bytes"];
+        let given = sizes.into_iter().find(|key| model.integer(key) > 0);
+        return match given {
+            Some(key) => Err(model.bad(key, &model.integer(key).to_string(), "needs slc_cache.max_bytes above 0")),
+            None => Ok(None),
+        };
+    }
+    let bits = word_lines::page_types(model)?;
+    if bits < 2 {
+        let allowed = "needs flash.one_shot = true and a flash.cell of more than one bit";
+        return Err(model.bad(MAX, &max_bytes.to_string(), allowed));
+    }
+    if let Some(key) = [READ, PROGRAM].into_iter().find(|key| model.optional_integer(key).is_none()) {
+        return Err(ModelError::Missing {
+            origin: model.origin().to_owned(),
+            key,
+            help: "slc_cache.max_bytes above 0 needs it",
+        });
+    }
+    if static_bytes > max_bytes {
+        let allowed = format!("must be at most {MAX} = {max_bytes}");
+        return Err(model.bad(STATIC, &static_bytes.to_string(), &allowed));
+    }
+    let (whole_until, gone_from) = (
+        model.real("slc_cache.whole_until_fill").unwrap_or(1.0),
+        model.real("slc_cache.gone_from_fill").unwrap_or(1.0),
+    );
+    if gone_from < whole_until {
+        let allowed = format!("must be at least slc_cache.whole_until_fill = {whole_until}");
+        return Err(model.bad("slc_cache.gone_from_fill", &gone_from.to_string(), &allowed));
+    }
+    let geometry = &layout.geometry;
+    let block_bytes = u64::from(geometry.pages_per_block) * u64::from(geometry.program_bytes());
+    let slc_bytes = block_bytes / u64::from(bits);
+    let dies = u64::from(geometry.die_count());
+    let blocks = |bytes: u64, each: u64| u32::try_from((bytes + each / 2) / each).unwrap_or(u32::MAX / 2);
+    // A part that is there has a block at least.
+    let static_blocks = blocks(static_bytes, slc_bytes * dies).max(u32::from(static_bytes > 0));
+    let dynamic = max_bytes - static_bytes;
+    Ok(Some(SlcCacheConfig {
+        bits,
+        static_blocks,
+        dynamic_blocks: blocks(dynamic, slc_bytes).max(u32::from(dynamic > 0)),
+        whole_until,
+        gone_from,
+        reserve_blocks: blocks(model.integer("slc_cache.reserve_bytes"), block_bytes * dies),
+        when_full: model.word("slc_cache.when_full")?,
+        refill_blocks: blocks(model.integer("slc_cache.refill_bytes"), slc_bytes),
+        kept_blocks: blocks(model.integer("slc_cache.kept_bytes"), slc_bytes),
+        fold_dies: model.small("slc_cache.fold_dies"),
+    }))
+}
