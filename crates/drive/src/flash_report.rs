@@ -17,9 +17,9 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let counts = ftl.counters();
     let layout = ftl.layout();
     let program_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
-    // Pages of the SLC cache, which are the host's all of them, are smaller.
     let slc_page_bytes = slc_page_bytes(drive);
-    let less = counts.programs_slc * (program_bytes - slc_page_bytes);
+    let (host, map) = slc_programs(drive);
+    let less = program_bytes - slc_page_bytes;
     let wear = ftl.flash().erase_counts();
     let (least, most, sum) = wear.iter().fold((u32::MAX, 0, 0u64), |(least, most, sum), &count| {
         (least.min(count), most.max(count), sum + u64::from(count))
@@ -32,10 +32,10 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "host_write_commands": meters.host.host_write_commands,
         "host_flush_commands": meters.host.host_flush_commands,
         "host_trim_commands": meters.host.host_trim_commands,
-        "program_bytes_host": counts.programs_host * program_bytes - less,
+        "program_bytes_host": counts.programs_host * program_bytes - host * less,
         "program_bytes_cleaning": counts.programs_cleaning * program_bytes,
         "program_bytes_wear": counts.programs_wear * program_bytes,
-        "program_bytes_map": counts.programs_map * program_bytes,
+        "program_bytes_map": counts.programs_map * program_bytes - map * less,
         "program_bytes_parity": counts.programs_parity * program_bytes,
         "read_bytes_host": meters.read_bytes_host,
         "read_bytes_rmw": meters.read_bytes_rmw,
@@ -66,7 +66,7 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "erase_count_mean": sum as f64 / wear.len() as f64,
     });
     if let Some(cache) = ftl.slc_cache() {
-        found["program_bytes_slc"] = (counts.programs_slc * slc_page_bytes).into();
+        found["program_bytes_slc"] = (host * slc_page_bytes).into();
         found["program_bytes_folding"] = (counts.programs_folding * program_bytes).into();
         found["read_bytes_folding"] = meters.read_bytes_folding.into();
         found["erases_folding"] = counts.erases_folding.into();
@@ -80,6 +80,14 @@ pub fn slc_page_bytes<M: Scheduled>(drive: &SolidStateDrive<M>) -> u64 {
     let layout = drive.mapping().layout();
     let page_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
     drive.mapping().slc_cache().map_or(page_bytes, |cache| page_bytes / u64::from(cache.bits))
+}
+
+/// Of the programs for the host and for the map those with one bit a cell: the map's journal is of such blocks, where there
+/// are any; lines of a map that lies in flash are not.
+pub fn slc_programs<M: Scheduled>(drive: &SolidStateDrive<M>) -> (u64, u64) {
+    let ftl = drive.mapping();
+    let has_journal = ftl.slc_cache().is_some() && ftl.map_log_fill_ratio().is_none();
+    (ftl.counters().programs_slc, if has_journal { ftl.counters().programs_map } else { 0 })
 }
 
 /// State of every page, for drives small enough to look at.

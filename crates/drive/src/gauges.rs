@@ -5,7 +5,7 @@ use drivelab_sim::Nanos;
 
 use crate::by_kind;
 use crate::engine::Engine;
-use crate::flash_report::slc_page_bytes;
+use crate::flash_report::{slc_page_bytes, slc_programs};
 
 /// Cumulative numbers of a drive, and how many blocks are free. Of an array: of its members together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,11 +43,12 @@ impl Gauges {
         let ftl = drive.mapping();
         let (counts, layout) = (ftl.counters(), ftl.layout());
         let program_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
+        let (host, map) = slc_programs(drive);
         Self {
             host_write_bytes: drive.meters().host.host_write_bytes,
             flash: Some(FlashGauges {
                 program_bytes: counts.programs() * program_bytes
-                    - counts.programs_slc * (program_bytes - slc_page_bytes(drive)),
+                    - (host + map) * (program_bytes - slc_page_bytes(drive)),
                 free_blocks: ftl.free_blocks(),
                 cleaning_ns: drive.cleaning_ns(),
                 die_count: layout.geometry.die_count(),

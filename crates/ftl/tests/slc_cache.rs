@@ -149,8 +149,8 @@ fn the_cache_ends_where_it_fills_all_flash_but_the_reserve() {
         let reserve = f64::from(DIES * (3 + reserve_blocks) * found.block);
         let (raw, block) = (f64::from(found.raw), f64::from(DIES * found.block));
         is_near(found.native_from, (raw - reserve) / f64::from(BITS), block);
-        // Of native blocks there is the reserve, and what lies between the two thresholds of cleaning.
-        let native = f64::from(reserve_blocks + 1) * block;
+        // Of native blocks there is what lies between the two thresholds of cleaning.
+        let native = block;
         is_near(found.folds_from, (raw - reserve) / f64::from(BITS) + native, block);
     }
 }

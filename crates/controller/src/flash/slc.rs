@@ -20,21 +20,21 @@ impl Flash {
         &mut self,
         mode: CellMode,
         die: DieIndex,
-        page: u32,
+        (page, ready): (u32, Nanos),
         now: Nanos,
         is_cleaning: bool,
     ) -> Nanos {
         match mode {
-            CellMode::Native => self.program(die, page, now, now, is_cleaning),
-            CellMode::Slc => self.program_slc(die, now, is_cleaning),
+            CellMode::Native => self.program(die, page, ready, now, is_cleaning),
+            CellMode::Slc => self.program_slc(die, ready, now, is_cleaning),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn program_slc(&mut self, die: DieIndex, now: Nanos, is_cleaning: bool) -> Nanos {
+    fn program_slc(&mut self, die: DieIndex, ready: Nanos, now: Nanos, is_cleaning: bool) -> Nanos {
         let Some((bus_ns, slc)) = self.slc_times() else { return now };
-        self.program_once::<true>(die, (bus_ns, slc.program_ns), now, now, is_cleaning)
+        self.program_once::<true>(die, (bus_ns, slc.program_ns), ready, now, is_cleaning)
     }
 
     /// Erases a block that was programmed in this mode; when that is done.

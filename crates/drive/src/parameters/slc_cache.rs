@@ -54,7 +54,8 @@ pub(super) const SLC_CACHE: &[Parameter] = &[
         "B",
         Integer(0, 1 << 50),
         Number(0),
-        "raw flash that the dynamic part leaves erased, beside what cleaning keeps free",
+        "erased flash that the dynamic part leaves, and that native writes leave until the cache is folded; beside what \
+         cleaning keeps free",
     ),
     row(
         "slc_cache.when_full",

@@ -8,6 +8,9 @@ use crate::victim::{NOT_CLOSED, Victims, View};
 
 const NO_BLOCK: u32 = u32::MAX;
 
+/// Where a block is kept that is open, and that no stream writes now: a drive with an SLC cache, which has two streams.
+const PARKED: usize = STREAMS_MAX - 1;
+
 /// Block bookkeeping, rebuilt from flash after a power cut.
 #[derive(Clone, Debug)]
 pub struct Blocks {
@@ -170,6 +173,27 @@ impl Blocks {
     /// A stream writes a block of its own, which is no candidate for cleaning and was never in the free pool.
     pub(super) fn open_own(&mut self, die: DieIndex, stream: Stream, block: BlockIndex) {
         self.open[die.0 as usize][stream.index()] = block.0;
+    }
+
+    /// The open block of a stream is left aside, partly written.
+    pub(super) fn park(&mut self, die: DieIndex, stream: Stream) {
+        let open = &mut self.open[die.0 as usize];
+        open[PARKED] = std::mem::replace(&mut open[stream.index()], NO_BLOCK);
+    }
+
+    /// The block that was left aside.
+    pub(super) fn parked(&self, die: DieIndex) -> Option<BlockIndex> {
+        let block = self.open[die.0 as usize][PARKED];
+        (block != NO_BLOCK).then_some(BlockIndex(block))
+    }
+
+    /// A stream goes on in the block that was left aside, if one was.
+    pub(super) fn take_parked(&mut self, die: DieIndex, stream: Stream) -> Option<BlockIndex> {
+        let block = self.parked(die)?;
+        let open = &mut self.open[die.0 as usize];
+        open[PARKED] = NO_BLOCK;
+        open[stream.index()] = block.0;
+        Some(block)
     }
 
     /// A block of a stream's own was erased.

@@ -35,7 +35,7 @@ impl DieLogs {
     fn check_cache(&self, die: DieIndex) -> Result<(), String> {
         let Some(cache) = &self.slc else { return Ok(()) };
         let per_die = self.layout.geometry.blocks_per_die();
-        let all = (die.0 * per_die..(die.0 + 1) * per_die).map(BlockIndex);
+        let all = (die.0 * per_die + self.reserved..(die.0 + 1) * per_die).map(BlockIndex);
         let (mut closed, mut dynamic, mut free) = (Vec::new(), 0, 0);
         for block in all.filter(|&block| self.flash.mode(block) == CellMode::Slc) {
             let most = self.flash.page_units(CellMode::Slc) * self.layout.geometry.pages_per_block;

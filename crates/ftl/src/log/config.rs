@@ -77,6 +77,11 @@ impl FtlConfig {
         self.slc_cache.as_ref().map_or(0, |cache| cache.static_blocks)
     }
 
+    /// Blocks of a die that may be open: one of each stream, and a native one that waits while the cache takes data.
+    pub(super) fn open_blocks(&self) -> u32 {
+        u32::from(self.streams().all) + u32::from(self.slc_cache.is_some())
+    }
+
     /// Write streams.
     pub(crate) fn streams(&self) -> StreamCounts {
         self.placement.streams(&self.placement_settings(0))

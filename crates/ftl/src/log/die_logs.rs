@@ -96,7 +96,7 @@ impl DieLogs {
     pub(crate) fn lasting_blocks(layout: &UnitLayout, config: &FtlConfig, reserved: u32) -> u32 {
         let working = match config.cleaning_mode {
             // Those that never hold valid data for good: the open ones and the reserve.
-            CleaningMode::Relocate => u32::from(config.streams().all) + RESERVE_BLOCKS,
+            CleaningMode::Relocate => config.open_blocks() + RESERVE_BLOCKS,
             CleaningMode::RewriteInPlace => 0,
         };
         layout.geometry.blocks_per_die().saturating_sub(reserved + config.static_blocks() + working)
@@ -110,7 +110,7 @@ impl DieLogs {
     pub(crate) fn held_back_quarters(&self) -> u32 {
         match self.config.cleaning_mode {
             CleaningMode::Relocate => {
-                let open = 2 * u32::from(self.streams.all) - 1;
+                let open = 2 * self.config.open_blocks() - 1;
                 4 * (self.reserved + self.config.static_blocks() + self.config.cleaning_start_blocks) + open
             }
             CleaningMode::RewriteInPlace => 0,

@@ -28,12 +28,12 @@ impl DieLogs {
         self.flash.keep_modes(config.bits);
         let own = self.reserved..self.reserved + config.static_blocks;
         let pool = FreePool::of(&self.layout, &self.flash, own.clone());
-        for die in 0..self.layout.geometry.die_count() {
-            for block in own.clone() {
-                self.flash.set_mode(
-                    BlockIndex(die * self.layout.geometry.blocks_per_die() + block),
-                    CellMode::Slc,
-                );
+        // Firmware keeps its own data where it is fast and safe, too: the blocks of the journal.
+        let modes = (0..self.config.reserved_blocks()).chain(own);
+        for block in modes {
+            for die in 0..self.layout.geometry.die_count() {
+                let block = BlockIndex(die * self.layout.geometry.blocks_per_die() + block);
+                self.flash.set_mode(block, CellMode::Slc);
             }
         }
         self.slc =
@@ -71,7 +71,10 @@ impl DieLogs {
         if cache.config.when_full == WhenFull::Wait && !cache.of(die).closed.is_empty() {
             return None;
         }
-        (self.blocks.free_count(die) > self.reserve()).then_some(Source::Native)
+        // What is in the cache makes room before the reserve is touched.
+        let kept = if cache.of(die).closed.is_empty() { 0 } else { cache.config.reserve_blocks };
+        let has_room = self.blocks.free_count(die) > self.reserve() + kept || self.blocks.parked(die).is_some();
+        has_room.then_some(Source::Native)
     }
 
     /// Whether the host may write on a die of a drive with a cache.
@@ -115,6 +118,12 @@ impl DieLogs {
         if source == Source::Static {
             let block = self.slc.as_mut().and_then(|cache| cache.static_free.take(die)).ok_or(none)?;
             self.blocks.open_own(die, stream, block);
+            return Ok(block);
+        }
+        if is_host
+            && source == Source::Native
+            && let Some(block) = self.blocks.take_parked(die, stream)
+        {
             return Ok(block);
         }
         let Some(block) = self.blocks.open_next(die, stream) else {
@@ -214,9 +223,11 @@ impl DieLogs {
     /// Whether a die of the cache is to be folded beside what the host writes.
     fn wants_to_fold(&self, cache: &SlcCache, die: DieIndex) -> bool {
         let own = cache.of(die);
+        let least = self.config.cleaning_start_blocks + cache.config.reserve_blocks;
         own.has_empty
             || !own.closed.is_empty()
                 && match cache.config.when_full {
+                    _ if self.blocks.free_count(die) < least => true,
                     WhenFull::Native => false,
                     WhenFull::Wait => self.cache_source(cache, die).is_none(),
                     WhenFull::Refill => !cache.takes_data,
@@ -226,6 +237,7 @@ impl DieLogs {
     /// How much a die of a drive with a cache needs cleaning, or folding.
     #[cold]
     pub(crate) fn cached_urgency(&mut self, die: DieIndex, has_room: bool) -> Urgency {
+        self.turn_to_cache(die);
         let urgency = self.urgency(die, has_room);
         let Some(cache) = &self.slc else { return urgency };
         if self.is_cleaning(die) {
@@ -336,6 +348,18 @@ impl DieLogs {
             static_blocks,
             used_blocks: cache.closed + open,
         })
+    }
+
+    /// The host leaves its native block aside while the cache takes data.
+    fn turn_to_cache(&mut self, die: DieIndex) {
+        let Some(cache) = self.slc.as_ref().filter(|cache| cache.takes_data) else { return };
+        let is_native = self
+            .blocks
+            .open_block(die, Stream::HOST)
+            .is_some_and(|block| self.flash.mode(block) == CellMode::Native);
+        if is_native && self.blocks.parked(die).is_none() && self.cache_source(cache, die).is_some() {
+            self.blocks.park(die, Stream::HOST);
+        }
     }
 
     /// The host has paused: what is folded from now on makes room.

@@ -36,7 +36,8 @@ pub struct SlcCacheConfig {
     pub whole_until: f64,
     /// ... none from here on, and fewer and fewer between.
     pub gone_from: f64,
-    /// Free blocks of each die that it leaves to native data, beside those that cleaning keeps free.
+    /// Free blocks of each die, beside those that cleaning keeps free, that it leaves, and that are not written natively
+    /// either before it is folded.
     pub reserve_blocks: u32,
     /// Where writes go when it is full.
     pub when_full: WhenFull,

@@ -22,7 +22,7 @@ impl DieLogs {
             BlockRole::Failed
         } else if is_victim {
             BlockRole::Emptied
-        } else if stream.is_some() {
+        } else if stream.is_some() || self.blocks.is_open(die, block) {
             BlockRole::Open
         } else if self.blocks.is_closed(block) {
             BlockRole::Closed

@@ -54,7 +54,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
         let (page, mode) = copying.page.take()?;
         let until = copying.until_ns;
-        Some(self.flash.program_in(mode, die, page, now, true).max(until))
+        Some(self.flash.program_in(mode, die, (page, now), now, true).max(until))
     }
 
     /// Whether the job of a die goes on, with what it has to do next or because reads came in front of its operation.

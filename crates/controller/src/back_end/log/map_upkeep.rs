@@ -55,13 +55,14 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             end = end.max(self.occupy_firmware(work, now));
         }
         if let Some(block) = step.erased {
-            end = self.flash.erase(index, end, false);
+            end = self.flash.erase_in(self.mapping.flash().mode(block), index, end, false);
             if let Some(durable) = &mut self.durable {
                 durable.erase(index, block, now, now);
             }
         }
         if let Some((block, page)) = step.programmed {
-            end = self.flash.program(index, page, end, now, false);
+            let mode = self.mapping.flash().mode(block);
+            end = self.flash.program_in(mode, index, (page, end), now, false);
             if let Some(durable) = &mut self.durable {
                 let first = self.layout.first_ppn(block).0
                     + page / self.layout.pages_per_unit * self.layout.units_per_page;

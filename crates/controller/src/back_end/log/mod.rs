@@ -250,7 +250,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     fn begin_page(&mut self, die: u32, now: Nanos) {
         let index = DieIndex(die);
         let job = &self.jobs.dies[die as usize];
-        let end = self.flash.program_in(job.mode, index, job.page, now, false);
+        let end = self.flash.program_in(job.mode, index, (job.page, now), now, false);
         if let Some(durable) = &mut self.durable {
             durable.begun(index, end);
         }

@@ -1,0 +1,243 @@
+//! An SLC cache in time, against arithmetic on the model's own parameters: rates of the phases of a fill, pages of the
+//! cache that are read and written, folding in pauses.
+
+mod shipped;
+
+use std::sync::Arc;
+
+use drivelab_controller::{Command, Completion, Device, Op};
+use drivelab_drive::Drive;
+
+const PLANES: u64 = 4;
+const BITS: u64 = 3;
+const SLC_READ_NS: u64 = 20_000;
+const SLC_PROGRAM_NS: u64 = 200_000;
+const PROGRAM_NS: u64 = 2_000_000;
+const IDLE_NS: u64 = 50_000_000;
+/// A unit of 4 KiB and its share of the out-of-band bytes at 4 GB/s.
+const UNIT_BUS_NS: u64 = (4096 + 512) / 4;
+const SLC_UNITS: u64 = PLANES * 4;
+const LINE_UNITS: u64 = SLC_UNITS * BITS;
+const PAGES: u64 = 24;
+const BLOCKS: u64 = 100;
+const BUFFER_UNITS: u64 = 1536;
+/// Data of a block of the cache.
+const SLC_BLOCK: u64 = PAGES * SLC_UNITS * 4096;
+
+fn drive(channels: u64, overrides: &[(&str, &str)]) -> Drive {
+    let channels = channels.to_string();
+    let (blocks, pages) = (BLOCKS.to_string(), (PAGES * BITS).to_string());
+    let (slc_read, slc_program) = (SLC_READ_NS.to_string(), SLC_PROGRAM_NS.to_string());
+    let (program, idle) = (PROGRAM_NS.to_string(), IDLE_NS.to_string());
+    let mut pairs = vec![
+        ("flash.channel_count", &*channels),
+        ("flash.dies_per_channel", "1"),
+        ("flash.planes_per_die", "4"),
+        ("flash.blocks_per_plane", &*blocks),
+        ("flash.pages_per_block", &*pages),
+        ("flash.page_bytes", "16384"),
+        ("flash.oob_bytes", "2048"),
+        ("flash.read_ns", "40000"),
+        ("flash.read_middle_ns", "40000"),
+        ("flash.read_upper_ns", "40000"),
+        ("flash.planes_per_read", "4"),
+        ("flash.program_ns", &*program),
+        ("flash.erase_ns", "0"),
+        ("flash.slc_read_ns", &*slc_read),
+        ("flash.slc_program_ns", &*slc_program),
+        ("flash.slc_erase_ns", "0"),
+        ("flash.command_ns", "0"),
+        ("flash.bus_bytes_per_s", "4000000000"),
+        ("ftl.journal_updates_per_page", "0"),
+        ("controller.read_firmware_ns", "0"),
+        ("controller.write_firmware_ns", "0"),
+        ("controller.flush_firmware_ns", "0"),
+        ("controller.pipeline_ns", "0"),
+        ("controller.idle_delay_ns", &*idle),
+        ("link.bytes_per_s", "0"),
+        ("link.command_overhead_ns", "0"),
+        ("write_buffer.size_bytes", "6291456"),
+        ("write_buffer.hold_ns", "1000"),
+    ];
+    for &(key, value) in overrides {
+        match pairs.iter_mut().find(|(known, _)| *known == key) {
+            Some(pair) => pair.1 = value,
+            None => pairs.push((key, value)),
+        }
+    }
+    let user = (channels.parse::<u64>().unwrap() * BLOCKS * PAGES * LINE_UNITS * 4096 * 85 / 100).to_string();
+    pairs.push(("user_capacity_bytes", &*user));
+    Drive::new(Arc::new(shipped::varied("adata-atom-50-1tb", &pairs).unwrap()), 1).unwrap()
+}
+
+fn submit(drive: &mut Drive, op: Op, unit: u64, units: u64) {
+    let now = drive.now_ns();
+    drive.submit(now, Command::new(0, op, 8 * unit, 8 * units as u32)).unwrap();
+}
+
+fn next(drive: &mut Drive) -> Vec<Completion> {
+    let mut done = Vec::new();
+    drive.advance_to_completion(u64::MAX, &mut done);
+    done
+}
+
+/// Writes units in order, 256 KiB at a time, and gives the rate in bytes/ns.
+fn write(drive: &mut Drive, units: std::ops::Range<u64>) -> f64 {
+    let (begin, bytes) = (drive.now_ns(), (units.end - units.start) * 4096);
+    for unit in units.step_by(64) {
+        submit(drive, Op::Write, unit, 64);
+        next(drive);
+    }
+    bytes as f64 / (drive.now_ns() - begin) as f64
+}
+
+fn count(drive: &Drive, key: &str) -> u64 {
+    drive.counters()[key].as_u64().unwrap()
+}
+
+fn is_near(found: f64, expected: f64, within: f64) {
+    assert!((found / expected - 1.0).abs() < within, "{found}, by formula {expected}");
+}
+
+/// Rates of a die that writes to the cache, and natively.
+fn rates() -> (f64, f64) {
+    let of = |units: u64, program_ns: u64| (units * 4096) as f64 / (program_ns + units * UNIT_BUS_NS) as f64;
+    (of(SLC_UNITS, SLC_PROGRAM_NS), of(LINE_UNITS, PROGRAM_NS))
+}
+
+fn max_bytes(blocks: u64) -> String {
+    (blocks * SLC_BLOCK).to_string()
+}
+
+#[test]
+fn a_page_of_the_cache_takes_its_own_times() {
+    let mut drive = drive(1, &[]);
+    submit(&mut drive, Op::Write, 0, SLC_UNITS);
+    submit(&mut drive, Op::Flush, 0, 0);
+    let flush = [next(&mut drive), next(&mut drive)].concat().pop().unwrap();
+    assert_eq!(flush.latency_ns(), SLC_UNITS * UNIT_BUS_NS + SLC_PROGRAM_NS);
+    assert_eq!(count(&drive, "program_bytes_host"), SLC_UNITS * 4096);
+    assert_eq!(count(&drive, "program_bytes_slc"), SLC_UNITS * 4096);
+    for unit in 0..SLC_UNITS {
+        submit(&mut drive, Op::Read, unit, 1);
+        assert_eq!(next(&mut drive)[0].latency_ns(), SLC_READ_NS + UNIT_BUS_NS, "unit {unit}");
+    }
+    submit(&mut drive, Op::Read, 0, SLC_UNITS);
+    assert_eq!(next(&mut drive)[0].latency_ns(), SLC_READ_NS + SLC_UNITS * UNIT_BUS_NS);
+}
+
+#[test]
+fn the_phases_of_a_fill_have_the_rates_of_their_programs() {
+    let (slc, native) = rates();
+    for channels in [1, 2, 4] {
+        let blocks = 20 * channels;
+        let mut drive = drive(channels, &[("slc_cache.max_bytes", &max_bytes(blocks))]);
+        let units = |bytes: u64| bytes / 4096 / 64 * 64;
+        let cached = units(blocks * SLC_BLOCK * 9 / 10);
+        // The buffer takes what it has room for at once.
+        write(&mut drive, 0..BUFFER_UNITS);
+        is_near(write(&mut drive, BUFFER_UNITS..cached), channels as f64 * slc, 0.06);
+        let later = units(blocks * SLC_BLOCK * 13 / 10);
+        write(&mut drive, cached..later);
+        is_near(write(&mut drive, later..2 * later), channels as f64 * native, 0.03);
+        assert_eq!(count(&drive, "program_bytes_slc"), blocks * SLC_BLOCK);
+        assert_eq!(count(&drive, "program_bytes_folding"), 0);
+    }
+}
+
+#[test]
+fn everything_through_the_cache_takes_both_programs_one_after_the_other() {
+    let (slc, native) = rates();
+    let sizes = [("slc_cache.max_bytes", &*max_bytes(40)), ("slc_cache.when_full", "wait")];
+    for channels in [2, 4] {
+        let mut drive = drive(channels, &sizes);
+        let end = 2 * 40 * SLC_BLOCK / 4096 / 64 * 64;
+        write(&mut drive, 0..end);
+        let rate = write(&mut drive, end..3 * end / 2);
+        // Folding reads a word line of the cache for each bit, and moves it.
+        let reads_ns = (BITS * SLC_READ_NS + LINE_UNITS * UNIT_BUS_NS) as f64 / (LINE_UNITS * 4096) as f64;
+        is_near(rate, channels as f64 / (1.0 / slc + 1.0 / native + reads_ns), 0.05);
+        assert_eq!(count(&drive, "program_bytes_host"), count(&drive, "program_bytes_slc"));
+    }
+}
+
+#[test]
+fn dies_that_fold_beside_native_writes_take_their_share_of_them() {
+    let (_, native) = rates();
+    for fold_dies in [1u64, 2] {
+        let mut drive = drive(
+            4,
+            &[
+                ("slc_cache.max_bytes", &*max_bytes(120)),
+                ("slc_cache.when_full", "refill"),
+                ("slc_cache.fold_dies", &*fold_dies.to_string()),
+            ],
+        );
+        let end = 120 * SLC_BLOCK / 4096 / 64 * 64;
+        write(&mut drive, 0..end + end / 20);
+        let rate = write(&mut drive, end + end / 20..end + end / 4);
+        is_near(rate, (4 - fold_dies) as f64 * native, 0.06);
+    }
+}
+
+#[test]
+fn a_fill_behind_the_last_free_block_folds_for_its_room() {
+    let (_, native) = rates();
+    let mut drive = drive(2, &[("slc_cache.max_bytes", &*max_bytes(200))]);
+    let all = drive.capacity_sectors() / 8 / 64 * 64;
+    // (Raw - what cleaning keeps free) / bits, of the 85 % of it that the host has.
+    let begin = all * 45 / 100;
+    write(&mut drive, 0..begin);
+    let rate = write(&mut drive, begin..all * 55 / 100);
+    // Each native page of the host takes 1 / (bits - 1) of a page of copies, with their reads.
+    let reads_ns = (BITS * SLC_READ_NS + LINE_UNITS * UNIT_BUS_NS) as f64 / (LINE_UNITS * 4096) as f64;
+    let folded = (1.0 / native + reads_ns) / (BITS - 1) as f64;
+    is_near(rate, 2.0 / (1.0 / native + folded), 0.08);
+}
+
+#[test]
+fn a_pause_gives_the_cache_back() {
+    let mut drive = drive(2, &[("slc_cache.max_bytes", &*max_bytes(20))]);
+    let end = 20 * SLC_BLOCK / 4096 / 64 * 64;
+    let first = write(&mut drive, 0..end * 9 / 10);
+    write(&mut drive, end * 9 / 10..end * 3 / 2);
+    drive.idle(IDLE_NS / 2);
+    assert_eq!(count(&drive, "program_bytes_folding"), 0, "it waits for the delay");
+    drive.idle(20_000_000_000);
+    assert_eq!(count(&drive, "program_bytes_folding"), 20 * SLC_BLOCK);
+    assert_eq!(count(&drive, "slc_cache_bytes"), 0);
+    assert!(drive.engine().backlog().is_empty());
+    is_near(write(&mut drive, end * 2..end * 29 / 10), first, 0.02);
+    drive.engine().check().unwrap();
+}
+
+#[test]
+fn a_lazy_drive_reads_from_its_cache_after_a_pause() {
+    let mut drive =
+        drive(2, &[("slc_cache.max_bytes", &*max_bytes(20)), ("slc_cache.kept_bytes", &*max_bytes(20))]);
+    write(&mut drive, 0..64);
+    drive.idle(20_000_000_000);
+    submit(&mut drive, Op::Read, 0, 1);
+    assert_eq!(next(&mut drive)[0].latency_ns(), SLC_READ_NS + UNIT_BUS_NS);
+}
+
+#[test]
+fn what_makes_no_cache_is_refused_by_name() {
+    let refused = |changes: &[(&str, &str)]| {
+        shipped::varied("adata-atom-50-1tb", changes).map(drop).unwrap_err().to_string()
+    };
+    let wrong: [(&[(&str, &str)], &str); 5] = [
+        (&[("slc_cache.static_bytes", "300000000000")], "slc_cache.static_bytes = 300000000000: must be at most"),
+        (&[("slc_cache.max_bytes", "0"), ("slc_cache.kept_bytes", "5")], "slc_cache.kept_bytes = 5: needs slc"),
+        (&[("ftl.placement", "one-stream")], "ftl.placement = one-stream: must be host-and-cleaning"),
+        (&[("ftl.map_unit_bytes", "12288")], "ftl.map_unit_bytes = 12288"),
+        (
+            &[("slc_cache.whole_until_fill", "0.5"), ("slc_cache.gone_from_fill", "0.2")],
+            "slc_cache.gone_from_fill = 0.2: must be at least",
+        ),
+    ];
+    for (changes, message) in wrong {
+        let found = refused(changes);
+        assert!(found.contains(message), "{found}");
+    }
+}
