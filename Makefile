@@ -92,6 +92,10 @@ tables: setup ## the tables in docs/results.md, from the definition of results.j
 queries: setup ## the answers in docs/queries.md, from a small laboratory's database
 	@PYTHONPATH=python/tests $(BIN)/python -m queries
 
+.PHONY: fills
+fills: setup ## table and picture in docs/consumer-drives.md, measured on small versions
+	@PYTHONPATH=python/tests $(BIN)/python -m fills
+
 .PHONY: modern
 modern: setup ## the tables in docs/modern-drives.md, measured on small versions
 	@PYTHONPATH=python/tests $(BIN)/python -m modern

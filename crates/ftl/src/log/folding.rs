@@ -156,11 +156,18 @@ impl DieLogs {
         let fill = self.fill();
         let Some(cache) = &mut self.slc else { return };
         cache.note_fill(fill);
+        // It is full when no die has room, not when the first has none.
+        let is_full = source == Source::Native
+            && self.slc.as_ref().is_some_and(|cache| {
+                let mut dies = (0..self.layout.geometry.die_count()).map(DieIndex);
+                cache.takes_data && dies.all(|die| self.cache_source(cache, die).is_none())
+            });
+        let Some(cache) = &mut self.slc else { return };
         match source {
             Source::Dynamic => cache.opened(die),
             Source::Static => {}
             Source::Native => {
-                cache.takes_data &= cache.config.when_full == WhenFull::Wait;
+                cache.takes_data &= !is_full || cache.config.when_full == WhenFull::Wait;
                 let blocks = &self.blocks;
                 let own = cache.of_mut(die);
                 own.has_empty = own.closed.iter().any(|&block| blocks.valid_count(block) == 0);

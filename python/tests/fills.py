@@ -1,0 +1,212 @@
+"""docs/consumer-drives.md: what its models give beside fills of the drives that were published.
+
+`make fills` writes small versions of the drives once, in order, as the reviews did: 1 MiB at queue
+depth 1. It finds the phases of each fill, and writes table and picture into the page.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import drivelab as dl
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "consumer-drives.md"
+PICTURE = DOCUMENT.with_name("fill-curves.svg")
+SCALE = 32
+PIECES = 200
+"""Points of a fill."""
+MIB = 2**20
+CHANGE = 0.2
+"""How much a rate differs from the one before, at least, where a phase ends."""
+STEADY = 3
+"""Pieces that a phase lasts, at least."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of a fill with about one rate; GB are those of the drive of full size."""
+
+    end_gb: float
+    mb_per_s: float
+
+
+@dataclass(frozen=True)
+class Fill:
+    """A fill of a drive."""
+
+    written_gb: tuple[float, ...]
+    mb_per_s: tuple[float, ...]
+    """Rate of each piece, which ends there."""
+
+    @property
+    def mean_mb_per_s(self) -> float:
+        """Of the whole fill."""
+        starts = (0.0, *self.written_gb)
+        pieces = zip(starts, self.written_gb, self.mb_per_s, strict=False)
+        return self.written_gb[-1] / sum((end - start) / rate for start, end, rate in pieces)
+
+    def phases(self) -> list[Phase]:
+        """Where the rate changes, and its median between."""
+        found: list[Phase] = []
+        begin = 0
+        rates = self.mb_per_s
+        for at in range(STEADY, len(rates)):
+            known = median(rates[begin:at])
+            ahead = rates[at : at + STEADY]
+            if at - begin >= STEADY and all(abs(rate / known - 1) > CHANGE for rate in ahead):
+                found.append(Phase(self.written_gb[at - 1], known))
+                begin = at
+        found.append(Phase(self.written_gb[-1], median(rates[begin:])))
+        return found
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle one."""
+    return sorted(values)[len(values) // 2]
+
+
+@cache
+def fill(model: str, scale: int = SCALE) -> Fill:
+    """A new drive of a model, written once in order."""
+    full_bytes = dl.Drive(model).capacity_bytes
+    drive = dl.Drive(model, scale=f"1/{scale}")
+    capacity = drive.capacity_bytes
+    size = capacity // PIECES // MIB * MIB
+    written, rates = [], []
+    for piece in range(capacity // size):
+        job = dl.Job(rw="write", bs="1m", iodepth=1, offset=piece * size, size=size)
+        result = drive.run(job, keep=True, progress=False)
+        drive = result.drive
+        written.append((piece + 1) * size / capacity * full_bytes / 1e9)
+        rates.append(result.summary["mib_per_s"].item() * MIB / 1e6)
+    found = Fill(tuple(written), tuple(rates))
+    print(model, found.mean_mb_per_s, found.phases(), file=sys.stderr, flush=True)
+    return found
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure of a fill. `role`: of the model's value, fitted, specified or predicted."""
+
+    model: str
+    what: str
+    value: float
+    role: str
+    relation: str = ""
+
+
+ATOM, P1, QVO = "adata-atom-50-1tb", "crucial-p1-1tb", "samsung-870-qvo-1tb"
+T500, S980PRO = "crucial-t500-2tb", "samsung-980-pro-1tb"
+
+PUBLISHED = (
+    Published(ATOM, "SLC phase, MB/s", 4500, "fitted"),
+    Published(ATOM, "SLC phase ends, GB", 280, "fitted"),
+    Published(ATOM, "second phase, MB/s", 2000, "fitted"),
+    Published(ATOM, "second phase ends, GB", 500, "fitted"),
+    Published(ATOM, "last phase, MB/s", 500, "fitted"),
+    Published(ATOM, "mean, MB/s", 800, "predicted"),
+    Published(P1, "SLC phase, MB/s", 1600, "fitted"),
+    Published(P1, "SLC phase ends, GB", 140, "specified"),
+    Published(P1, "second phase, MB/s", 150, "fitted"),
+    Published(QVO, "SLC phase, MB/s", 530, "specified"),
+    Published(QVO, "SLC phase ends, GB", 42, "specified"),
+    Published(QVO, "second phase, MB/s", 112, "predicted"),
+    Published(QVO, "mean, MB/s", 116, "predicted"),
+    Published(T500, "SLC phase, MB/s", 4000, "fitted"),
+    Published(T500, "SLC phase ends, GB", 700, "predicted"),
+    Published(T500, "second phase, MB/s", 500, "fitted"),
+    Published(T500, "mean, MB/s", 639, "predicted"),
+    Published(S980PRO, "SLC phase, MB/s", 4000, "predicted"),
+    Published(S980PRO, "SLC phase ends, GB", 113, "specified"),
+    Published(S980PRO, "second phase, MB/s", 1500, "predicted"),
+    Published(S980PRO, "mean, MB/s", 1900, "predicted"),
+)
+MODELS = tuple(dict.fromkeys(figure.model for figure in PUBLISHED))
+MEASURES = {
+    "SLC phase, MB/s": lambda found, phases: phases[0].mb_per_s,
+    "SLC phase ends, GB": lambda found, phases: phases[0].end_gb,
+    "second phase, MB/s": lambda found, phases: phases[1].mb_per_s,
+    "second phase ends, GB": lambda found, phases: phases[1].end_gb,
+    "last phase, MB/s": lambda found, phases: phases[-1].mb_per_s,
+    "mean, MB/s": lambda found, phases: found.mean_mb_per_s,
+}
+
+
+def fills_table() -> str:
+    """Every published figure of a fill beside the model's."""
+    rows = [["drive", "figure", "published", "model", "", "value is"]]
+    rows.append(["---", "---", "---:", "---:", "---:", "---"])
+    for figure in PUBLISHED:
+        found = fill(figure.model)
+        value = MEASURES[figure.what](found, found.phases())
+        off = f"{100 * (value / figure.value - 1):+.0f} %"
+        numbers = [f"{figure.value:.0f}", f"{value:.0f}", off]
+        rows.append([f"`{figure.model}`", figure.what, *numbers, figure.role])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+WIDTH, HEIGHT, LEFT, BOTTOM = 720, 360, 60, 40
+COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
+
+
+def picture() -> str:
+    """All fills in one picture: rate, logarithmic, against the share of the drive written."""
+    low, high = 1.7, 4.0
+    across, up = WIDTH - LEFT - 10, HEIGHT - BOTTOM - 10
+
+    def point(share: float, rate: float) -> str:
+        from math import log10
+
+        height = (min(max(log10(rate), low), high) - low) / (high - low)
+        return f"{LEFT + across * share:.1f},{10 + up * (1 - height):.1f}"
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        'font-family="sans-serif" font-size="11">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+    ]
+    for rate in (50, 100, 200, 500, 1000, 2000, 5000, 10000):
+        x, y = point(0, rate).split(",")
+        parts.append(f'<path d="M{x} {y}h{across}" stroke="#ddd"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{float(y) + 4:.1f}" text-anchor="end">{rate}</text>')
+    for percent in (0, 25, 50, 75, 100):
+        x = point(percent / 100, 50).split(",")[0]
+        parts.append(f'<text x="{x}" y="{HEIGHT - 22}" text-anchor="middle">{percent} %</text>')
+    label = "MB/s against the share of the drive written once in order"
+    parts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}">{label}</text>')
+    for number, model in enumerate(MODELS):
+        found, colour = fill(model), COLOURS[number % len(COLOURS)]
+        whole = found.written_gb[-1]
+        pairs = zip(found.written_gb, found.mb_per_s, strict=True)
+        line = " ".join(point(gb / whole, rate) for gb, rate in pairs)
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}"/>')
+        at = 24 + 14 * number
+        parts.append(
+            f'<text x="{WIDTH - 16}" y="{at}" text-anchor="end" fill="{colour}">{model}</text>'
+        )
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+SECTION = "<!-- fills: measured by `make fills` -->\n"
+
+
+def main() -> int:
+    """Writes table and picture."""
+    text = DOCUMENT.read_text("utf-8")
+    section = re.compile(re.escape(SECTION) + r".*?(?=\n\n|\Z)", re.S)
+    if not section.search(text):
+        print(f"{DOCUMENT.name} has no section of fills", file=sys.stderr)
+        return 1
+    written = SECTION + fills_table()
+    DOCUMENT.write_text(section.sub(lambda _: written, text).rstrip() + "\n", "utf-8")
+    PICTURE.write_text(picture(), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
