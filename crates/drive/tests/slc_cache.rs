@@ -227,8 +227,14 @@ fn what_makes_no_cache_is_refused_by_name() {
         shipped::varied("adata-atom-50-1tb", changes).map(drop).unwrap_err().to_string()
     };
     let wrong: [(&[(&str, &str)], &str); 5] = [
-        (&[("slc_cache.static_bytes", "300000000000")], "slc_cache.static_bytes = 300000000000: must be at most"),
-        (&[("slc_cache.max_bytes", "0"), ("slc_cache.kept_bytes", "5")], "slc_cache.kept_bytes = 5: needs slc"),
+        (
+            &[("slc_cache.static_bytes", "300000000000")],
+            "slc_cache.static_bytes = 300000000000: must be at most",
+        ),
+        (
+            &[("slc_cache.max_bytes", "0"), ("slc_cache.kept_bytes", "5")],
+            "slc_cache.kept_bytes = 5: needs slc",
+        ),
         (&[("ftl.placement", "one-stream")], "ftl.placement = one-stream: must be host-and-cleaning"),
         (&[("ftl.map_unit_bytes", "12288")], "ftl.map_unit_bytes = 12288"),
         (

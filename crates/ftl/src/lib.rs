@@ -30,9 +30,9 @@ pub use content::{Content, Identity, UnitContent};
 pub use counters::FtlCounters;
 pub use error::FtlError;
 pub use log::bad_blocks;
-pub use log::{SlcCacheConfig, WhenFull};
 pub use log::{BadBlocks, FailedProgram, FailureRule, FailureRules, FailureTrigger, Wear};
 pub use log::{CleaningMode, CleaningStep, FtlConfig, MetadataStep, Purpose, Urgency};
+pub use log::{SlcCacheConfig, WhenFull};
 pub use log_block_map::LogBlockMap;
 pub use mapping::{
     BlockRole, BlockUse, Books, Contents, FailingBlocks, KeptWords, Mapping, Recoverable, Scheme, SlcUse,

@@ -191,7 +191,8 @@ fn a_drive_that_waits_folds_all_that_the_cache_does_not_hold() {
 
 #[test]
 fn a_static_cache_is_left_alone_until_the_host_pauses() {
-    let mut drive = drive(60, 0.7, SlcCacheConfig { static_blocks: 4, dynamic_blocks: 0, ..cache(WhenFull::Native) });
+    let mut drive =
+        drive(60, 0.7, SlcCacheConfig { static_blocks: 4, dynamic_blocks: 0, ..cache(WhenFull::Native) });
     let units = drive.ftl.config().user_units;
     fill(&mut drive, 0..units, |_, _| ());
     assert_eq!(drive.ftl.counters().programs_folding, 0);
@@ -255,7 +256,8 @@ fn few_dies_fold_at_the_same_time_and_the_others_get_their_turn() {
     drive.ftl.rest();
     let steps = |drive: &mut Untimed<PageMap>, die| {
         let die = DieIndex(die);
-        drive.ftl.cleaning_urgency(die) >= Urgency::Idle && drive.ftl.next_cleaning_step(die).unwrap().is_some()
+        drive.ftl.cleaning_urgency(die) >= Urgency::Idle
+            && drive.ftl.next_cleaning_step(die).unwrap().is_some()
     };
     assert!(steps(&mut drive, 0), "the first folds");
     assert!(!steps(&mut drive, 1), "and the other waits");
@@ -307,7 +309,9 @@ proptest! {
                     let count = (pick >> 24) % most + 1;
                     let page: Vec<_> = (lpn..(lpn + count).min(units)).map(Lpn).collect();
                     drive.write(&page).unwrap();
-                    page.iter().for_each(|lpn| oracle[lpn.0 as usize] = true);
+                    for lpn in page {
+                        oracle[lpn.0 as usize] = true;
+                    }
                 }
             }
             if step % 8 == 0 {

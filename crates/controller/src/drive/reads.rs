@@ -228,7 +228,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
             bytes += u64::from(self.mapping.read_bytes_beside(Lpn(next - 1), Lpn(next), sectors));
         }
         self.meters.read_bytes_host += bytes;
-        self.flash.read((self.mapping.flash(), ppn), (0, u64::from(together * sectors)), bytes, &mut wait, now);
+        self.flash.read(
+            (self.mapping.flash(), ppn),
+            (0, u64::from(together * sectors)),
+            bytes,
+            &mut wait,
+            now,
+        );
         wait.ready_ns
     }
 }

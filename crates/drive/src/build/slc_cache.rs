@@ -32,7 +32,9 @@ pub(super) fn config(model: &Model, layout: &UnitLayout) -> Result<Option<SlcCac
         let sizes = [STATIC, "slc_cache.reserve_bytes", "slc_cache.refill_bytes", "slc_cache.kept_bytes"];
         let given = sizes.into_iter().find(|key| model.integer(key) > 0);
         return match given {
-            Some(key) => Err(model.bad(key, &model.integer(key).to_string(), "needs slc_cache.max_bytes above 0")),
+            Some(key) => {
+                Err(model.bad(key, &model.integer(key).to_string(), "needs slc_cache.max_bytes above 0"))
+            }
             None => Ok(None),
         };
     }

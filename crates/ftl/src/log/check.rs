@@ -121,7 +121,8 @@ pub(crate) fn check_thresholds(
 /// The first that doesn't fit.
 pub(crate) fn check_cache(layout: &UnitLayout, config: &FtlConfig) -> Result<(), GeometryError> {
     let Some(cache) = &config.slc_cache else { return Ok(()) };
-    if config.cleaning_mode == CleaningMode::RewriteInPlace || config.streams() != StreamCounts::HOST_AND_CLEANING
+    if config.cleaning_mode == CleaningMode::RewriteInPlace
+        || config.streams() != StreamCounts::HOST_AND_CLEANING
     {
         let allowed = "streams: must be host-and-cleaning, and ftl.cleaning_mode relocate, with an SLC cache";
         return Err(GeometryError::new("ftl.placement", config.streams().all, allowed));

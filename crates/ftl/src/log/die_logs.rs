@@ -129,7 +129,9 @@ impl DieLogs {
     #[inline]
     pub(crate) fn reserve(&self) -> u32 {
         match self.host_rule {
-            HostRule::OneStream | HostRule::Streams | HostRule::Cached => RESERVE_BLOCKS + self.failure_reserve(),
+            HostRule::OneStream | HostRule::Streams | HostRule::Cached => {
+                RESERVE_BLOCKS + self.failure_reserve()
+            }
             HostRule::InPlace => 0,
         }
     }

@@ -36,8 +36,7 @@ impl DieLogs {
                 self.flash.set_mode(block, CellMode::Slc);
             }
         }
-        self.slc =
-            Some(Box::new(SlcCache::new(config.clone(), pool, self.layout.geometry.die_count())));
+        self.slc = Some(Box::new(SlcCache::new(config.clone(), pool, self.layout.geometry.die_count())));
     }
 
     /// Whether a block is always one of the cache.
@@ -73,7 +72,8 @@ impl DieLogs {
         }
         // What is in the cache makes room before the reserve is touched.
         let kept = if cache.of(die).closed.is_empty() { 0 } else { cache.config.reserve_blocks };
-        let has_room = self.blocks.free_count(die) > self.reserve() + kept || self.blocks.parked(die).is_some();
+        let has_room =
+            self.blocks.free_count(die) > self.reserve() + kept || self.blocks.parked(die).is_some();
         has_room.then_some(Source::Native)
     }
 
@@ -297,9 +297,11 @@ impl DieLogs {
             (self.blocks.valid_count(block), self.flash.first_sequence(block), block.0)
         })?;
         let pages = self.blocks.valid_count(block).div_ceil(self.layout.units_per_page);
-        let room = self.streams.moved().filter_map(|stream| self.blocks.open_block(die, stream)).map(|open| {
-            self.layout.geometry.pages_per_block - self.flash.write_pointer(open)
-        });
+        let room = self
+            .streams
+            .moved()
+            .filter_map(|stream| self.blocks.open_block(die, stream))
+            .map(|open| self.layout.geometry.pages_per_block - self.flash.write_pointer(open));
         let has_room = self.blocks.free_count(die) > RESERVE_BLOCKS || pages <= room.sum::<u32>();
         has_room.then_some(block)
     }
@@ -314,8 +316,7 @@ impl DieLogs {
         }
         let pages = self.layout.geometry.pages_per_block;
         let copies = job.valid_at_start.div_ceil(self.layout.units_per_page);
-        let to_cache =
-            self.slc.as_ref().is_some_and(|cache| cache.config.when_full == WhenFull::Wait);
+        let to_cache = self.slc.as_ref().is_some_and(|cache| cache.config.when_full == WhenFull::Wait);
         let freed = if to_cache || self.is_static(job.victim) { pages } else { pages - copies };
         Some((copies, copies + freed.max(1)))
     }

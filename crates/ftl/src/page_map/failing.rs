@@ -52,7 +52,8 @@ impl<H: MapMemory> FailingBlocks for PageMap<H> {
     }
 
     fn spare_blocks_new(&self) -> Option<u32> {
-        (self.logs.config.cleaning_mode == CleaningMode::Relocate && self.logs.slc.is_none()).then(|| self.spare())
+        (self.logs.config.cleaning_mode == CleaningMode::Relocate && self.logs.slc.is_none())
+            .then(|| self.spare())
     }
 
     fn refresh(&mut self, block: BlockIndex) -> bool {

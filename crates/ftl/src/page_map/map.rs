@@ -9,7 +9,9 @@ use drivelab_sim::Table;
 use super::demand_loaded::{DemandLoaded, MapCacheConfig};
 use super::memory::{MapMemory, WholeMap};
 use crate::error::FtlError;
-use crate::log::{Blocks, CleaningMode, DieLogs, FtlConfig, ValidBits, check_cache, check_placement, check_thresholds};
+use crate::log::{
+    Blocks, CleaningMode, DieLogs, FtlConfig, ValidBits, check_cache, check_placement, check_thresholds,
+};
 use crate::placement::{Placement, Placements, Stream};
 use crate::stamps::Stamps;
 
