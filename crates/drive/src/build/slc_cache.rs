@@ -29,14 +29,8 @@ pub(super) fn config(model: &Model, layout: &UnitLayout) -> Result<Option<SlcCac
     let max_bytes = model.integer(MAX);
     let static_bytes = model.integer(STATIC);
     if max_bytes == 0 {
-        let sizes = [STATIC, "slc_cache.reserve_bytes", "slc_cache.refill_bytes", "slc_cache.kept_bytes"];
-        let given = sizes.into_iter().find(|key| model.integer(key) > 0);
-        return match given {
-            Some(key) => {
-                Err(model.bad(key, &model.integer(key).to_string(), "needs slc_cache.max_bytes above 0"))
-            }
-            None => Ok(None),
-        };
+        // Whoever takes the cache away wants to see the drive without it, and need not take its other sizes away, too.
+        return Ok(None);
     }
     let bits = word_lines::page_types(model)?;
     if bits < 2 {

@@ -26,7 +26,7 @@ pub(super) const SLC_CACHE: &[Parameter] = &[
         "B",
         Integer(0, 1 << 50),
         Number(0),
-        "data that the SLC cache holds at most, static part included; 0: there is none",
+        "data that the SLC cache holds at most, static part included; 0: there is none, whatever else is said of it",
     ),
     row(
         "slc_cache.static_bytes",

@@ -26,6 +26,15 @@ const BLOCKS: u64 = 14;
 /// Pages of a block of a small version whose word lines are programmed whole.
 const SHORT_PAGES: u64 = 24;
 
+/// Sizes of an SLC cache, the whole of it first.
+const SLC_SIZES: [&str; 5] = [
+    "slc_cache.max_bytes",
+    "slc_cache.static_bytes",
+    "slc_cache.reserve_bytes",
+    "slc_cache.refill_bytes",
+    "slc_cache.kept_bytes",
+];
+
 /// Random writes that age a drive.
 const SCATTERED: u32 = 6_000;
 
@@ -59,7 +68,15 @@ fn small_word_lines(name: &str, full: &Model, changes: &[(&str, &str)]) -> Model
     let pages = full.optional_integer("flash.pages_per_block").unwrap_or(0);
     let kept = fact("blocks_per_die") - fact("held_back_bytes") / fact("block_bytes") / fact("die_count");
     let (short, divisor) = (pages / SHORT_PAGES, (kept / BLOCKS).max(1));
-    let user = (fact("user_capacity_bytes") / short / 32_768 * 32_768).to_string();
+    // Short blocks can't be emptied of less than a word line, which is much of them: client drives, with little spare area,
+    // are left some more.
+    let has_cache = full.optional_integer(SLC_SIZES[0]).is_some_and(|bytes| bytes > 0);
+    let room = if has_cache { 80 } else { 100 };
+    let user = (fact("user_capacity_bytes") * room / 100 / short / 32_768 * 32_768).to_string();
+    let sizes =
+        SLC_SIZES.map(|key| full.optional_integer(key).unwrap_or(0) / short).map(|bytes| bytes.to_string());
+    let sizes: Vec<_> =
+        SLC_SIZES.into_iter().zip(sizes.iter().map(String::as_str)).filter(|_| has_cache).collect();
     let own = [
         ("flash.pages_per_block", &*SHORT_PAGES.to_string()),
         ("user_capacity_bytes", &*user),
@@ -67,7 +84,7 @@ fn small_word_lines(name: &str, full: &Model, changes: &[(&str, &str)]) -> Model
         ("controller.queue_depth", "64"),
         ("scale_divisor", &*divisor.to_string()),
     ];
-    shipped::varied(name, &[&own, changes].concat()).unwrap()
+    shipped::varied(name, &[&own, &*sizes, changes].concat()).unwrap()
 }
 
 fn live(name: &str) -> Result<(), String> {
