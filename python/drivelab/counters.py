@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 PROGRAM_KEYS = tuple(
-    f"program_bytes_{purpose}" for purpose in ("host", "cleaning", "folding", "wear", "map", "parity")
+    f"program_bytes_{purpose}"
+    for purpose in ("host", "cleaning", "folding", "wear", "map", "parity")
 )
 READ_KEYS = tuple(
     f"read_bytes_{purpose}" for purpose in ("host", "rmw", "cleaning", "folding", "wear", "map")

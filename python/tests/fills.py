@@ -17,7 +17,7 @@ import drivelab as dl
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "consumer-drives.md"
 PICTURE = DOCUMENT.with_name("fill-curves.svg")
-SCALE = 32
+SCALE = 4
 PIECES = 200
 """Points of a fill."""
 MIB = 2**20
@@ -49,6 +49,13 @@ class Fill:
         starts = (0.0, *self.written_gb)
         pieces = zip(starts, self.written_gb, self.mb_per_s, strict=False)
         return self.written_gb[-1] / sum((end - start) / rate for start, end, rate in pieces)
+
+    def mean_after(self, gb: float) -> float:
+        """Of what is written from there on."""
+        starts = (0.0, *self.written_gb)
+        pieces = zip(starts, self.written_gb, self.mb_per_s, strict=False)
+        later = [(end - start, rate) for start, end, rate in pieces if start >= gb]
+        return sum(size for size, _ in later) / sum(size / rate for size, rate in later)
 
     def phases(self) -> list[Phase]:
         """Where the rate changes, and its median between."""
@@ -91,7 +98,7 @@ def fill(model: str, scale: int = SCALE) -> Fill:
 
 @dataclass(frozen=True)
 class Published:
-    """A figure of a fill. `role`: of the model's value, fitted, specified or predicted."""
+    """A figure of a fill. `role`: whether the model's value was fitted, specified, or neither."""
 
     model: str
     what: str
@@ -109,7 +116,7 @@ PUBLISHED = (
     Published(ATOM, "second phase, MB/s", 2000, "fitted"),
     Published(ATOM, "second phase ends, GB", 500, "fitted"),
     Published(ATOM, "last phase, MB/s", 500, "fitted"),
-    Published(ATOM, "mean, MB/s", 800, "predicted"),
+    Published(ATOM, "mean, MB/s", 800, "follows from fitted phases"),
     Published(P1, "SLC phase, MB/s", 1600, "fitted"),
     Published(P1, "SLC phase ends, GB", 140, "specified"),
     Published(P1, "second phase, MB/s", 150, "fitted"),
@@ -119,11 +126,11 @@ PUBLISHED = (
     Published(QVO, "mean, MB/s", 116, "predicted"),
     Published(T500, "SLC phase, MB/s", 4000, "fitted"),
     Published(T500, "SLC phase ends, GB", 700, "predicted"),
-    Published(T500, "second phase, MB/s", 500, "fitted"),
-    Published(T500, "mean, MB/s", 639, "predicted"),
-    Published(S980PRO, "SLC phase, MB/s", 4000, "predicted"),
+    Published(T500, "behind the cache, MB/s", 500, "fitted"),
+    Published(T500, "mean, MB/s", 639, "follows from fitted phases"),
+    Published(S980PRO, "SLC phase, MB/s", 4000, "specified"),
     Published(S980PRO, "SLC phase ends, GB", 113, "specified"),
-    Published(S980PRO, "second phase, MB/s", 1500, "predicted"),
+    Published(S980PRO, "second phase, MB/s", 1500, "fitted"),
     Published(S980PRO, "mean, MB/s", 1900, "predicted"),
 )
 MODELS = tuple(dict.fromkeys(figure.model for figure in PUBLISHED))
@@ -132,7 +139,8 @@ MEASURES = {
     "SLC phase ends, GB": lambda found, phases: phases[0].end_gb,
     "second phase, MB/s": lambda found, phases: phases[1].mb_per_s,
     "second phase ends, GB": lambda found, phases: phases[1].end_gb,
-    "last phase, MB/s": lambda found, phases: phases[-1].mb_per_s,
+    "last phase, MB/s": lambda found, phases: found.mean_after(phases[1].end_gb),
+    "behind the cache, MB/s": lambda found, phases: found.mean_after(phases[0].end_gb),
     "mean, MB/s": lambda found, phases: found.mean_mb_per_s,
 }
 
