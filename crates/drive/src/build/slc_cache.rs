@@ -1,6 +1,5 @@
 //! What a model says of an SLC cache.
 
-use drivelab_controller::SlcTimes;
 use drivelab_ftl::SlcCacheConfig;
 use drivelab_nand::UnitLayout;
 
@@ -12,17 +11,6 @@ const MAX: &str = "slc_cache.max_bytes";
 const STATIC: &str = "slc_cache.static_bytes";
 const READ: &str = "flash.slc_read_ns";
 const PROGRAM: &str = "flash.slc_program_ns";
-const ERASE: &str = "flash.slc_erase_ns";
-
-/// Times of its blocks; none without a cache.
-pub(super) fn times(model: &Model) -> SlcTimes {
-    let erase_ns = model.integer("flash.erase_ns");
-    SlcTimes {
-        read_ns: model.integer(READ),
-        program_ns: model.integer(PROGRAM),
-        erase_ns: model.optional_integer(ERASE).unwrap_or(erase_ns),
-    }
-}
 
 /// The cache, if the drive has one.
 pub(super) fn config(model: &Model, layout: &UnitLayout) -> Result<Option<SlcCacheConfig>, ModelError> {

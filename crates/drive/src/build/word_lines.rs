@@ -1,9 +1,8 @@
 //! What a model says of word lines that are programmed whole, and of reads in front of programs and erases.
 
-use drivelab_controller::{SECTOR_BYTES, SuspensionConfig, WordLineConfig};
+use drivelab_controller::{SECTOR_BYTES, SlcTimes, SuspensionConfig, WordLineConfig};
 use drivelab_nand::Geometry;
 
-use super::slc_cache;
 use crate::error::ModelError;
 use crate::model::Model;
 
@@ -107,8 +106,18 @@ pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLi
         planes_at_once: model.small("flash.planes_per_read"),
         independent_planes: model.flag("flash.independent_planes"),
         suspension: suspends.then_some(suspension),
-        slc: slc_cache::times(model),
+        slc: slc_times(model),
     }))
+}
+
+/// Times of blocks of an SLC cache; none without one.
+fn slc_times(model: &Model) -> SlcTimes {
+    let erase_ns = model.integer("flash.erase_ns");
+    SlcTimes {
+        read_ns: model.integer("flash.slc_read_ns"),
+        program_ns: model.integer("flash.slc_program_ns"),
+        erase_ns: model.optional_integer("flash.slc_erase_ns").unwrap_or(erase_ns),
+    }
 }
 
 /// Parameters that are given and would mean nothing are refused: whoever gave them thinks that they do something.
