@@ -103,6 +103,13 @@ impl FlashArray {
         self.modes.get(block.0 as usize).copied().unwrap_or_default()
     }
 
+    /// The same of the block that a place lies in, which is found only if blocks differ.
+    #[inline]
+    #[must_use]
+    pub fn mode_at(&self, place: Ppn) -> CellMode {
+        if self.modes.is_empty() { CellMode::Native } else { self.mode(self.layout.block_of(place)) }
+    }
+
     /// Units that a page of this mode holds.
     #[inline]
     #[must_use]

@@ -13,7 +13,7 @@ mod wait;
 mod while_host_waits;
 mod word_lines;
 
-use drivelab_nand::{DieIndex, FlashArray, FlashTiming, Ppn, UnitLayout};
+use drivelab_nand::{CellMode, DieIndex, FlashArray, FlashTiming, Ppn, UnitLayout};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
@@ -251,7 +251,7 @@ impl Flash {
         now: Nanos,
     ) {
         if self.operations.is_some() {
-            let mode = array.mode(self.layout.block_of(ppn));
+            let mode = array.mode_at(ppn);
             return self.read_pages(ppn, (sector, sectors), (bytes, mode), wait, now);
         }
         let die = self.layout.die_of(self.layout.block_of(ppn));
@@ -304,28 +304,45 @@ impl Flash {
         now: Nanos,
         is_cleaning: bool,
     ) -> Nanos {
+        self.program_in(CellMode::Native, die, (page, ready), now, is_cleaning)
+    }
+
+    /// The same in a block of this mode, which only drives whose pages are noted ask about.
+    #[allow(clippy::inline_always, reason = "hot, and called in too many places to be inlined otherwise")]
+    #[inline(always)]
+    pub(crate) fn program_in(
+        &mut self,
+        mode: CellMode,
+        die: DieIndex,
+        (page, ready): (u32, Nanos),
+        now: Nanos,
+        is_cleaning: bool,
+    ) -> Nanos {
         debug_assert!(
             ready <= self.dies.free_from(die, now),
             "reads would wait for a program that has not begun"
         );
         let pages = self.plain_pages;
         if pages == 0 {
-            return self.program_noted(die, page, ready, now, is_cleaning);
+            return self.program_noted(mode, die, (page, ready), now, is_cleaning);
         }
         self.program_pages::<false>((die, page, pages), ready, now, is_cleaning)
     }
 
-    /// The same while a recording is made.
+    /// The same while a recording is made, and on drives that keep what every die does.
     #[cold]
     #[inline(never)]
     fn program_noted(
         &mut self,
+        mode: CellMode,
         die: DieIndex,
-        page: u32,
-        ready: Nanos,
+        (page, ready): (u32, Nanos),
         now: Nanos,
         is_cleaning: bool,
     ) -> Nanos {
+        if mode == CellMode::Slc {
+            return self.program_slc(die, ready, now, is_cleaning);
+        }
         self.program_pages::<true>((die, page, self.layout.pages_per_unit), ready, now, is_cleaning)
     }
 

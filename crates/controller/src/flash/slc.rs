@@ -14,25 +14,14 @@ impl Flash {
         Some((self.bus_ns(bytes, 1), lines.slc))
     }
 
-    /// Programs a word line, which is at `page` of its block, in the mode of the block; when that is done.
-    #[inline]
-    pub(crate) fn program_in(
+    /// Programs a word line; when that is done.
+    pub(super) fn program_slc(
         &mut self,
-        mode: CellMode,
         die: DieIndex,
-        (page, ready): (u32, Nanos),
+        ready: Nanos,
         now: Nanos,
         is_cleaning: bool,
     ) -> Nanos {
-        match mode {
-            CellMode::Native => self.program(die, page, ready, now, is_cleaning),
-            CellMode::Slc => self.program_slc(die, ready, now, is_cleaning),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn program_slc(&mut self, die: DieIndex, ready: Nanos, now: Nanos, is_cleaning: bool) -> Nanos {
         let Some((bus_ns, slc)) = self.slc_times() else { return now };
         self.program_once::<true>(die, (bus_ns, slc.program_ns), ready, now, is_cleaning)
     }

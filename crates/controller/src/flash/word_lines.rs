@@ -117,16 +117,18 @@ impl Flash {
     #[inline(never)]
     pub(super) fn sense_pages(&mut self, wait: &mut FlashWait, sensing: Sensing, now: Nanos) {
         let Sensing { pages, bytes, mask, .. } = sensing;
-        let Some(lines) = self.operations.as_ref().map(|operations| operations.config) else { return };
+        let Some(operations) = &self.operations else { return };
         if mask == 0 {
-            let lower = Together { planes: 1, read_ns: lines.read_ns[0] };
+            let lower = Together { planes: 1, read_ns: operations.config.read_ns[0] };
             for _ in 0..pages {
                 self.sense_together(wait, lower, (sensing, bytes / pages), now);
             }
             return;
         }
         let mut rest = mask;
-        while let Some(together) = next_together(&lines, &mut rest) {
+        while let Some(operations) = &self.operations
+            && let Some(together) = next_together(&operations.config, &mut rest)
+        {
             let share = bytes * u64::from(together.planes.count_ones()) / u64::from(mask.count_ones());
             self.sense_together(wait, together, (sensing, share), now);
         }

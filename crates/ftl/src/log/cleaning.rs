@@ -36,7 +36,8 @@ impl DieLogs {
     }
 
     /// Whether cleaning needs the room that is left on a die.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "a part of a function that is inlined itself")]
+    #[inline(always)]
     pub(super) fn is_short(&self, die: DieIndex) -> bool {
         self.lacks_reserve(die) && (!self.is_cleaning(die) || self.cleaning.borrows[die.0 as usize])
     }

@@ -212,7 +212,8 @@ impl DieLogs {
     }
 
     /// What comes after a page with so many units is programmed and its units are in the map.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn end_program(&mut self, die: DieIndex, stream: Stream, page: u32, units: u32) {
         if self.slc.is_some() {
             return self.end_program_in_mode(die, stream, page, units);

@@ -133,10 +133,11 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
     }
 
     fn cleaning_debt(&self, die: DieIndex) -> Option<(u32, u32)> {
+        let valid = self.logs.valid_at_start(die)?;
         if self.logs.slc.is_some() {
             return self.logs.folding_debt(die);
         }
-        Some((self.logs.valid_at_start(die)?, self.logs.layout.units_per_block))
+        Some((valid, self.logs.layout.units_per_block))
     }
 
     #[inline]

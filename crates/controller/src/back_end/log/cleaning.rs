@@ -35,7 +35,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                         CleaningPace::Yielding => self.is_idle(),
                         _ => self.buffer.queued() == 0,
                     }
-                    || self.mapping.cleans_at_once(index)
+                    || self.jobs.has_slc_cache && self.mapping.cleans_at_once(index)
             }
             Urgency::Idle => {
                 self.idle_cleaning_wanted() || self.mapping.begin_rewrite(index, self.buffer.queued())
@@ -58,13 +58,17 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                     self.start_job(die, end);
                 }
                 self.call_map_readers(now);
-                self.call_waiting_dies(now);
+                if self.jobs.has_slc_cache {
+                    self.call_waiting_dies(now);
+                }
                 true
             }
             Ok(None) if self.is_stuck() => self.cannot_clean(die, FtlError::NoFreeBlock { die }, now),
             Ok(None) => {
                 self.return_token(die);
-                self.call_waiting_dies(now);
+                if self.jobs.has_slc_cache {
+                    self.call_waiting_dies(now);
+                }
                 false
             }
             Err(error) => self.cannot_clean(die, error, now),
@@ -72,11 +76,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     }
 
     /// Dies that waited until others had folded go on, as many as may.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn call_waiting_dies(&mut self, now: Nanos) {
-        if !self.jobs.has_slc_cache {
-            return;
-        }
         while let Some(die) = self.mapping.take_waiting_die() {
             self.pick_job(die.0, now);
         }

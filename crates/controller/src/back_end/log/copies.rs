@@ -24,10 +24,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let line = |place: &Ppn| place.0 / self.layout.units_per_page;
         let copying = &mut self.jobs.copying[die.0 as usize];
         for places in places.chunk_by(|one, other| line(one) == line(other)) {
-            let mode = self.mapping.flash().mode(self.layout.block_of(places[0]));
+            let mode = self.mapping.flash().mode_at(places[0]);
             self.flash.copied_sensings((die, mode), places, &mut copying.sensings);
         }
-        let mode = self.mapping.flash().mode(self.layout.block_of(to));
+        let mode = self.mapping.flash().mode_at(to);
         copying.page = Some((self.layout.page_of(to), mode));
         copying.until_ns = now;
         if self.faults.is_some() {

@@ -131,6 +131,15 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         self.events.push(end, Event::JobDone(DieIndex(die)));
     }
 
+    /// What a command that waits for the last page of a die owes to flash itself.
+    fn page_work_ns(&self, die: u32) -> Nanos {
+        let job = &self.jobs.dies[die as usize];
+        match job.mode {
+            CellMode::Native => self.flash.program_work_ns(job.page),
+            CellMode::Slc => self.flash.slc_program_work_ns(),
+        }
+    }
+
     /// A die has finished its job.
     #[inline]
     pub(crate) fn log_job_done(&mut self, die: u32, now: Nanos) {
@@ -143,17 +152,13 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let job = &mut self.jobs.dies[die as usize];
         job.has_job = false;
         let had_token = std::mem::take(&mut job.has_token);
-        let (count, page, mode) = (std::mem::take(&mut job.entry_count), job.page, job.mode);
+        let count = std::mem::take(&mut job.entry_count);
         for index in 0..count as usize {
             let id = self.jobs.entries[die as usize * self.jobs.entries_per_die + index];
             let entry = *self.buffer.entry(id);
             self.buffer.finish(id);
             if entry.waiter != NONE || !self.flushes.is_empty() {
-                let work_ns = match mode {
-                    CellMode::Native => self.flash.program_work_ns(page),
-                    CellMode::Slc => self.flash.slc_program_work_ns(),
-                };
-                self.entry_done(entry.waiter, entry.order, work_ns, now);
+                self.entry_done(entry.waiter, entry.order, self.page_work_ns(die), now);
             }
         }
         if count > 0 {

@@ -21,8 +21,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         self.jobs.page_granules
     }
 
-    /// Whether the buffer has a page of so many granules to program: a full one, or one that need not wait for more. Sets the alarm for one
-    /// that must.
+    /// Whether the buffer has a page of so many granules to program: a full one, or one that need not wait for more. Sets
+    /// the alarm for one that must.
     #[inline]
     pub(crate) fn has_page(&mut self, granules: u32, now: Nanos) -> bool {
         let due = self.page_due_ns(granules);
@@ -120,7 +120,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         self.jobs.dies[die as usize].entry_count = count as u32;
         self.jobs.dies[die as usize].page = page;
         if self.jobs.has_slc_cache {
-            self.jobs.dies[die as usize].mode = self.mapping.flash().mode(self.layout.block_of(place));
+            self.jobs.dies[die as usize].mode = self.mapping.flash().mode_at(place);
         }
         if self.config.scheduling.cleaning_pace != CleaningPace::Block {
             self.owe_copies(index);
