@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import example_pictures
+import fills
 import pictures
 import pytest
 import screenshots
@@ -19,9 +20,9 @@ DRAWN = {
 }
 SCREENS = {screenshots.FOLDER / f"{screen.name}.png" for screen in screenshots.SCREENS}
 FIGURES = pictures.ROOT / "docs" / "figures.svg"
-MADE = {pictures.REPORT, FIGURES, ssd_iq.PICTURE, *DRAWN, *SCREENS}
+MADE = {pictures.REPORT, FIGURES, ssd_iq.PICTURE, fills.PICTURE, *DRAWN, *SCREENS}
 """Every picture, each made by a command: `make pictures`, `make figures`, `make ssd-iq`, `make
-screenshots`."""
+fills`, `make screenshots`."""
 
 
 def test_every_picture_is_made_by_a_command_and_shown_somewhere() -> None:
