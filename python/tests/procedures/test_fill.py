@@ -1,0 +1,74 @@
+"""A fill: what it says of a cache is what the drive has, and of a drive without one nothing."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small import small_model
+
+from drivelab import model
+from drivelab.model import Model
+from drivelab.procedures import PROCEDURES
+from drivelab.procedures.fill import PIECES, QUICK_PIECES, bounds_on, cache_pieces
+from drivelab.progress import TaskProgress
+from drivelab.quantities import GB, MIB
+from drivelab.targets import EngineTarget
+
+FILL = PROCEDURES["fill"]
+
+
+def measured(drive: Model, quick: bool = False) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    target = EngineTarget(drive, 1)
+    found = FILL.measure(target, 1, quick, TaskProgress("fill")).found()
+    rows = found["tables"][0]["rows"]
+    once = target.counters()["host_write_bytes"] / GB
+    assert once == pytest.approx(rows[-1]["written_gb"]), "everything is written once"
+    return rows, {v["name"]: v["value"] for v in found["values"]}
+
+
+@given(st.integers(100 * MIB, 10**13), st.booleans())
+def test_pieces_are_the_whole_drive_in_order(capacity_bytes: int, quick: bool) -> None:
+    assert FILL.fits(capacity_bytes)
+    bounds = bounds_on(capacity_bytes, quick)
+    assert bounds[0] == 0
+    assert capacity_bytes - MIB < bounds[-1] <= capacity_bytes
+    assert len(bounds) - 1 <= (QUICK_PIECES if quick else PIECES)
+    assert all(start < end and not end % MIB for start, end in pairwise(bounds))
+
+
+def test_a_cache_ends_where_the_speed_falls_at_once() -> None:
+    assert cache_pieces([100.0] * 40 + [80.0] + [20.0] * 50) == 41
+    assert cache_pieces([100.0] * 40 + [70.0] + [20.0] * 50) == 40
+    # Full, and full again after it was emptied: the first time counts.
+    assert cache_pieces([100.0] * 20 + [20.0] * 20 + [100.0] * 20 + [20.0] * 20) == 20
+    # A pause of the drive is no end, nor is what zone after zone of a disk loses.
+    assert cache_pieces([100.0] * 40 + [20.0] * 2 + [100.0] * 40) is None
+    assert cache_pieces([100.0 - 0.3 * piece for piece in range(200)]) is None
+    assert cache_pieces([100.0] * 3) is None
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_fill_finds_the_cache_of_its_drive(quick: bool) -> None:
+    drive = model.load("samsung-980-pro-1tb", (("scale_divisor", "64"),))
+    rows, values = measured(drive, quick)
+    cache_gb = float(drive.value("slc_cache.max_bytes")) / GB
+    assert values["cache_gb"] == pytest.approx(cache_gb, abs=1.5 * rows[0]["written_gb"])
+    assert values["cache_percent"] == pytest.approx(
+        100 * values["cache_gb"] / rows[-1]["written_gb"]
+    )
+    assert values["behind_mb_per_s"] < values["mean_mb_per_s"] < values["cached_mb_per_s"]
+    assert values["lowest_mb_per_s"] == min(row["mb_per_s"] for row in rows)
+    assert values["cached_mb_per_s"] == pytest.approx(rows[1]["mb_per_s"], rel=0.05)
+
+
+def test_a_drive_without_a_cache_has_none_in_its_fill() -> None:
+    without = (("scale_divisor", "64"), ("slc_cache.max_bytes", "0"))
+    for drive in (small_model(), model.load("samsung-980-pro-1tb", without)):
+        _, values = measured(drive)
+        nothing = {"cache_gb", "cache_percent", "cached_mb_per_s", "behind_mb_per_s"}
+        assert {name for name, value in values.items() if value is None} == nothing
+        assert 0 < values["lowest_mb_per_s"] <= values["mean_mb_per_s"]
