@@ -18,6 +18,16 @@ def test_the_page_has_every_table_and_drive() -> None:
     assert ssd_iq.PICTURE.stat().st_size > 10_000
 
 
+def test_the_readme_says_what_the_page_says() -> None:
+    text = ssd_iq.DOCUMENT.read_text("utf-8")
+    medians = [float(found) for found in re.findall(r"median is off by ([\d.]+) %", text)]
+    [said] = re.findall(
+        r"median errors of (\d+) to (\d+) %",
+        (ssd_iq.DOCS.parent / "README.md").read_text("utf-8"),
+    )
+    assert [round(min(medians)), round(max(medians))] == [int(end) for end in said]
+
+
 def test_a_drive_filled_in_sequence_writes_its_spare_area_at_full_speed() -> None:
     """And then falls to what blocks that are all alike leave: 1 - e^(-F / U) of the media rate."""
     found = ssd_iq.modelled("micron-7450-max-800gb", ssd_iq.Writes("short", "random", 1.5))
