@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from drivelab.lessons.drives import PAGE_SECTORS, merging
 from drivelab.lessons.lesson import Knob, Lesson, Played, Prediction, Step, Values
-from drivelab.lessons.stage import PAGE_SECTORS, Stage
+from drivelab.lessons.stage import Stage
 from drivelab.model import Overrides
 from drivelab.quantities import SECTOR_BYTES
 
@@ -46,29 +47,16 @@ def steps(values: Values) -> Iterator[Step]:
 
 
 def _overrides(logs: int) -> Overrides:
-    bare = ("read_firmware_ns", "write_firmware_ns", "flush_firmware_ns")
-    values = {
-        "flash.channel_count": "1",
-        "flash.dies_per_channel": "1",
-        "flash.planes_per_die": "1",
-        "flash.blocks_per_plane": "9",
-        "flash.pages_per_block": str(PAGES),
-        "flash.lockstep_channels": "1",
-        "flash.two_plane": "false",
-        "flash.read_ns": "2000000000",
-        "flash.program_ns": "4000000000",
-        "flash.erase_ns": "10000000000",
-        "flash.bus_bytes_per_s": "0",
-        "link.bytes_per_s": "0",
-        "ftl.log_blocks": str(logs),
-        "ftl.reserve_blocks": "1",
-        "ftl.rotation_superblocks": "0",
-        "write_buffer.size_bytes": str(PAGE_SECTORS * SECTOR_BYTES),
-        "write_buffer.hold_ns": "0",
-        "user_capacity_bytes": str(USER * PAGE_SECTORS * SECTOR_BYTES),
-        **{f"controller.{key}": "0" for key in bare},
-    }
-    return list(values.items())
+    return merging(
+        USER,
+        PAGES,
+        9,
+        ftl__log_blocks=str(logs),
+        ftl__reserve_blocks="1",
+        ftl__rotation_superblocks="0",
+        write_buffer__size_bytes=str(PAGE_SECTORS * SECTOR_BYTES),
+        write_buffer__hold_ns="0",
+    )
 
 
 def predict(played: Played) -> Sequence[Prediction]:

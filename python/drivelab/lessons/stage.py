@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 from drivelab import model as models
 from drivelab.errors import WorkError
+from drivelab.lessons.drives import PAGE_SECTORS
 from drivelab.lessons.lesson import Page, Step
 from drivelab.model import Overrides
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, NS_PER_S, SECTOR_BYTES
+from drivelab.quantities import NS_PER_S, SECTOR_BYTES
 from drivelab.targets import EngineTarget
 from drivelab.workload import FLUSH, TRIM, WRITE, Job, Recorded, Requests
 
-PAGE_SECTORS = 4 * KIB // SECTOR_BYTES
 READ_OP, PROGRAM_OP, ERASE_OP = 0, 1, 2
 _MOST = 100_000
 """Operations of a command that are kept."""
@@ -44,22 +44,6 @@ class _Operation:
     work: int
     begin_ns: int
     end_ns: int
-
-
-def small(user_pages: int, **more: str) -> Overrides:
-    """The drive of most lessons: six blocks of four pages, of which the host has so many; it
-    appends, and cleans a block at a time. An erase takes 10 s."""
-    values = {
-        "flash.blocks_per_plane": "6",
-        "flash.pages_per_block": "4",
-        "flash.erase_ns": "10000000000",
-        "user_capacity_bytes": str(user_pages * 4 * KIB),
-        "ftl.cleaning_mode": "relocate",
-        "ftl.placement": "one-stream",
-        "controller.cleaning_pace": "block",
-        "write_buffer.size_bytes": str(4 * KIB),
-    }
-    return list((values | {key.replace("__", "."): value for key, value in more.items()}).items())
 
 
 class Stage:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from drivelab import example
+from drivelab.lessons.drives import small
 from drivelab.lessons.lesson import Knob, Lesson, Played, Prediction, Step, Values
-from drivelab.lessons.stage import Stage, small
+from drivelab.lessons.stage import Stage
 
 VICTIMS = Knob(
     "victims",

@@ -1,0 +1,48 @@
+"""The drives of lessons: a few blocks of a few pages, with times that one can watch."""
+
+from __future__ import annotations
+
+from drivelab.model import Overrides
+from drivelab.quantities import KIB, SECTOR_BYTES
+
+PAGE_SECTORS = 4 * KIB // SECTOR_BYTES
+
+
+def small(user_pages: int, **more: str) -> Overrides:
+    """The drive of most lessons: six blocks of four pages, of which the host has so many; it
+    appends, and cleans a block at a time. An erase takes 10 s."""
+    values = {
+        "flash.blocks_per_plane": "6",
+        "flash.pages_per_block": "4",
+        "flash.erase_ns": "10000000000",
+        "user_capacity_bytes": str(user_pages * 4 * KIB),
+        "ftl.cleaning_mode": "relocate",
+        "ftl.placement": "one-stream",
+        "controller.cleaning_pace": "block",
+        "write_buffer.size_bytes": str(4 * KIB),
+    }
+    return list((values | {key.replace("__", "."): value for key, value in more.items()}).items())
+
+
+def merging(user_pages: int, pages_per_block: int, blocks: int, **more: str) -> Overrides:
+    """One die of so many blocks for a model that merges: reads of 2 s, programs of 4 s, erases of
+    10 s, and nothing else that takes time."""
+    bare = ("read_firmware_ns", "write_firmware_ns", "flush_firmware_ns")
+    values = {
+        "flash.channel_count": "1",
+        "flash.dies_per_channel": "1",
+        "flash.planes_per_die": "1",
+        "flash.blocks_per_plane": str(blocks),
+        "flash.pages_per_block": str(pages_per_block),
+        "flash.lockstep_channels": "1",
+        "flash.two_plane": "false",
+        "flash.read_ns": "2000000000",
+        "flash.program_ns": "4000000000",
+        "flash.erase_ns": "10000000000",
+        "flash.bus_bytes_per_s": "0",
+        "link.bytes_per_s": "0",
+        "user_capacity_bytes": str(user_pages * PAGE_SECTORS * SECTOR_BYTES),
+        **{f"controller.{key}": "0" for key in bare},
+        **{key.replace("__", "."): value for key, value in more.items()},
+    }
+    return list(values.items())
