@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import drivelab as dl
+from drivelab.charts import Chart, Line, Scale, Text, lines, steady_colours
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "consumer-drives.md"
 PICTURE = DOCUMENT.with_name("fill-curves.svg")
@@ -102,13 +103,17 @@ class Published:
 
     model: str
     what: str
-    value: float
+    value: float | None
+    """None: nobody here has seen it."""
     role: str
     relation: str = ""
 
 
 ATOM, P1, QVO = "adata-atom-50-1tb", "crucial-p1-1tb", "samsung-870-qvo-1tb"
 T500, S980PRO = "crucial-t500-2tb", "samsung-980-pro-1tb"
+UNSEEN = ("hp-fx700-2tb", "wd-blue-sn580-1tb")
+BLIND = ("SLC phase, MB/s", "SLC phase ends, GB", "behind the cache, MB/s", "mean, MB/s")
+"""Of drives whose fills have not been seen."""
 
 PUBLISHED = (
     Published(ATOM, "SLC phase, MB/s", 4500, "fitted"),
@@ -132,6 +137,7 @@ PUBLISHED = (
     Published(S980PRO, "SLC phase ends, GB", 113, "specified"),
     Published(S980PRO, "second phase, MB/s", 1500, "fitted"),
     Published(S980PRO, "mean, MB/s", 1900, "predicted"),
+    *(Published(model, what, None, "predicted, not seen") for model in UNSEEN for what in BLIND),
 )
 MODELS = tuple(dict.fromkeys(figure.model for figure in PUBLISHED))
 MEASURES = {
@@ -152,52 +158,28 @@ def fills_table() -> str:
     for figure in PUBLISHED:
         found = fill(figure.model)
         value = MEASURES[figure.what](found, found.phases())
-        off = f"{100 * (value / figure.value - 1):+.0f} %"
-        numbers = [f"{figure.value:.0f}", f"{value:.0f}", off]
+        if figure.value is None:
+            numbers = ["", f"{value:.0f}", ""]
+        else:
+            off = f"{100 * (value / figure.value - 1):+.0f} %"
+            numbers = [f"{figure.value:.0f}", f"{value:.0f}", off]
         rows.append([f"`{figure.model}`", figure.what, *numbers, figure.role])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 720, 360, 60, 40
-COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
-
-
-def picture() -> str:
+def picture() -> Chart:
     """All fills in one picture: rate, logarithmic, against the share of the drive written."""
-    low, high = 1.7, 4.0
-    across, up = WIDTH - LEFT - 10, HEIGHT - BOTTOM - 10
-
-    def point(share: float, rate: float) -> str:
-        from math import log10
-
-        height = (min(max(log10(rate), low), high) - low) / (high - low)
-        return f"{LEFT + across * share:.1f},{10 + up * (1 - height):.1f}"
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        'font-family="sans-serif" font-size="11">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-    ]
-    for rate in (50, 100, 200, 500, 1000, 2000, 5000, 10000):
-        x, y = point(0, rate).split(",")
-        parts.append(f'<path d="M{x} {y}h{across}" stroke="#ddd"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{float(y) + 4:.1f}" text-anchor="end">{rate}</text>')
-    for percent in (0, 25, 50, 75, 100):
-        x = point(percent / 100, 50).split(",")[0]
-        parts.append(f'<text x="{x}" y="{HEIGHT - 22}" text-anchor="middle">{percent} %</text>')
-    label = "MB/s against the share of the drive written once in order"
-    parts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}">{label}</text>')
-    for number, model in enumerate(MODELS):
-        found, colour = fill(model), COLOURS[number % len(COLOURS)]
-        whole = found.written_gb[-1]
-        pairs = zip(found.written_gb, found.mb_per_s, strict=True)
-        line = " ".join(point(gb / whole, rate) for gb, rate in pairs)
-        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}"/>')
-        at = 24 + 14 * number
-        parts.append(
-            f'<text x="{WIDTH - 16}" y="{at}" text-anchor="end" fill="{colour}">{model}</text>'
-        )
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    parts = []
+    for model, colour in zip(MODELS, steady_colours(list(MODELS)), strict=True):
+        found = fill(model)
+        shares = [100 * gb / found.written_gb[-1] for gb in found.written_gb]
+        parts.append(Line(model, colour, shares, list(found.mb_per_s)))
+    return lines(
+        Text("Fills of new drives with an SLC cache, as modelled",
+             "written once in order, 1 MiB at queue depth 1"),
+        parts, Scale("Written", "% of the drive"), Scale("Rate", "MB/s", kind="log"),
+        height_px=380,
+    )  # fmt: skip
 
 
 SECTION = "<!-- fills: measured by `make fills` -->\n"
@@ -212,7 +194,7 @@ def main() -> int:
         return 1
     written = SECTION + fills_table()
     DOCUMENT.write_text(section.sub(lambda _: written, text).rstrip() + "\n", "utf-8")
-    PICTURE.write_text(picture(), "utf-8")
+    picture().save(PICTURE)
     return 0
 
 

@@ -87,7 +87,7 @@ def test_a_review_runs_from_the_wheel_alone(elsewhere: Path) -> None:
 NOTEBOOK = """
 import json, sys, nbformat, nbclient
 cells = [
-    "import drivelab as dl\\ndrive = dl.Drive('intel-x25-m-g1-80gb', scale='1/8').prepare('used')",
+    "import drivelab as dl\\ndrive = dl.Drive('intel-x25-m-g1-80gb', scale='1/2').prepare('used')",
     "result = drive.run(dl.Job(rw='randwrite', bs='4k', iodepth=32, io_size='64m'))\\nresult",
     "result.plot.latency()",
     "result.summary.to_pandas().shape[0]",
