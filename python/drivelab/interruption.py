@@ -7,24 +7,27 @@ import, it is printed or dropped there, and the work would go on to its end.
 from __future__ import annotations
 
 import signal
-import threading
 from types import FrameType
 
-_ASKED = threading.Event()
-"""As signals are, this is the process's."""
+_ASKED: list[int] = []
+"""Signals that came; as they are, this is the process's. A list, for it needs no lock."""
 
 
 def listen() -> None:
-    """From now on Ctrl-C is remembered, beside what it raises."""
-    signal.signal(signal.SIGINT, _interrupt)
+    """From now on Ctrl-C is remembered, beside what it raises.
+
+    A shell has its background jobs ignore it: they go on doing so.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
 
 
 def check() -> None:
     """Raises KeyboardInterrupt if one was asked for since `listen`; for loops that wait."""
-    if _ASKED.is_set():
+    if _ASKED:
         raise KeyboardInterrupt
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    _ASKED.set()
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    _ASKED.append(number)
     raise KeyboardInterrupt

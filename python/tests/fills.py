@@ -63,7 +63,7 @@ class Fill:
         found: list[Phase] = []
         begin = 0
         rates = self.mb_per_s
-        for at in range(STEADY, len(rates)):
+        for at in range(STEADY, len(rates) - STEADY + 1):
             known = median(rates[begin:at])
             ahead = rates[at : at + STEADY]
             if at - begin >= STEADY and all(abs(rate / known - 1) > CHANGE for rate in ahead):

@@ -71,7 +71,11 @@ impl Heat {
     pub fn field(&self) -> Option<Field> {
         let is_used = |cell: &usize| self.columns.iter().any(|column| column[*cell] > 0);
         let (first, last) = ((0..CELLS).find(is_used)?, (0..CELLS).rfind(is_used)?);
-        let edge = |cell: usize| if cell == CELLS { Nanos::MAX } else { bins::least(cell * BINS) };
+        let edge = |cell: usize| match cell {
+            0 => 0,
+            CELLS => Nanos::MAX,
+            _ => bins::least(cell * BINS),
+        };
         Some(Field {
             buckets_per_column: 1 << self.log2_buckets,
             edges_ns: (first..=last + 1).map(edge).collect(),
@@ -140,6 +144,15 @@ mod tests {
             assert_eq!(field.counts[0][0], 2 * field.buckets_per_column as u32, "32 buckets are 16");
             assert_eq!(field.counts[columns - 1][0], field.buckets_per_column as u32);
         }
+    }
+
+    #[test]
+    fn what_took_no_time_lies_between_edges_too() {
+        let mut heat = Heat::default();
+        added(&mut heat, 0, &[0, 1, 40]);
+        let edges_ns = heat.field().unwrap().edges_ns;
+        assert_eq!(edges_ns[0], 0);
+        assert!(edges_ns.windows(2).all(|edges| edges[0] < edges[1]), "{edges_ns:?}");
     }
 
     #[test]

@@ -47,8 +47,8 @@ def bounds_on(capacity_bytes: int, quick: bool) -> list[int]:
 def cache_pieces(mb_per_s: Sequence[float]) -> int | None:
     """Pieces in front of the place where the speed falls at once; None: there is none."""
     for at in range(BEHIND, len(mb_per_s) - BEHIND + 1):
-        before = median(mb_per_s[max(0, at - BEFORE) : at])
-        if max(mb_per_s[at : at + BEHIND]) < (1 - CHANGE) * before:
+        least = (1 - CHANGE) * median(mb_per_s[max(0, at - BEFORE) : at])
+        if mb_per_s[at - 1] >= least > max(mb_per_s[at : at + BEHIND]):
             return at
     return None
 

@@ -49,6 +49,10 @@ def test_a_cache_ends_where_the_speed_falls_at_once() -> None:
     assert cache_pieces([100.0] * 40 + [20.0] * 2 + [100.0] * 40) is None
     assert cache_pieces([100.0 - 0.3 * piece for piece in range(200)]) is None
     assert cache_pieces([100.0] * 3) is None
+    # Too small to be told from a drive that begins fast: nothing is said of it.
+    assert cache_pieces([100.0] * 2 + [20.0] * 48) is None
+    assert cache_pieces([545.0, 545.0, 140.0] + [120.0] * 47) is None
+    assert cache_pieces([100.0] * 3 + [20.0] * 47) == 3
 
 
 @pytest.mark.parametrize("quick", [False, True])

@@ -38,7 +38,7 @@ MODELS = (
     "samsung-slc-64gb",
 )
 WORKLOAD = "random-writes"
-ROUNDS, SECONDS = 5, 2.0
+ROUNDS, SECONDS, WAIT_S = 5, 2.0, 120.0
 FRAMES = 30
 COUNTED = """() => {
   const add = WebSocket.prototype.addEventListener;
@@ -103,11 +103,14 @@ class Viewer:
         self.is_watching = False
         self.now_s = 0.0
         self._came = threading.Event()
+        self._said: object = None
         self.drive.start()
         self.ask()
 
     def _take(self, message: object) -> None:
-        if isinstance(message, bytes):
+        if not isinstance(message, bytes):
+            self._said = message
+        else:
             self._came.set()
             if self.is_watching:
                 self.drive.want()
@@ -116,7 +119,8 @@ class Viewer:
         """One frame."""
         self._came.clear()
         self.drive.want()
-        self._came.wait()
+        if not self._came.wait(WAIT_S):
+            raise TimeoutError(f"no frame in {WAIT_S:.0f} s: {self._said}")
 
     def works(self, seconds: float, *, is_watching: bool) -> float:
         """Seconds of the drive in a second."""

@@ -93,6 +93,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
+    /// Nobody waits for space any more: all of it goes back, and nothing is due for it.
+    pub(crate) fn stop_withholding(&mut self, now: Nanos) {
+        if self.write_governor.gives_credit() {
+            let units = self.write_governor.credit(false, now);
+            self.buffer.give_back(units);
+        }
+    }
+
     /// A place has become free: the next command of the submission queues takes it.
     #[cold]
     fn fetch(&mut self, now: Nanos) {

@@ -242,6 +242,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.now_ns = now_ns;
         self.queue_mut().restart(now_ns);
         self.link.hold_until(now_ns);
+        self.stop_withholding(now_ns);
         for alarm in [&mut self.idle_alarm_ns, &mut self.hold_alarm_ns] {
             if *alarm != NEVER {
                 *alarm = now_ns.max(*alarm);

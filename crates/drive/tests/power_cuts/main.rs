@@ -14,6 +14,8 @@ mod oracle;
 mod sabotage;
 mod sequences;
 mod session;
+mod standby;
+
 mod subject;
 #[path = "../random_models/values.rs"]
 mod values;

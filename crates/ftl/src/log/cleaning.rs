@@ -243,7 +243,9 @@ impl DieLogs {
         if self.slc.is_some() {
             self.note_folded(die, job);
         }
-        if self.config.wear_spread_limit > 0 {
+        // A static block of the cache is never exchanged for others: how worn it is says nothing of them.
+        let is_apart = self.slc.is_some() && self.is_static(job.victim);
+        if self.config.wear_spread_limit > 0 && !is_apart {
             self.check_wear(die, worn);
         }
         CleaningStep::Erase { block: job.victim, purpose: job.purpose }

@@ -153,8 +153,9 @@ impl SlcCache {
             own.dynamic -= 1;
             self.dynamic -= 1;
         }
-        // Room that took no copies is there for the next write.
-        if !had_data || self.closed <= self.config.refill_blocks {
+        // Room that took no copies is there for the next write, unless the cache is emptied first.
+        let is_room = !had_data && self.config.when_full != WhenFull::Refill;
+        if is_room || self.closed <= self.config.refill_blocks {
             self.takes_data = true;
         }
     }

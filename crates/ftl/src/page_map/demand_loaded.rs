@@ -202,7 +202,12 @@ impl MapMemory for DemandLoaded {
     #[inline]
     fn look_up(&mut self, lpn: Lpn) -> Option<MapFetch> {
         let line = self.line_of(lpn);
-        if self.mapped[line as usize] == 0 { None } else { self.touch(line, false) }
+        if self.mapped[line as usize] == 0 {
+            // Nothing is looked for, in no memory.
+            self.trip_ns = 0;
+            return None;
+        }
+        self.touch(line, false)
     }
 
     #[inline]
