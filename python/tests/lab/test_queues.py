@@ -11,10 +11,10 @@ FULL = dl.Job(name="full", rw="randread", bs="4k", iodepth=64, io_size="64m", no
 LIGHT = dl.Job(name="light", rw="randread", bs="4k", io_size="400k", norandommap=True)
 
 
-def light_mean_us(queues: int, light: dl.Job = LIGHT) -> float:
+def light_mean_us(queues: int, light: dl.Job = LIGHT, full: dl.Job = FULL) -> float:
     settings = {**SMALL, "nvme.queue_count": queues}
     drive = dl.Drive("intel-x25-m-g1-80gb", settings, scale="1/64")
-    found = drive.run(FULL, light, progress=False)
+    found = drive.run(full, light, progress=False)
     [row] = found.summary.filter(found.summary["job"] == "light").to_dicts()
     return float(row["latency_mean_us"])
 
@@ -24,7 +24,10 @@ def test_a_light_job_beside_a_full_one_waits_less_on_a_queue_of_its_own() -> Non
     assert one > 60 * 50
     assert two < 20 * 50
     # On the full job's queue it waits as if there was one.
-    assert light_mean_us(2, LIGHT.with_options(nvme_queue=0)) > 60 * 50
+    named = (job.with_options(nvme_queue=0) for job in (LIGHT, FULL))
+    assert light_mean_us(2, *named) > 60 * 50
+    # Which a job that names none leaves to the one that does.
+    assert light_mean_us(2, LIGHT.with_options(nvme_queue=0)) < 20 * 50
 
 
 def test_a_queue_that_the_drive_does_not_have_is_refused() -> None:
