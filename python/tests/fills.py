@@ -6,24 +6,25 @@ depth 1. It finds the phases of each fill, and writes table and picture into the
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import median_high
 
-import drivelab as dl
+import marked
+
+from drivelab import model as models
 from drivelab.charts import Chart, Line, Scale, Text, lines, steady_colours
+from drivelab.figures.text import markdown
+from drivelab.procedures import PROCEDURES
+from drivelab.procedures.fill import CHANGE
+from drivelab.progress import TaskProgress
+from drivelab.targets import EngineTarget
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "consumer-drives.md"
 PICTURE = DOCUMENT.with_name("fill-curves.svg")
 SCALE = 4
-PIECES = 200
-"""Points of a fill."""
-MIB = 2**20
-CHANGE = 0.2
-"""How much a rate differs from the one before, at least, where a phase ends."""
 STEADY = 3
 """Pieces that a phase lasts, at least."""
 
@@ -64,35 +65,25 @@ class Fill:
         begin = 0
         rates = self.mb_per_s
         for at in range(STEADY, len(rates) - STEADY + 1):
-            known = median(rates[begin:at])
+            known = median_high(rates[begin:at])
             ahead = rates[at : at + STEADY]
             if at - begin >= STEADY and all(abs(rate / known - 1) > CHANGE for rate in ahead):
                 found.append(Phase(self.written_gb[at - 1], known))
                 begin = at
-        found.append(Phase(self.written_gb[-1], median(rates[begin:])))
+        found.append(Phase(self.written_gb[-1], median_high(rates[begin:])))
         return found
-
-
-def median(values: Sequence[float]) -> float:
-    """The middle one."""
-    return sorted(values)[len(values) // 2]
 
 
 @cache
 def fill(model: str, scale: int = SCALE) -> Fill:
-    """A new drive of a model, written once in order."""
-    full_bytes = dl.Drive(model).capacity_bytes
-    drive = dl.Drive(model, scale=f"1/{scale}")
-    capacity = drive.capacity_bytes
-    size = capacity // PIECES // MIB * MIB
-    written, rates = [], []
-    for piece in range(capacity // size):
-        job = dl.Job(rw="write", bs="1m", iodepth=1, offset=piece * size, size=size)
-        result = drive.run(job, keep=True, progress=False)
-        drive = result.drive
-        written.append((piece + 1) * size / capacity * full_bytes / 1e9)
-        rates.append(result.summary["mib_per_s"].item() * MIB / 1e6)
-    found = Fill(tuple(written), tuple(rates))
+    """A new drive of a model, written once in order by the test `fill`."""
+    full_bytes = models.load(model).user_capacity_bytes
+    target = EngineTarget(models.load(model, (("scale_divisor", str(scale)),)), 1)
+    measured = PROCEDURES["fill"].measure(target, 1, False, TaskProgress(model))
+    [table] = measured.found()["tables"]
+    times = full_bytes / target.capacity_bytes
+    written = tuple(times * row["written_gb"] for row in table["rows"])
+    found = Fill(written, tuple(row["mb_per_s"] for row in table["rows"]))
     print(model, found.mean_mb_per_s, found.phases(), file=sys.stderr, flush=True)
     return found
 
@@ -106,7 +97,6 @@ class Published:
     value: float | None
     """None: nobody here has seen it."""
     role: str
-    relation: str = ""
 
 
 ATOM, P1, QVO = "adata-atom-50-1tb", "crucial-p1-1tb", "samsung-870-qvo-1tb"
@@ -153,18 +143,18 @@ MEASURES = {
 
 def fills_table() -> str:
     """Every published figure of a fill beside the model's."""
-    rows = [["drive", "figure", "published", "model", "", "value is"]]
-    rows.append(["---", "---", "---:", "---:", "---:", "---"])
+    numeric = ("published", "model", "")
+    rows = []
     for figure in PUBLISHED:
         found = fill(figure.model)
         value = MEASURES[figure.what](found, found.phases())
         if figure.value is None:
             numbers = ["", f"{value:.0f}", ""]
         else:
-            off = f"{100 * (value / figure.value - 1):+.0f} %"
+            off = f"{100 * (value / figure.value - 1):+z.0f} %"
             numbers = [f"{figure.value:.0f}", f"{value:.0f}", off]
         rows.append([f"`{figure.model}`", figure.what, *numbers, figure.role])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return markdown(["drive", "figure", *numeric, "value is"], rows, numeric)
 
 
 def picture() -> Chart:
@@ -182,18 +172,12 @@ def picture() -> Chart:
     )  # fmt: skip
 
 
-SECTION = "<!-- fills: measured by `make fills` -->\n"
+SECTION = "<!-- {name}: measured by `make fills` -->\n"
 
 
 def main() -> int:
     """Writes table and picture."""
-    text = DOCUMENT.read_text("utf-8")
-    section = re.compile(re.escape(SECTION) + r".*?(?=\n\n|\Z)", re.S)
-    if not section.search(text):
-        print(f"{DOCUMENT.name} has no section of fills", file=sys.stderr)
-        return 1
-    written = SECTION + fills_table()
-    DOCUMENT.write_text(section.sub(lambda _: written, text).rstrip() + "\n", "utf-8")
+    marked.write(DOCUMENT, SECTION, {"fills": fills_table()})
     picture().save(PICTURE)
     return 0
 

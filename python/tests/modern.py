@@ -9,16 +9,17 @@ the page.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import marked
 import modern_saturation as saturation
 
 import drivelab as dl
+from drivelab.figures.text import markdown
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "modern-drives.md"
 DIES = 1
@@ -26,7 +27,6 @@ DIES = 1
 with fewer blocks, one more or less would count."""
 DEPTH = 512
 """Commands inside of a whole drive."""
-GIB = 2**30
 WRITTEN = 5.0
 """User capacities (or ranges) that are written at random."""
 SETTLED = 0.6
@@ -43,9 +43,8 @@ class Steady:
     amplification: float
 
 
-@cache
-def steady(model: str, used: float = 1.0, written: float = WRITTEN) -> Steady:
-    """One die of a model of which a share is used."""
+def part_of(model: str, scale: str | None = None) -> tuple[dl.Drive, int]:
+    """A few dies of a model with their share of the capacity, and how many times as many it has."""
     whole = dl.Drive(model)
     channels = whole.model.value("flash.channel_count")
     share = channels * whole.model.value("flash.dies_per_channel") // DIES
@@ -54,7 +53,13 @@ def steady(model: str, used: float = 1.0, written: float = WRITTEN) -> Steady:
         "flash.dies_per_channel": DIES,
         "user_capacity_bytes": whole.capacity_bytes // share // 2**15 * 2**15,
     }
-    drive = dl.Drive(model, few)
+    return dl.Drive(model, few, scale=scale), share
+
+
+@cache
+def steady(model: str, used: float = 1.0, written: float = WRITTEN) -> Steady:
+    """One die of a model of which a share is used."""
+    drive, share = part_of(model)
     size = int(drive.capacity_bytes * used) // 2**20 * 2**20
     fill = drive.run(dl.Job(rw="write", bs="512k", size=size), keep=True, progress=False)
     parts = [part * written for part in (SETTLED, 1 - SETTLED)]
@@ -109,8 +114,7 @@ def _off(model: float, drive: float | None) -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown(heads, rows, heads[1:])
 
 
 def steady_table() -> str:
@@ -185,16 +189,7 @@ SECTION = "<!-- {name}: measured by `make modern` -->\n"
 
 def main() -> int:
     """Writes the tables into the page."""
-    text = DOCUMENT.read_text("utf-8")
-    for name, table in TABLES.items():
-        head = SECTION.format(name=name)
-        section = re.compile(re.escape(head) + r".*?(?=\n\n|\Z)", re.S)
-        if not section.search(text):
-            print(f"{DOCUMENT.name} has no section {name}", file=sys.stderr)
-            return 1
-        written = head + table()
-        text = section.sub(lambda _, written=written: written, text)
-    DOCUMENT.write_text(text.rstrip() + "\n", "utf-8")
+    marked.write(DOCUMENT, SECTION, {name: table() for name, table in TABLES.items()})
     return 0
 
 

@@ -8,7 +8,6 @@ here was fitted to any of these figures.
 
 from __future__ import annotations
 
-import re
 import statistics
 import sys
 from collections.abc import Sequence
@@ -16,8 +15,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import marked
+import modern
+
 import drivelab as dl
 from drivelab.charts import Chart, Line, Scale, Text, diagonal, steady_colours
+from drivelab.figures.text import markdown
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 DOCUMENT = DOCS / "against-ssd-iq.md"
@@ -25,8 +28,6 @@ PICTURE = DOCS / "ssd-iq" / "ratios.png"
 SECTION = "<!-- {name}: measured by `make ssd-iq` -->\n"
 SCALE = 4
 """Each die has so many times fewer blocks: ratios of rates hardly change by it."""
-DEPTH = 512
-"""Commands inside of a whole drive."""
 WINDOW = (0.60, 0.99)
 """What of a run the mean is taken of."""
 MINUTE_S = 60 // SCALE
@@ -60,37 +61,41 @@ class Measured:
     """What SSD-iq measured of a drive, in MiB/s; None: not published, or kept back."""
 
     model: str
-    uniform: float
     zipf: Sequence[float | None]
     cold: Sequence[float | None]
     full_gib: float | None
     trough: float | None
     overshoot: float | None
 
+    @property
+    def uniform(self) -> float:
+        """The rate of uniform writes."""
+        return next(drive.mib_per_s for drive in modern.DRIVES if drive.model == self.model)
+
 
 DRIVES = (
     Measured(
-        "micron-7450-max-800gb", 622.7,
+        "micron-7450-max-800gb",
         (618.1, 601.9, 575.5, 558.2, None), (585.6, 586.0, None, 1063.6, 1346.7),
         337.0, 441.5, 682.8,
     ),
     Measured(
-        "micron-7450-pro-960gb", 368.2,
+        "micron-7450-pro-960gb",
         (365.6, 356.7, 342.9, None, 394.1), (355.9, 332.5, 320.5, 313.6, 1003.7),
         190.0, 221.7, None,
     ),
     Measured(
-        "skhynix-pe8110-960gb", 326.4,
+        "skhynix-pe8110-960gb",
         (327.9, 323.5, None, 307.2, 447.9), (319.6, 306.0, 298.2, 313.2, None),
         117.0, None, 388.8,
     ),
     Measured(
-        "samsung-pm9a3-960gb", 279.0,
+        "samsung-pm9a3-960gb",
         (279.0, 279.0, 278.0, 258.6, None), (None, 273.5, 183.1, 260.7, 576.8),
         None, 148.2, 363.1,
     ),
     Measured(
-        "solidigm-p5520-1920gb", 507.3,
+        "solidigm-p5520-1920gb",
         (None, 447.3, 431.8, 441.1, 555.5), (506.2, 544.8, 634.0, None, 655.8),
         377.0, 323.6, 594.1,
     ),
@@ -113,19 +118,11 @@ class Modelled:
 
 def modelled(model: str, writes: Writes) -> Modelled:
     """A small version of one die, filled in sequence and then written at random."""
-    whole = dl.Drive(model)
-    channels = whole.model.value("flash.channel_count")
-    dies = channels * whole.model.value("flash.dies_per_channel")
-    one = {
-        "flash.channel_count": 1,
-        "flash.dies_per_channel": 1,
-        "user_capacity_bytes": whole.capacity_bytes // dies // 2**15 * 2**15,
-    }
-    drive = dl.Drive(model, one, scale=f"1/{SCALE}")
+    drive, dies = modern.part_of(model, f"1/{SCALE}")
     size = drive.capacity_bytes // 2**20 * 2**20
     fill = drive.run(dl.Job(rw="write", bs="512k", size=size), keep=True, progress=False)
     job = dl.Job(
-        rw="randwrite", bs="4k", iodepth=DEPTH // dies, norandommap=True,
+        rw="randwrite", bs="4k", iodepth=modern.DEPTH // dies, norandommap=True,
         random_distribution=writes.distribution,
         size=size, io_size=int(writes.capacities * size) // 4096 * 4096,
     )  # fmt: skip
@@ -191,17 +188,16 @@ def _cell(pair: Pair | None, digits: int) -> str:
 
 def table(names: Sequence[str], rows: dict[str, Sequence[Pair | None]], digits: int) -> str:
     """A row for each drive: measured / modelled (deviation), and the median and worst of all."""
-    lines = [["drive", *names], ["---", *["---:"] * len(names)]]
-    lines += [[f"`{model}`", *(_cell(pair, digits) for pair in row)] for model, row in rows.items()]
+    lines = [[f"`{model}`", *(_cell(pair, digits) for pair in row)] for model, row in rows.items()]
     known = sorted(
         (pair for row in rows.values() for pair in row if pair), key=lambda p: abs(p.off)
     )
     middle = statistics.median(abs(pair.off) for pair in known)
     within = sum(abs(pair.off) <= TOLERANCE for pair in known)
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    text = markdown(["drive", *names], lines, names)
     return (
-        f"{text}\n\nOf {len(known)} figures the median is off by {100 * middle:.1f} %, "
-        f"the worst by {100 * known[-1].off:+.0f} %; {within} are within {100 * TOLERANCE:.0f} %."
+        f"{text}\nOf {len(known)} figures the median is off by {100 * middle:.1f} %, "
+        f"the worst by {100 * known[-1].off:+.0f} %; {within} are within {100 * TOLERANCE:.0f} %.\n"
     )
 
 
@@ -248,15 +244,7 @@ def main() -> int:
             0,
         ),
     }
-    text = DOCUMENT.read_text("utf-8")
-    for name, written in tables.items():
-        head = SECTION.format(name=name)
-        section = re.compile(re.escape(head) + r".*?(?=<!-- end -->)", re.S)
-        if not section.search(text):
-            print(f"{DOCUMENT.name} has no section {name}", file=sys.stderr)
-            return 1
-        text = section.sub(lambda _, now=f"{head}{written}\n": now, text)
-    DOCUMENT.write_text(text, "utf-8")
+    marked.write(DOCUMENT, SECTION, tables)
     PICTURE.parent.mkdir(exist_ok=True)
     picture(of_ratios).save(PICTURE)
     return 0

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import marked
+
 from drivelab.database.tables import TABLES
 from drivelab.records import description
 
@@ -30,11 +32,7 @@ def database_tables() -> str:
 def renewed(text: str) -> str:
     """The page with all parts as they are now; raises ValueError if a place isn't marked."""
     for name, made in PARTS.items():
-        before, begin, rest = text.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition(f"<!-- end of {name} -->\n")
-        if not begin or not end:
-            raise ValueError(f"{DOCUMENT.name} lacks the marks of {name}")
-        text = before + begin + made() + end + after
+        text = marked.renewed(text, f"<!-- {name} -->\n", f"<!-- end of {name} -->\n", made())
     return text
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from drivelab.model import Overrides
 from drivelab.quantities import KIB, SECTOR_BYTES
 
-PAGE_SECTORS = 4 * KIB // SECTOR_BYTES
+PAGE_BYTES = 4 * KIB
+PAGE_SECTORS = PAGE_BYTES // SECTOR_BYTES
 
 
 def small(user_pages: int, **more: str) -> Overrides:
@@ -15,13 +16,13 @@ def small(user_pages: int, **more: str) -> Overrides:
         "flash.blocks_per_plane": "6",
         "flash.pages_per_block": "4",
         "flash.erase_ns": "10000000000",
-        "user_capacity_bytes": str(user_pages * 4 * KIB),
+        "user_capacity_bytes": str(user_pages * PAGE_BYTES),
         "ftl.cleaning_mode": "relocate",
         "ftl.placement": "one-stream",
         "controller.cleaning_pace": "block",
-        "write_buffer.size_bytes": str(4 * KIB),
+        "write_buffer.size_bytes": str(PAGE_BYTES),
     }
-    return list((values | {key.replace("__", "."): value for key, value in more.items()}).items())
+    return _changed(values, more)
 
 
 def merging(user_pages: int, pages_per_block: int, blocks: int, **more: str) -> Overrides:
@@ -41,8 +42,12 @@ def merging(user_pages: int, pages_per_block: int, blocks: int, **more: str) -> 
         "flash.erase_ns": "10000000000",
         "flash.bus_bytes_per_s": "0",
         "link.bytes_per_s": "0",
-        "user_capacity_bytes": str(user_pages * PAGE_SECTORS * SECTOR_BYTES),
+        "user_capacity_bytes": str(user_pages * PAGE_BYTES),
         **{f"controller.{key}": "0" for key in bare},
-        **{key.replace("__", "."): value for key, value in more.items()},
     }
-    return list(values.items())
+    return _changed(values, more)
+
+
+def _changed(values: dict[str, str], more: dict[str, str]) -> Overrides:
+    """Values with more of them, in whose names __ stands for the dot."""
+    return list((values | {key.replace("__", "."): value for key, value in more.items()}).items())

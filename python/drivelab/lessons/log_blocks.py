@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drivelab.lessons.drives import PAGE_SECTORS, merging
+from drivelab.lessons.drives import PAGE_BYTES, merging
 from drivelab.lessons.lesson import Knob, Lesson, Played, Prediction, Step, Values
 from drivelab.lessons.stage import Stage
 from drivelab.model import Overrides
-from drivelab.quantities import SECTOR_BYTES
 
 MODEL = "samsung-slc-64gb"
 LOGS = Knob("logs", "The drive has", (("2", "2 log blocks"), ("3", "3 log blocks")))
@@ -54,7 +53,7 @@ def _overrides(logs: int) -> Overrides:
         ftl__log_blocks=str(logs),
         ftl__reserve_blocks="1",
         ftl__rotation_superblocks="0",
-        write_buffer__size_bytes=str(PAGE_SECTORS * SECTOR_BYTES),
+        write_buffer__size_bytes=str(PAGE_BYTES),
         write_buffer__hold_ns="0",
     )
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from drivelab import model as models
 from drivelab.errors import WorkError
-from drivelab.lessons.drives import PAGE_SECTORS
+from drivelab.lessons.drives import PAGE_BYTES, PAGE_SECTORS
 from drivelab.lessons.lesson import Page, Step
 from drivelab.model import Overrides
 from drivelab.progress import TaskProgress
-from drivelab.quantities import NS_PER_S, SECTOR_BYTES
+from drivelab.quantities import NS_PER_S
 from drivelab.targets import EngineTarget
 from drivelab.workload import FLUSH, TRIM, WRITE, Job, Recorded, Requests
 
@@ -63,7 +63,7 @@ class Stage:
     @property
     def logical_pages(self) -> int:
         """Pages that the host can address."""
-        return self._target.capacity_bytes // (PAGE_SECTORS * SECTOR_BYTES)
+        return self._target.capacity_bytes // PAGE_BYTES
 
     @property
     def page_count(self) -> int:

@@ -74,8 +74,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         match release {
             Release::Write(slot) => self.begin_firmware(slot, now),
             Release::Credit => {
-                let units = self.write_governor.credit(!self.admission.is_empty(), now);
-                self.buffer.give_back(units);
+                self.give_space_back(!self.admission.is_empty(), now);
                 self.admit(now);
                 self.drain_due = true;
             }
@@ -96,9 +95,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Nobody waits for space any more: all of it goes back, and nothing is due for it.
     pub(crate) fn stop_withholding(&mut self, now: Nanos) {
         if self.write_governor.gives_credit() {
-            let units = self.write_governor.credit(false, now);
-            self.buffer.give_back(units);
+            self.give_space_back(false, now);
         }
+    }
+
+    /// A unit of space that was withheld goes back, or all of it if no write `waits`.
+    fn give_space_back(&mut self, waits: bool, now: Nanos) {
+        let units = self.write_governor.credit(waits, now);
+        self.buffer.give_back(units);
     }
 
     /// A place has become free: the next command of the submission queues takes it.

@@ -228,9 +228,10 @@ impl DieLogs {
         }
         self.flash.erase(job.victim);
         let worn = self.flash.erase_count(job.victim);
+        let is_static = self.slc.is_some() && self.is_static(job.victim);
         if self.has_erase_failed(die, job.victim) {
             self.blocks.retire(die, job.victim);
-        } else if self.slc.is_some() && self.is_static(job.victim) {
+        } else if is_static {
             self.release_static(die, job.victim, worn);
         } else {
             self.blocks.release(die, job.victim, worn);
@@ -244,8 +245,7 @@ impl DieLogs {
             self.note_folded(die, job);
         }
         // A static block of the cache is never exchanged for others: how worn it is says nothing of them.
-        let is_apart = self.slc.is_some() && self.is_static(job.victim);
-        if self.config.wear_spread_limit > 0 && !is_apart {
+        if self.config.wear_spread_limit > 0 && !is_static {
             self.check_wear(die, worn);
         }
         CleaningStep::Erase { block: job.victim, purpose: job.purpose }
