@@ -97,8 +97,8 @@ fills: setup ## table and picture in docs/consumer-drives.md, measured on small 
 	@PYTHONPATH=python/tests $(BIN)/python -m fills
 
 .PHONY: modern
-modern: setup ## the tables in docs/modern-drives.md, measured on small versions
-	@PYTHONPATH=python/tests $(BIN)/python -m modern
+modern: setup ## the tables in docs/modern-drives.md, measured on small versions; ONLY=<model>: of that one anew
+	@PYTHONPATH=python/tests $(BIN)/python -m modern $(if $(ONLY),--only $(ONLY))
 
 .PHONY: ssd-iq
 ssd-iq: setup ## the tables and the picture of docs/against-ssd-iq.md (a quarter of an hour)

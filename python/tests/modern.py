@@ -4,7 +4,7 @@
 drive, then random writes of four kilobytes until five times as much was written; rate and write
 amplification of the last two fifths. It measures one die, with its share of the
 capacity and of the commands inside, and takes the rate times as much. It writes the tables into
-the page.
+the page. `--only MODEL` measures one drive anew, the rest are as they are kept (`modelled.py`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from functools import cache
 from pathlib import Path
 
 import marked
+import modern_reads as reads
 import modern_saturation as saturation
+from modelled import Modelled, arguments
 
 import drivelab as dl
 from drivelab.figures.text import markdown
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "modern-drives.md"
+KEPT = Path(__file__).with_name("pages") / "modern.json"
 DIES = 1
 """Dies that are left of a drive. Each is cleaned by itself, so one of full size says what all do;
 with fewer blocks, one more or less would count."""
@@ -117,11 +120,15 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return markdown(heads, rows, heads[1:])
 
 
-def steady_table() -> str:
+def _steady(kept: Modelled, model: str, used: float = 1.0) -> Steady:
+    return kept.of(model, f"steady, {used:.4f} used", Steady, lambda: steady(model, used))
+
+
+def steady_table(kept: Modelled) -> str:
     """Rates and write amplification of whole drives."""
     rows = []
     for drive in DRIVES:
-        now = steady(drive.model)
+        now = _steady(kept, drive.model)
         rows.append(
             [
                 f"`{drive.model}`",
@@ -133,7 +140,7 @@ def steady_table() -> str:
                 f"{now.amplification:.2f} {_off(now.amplification, drive.amplification)}".rstrip(),
             ]
         )
-    blind = steady(BLIND)
+    blind = _steady(kept, BLIND)
     rows.append(
         [
             f"`{BLIND}`",
@@ -150,12 +157,12 @@ def steady_table() -> str:
     return _table(heads, rows)
 
 
-def ranges_table() -> str:
+def ranges_table(kept: Modelled) -> str:
     """The 7450 MAX, of which only a range is written."""
     rows = []
     whole = RANGES[-1][0]
     for gib, amplification, mib_per_s in RANGES:
-        found = steady("micron-7450-max-800gb", gib / whole)
+        found = _steady(kept, "micron-7450-max-800gb", gib / whole)
         rows.append(
             [
                 f"{gib:.0f} GiB",
@@ -168,19 +175,25 @@ def ranges_table() -> str:
     return _table(["range", "WA", "model", "MiB/s", "model"], rows)
 
 
-def saturation_table() -> str:
+def steps_table(kept: Modelled) -> str:
+    """Reads at queue depth 1, by the kind of page."""
+    return _table(reads.HEADS, reads.rows(kept))
+
+
+def saturation_table(kept: Modelled) -> str:
     """A light queue beside six full ones."""
-    return _table(saturation.SATURATION_HEADS, saturation.saturation_rows())
+    return _table(saturation.SATURATION_HEADS, saturation.saturation_rows(kept))
 
 
-def reads_table() -> str:
+def reads_table(kept: Modelled) -> str:
     """Reads beside writes below saturation."""
-    return _table(saturation.READS_HEADS, saturation.reads_rows())
+    return _table(saturation.READS_HEADS, saturation.reads_rows(kept))
 
 
 TABLES = {
     "steady": steady_table,
     "ranges": ranges_table,
+    "steps": steps_table,
     "saturation": saturation_table,
     "reads": reads_table,
 }
@@ -189,7 +202,9 @@ SECTION = "<!-- {name}: measured by `make modern` -->\n"
 
 def main() -> int:
     """Writes the tables into the page."""
-    marked.write(DOCUMENT, SECTION, {name: table() for name, table in TABLES.items()})
+    models = [*(drive.model for drive in DRIVES), BLIND]
+    kept = Modelled(KEPT, "make modern", arguments("The tables of docs/modern-drives.md.", models))
+    marked.write(DOCUMENT, SECTION, {name: table(kept) for name, table in TABLES.items()})
     return 0
 
 

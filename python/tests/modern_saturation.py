@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from modelled import Modelled
+
 import drivelab as dl
 
 DIVISOR = 16
@@ -112,7 +114,8 @@ def load(model: str, utilisation: float | None) -> Load:
     reads = quantiles("light-reads")
     # What comes behind the slowest kind of page has waited. (Some reads find the write buffer.)
     value = drive.model.value
-    slowest = max(abs(value("flash.read_ns") - value("flash.read_upper_ns")) / 1000, 0)
+    first, last = (value(f"flash.{kind}_ns") for kind in ("read", "read_upper"))
+    slowest = abs(first - (first if last is None else last)) / 1000
     of_reads = latency.filter(latency["job"] == "light-reads")
     at_once = of_reads.filter(of_reads["latency_us"] <= reads[0.03] + slowest + GAP_US)["share"]
     measured = Load(
@@ -191,11 +194,16 @@ def _off(model: float, drive: float) -> str:
     return f"{model:.0f} ({100 * (model / drive - 1):+.0f} %)"
 
 
-def saturation_rows() -> list[list[str]]:
+def _load(kept: Modelled, model: str, utilisation: float | None) -> Load:
+    what = "saturation" if utilisation is None else f"{utilisation:.3f} of saturation"
+    return kept.of(model, what, Load, lambda: load(model, utilisation))
+
+
+def saturation_rows(kept: Modelled) -> list[list[str]]:
     """A light queue and six full ones."""
     rows = []
     for name, drive in MEASURED.items():
-        found = load(name, None)
+        found = _load(kept, name, None)
         rows.append(
             [
                 f"`{name}`",
@@ -231,11 +239,11 @@ SATURATION_HEADS = (
 )
 
 
-def reads_rows() -> list[list[str]]:
+def reads_rows(kept: Modelled) -> list[list[str]]:
     """Reads of the light queue below saturation."""
     rows = []
     for drive in READS:
-        found = load(drive.model, drive.utilisation)
+        found = _load(kept, drive.model, drive.utilisation)
         fitted = (drive.model, drive.utilisation) in FITTED_P99
         row = [f"`{drive.model}`", f"{drive.utilisation:.3f}"]
         row.append("" if drive.delayed is None else f"{drive.delayed:.3f}")
@@ -249,7 +257,7 @@ def reads_rows() -> list[list[str]]:
                 cell = _off(found.read_us[share], measured)
             row.append(cell + (", fitted" if fitted and share == 0.99 else ""))
         rows.append(row)
-    return [*rows, *_errors()]
+    return [*rows, *_errors(kept)]
 
 
 READS_HEADS = (
@@ -266,27 +274,26 @@ READS_HEADS = (
 )
 
 
-def _errors() -> list[list[str]]:
+def _errors(kept: Modelled) -> list[list[str]]:
     """Median and worst of the predictions."""
-    kept = [drive for drive in READS if (drive.model, drive.utilisation) not in FITTED_P99]
+    free = [drive for drive in READS if (drive.model, drive.utilisation) not in FITTED_P99]
+    found = {drive: _load(kept, drive.model, drive.utilisation) for drive in READS}
     shares = [
-        abs(load(drive.model, drive.utilisation).delayed - drive.delayed)
-        for drive in READS
-        if drive.delayed is not None
+        abs(found[drive].delayed - drive.delayed) for drive in READS if drive.delayed is not None
     ]
 
     def of(share: float, measured: str) -> list[float]:
         return [
-            100 * abs(load(drive.model, drive.utilisation).read_us[share] / value - 1)
-            for drive in (kept if share == 0.99 else READS)
+            100 * abs(found[drive].read_us[share] / value - 1)
+            for drive in (free if share == 0.99 else READS)
             if (value := getattr(drive, measured)) and not (drive.stalls and share > 0.5)
         ]
 
     parts = [of(0.5, "p50_us"), of(0.99, "p99_us"), of(0.999, "p999_us")]
-    found = []
+    rows = []
     for name, pick in (("median", statistics.median), ("worst", max)):
         row = [f"{name}, predicted", "", "", f"{pick(shares):.3f}"]
         for part in parts:
             row += ["", f"{pick(part):.0f} %"]
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import modern
+import modern_reads
 import pytest
+from modelled import Modelled
+
+import drivelab as dl
 
 NAME = "micron-7450-max-800gb"
 
@@ -22,3 +28,50 @@ def test_the_page_has_every_table_and_model() -> None:
         assert modern.SECTION.format(name=name) + "|" in text
     for drive in modern.DRIVES:
         assert f"| `{drive.model}` | {drive.fill_mib_per_s:.0f} |" in text
+
+
+def test_the_tables_are_what_the_models_gave() -> None:
+    text = modern.DOCUMENT.read_text("utf-8")
+    kept = Modelled(modern.KEPT, "make modern", only="none of them")
+    for name, table in modern.TABLES.items():
+        assert modern.SECTION.format(name=name) + table(kept) in text, "`make modern` writes it"
+
+
+def test_what_is_not_kept_is_refused_with_the_command_that_keeps_it(tmp_path: Path) -> None:
+    kept = Modelled(tmp_path / "kept.json", "make modern", only="none of them")
+    with pytest.raises(SystemExit, match=r"a-drive: its rate: nothing is kept.*make modern"):
+        kept.of("a-drive", "its rate", float, lambda: 1.0)
+
+
+def test_one_model_is_measured_anew_and_the_others_stay(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    every = Modelled(path, "make modern", only=None)
+    for model in ("a", "b"):
+        assert every.of(model, "rate", float, lambda: 1.5) == 1.5
+        assert every.of(model, "rate", float, lambda: 2.5) == 1.5, "measured once"
+    again = Modelled(path, "make modern", only="b")
+    assert [again.of(model, "rate", float, lambda: 2.5) for model in ("a", "b")] == [1.5, 2.5]
+    assert Modelled(path, "", only="").of("b", "rate", float, lambda: 0.0) == 2.5
+
+
+@pytest.mark.parametrize("model", modern_reads.MEASURED)
+def test_reads_one_at_a_time_take_what_their_page_takes(model: str) -> None:
+    found, drive = modern_reads.steps(model), dl.Drive(model)
+    assert found.first_us == pytest.approx(modern_reads.predicted_us(drive, "read"), rel=0.001)
+    assert found.second_us == pytest.approx(
+        modern_reads.predicted_us(drive, "read_upper"), rel=0.001
+    )
+    measured = modern_reads.MEASURED[model]
+    if measured is not None:
+        assert found.first_us == pytest.approx(measured.first_us, rel=0.05)
+        assert found.second_us == pytest.approx(measured.second_us, rel=0.05)
+        least, most = measured.first_share
+        assert least < found.first_share < most
+
+
+def test_slower_pages_move_their_step_and_no_other() -> None:
+    slower = (("flash.read_upper_ns", 82_500),)
+    before, after = modern_reads.steps(NAME), modern_reads.steps(NAME, slower)
+    assert after.first_us == before.first_us
+    assert after.second_us - before.second_us == pytest.approx(20, abs=0.2)
+    assert after.first_share == pytest.approx(before.first_share, abs=0.01)
