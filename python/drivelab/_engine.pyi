@@ -23,6 +23,7 @@ __all__ = [
     "WorkloadError",
     "block_pages",
     "block_roles",
+    "cell_modes",
     "check_fault_plan",
     "check_image",
     "create_image",
@@ -46,6 +47,9 @@ def families() -> list[tuple[str, str]]:
 
 def block_roles() -> list[str]:
     """Words for the numbers of the roles of blocks."""
+
+def cell_modes() -> list[str]:
+    """Words for the numbers of the modes of cells."""
 
 class ModelError(ValueError):
     """A model or an override that can't be: the message names key, value and what is allowed."""

@@ -1,7 +1,7 @@
 //! What a flash drive of any mapping scheme says about itself: counters, pages, what follows from its parameters.
 
 use drivelab_controller::{Device, SECTOR_BYTES, Scheduled, SolidStateDrive};
-use drivelab_nand::{BlockIndex, Ppn};
+use drivelab_nand::BlockIndex;
 use serde_json::{Value, json};
 
 /// Sectors of the unit that a trim frees only whole, if trims have an effect.
@@ -90,13 +90,12 @@ pub fn slc_programs<M: Scheduled>(drive: &SolidStateDrive<M>) -> (u64, u64) {
     (ftl.counters().programs_slc, if has_journal { ftl.counters().programs_map } else { 0 })
 }
 
-/// State of every page, for drives small enough to look at.
+/// State of every page, for drives small enough to look at. A block with one bit a cell has fewer of them.
 pub fn page_states<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let ftl = drive.mapping();
     let layout = ftl.layout();
     let blocks = (0..layout.block_count()).map(BlockIndex).map(|block| {
-        let first = layout.first_ppn(block).0;
-        let pages = (first..first + layout.units_per_block).map(Ppn).map(|ppn| match ftl.flash().read(ppn) {
+        let pages = ftl.flash().places(block).map(|ppn| match ftl.flash().read(ppn) {
             Err(_) => json!({ "state": "erased", "lpn": null }),
             Ok(lpn) => {
                 let state = if ftl.is_valid(ppn) { "valid" } else { "invalid" };
@@ -106,6 +105,7 @@ pub fn page_states<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         json!({
             "die": layout.die_of(block).0,
             "block": block.0,
+            "mode": ftl.flash().mode_of_data(block).map(|mode| mode.to_string()),
             "erase_count": ftl.flash().erase_count(block),
             "pages": pages.collect::<Vec<_>>(),
         })

@@ -2,7 +2,7 @@
 
 use drivelab_controller::{Device, Scheduled, SolidStateDrive};
 use drivelab_ftl::BlockRole;
-use drivelab_nand::{BlockIndex, DieIndex};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex};
 use drivelab_sim::Nanos;
 
 use crate::by_kind;
@@ -30,9 +30,11 @@ pub struct BlockColumns {
     pub role: Vec<u8>,
     /// The write stream that an open block takes; -1: none.
     pub stream: Vec<i16>,
+    /// A number of [`CellMode`]; -1 of a block that is erased.
+    pub mode: Vec<i8>,
     /// Bytes that hold current data, as they are stored.
     pub valid_bytes: Vec<u32>,
-    /// The same as a share of the block, 0 to 1.
+    /// The same as a share of what the block holds in its mode, 0 to 1.
     pub valid_share: Vec<f64>,
     /// Pages programmed since the last erase.
     pub written_pages: Vec<u32>,
@@ -95,21 +97,28 @@ impl Inside {
             dies.free_blocks.push(free as u32);
             dies.valid_bytes.push(blocks.iter().map(|block| u64::from(block.valid_bytes)).sum());
         }
+        let flash = mapping.flash();
         let block_bytes = f64::from(geometry.pages_per_block) * f64::from(geometry.program_bytes());
-        let next = mapping.flash().next_sequence();
-        let first = mapping.flash().first_sequences(0, uses.len() as u32);
+        let page_types = drive.config().word_lines.map_or(1, |lines| lines.page_types);
+        let next = flash.next_sequence();
+        let first = flash.first_sequences(0, uses.len() as u32);
         for ((number, block), &first) in (0u32..).zip(&uses).zip(first) {
-            let written = mapping.flash().write_pointer(BlockIndex(number));
+            let index = BlockIndex(number);
+            let mode = flash.mode_of_data(index);
+            let held = f64::from(flash.block_units(index)) / f64::from(flash.layout().units_per_block);
+            let pages_at_once = if mode == Some(CellMode::Slc) { 1 } else { page_types };
+            let written = flash.write_pointer(index);
             let blocks = &mut self.blocks;
             blocks.member.push(member);
             blocks.die.push(number / geometry.blocks_per_die());
             blocks.block.push(number % geometry.blocks_per_die());
             blocks.role.push(block.role as u8);
             blocks.stream.push(block.stream.map_or(-1, i16::from));
+            blocks.mode.push(mode.map_or(-1, |mode| mode as i8));
             blocks.valid_bytes.push(block.valid_bytes);
-            blocks.valid_share.push(f64::from(block.valid_bytes) / block_bytes);
-            blocks.written_pages.push(written);
-            blocks.erase_count.push(mapping.flash().erase_count(BlockIndex(number)));
+            blocks.valid_share.push(f64::from(block.valid_bytes) / (block_bytes * held));
+            blocks.written_pages.push(written * pages_at_once);
+            blocks.erase_count.push(flash.erase_count(index));
             blocks.age_programs.push(if written == 0 { 0 } else { next - first });
         }
     }

@@ -1,9 +1,9 @@
-//! Every block of a drive in ten bytes, to be drawn many times a second, and the pages of one block.
+//! Every block of a drive in eleven bytes, to be drawn many times a second, and the pages of one block.
 
 use std::mem;
 
 use drivelab_controller::{Device, DieWork, Scheduled, SolidStateDrive};
-use drivelab_nand::{BlockIndex, Ppn};
+use drivelab_nand::BlockIndex;
 use drivelab_sim::Nanos;
 
 use crate::by_kind;
@@ -13,8 +13,10 @@ use crate::engine::Engine;
 const WHOLE: u64 = 255;
 /// The stream of a block that takes none.
 const NO_STREAM: u8 = 255;
+/// The mode of a block that is erased.
+const NO_MODE: u8 = 255;
 /// Bytes of a block among changes; of all blocks each is [`INDEX_BYTES`] smaller.
-const CHANGE_BYTES: usize = 14;
+const CHANGE_BYTES: usize = 15;
 const INDEX_BYTES: usize = 4;
 
 /// A block as it is drawn.
@@ -27,6 +29,7 @@ struct Tile {
     written: u8,
     role: u8,
     stream: u8,
+    mode: u8,
 }
 
 /// All blocks as they were drawn last, by member, die and number.
@@ -49,8 +52,9 @@ pub struct TileChanges {
     pub worked_ns: Vec<Nanos>,
     /// Columns one after the other, little-endian: `index` (u32, of changes only), `born` (u32: the lowest bits of the
     /// sequence number of the first program), `erase_count` (u16, at most 65535), `valid` and `written` (u8, shares of
-    /// the block in 255ths, rounded up), `role` (u8, a number of [`BlockRole`](drivelab_ftl::BlockRole)), `stream`
-    /// (u8; 255: none).
+    /// what the block holds in its mode, in 255ths, rounded up), `role` (u8, a number of
+    /// [`BlockRole`](drivelab_ftl::BlockRole)), `stream` (u8; 255: none), `mode` (u8, a number of
+    /// [`CellMode`](drivelab_nand::CellMode); 255: erased).
     pub bytes: Vec<u8>,
 }
 
@@ -100,7 +104,8 @@ impl Tiles {
         let mapping = drive.mapping();
         let (geometry, flash) = (mapping.layout().geometry, mapping.flash());
         let pages = u64::from(geometry.pages_per_block);
-        let block_bytes = pages * u64::from(geometry.program_bytes());
+        let unit_bytes =
+            pages * u64::from(geometry.program_bytes()) / u64::from(flash.layout().units_per_block);
         let share = |part: u64, whole: u64| (part * WHOLE).div_ceil(whole).min(WHOLE) as u8;
         let uses = mapping.block_uses();
         let first = flash.first_sequences(0, uses.len() as u32);
@@ -109,10 +114,11 @@ impl Tiles {
             Tile {
                 born: if written == 0 { 0 } else { born as u32 },
                 erase_count: u16::try_from(flash.erase_count(block)).unwrap_or(u16::MAX),
-                valid: share(u64::from(used.valid_bytes), block_bytes),
+                valid: share(u64::from(used.valid_bytes), u64::from(flash.block_units(block)) * unit_bytes),
                 written: share(u64::from(written), pages),
                 role: used.role as u8,
                 stream: used.stream.unwrap_or(NO_STREAM),
+                mode: flash.mode_of_data(block).map_or(NO_MODE, |mode| mode as u8),
             }
         }));
         changes.next_sequences.push(flash.next_sequence());
@@ -130,10 +136,11 @@ fn columns(tiles: &[Tile]) -> Vec<u8> {
     bytes.extend(tiles.iter().map(|tile| tile.written));
     bytes.extend(tiles.iter().map(|tile| tile.role));
     bytes.extend(tiles.iter().map(|tile| tile.stream));
+    bytes.extend(tiles.iter().map(|tile| tile.mode));
     bytes
 }
 
-/// The pages of a block, as columns of one length.
+/// The pages of a block in its mode, as columns of one length.
 #[derive(Clone, Debug, Default)]
 pub struct PageColumns {
     /// 0 erased, 1 valid, 2 invalid.
@@ -159,9 +166,9 @@ fn pages_of<M: Scheduled>(drive: &SolidStateDrive<M>, die: u32, block: u32) -> O
     if die >= layout.geometry.die_count() || block >= layout.geometry.blocks_per_die() {
         return None;
     }
-    let first = layout.first_ppn(BlockIndex(die * layout.geometry.blocks_per_die() + block)).0;
+    let index = BlockIndex(die * layout.geometry.blocks_per_die() + block);
     let mut pages = PageColumns::default();
-    for ppn in (first..first + layout.units_per_block).map(Ppn) {
+    for ppn in mapping.flash().places(index) {
         let (state, lpn) = match mapping.flash().read(ppn) {
             Err(_) => (0, None),
             Ok(lpn) => (if mapping.is_valid(ppn) { 1 } else { 2 }, lpn),

@@ -17,6 +17,7 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
     ("ocz-summit-128gb", &[("scale_divisor", "200")]),
     ("ocz-vertex-120gb@pre-release", &[("scale_divisor", "128")]),
     ("intel-x25-v-40gb-raid0-x2", &[("scale_divisor", "64")]),
+    ("adata-atom-50-1tb", &[("scale_divisor", "84")]),
 ];
 
 fn unit_bytes(name: &str) -> u64 {
@@ -91,5 +92,38 @@ fn what_is_valid_on_a_block_is_so_on_its_pages() {
             );
             assert_eq!(u64::from(blocks.die[row]), block["die"].as_u64().unwrap(), "{name}: block {row}");
         }
+    }
+}
+
+#[test]
+fn a_block_with_one_bit_a_cell_has_room_for_less() {
+    let mut drive =
+        Drive::new(Arc::new(shipped::varied("adata-atom-50-1tb", &[("scale_divisor", "84")]).unwrap()), 1)
+            .unwrap();
+    let capacity = drive.capacity_sectors();
+    for number in 0..capacity / 256 {
+        let now = drive.now_ns();
+        drive.submit(now, Command::new(0, Op::Write, number * 256, 256)).unwrap();
+        drive.advance_to_completion(u64::MAX, &mut Vec::new());
+        if number == capacity / 256 / 20 {
+            break;
+        }
+    }
+    let written = drive.counters()["host_write_bytes"].as_u64().unwrap();
+    let blocks = Inside::of(drive.engine()).blocks;
+    let pages = drive.page_states();
+    let (all, modes) = (blocks.mode.len(), &blocks.mode);
+    let of_mode = |mode: i8| (0..all).filter(move |&row| modes[row] == mode);
+    // A twentieth of the drive fits its cache: full blocks of it are as good as full, and hold a third.
+    let full = of_mode(1).map(|row| blocks.written_pages[row]).max().unwrap();
+    assert_eq!(full, 1536 / 3, "of 1536 pages");
+    assert!(of_mode(1).all(|row| blocks.written_pages[row] < full || blocks.valid_share[row] > 0.99));
+    assert_eq!(of_mode(0).count(), 0, "nothing is native yet");
+    let held: u64 = of_mode(1).map(|row| u64::from(blocks.valid_bytes[row])).sum();
+    assert!(held > written * 9 / 10 && held <= written, "{held} of {written} bytes");
+    for row in of_mode(1) {
+        let states = pages[row]["pages"].as_array().unwrap();
+        assert_eq!(pages[row]["mode"], "slc");
+        assert_eq!(states.len() as u32, 1536 / 3 * 4 * 4, "units of four planes");
     }
 }

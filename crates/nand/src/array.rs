@@ -120,6 +120,27 @@ impl FlashArray {
         }
     }
 
+    /// What a block holds now is programmed in this mode; `None`: it is erased, and may be opened in any.
+    #[must_use]
+    pub fn mode_of_data(&self, block: BlockIndex) -> Option<CellMode> {
+        (self.write_pointer(block) > 0).then(|| self.mode(block))
+    }
+
+    /// Units that a block has room for in its mode; erased, as a native one.
+    #[must_use]
+    pub fn block_units(&self, block: BlockIndex) -> u32 {
+        let mode = self.mode_of_data(block).unwrap_or_default();
+        self.layout.units_per_block / self.layout.units_per_page * self.page_units(mode)
+    }
+
+    /// The places of these units: of a block with one bit a cell the first ones of every word line.
+    pub fn places(&self, block: BlockIndex) -> impl Iterator<Item = Ppn> {
+        let (first, per_page) = (self.layout.first_ppn(block).0, self.layout.units_per_page);
+        let held = self.page_units(self.mode_of_data(block).unwrap_or_default());
+        let places = (0..self.layout.units_per_block).filter(move |place| place % per_page < held);
+        places.map(move |place| Ppn(first + place))
+    }
+
     /// Programs the next page of a block (or the pages of one unit) with `units`; places that are left over, and
     /// those of [`Lpn::PADDING`], are padding. Gives the first place.
     ///

@@ -2,6 +2,7 @@
 
 use drivelab_drive::{Inside, PageColumns, TimelineColumns};
 use drivelab_ftl::BlockRole;
+use drivelab_nand::CellMode;
 use drivelab_workload::RequestLog;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -46,6 +47,7 @@ pub fn inside(python: Python<'_>, inside: Inside) -> PyResult<(Bound<'_, PyDict>
         block,
         role,
         stream,
+        mode,
         valid_bytes,
         valid_share,
         written_pages,
@@ -80,4 +82,9 @@ pub fn pages(python: Python<'_>, pages: PageColumns) -> PyResult<Bound<'_, PyDic
 /// Words for the numbers of the roles of blocks.
 pub fn block_roles() -> Vec<String> {
     BlockRole::ALL.iter().map(BlockRole::to_string).collect()
+}
+
+/// Words for the numbers of the modes of cells.
+pub fn cell_modes() -> Vec<String> {
+    CellMode::ALL.iter().map(CellMode::to_string).collect()
 }

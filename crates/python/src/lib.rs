@@ -28,6 +28,12 @@ fn block_roles() -> Vec<String> {
     columns::block_roles()
 }
 
+/// Words for the numbers of the modes of cells.
+#[pyfunction]
+fn cell_modes() -> Vec<String> {
+    columns::cell_modes()
+}
+
 /// Families of drives: their words in models, and their titles.
 #[pyfunction]
 fn families() -> Vec<(&'static str, &'static str)> {
@@ -59,5 +65,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tiles::block_pages, module)?)?;
     module.add_class::<tiles::Tiles>()?;
     module.add_function(wrap_pyfunction!(block_roles, module)?)?;
+    module.add_function(wrap_pyfunction!(cell_modes, module)?)?;
     errors::register(module)
 }

@@ -17,9 +17,10 @@ class Inside:
 
     `blocks`: `member` (of an array; 0 otherwise), `die`, `block` (number on the die), `role` (free,
     open, closed, emptied, log, metadata, failed), `stream` (that an open block takes, null
-    otherwise), `valid_bytes` (that hold current data, as they are stored), `valid_share` (of the
-    block), `written_pages`, `erase_count`, and `age_programs`: programs of the whole drive since
-    the block's first page was programmed, null of an erased one.
+    otherwise), `mode` (native, or slc: programmed with one bit a cell; null of an erased one),
+    `valid_bytes` (that hold current data, as they are stored), `valid_share` (of what the block
+    holds in its mode), `written_pages`, `erase_count`, and `age_programs`: programs of the whole
+    drive since the block's first page was programmed, null of an erased one.
 
     `dies`: `member`, `die`, `channel`, `reserved_us` (for how long it is reserved from now on),
     `worked_s` (since power came or a secure erase), `free_blocks`, `valid_bytes`.
@@ -35,6 +36,11 @@ class Inside:
         return cls(
             blocks.with_columns(
                 pl.col("role").cat.to(pl.Enum(_engine.block_roles())),
+                pl.when(pl.col("mode") >= 0)
+                .then(pl.col("mode"))
+                .cast(pl.UInt8)
+                .cat.to(pl.Enum(_engine.cell_modes()))
+                .alias("mode"),
                 pl.when(pl.col("stream") >= 0).then(pl.col("stream")).alias("stream"),
                 pl.when(pl.col("written_pages") > 0)
                 .then(pl.col("age_programs"))

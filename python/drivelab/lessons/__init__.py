@@ -14,7 +14,7 @@ from drivelab.lessons.lesson import Lesson
 
 NAMES = (
     *("five-pages", "spare-area", "trim", "write-amplification"),
-    *("superblock-merge", "log-blocks"),
+    *("superblock-merge", "log-blocks", "slc-cache"),
 )
 """In the order in which they are learnt."""
 

@@ -35,6 +35,17 @@ class Page:
 
 
 @dataclass(frozen=True)
+class Block:
+    """A block of flash as it is drawn."""
+
+    number: int
+    erase_count: int
+    mode: str | None
+    """Native, or slc: programmed with one bit a cell; None: erased."""
+    pages: tuple[Page, ...]
+
+
+@dataclass(frozen=True)
 class Step:
     """One operation of the flash, or a sentence between two."""
 
@@ -48,14 +59,14 @@ class Step:
     """Of the operation."""
     command_s: float
     """Since the host's command began."""
-    blocks: tuple[tuple[int, int, tuple[Page, ...]], ...]
-    """Number, erase count and pages of every block."""
+    blocks: tuple[Block, ...]
     touched: tuple[tuple[int, int], ...]
     """Blocks and pages that the operation was about; a page of -1 is the whole block."""
     cache: tuple[str, ...]
     """What the drive holds in its own memory."""
     host_pages: int
     programs: int
+    """Pages programmed until now, copies among them."""
     reads: int
     erases: int
 

@@ -12,36 +12,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from drivelab import model as models
-from drivelab.errors import WorkError
 from drivelab.lessons.drives import PAGE_BYTES, PAGE_SECTORS
-from drivelab.lessons.lesson import Page, Step
+from drivelab.lessons.lesson import Block, Page, Step
+from drivelab.lessons.picture import DrawnBlock, DrawnPage, Picture, Touched
 from drivelab.model import Overrides
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_S
 from drivelab.targets import EngineTarget
 from drivelab.workload import FLUSH, TRIM, WRITE, Job, Recorded, Requests
 
+BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
+"""Of a cell: pages of a word line that is programmed whole."""
 READ_OP, PROGRAM_OP, ERASE_OP = 0, 1, 2
 _MOST = 100_000
 """Operations of a command that are kept."""
 
 
-@dataclass
-class _Page:
-    state: str
-    lpn: int | None
-    label: str = ""
-
-
-@dataclass
-class _Block:
-    erase_count: int
-    pages: list[_Page]
-
-
 @dataclass(frozen=True)
 class _Operation:
     work: int
+    is_cleaning: bool
     begin_ns: int
     end_ns: int
 
@@ -50,12 +40,10 @@ class Stage:
     """A drive on stage. Its commands are generators of steps; only what is iterated is played."""
 
     def __init__(self, model: str, overrides: Overrides = ()) -> None:
-        self._target = EngineTarget(models.load(model, overrides), seed=1)
-        self._picture = self._seen()
-        self._labels: dict[int, str] = {}
-        self._deleted: set[int] = set()
-        self._cache: dict[int, str] = {}
-        self._reading: dict[int, int] = {}
+        loaded = models.load(model, overrides)
+        self._target = EngineTarget(loaded, seed=1)
+        line_pages = BITS[loaded.value("flash.cell")] if loaded.value("flash.one_shot") else 1
+        self._picture = Picture(self._seen(), line_pages)
         self._title = "A new drive"
         self._begun_ns = 0
         self.host_pages = self.programs = self.reads = self.erases = 0
@@ -68,7 +56,7 @@ class Stage:
     @property
     def page_count(self) -> int:
         """Pages of the flash."""
-        return sum(len(block.pages) for block in self._picture)
+        return sum(len(block.pages) for block in self._picture.blocks)
 
     @property
     def command_s(self) -> float:
@@ -86,7 +74,7 @@ class Stage:
     ) -> Iterator[Step]:
         """The host writes logical pages at once, and waits until all are in flash."""
         for page, label in zip(pages, labels, strict=True):
-            self._labels[page] = label
+            self._picture.labels[page] = label
         self.host_pages += len(pages)
         yield from self._command(title, [(WRITE, page, 1) for page in pages], why)
 
@@ -95,8 +83,8 @@ class Stage:
         self._title, self._begun_ns = title, self._target.now_ns
         before = self.programs
         for page in pages:
-            self._labels[page] = str(page)
-            self._deleted.discard(page)
+            self._picture.labels[page] = str(page)
+            self._picture.deleted.discard(page)
             self.host_pages += 1
             self._run([(WRITE, page, 1)])
             for _ in self._played(*self._timeline(), {page}):
@@ -112,7 +100,7 @@ class Stage:
             yield from self._command(title, [(TRIM, page, 1) for page in pages], why)
             yield self.look("To the drive these pages are invalid now: it needn't keep them.")
             return
-        self._deleted.update(pages)
+        self._picture.deleted.update(pages)
         yield self.look(why, title)
 
     def idle(self, title: str, seconds: float, why: str) -> Iterator[Step]:
@@ -144,180 +132,47 @@ class Stage:
     def _record(self) -> None:
         self._target.record_timeline(0, 2**63, _MOST)
 
-    def _timeline(self) -> tuple[list[_Operation], list[_Block]]:
+    def _timeline(self) -> tuple[list[_Operation], list[DrawnBlock]]:
         """What the flash has done since it was begun, in order; and how its pages are then."""
         columns, _ = self._target.take_timeline()
-        rows = zip(columns["work"], columns["begin_ns"], columns["end_ns"], strict=True)
-        done = sorted((_Operation(*map(int, row)) for row in rows), key=lambda item: item.begin_ns)
+        names = ("work", "cleaning", "begin_ns", "end_ns")
+        rows = zip(*(columns[name].tolist() for name in names), strict=True)
+        done = sorted((_Operation(*row) for row in rows), key=lambda item: item.begin_ns)
         return done, self._seen()
 
     def _played(
-        self, done: Sequence[_Operation], after: list[_Block], written: set[int]
+        self, done: Sequence[_Operation], after: list[DrawnBlock], written: set[int]
     ) -> Iterator[Step]:
         """What the flash has done, one operation after the other."""
-        self._reading = {}
+        self._picture.begin(written)
         for operation, following in itertools.zip_longest(done, done[1:]):
             is_copied_next = following is not None and following.work == PROGRAM_OP
-            yield self._operation(operation, after, written, is_copied_next)
-        self._settle(after)
+            yield self._operation(operation, after, is_copied_next)
+        self._picture.settle(after)
 
     def _operation(
-        self, operation: _Operation, after: list[_Block], written: set[int], is_copied_next: bool
+        self, operation: _Operation, after: list[DrawnBlock], is_copied_next: bool
     ) -> Step:
         seconds = (operation.end_ns - operation.begin_ns) / NS_PER_S
         if operation.work == READ_OP:
-            kind, say, touched = self._read(after, is_copied_next)
+            self.reads += 1
+            kind, say, touched = self._picture.read(after, is_copied_next)
         elif operation.work == PROGRAM_OP:
-            kind, say, touched = self._programmed(after, written)
+            kind, say, touched = self._picture.programmed(after, operation.is_cleaning)
+            self.programs += self._picture.pages_at_once
         else:
-            kind, say, touched = self._erased(after)
+            self.erases += 1
+            kind, say, touched = self._picture.erased(after)
         if seconds:
             say += f" {seconds:g} s."
         return self._step(kind, say, seconds, operation.end_ns, touched)
 
-    def _read(
-        self, after: list[_Block], is_copied_next: bool
-    ) -> tuple[str, str, tuple[tuple[int, int], ...]]:
-        """The page of which a copy is programmed next; else the next valid one of the block that
-        is being emptied."""
-        self.reads += 1
-        found = self._source_of_next(after) if is_copied_next else None
-        block, place = found or self._next_of_victim(after)
-        pages = self._picture[block].pages
-        self._reading[block] = place + 1
-        lpn = pages[place].lpn
-        assert lpn is not None
-        self._cache[lpn] = pages[place].label
-        label = pages[place].label
-        why = (
-            f"the host has deleted “{label}”, but the drive doesn't know, and saves it too."
-            if lpn in self._deleted
-            else f"“{label}” is still valid, and must not be lost."
-        )
-        say = f"Page {place} of block {block} is read into the drive's memory: {why}"
-        return "read", say, ((block, place),)
-
-    def _source_of_next(self, after: list[_Block]) -> tuple[int, int] | None:
-        """Where the page is now that the next program writes."""
-        block, place = self._next_page(after)
-        lpn = after[block].pages[place].lpn
-        for number, found in enumerate(self._picture):
-            for at, page in enumerate(found.pages):
-                if page.state == "valid" and page.lpn == lpn:
-                    return number, at
-        return None
-
-    def _next_of_victim(self, after: list[_Block]) -> tuple[int, int]:
-        block = self._victim(after)
-        first = self._reading.get(block, 0)
-        for place, page in enumerate(self._picture[block].pages):
-            if place >= first and page.state == "valid":
-                return block, place
-        raise WorkError("the lesson: a read that no page shows")
-
-    def _victim(self, after: list[_Block]) -> int:
-        """The block that is emptied: one that is erased in the end, or has lost valid pages to
-        copies; the first of them that still has some."""
-        moved = {
-            page.lpn
-            for before, then in zip(self._picture, after, strict=True)
-            for page, later in zip(before.pages, then.pages, strict=True)
-            if page.state == "valid" and later.state != "valid"
-        }
-        for fallen in (True, False):
-            for number, block in enumerate(self._picture):
-                will_fall = after[number].erase_count > block.erase_count
-                unread = block.pages[self._reading.get(number, 0) :]
-                left = [page for page in unread if page.state == "valid" and page.lpn in moved]
-                waiting = [page for page in left if page.lpn not in self._cache]
-                if waiting and will_fall == fallen:
-                    return number
-        return 0
-
-    def _programmed(
-        self, after: list[_Block], written: set[int]
-    ) -> tuple[str, str, tuple[tuple[int, int], ...]]:
-        self.programs += 1
-        block, place = self._next_page(after)
-        later = after[block].pages[place]
-        lpn = later.lpn
-        was_copied = lpn in self._cache and lpn not in written
-        label = self._labels.get(lpn, "") if lpn is not None else ""
-        held = self._cache.pop(lpn, label) if lpn is not None else label
-        if lpn in written:
-            self._deleted.discard(lpn)
-        old = self._forgotten(lpn)
-        self._picture[block].pages[place] = _Page("valid", lpn, label)
-        touched = ((block, place), *old)
-        what = f"“{label}” is {'written back' if was_copied else 'programmed'}"
-        say = f"{what} into page {place} of block {block}."
-        if was_copied and old:
-            say = f"The copy of “{label}” is programmed into page {place} of block {block}."
-        if held != label:
-            say += f" What was read of its place, “{held}”, is forgotten now."
-        if old and not was_copied:
-            where = ", ".join(f"page {page} of block {number}" for number, page in old)
-            say += f" Its old copy, {where}, can't be overwritten: it becomes invalid."
-        return "program", say, touched
-
-    def _next_page(self, after: list[_Block]) -> tuple[int, int]:
-        """The first erased page of the block that is open; else of the one that is opened."""
-        found: list[tuple[bool, int, int]] = []
-        for number, (block, then) in enumerate(zip(self._picture, after, strict=True)):
-            place = next((i for i, page in enumerate(block.pages) if page.state == "erased"), None)
-            if place is not None and then.pages[place].state != "erased":
-                if then.erase_count > block.erase_count:
-                    continue
-                found.append((place == 0, number, place))
-        if not found:
-            raise WorkError("the lesson: a program that no page shows")
-        return min(found)[1:]
-
-    def _forgotten(self, lpn: int | None) -> tuple[tuple[int, int], ...]:
-        """Old copies, which are invalid from now on."""
-        places = []
-        for number, block in enumerate(self._picture):
-            for place, page in enumerate(block.pages):
-                if page.state == "valid" and page.lpn == lpn:
-                    page.state = "invalid"
-                    places.append((number, place))
-        return tuple(places)
-
-    def _erased(self, after: list[_Block]) -> tuple[str, str, tuple[tuple[int, int], ...]]:
-        self.erases += 1
-        falling = [
-            number
-            for number, (block, then) in enumerate(zip(self._picture, after, strict=True))
-            if then.erase_count > block.erase_count
-        ]
-        # Of several the one that is empty comes first.
-        number = min(
-            falling, key=lambda one: sum(p.state == "valid" for p in self._picture[one].pages)
-        )
-        block = self._picture[number]
-        block.erase_count += 1
-        block.pages = [_Page("erased", None) for _ in block.pages]
-        say = (
-            f"Block {number} is erased, all {len(block.pages)} pages of it at once: flash can't "
-            "erase less, and can't program a page twice."
-        )
-        return "erase", say, ((number, -1),)
-
-    def _settle(self, after: list[_Block]) -> None:
-        """The engine's own picture at the end of a command: steps must have led there."""
-        for number, (block, then) in enumerate(zip(self._picture, after, strict=True)):
-            for page, later in zip(block.pages, then.pages, strict=True):
-                if page.state == "valid" and later.state == "invalid":
-                    page.state = "invalid"  # trimmed
-                if (page.state, page.lpn) != (later.state, later.lpn):
-                    raise WorkError(f"the lesson: block {number} is not as the engine has it")
-        self._cache.clear()
-
-    def _seen(self) -> list[_Block]:
+    def _seen(self) -> list[DrawnBlock]:
         return [
-            _Block(
+            DrawnBlock(
                 block["erase_count"],
-                [_Page(page["state"], page["lpn"]) for page in block["pages"]],
+                block["mode"],
+                [DrawnPage(page["state"], page["lpn"]) for page in block["pages"]],
             )
             for block in self._target.page_states()
         ]
@@ -328,23 +183,24 @@ class Stage:
         say: str,
         seconds: float,
         at_ns: int,
-        touched: tuple[tuple[int, int], ...],
+        touched: Touched,
     ) -> Step:
         blocks = tuple(
-            (
+            Block(
                 number,
                 block.erase_count,
+                block.mode,
                 tuple(
                     Page(
                         page.state,
                         page.lpn,
                         page.label,
-                        page.state == "valid" and page.lpn in self._deleted,
+                        page.state == "valid" and page.lpn in self._picture.deleted,
                     )
                     for page in block.pages
                 ),
             )
-            for number, block in enumerate(self._picture)
+            for number, block in enumerate(self._picture.blocks)
         )
         return Step(
             title=self._title,
@@ -354,7 +210,7 @@ class Stage:
             command_s=(at_ns - self._begun_ns) / NS_PER_S,
             blocks=blocks,
             touched=touched,
-            cache=tuple(self._cache.values()),
+            cache=tuple(self._picture.cache.values()),
             host_pages=self.host_pages,
             programs=self.programs,
             reads=self.reads,

@@ -109,6 +109,8 @@ class Frames:
             "die": dies["die"].tolist(),
             "channel": dies["channel"].tolist(),
             "roles": _engine.block_roles(),
+            "modes": _engine.cell_modes(),
+            "cache": "slc_cache_bytes" in self._before,
             "parts": list(SPLIT_PARTS),
         }
 
@@ -156,7 +158,7 @@ def read_frame(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
     text = json.loads(message[_HEAD.size : _HEAD.size + length])
     place, columns = _HEAD.size + length, {}
     kinds: list[tuple[str, Any]] = [("born", "<u4"), ("erase_count", "<u2")]
-    kinds += [(name, "u1") for name in ("valid", "written", "role", "stream")]
+    kinds += [(name, "u1") for name in ("valid", "written", "role", "stream", "mode")]
     if not text["whole"]:
         kinds.insert(0, ("index", "<u4"))
     for name, kind in kinds:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import distributed
 import pytest
 
@@ -35,6 +36,10 @@ def swept(**options: Any) -> dl.Study:
 @pytest.fixture(scope="module")
 def alone() -> dl.Study:
     return swept(workers=1)
+
+
+# Workers can't import tests.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import browser
 import pytest
+from pages import InPage
 from report import sample
 
 from drivelab import report
@@ -16,14 +14,14 @@ def page() -> str:
     return report.render(sample.results())
 
 
-@browser.needed
-def test_charts_are_drawn_read_zoomed_and_hidden(page: str, tmp_path: Path) -> None:
+def test_charts_are_drawn_read_zoomed_and_hidden(page: str, in_page: InPage) -> None:
     script = """
     const canvas = page.getElementById("time-0-0");
     const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
     const tick = () => [...canvas.querySelectorAll(".role-axis-label text")]
       .map((text) => text.textContent);
-    await sleep(500);
+    const isDrawn = () => canvas.querySelector(".mark-line path");
+    for (let turn = 0; turn < 3000 && !isDrawn(); turn += 1) await sleep(20);
     const lines = canvas.querySelectorAll(".mark-line path").length;
     const press = (key) =>
       canvas.dispatchEvent(new own.KeyboardEvent("keydown", { key, bubbles: true }));
@@ -43,15 +41,14 @@ def test_charts_are_drawn_read_zoomed_and_hidden(page: str, tmp_path: Path) -> N
     return { lines, read, left, pressed: name.getAttribute("aria-pressed"),
       moved: String(zoomed) !== String(before), back: String(whole) === String(before) };
     """
-    found = browser.found(page, script, tmp_path)
+    found = in_page(page, script)
     read = found.pop("read")
     assert read.startswith("0.5 snew ")
     assert "MiB/s" in read
     assert found == {"lines": 2, "moved": True, "back": True, "left": 1, "pressed": "false"}
 
 
-@browser.needed
-def test_a_table_is_saved_as_csv_with_a_cell_for_each_column(page: str, tmp_path: Path) -> None:
+def test_a_table_is_saved_as_csv_with_a_cell_for_each_column(page: str, in_page: InPage) -> None:
     script = """
     let saved;
     own.URL.createObjectURL = (blob) => { saved = blob; return "#"; };
@@ -59,7 +56,7 @@ def test_a_table_is_saved_as_csv_with_a_cell_for_each_column(page: str, tmp_path
     page.querySelector("#contrast .csv").click();
     return saved.text();
     """
-    text = browser.found(page, script, tmp_path)
+    text = in_page(page, script)
     rows = [line.split(",") for line in text.lstrip("\ufeff").splitlines()]
     # Heads that span columns stand above each of them.
     assert rows[0][:4] == ["Test", "Throughput", "Throughput", "Throughput"]
@@ -67,8 +64,7 @@ def test_a_table_is_saved_as_csv_with_a_cell_for_each_column(page: str, tmp_path
     assert any(line.startswith('"4 KB random write, queue depth 3') for line in text.splitlines())
 
 
-@browser.needed
-def test_the_index_finds_tests_by_parts_of_their_names(page: str, tmp_path: Path) -> None:
+def test_the_index_finds_tests_by_parts_of_their_names(page: str, in_page: InPage) -> None:
     script = """
     const field = page.querySelector(".index input");
     field.value = "random READ";
@@ -80,15 +76,14 @@ def test_the_index_finds_tests_by_parts_of_their_names(page: str, tmp_path: Path
       missing: links.filter((link) => !page.querySelector(link.hash)).length,
     };
     """
-    found = browser.found(page, script, tmp_path)
+    found = in_page(page, script)
     titles = {test["title"] for test in sample.results()["tests"]}
     assert set(found["shown"]) == {t for t in titles if "random" in t and "read" in t}
     assert found["shown"]
     assert found["missing"] == 0
 
 
-@browser.needed
-def test_paper_has_every_chart_before_it_is_printed(page: str, tmp_path: Path) -> None:
+def test_paper_has_every_chart_before_it_is_printed(page: str, in_page: InPage) -> None:
     script = """
     own.dispatchEvent(new own.Event("beforeprint"));
     // All that runs before a browser goes on to print.
@@ -97,5 +92,5 @@ def test_paper_has_every_chart_before_it_is_printed(page: str, tmp_path: Path) -
     const widths = drawn.map((svg) => svg.getAttribute("width"));
     return { charts: page.querySelectorAll(".canvas").length, widths };
     """
-    found = browser.found(page, script, tmp_path)
+    found = in_page(page, script)
     assert found["widths"] == ["340"] * found["charts"]

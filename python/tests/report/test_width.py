@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import browser
 import documents
 import pytest
+from pages import InPage
 from report import sample
 
 from drivelab import report
@@ -17,8 +15,7 @@ WIDTH = """page.querySelectorAll("details").forEach((each) => { each.open = true
 return page.documentElement.scrollWidth;"""
 
 
-@browser.needed
-def test_a_narrow_screen_scrolls_tables_and_not_the_page(tmp_path: Path) -> None:
+def test_a_narrow_screen_scrolls_tables_and_not_the_page(in_page: InPage) -> None:
     results = sample.results()
     for test in results["tests"]:
         ends = {"low": 0.1 * test["mib_per_s"], "high": 1.9 * test["mib_per_s"]}
@@ -26,7 +23,7 @@ def test_a_narrow_screen_scrolls_tables_and_not_the_page(tmp_path: Path) -> None
     text = report.render(results)
     assert "Difference on a scale" in text  # Words that aren't seen are wide all the same.
     assert 'class="interval"' in text
-    assert browser.found(text, WIDTH, tmp_path, NARROW_PX) <= NARROW_PX
+    assert in_page(text, WIDTH, NARROW_PX) <= NARROW_PX
 
 
 # By how much a label sticks out of the lane that its bar stands in, at most.
@@ -37,20 +34,18 @@ STICKS_OUT = """return Math.max(...[...page.querySelectorAll(".overview .lane")]
 }));"""
 
 
-@browser.needed
 @pytest.mark.parametrize("width_px", [NARROW_PX, 1400])
 @pytest.mark.parametrize("rate", [0.01, 12345.0])
 def test_the_longest_bar_leaves_room_for_its_label(
-    tmp_path: Path, width_px: int, rate: float
+    in_page: InPage, width_px: int, rate: float
 ) -> None:
     tests = [documents.stream("a", rate=1.0), documents.stream("b", rate=rate)]
     text = page.render(compare([Source("review", documents.review(*tests))], "drivelab compare"))
-    assert browser.found(text, STICKS_OUT, tmp_path, width_px) <= 0.5
+    assert in_page(text, STICKS_OUT, width_px) <= 0.5
 
 
-@browser.needed
-def test_a_comparison_on_a_narrow_screen(tmp_path: Path) -> None:
+def test_a_comparison_on_a_narrow_screen(in_page: InPage) -> None:
     tests = [documents.stream(name, "used", rate=10.0 + index) for index, name in enumerate("ab")]
     tests += [documents.compound(name) for name in "ab"]
     text = page.render(compare([Source("review", documents.review(*tests))], "drivelab compare"))
-    assert browser.found(text, WIDTH, tmp_path, NARROW_PX) <= NARROW_PX
+    assert in_page(text, WIDTH, NARROW_PX) <= NARROW_PX

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pages
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
@@ -21,11 +22,9 @@ from playwright.sync_api import (
     Request,
     Route,
     expect,
-    sync_playwright,
 )
 from web import laboratory
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 WAIT_MS = 180_000
 """Of browser tests: the machine may have other things to do. Only what fails waits so long."""
 END_S = 120
@@ -132,15 +131,9 @@ def serious(page: Page) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        if os.environ.get("CI"):
-            pytest.fail("no chromium (Debian: as root, apt-get install chromium)")
-        pytest.skip("no chromium (Debian: as root, apt-get install chromium)")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
+def browser() -> Browser:
+    """The browser of this process of tests."""
+    return pages.chromium()
 
 
 @dataclass

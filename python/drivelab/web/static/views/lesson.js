@@ -123,7 +123,7 @@ export class Player {
   }
 }
 
-function blockOf([number, eraseCount, pages], step) {
+function blockOf({ number, erase_count: eraseCount, mode, pages }, step) {
   const touched = new Set(step.touched.filter(([block]) => block === number).map(([, page]) => page));
   const cells = pages.map((page, i) => {
     const classes = [page.state, ...(page.deleted ? ["deleted"] : []), ...(touched.has(i) ? ["touched", step.kind] : [])];
@@ -131,7 +131,10 @@ function blockOf([number, eraseCount, pages], step) {
     return h(`li.${classes.join(".")}`, { title: `page ${i}: ${words}` }, h("span", page.state === "erased" ? "" : page.label), h("small", page.deleted ? "deleted by the host" : page.state));
   });
   const times = eraseCount === 1 ? "erased once" : `erased ${eraseCount} times`;
-  const block = h("div.block", h("p", `Block ${number}`, h("small", ` ${times}`)), h("ol", { "aria-label": `Pages of block ${number}` }, cells));
+  const bits = mode === "slc" ? "one bit a cell, " : "";
+  const block = h("div.block", h("p", `Block ${number}`, h("small", ` ${bits}${times}`)), h("ol", { "aria-label": `Pages of block ${number}` }, cells));
+  // So narrow a page says by its frame that it is erased; its title says it, too.
+  if (pages.length > 6) block.classList.add("many");
   if (touched.has(-1)) block.classList.add("touched");
   return block;
 }

@@ -1,4 +1,4 @@
-// Colours of blocks: four ways to look at them. Every scale is told apart by colour-blind readers: from blue over pale
+// Colours of blocks: five ways to look at them. Every scale is told apart by colour-blind readers: from blue over pale
 // yellow to orange (as ColorBrewer's), cividis, viridis, and Okabe and Ito's colours where there is no order.
 
 const CIVIDIS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
@@ -10,12 +10,14 @@ const THEMES = {
     invalid: ["#0b4f8a", "#2f83bd", "#8cc0dc", "#f5d77e", "#f2a33c", "#d9601a", "#8f2d04"],
     roles: { free: "#e6eaee", open: "#d55e00", closed: "#7fb2d6", emptied: "#8b3a86", log: "#c9a400", metadata: "#79838e", failed: "#111111" },
     streams: ["#d55e00", "#009e73", "#cc79a7", "#e0a800", "#005a8c", "#7a4fb0"],
+    cells: { native: "#7fb2d6", slc: "#d55e00" },
   },
   dark: {
     free: "#20262b", glow: "#ffffff", empty: "#20262b",
     invalid: ["#1d5f9c", "#3d93cc", "#93c9e3", "#f7dd8c", "#f7ab47", "#ea6f25", "#b23c0c"],
     roles: { free: "#22282e", open: "#ff8a3c", closed: "#31688e", emptied: "#d996d4", log: "#e5cf4d", metadata: "#76808b", failed: "#ffffff" },
     streams: ["#ff8a3c", "#2fc79a", "#e59ac4", "#f0cf3a", "#6cc0f5", "#b794e8"],
+    cells: { native: "#31688e", slc: "#ff8a3c" },
   },
 };
 
@@ -23,12 +25,13 @@ const THEMES = {
 export const INVALID_SHARES = [0, 0.04, 0.1, 0.2, 0.4, 0.7, 1];
 export const GLOW_FRAMES = 10;
 
-/** What can be shown, by name: a title, and whether all blocks change colour with every frame. */
+/** What can be shown, by name: a title, whether all blocks change colour with every frame, and what a drive must have for it. */
 export const VIEWS = {
   pages: { title: "Pages", moving: false },
   erases: { title: "Erases", moving: true },
   age: { title: "Age", moving: true },
   roles: { title: "Roles", moving: false },
+  cells: { title: "Cells", moving: false, needs: "cache" },
 };
 
 const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -74,6 +77,12 @@ export class Colours {
     this.css = { erases: orient(CIVIDIS), age: orient(VIRIDIS) };
   }
 
+  /** By mode: the colour of a block of which so many 255ths are written. */
+  cellTables(modes) {
+    const free = rgb(this.theme.free);
+    return modes.map((mode) => Uint32Array.from({ length: 256 }, (_, written) => packed(mixed([[written / 255, rgb(this.theme.cells[mode])], [1 - written / 255, free]]))));
+  }
+
   roleTables(roles) {
     return {
       roles: Uint32Array.from(roles, (role) => packed(rgb(this.theme.roles[role] ?? "#888888"))),
@@ -88,7 +97,7 @@ const UNIT = (c) => [c & 255, (c >> 8) & 255, (c >> 16) & 255];
 export function paint(view, blocks, colours, pixels, places, index) {
   const count = index ? index.length : blocks.count;
   const each = index ? (i) => index[i] : (i) => i;
-  const { valid, written, eraseCount, role, stream, born, layout } = blocks;
+  const { valid, written, eraseCount, role, stream, mode, born, layout } = blocks;
   if (view === "pages") {
     for (let i = 0; i < count; i++) {
       const b = each(i);
@@ -120,6 +129,14 @@ export function paint(view, blocks, colours, pixels, places, index) {
       pixels[places[b]] = written[b] ? colours.ages[255 - ((Math.log2(((next - born[b]) >>> 0) + 1) * scale) | 0)] : colours.empty;
     }
     return [0, most];
+  }
+  if (view === "cells") {
+    const tables = colours.cellTables(layout.modes);
+    for (let i = 0; i < count; i++) {
+      const b = each(i);
+      pixels[places[b]] = written[b] ? tables[mode[b]][written[b]] : colours.empty;
+    }
+    return null;
   }
   const tables = colours.roleTables(layout.roles);
   for (let i = 0; i < count; i++) {

@@ -16,7 +16,7 @@ export function readFrame(buffer) {
   if (!said.whole) columns.index = column(Uint32Array);
   columns.born = column(Uint32Array);
   columns.eraseCount = column(Uint16Array);
-  for (const name of ["valid", "written", "role", "stream"]) columns[name] = column(Uint8Array);
+  for (const name of ["valid", "written", "role", "stream", "mode"]) columns[name] = column(Uint8Array);
   return { said, columns };
 }
 
@@ -28,7 +28,7 @@ export class Blocks {
     this.count = count;
     this.born = new Uint32Array(count);
     this.eraseCount = new Uint16Array(count);
-    for (const name of ["valid", "written", "role", "stream"]) this[name] = new Uint8Array(count);
+    for (const name of ["valid", "written", "role", "stream", "mode"]) this[name] = new Uint8Array(count);
     /** For how many more frames a block shows that it was erased. */
     this.glow = new Uint8Array(count);
     this.glowing = [];
@@ -38,7 +38,7 @@ export class Blocks {
   /** Takes a frame in; the indices that changed, or null for all of them. */
   take({ said, columns }, glowFrames) {
     this.next = said.next;
-    const names = ["born", "valid", "written", "role", "stream"];
+    const names = ["born", "valid", "written", "role", "stream", "mode"];
     if (said.whole) {
       this.light(null, columns.eraseCount, glowFrames);
       for (const name of names) this[name].set(columns[name]);
@@ -109,7 +109,7 @@ export class Blocks {
     const where = `${members > 1 ? `member ${member}, ` : ""}channel ${channel}, die ${die}, block ${number}`;
     return {
       where,
-      role: `${role}${stream}`,
+      role: `${role}${stream}${this.layout.modes[this.mode[block]] === "slc" ? ", one bit a cell" : ""}`,
       pages: `${percent(valid)} valid, ${percent(Math.max(0, written - valid))} invalid, ${percent(255 - written)} free`,
       wear: `erased ${this.eraseCount[block]} ${this.eraseCount[block] === 1 ? "time" : "times"}`,
       age: age === null ? "" : `first page programmed ${age.toLocaleString("en")} programs of the drive ago`,

@@ -23,6 +23,8 @@ export function legend(picture, layout) {
       const roles = layout.roles.filter((role) => role !== "open" || !streams.size);
       return [...roles.map((role) => swatch(theme.roles[role], role)), ...[...streams].sort().map((stream) => swatch(theme.streams[stream % theme.streams.length], `open for stream ${stream}`)), erased];
     }
+    case "cells":
+      return [swatch(theme.cells.slc, "one bit a cell: the SLC cache"), swatch(theme.cells.native, "as many bits a cell as the part is made for"), swatch(theme.free, "free"), erased];
     default:
       return [h("span", "of a block's pages invalid: 0 %"), h("i.ramp", { style: { background: `linear-gradient(to right, ${theme.invalid.join(", ")})` } }), h("span", "100 % (in the middle 20 %)"), swatch(theme.free, "free"), erased];
   }
@@ -37,9 +39,12 @@ export function nowSentence(said) {
   const host = said.host_write_bytes / MIB / seconds;
   const parts = Object.fromEntries(Object.entries(said.program_bytes).map(([name, count]) => [name, count / MIB / seconds]));
   const moved = parts.cleaning + parts.wear;
-  if (said.workload === "idle") return [at, moved > 0.01 ? `nobody asks for anything; the drive uses the time and moves ${number(moved)} MiB/s to make room.` : "nobody asks for anything, and the drive has nothing to do."];
+  const folded = parts.folding > 0.01 ? `${number(parts.folding)} MiB/s go from blocks with one bit a cell to native ones` : "";
+  if (said.workload === "idle") return [at, folded ? `nobody asks for anything; the drive uses the time and folds its cache: ${folded}.` : moved > 0.01 ? `nobody asks for anything; the drive uses the time and moves ${number(moved)} MiB/s to make room.` : "nobody asks for anything, and the drive has nothing to do."];
+  if (!host && total(parts) > 0.01) return [at, `the host only reads: ${number(said.host_read_bytes / MIB / seconds)} MiB/s, on average ${time(said.latency.mean_us)} each, beside ${number(total(parts))} MiB/s of the drive's own programs.`];
   if (!host) return [at, `the host only reads: ${number(said.host_read_bytes / MIB / seconds)} MiB/s, on average ${time(said.latency.mean_us)} each. Nothing is programmed.`];
   if (said.merges > 0) return [at, `the host writes ${number(host)} MiB/s; to store it ${said.merges} ${said.merges === 1 ? "superblock was" : "superblocks were"} merged: read, erased and written anew, ${number(total(parts))} MiB/s of programs.`];
+  if (folded) return [at, `the host writes ${number(host)} MiB/s, and the cache is folded beside it: ${folded}.`];
   if (moved < host / 50) return [at, `the host writes ${number(host)} MiB/s, and the drive programs little more: ${said.free_blocks.toLocaleString("en")} blocks are free, there is nothing to clean.`];
   return [at, `the host writes ${number(host)} MiB/s. To find room the drive moves ${number(moved / host)} pages for each page of the host, and erases ${number(said.erases / seconds)} blocks a second; ${said.free_blocks.toLocaleString("en")} of them are free.`];
 }

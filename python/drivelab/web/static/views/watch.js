@@ -125,7 +125,8 @@ class Watch {
     this.layout = layout;
     fill(this.about, summary(watching, layout));
     this.controls.begin(watching);
-    this.look(this.picture.view);
+    for (const tab of this.tabs.children) tab.hidden = !this.has(tab.dataset.view);
+    this.look(this.has(this.picture.view) ? this.picture.view : "pages");
     this.fit();
     // A drive that was there before was asked already.
     if (!this.isAttached) this.send({ want: true });
@@ -155,6 +156,12 @@ class Watch {
   }
 
   // Looking
+
+  /** Whether this drive has what a view shows. */
+  has(view) {
+    const { needs } = VIEWS[view];
+    return !needs || this.layout[needs];
+  }
 
   look(name) {
     this.picture.show(name);
