@@ -24,7 +24,7 @@ import drivelab as dl
 from drivelab.figures.text import markdown
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "modern-drives.md"
-KEPT = Path(__file__).with_name("pages") / "modern.json"
+KEPT = Path(__file__).with_name("kept") / "modern.json"
 DIES = 1
 """Dies that are left of a drive. Each is cleaned by itself, so one of full size says what all do;
 with fewer blocks, one more or less would count."""

@@ -8,7 +8,7 @@ import pytest
 
 EXAMPLES = sorted(example_pictures.EXAMPLES.glob("*.py"))
 DRAWING = example_pictures.drawing()
-PAGES = ["python.md", "study.md", "cluster.md"]
+PAGES = ["python.md", "study.md", "cluster.md", "page-map.md"]
 
 
 @pytest.mark.slow
