@@ -101,8 +101,8 @@ modern: setup ## the tables in docs/modern-drives.md, measured on small versions
 	@PYTHONPATH=python/tests $(BIN)/python -m modern $(if $(ONLY),--only $(ONLY))
 
 .PHONY: ssd-iq
-ssd-iq: setup ## the tables and the picture of docs/against-ssd-iq.md (a quarter of an hour)
-	@PYTHONPATH=python/tests $(BIN)/python -m ssd_iq
+ssd-iq: setup ## the tables and the picture of docs/against-ssd-iq.md (a quarter of an hour); ONLY=<model>: of that one anew
+	@PYTHONPATH=python/tests $(BIN)/python -m ssd_iq $(if $(ONLY),--only $(ONLY))
 
 ##@ Check
 

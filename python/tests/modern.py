@@ -97,6 +97,7 @@ DRIVES = (
     Measured("skhynix-pe8110-960gb", 1723.6, 326.4, None, None),
     Measured("samsung-pm9a3-960gb", 1438.9, 279.0, None, None),
     Measured("solidigm-p5520-1920gb", 1928.3, 507.3, 1.069, 3.521),
+    Measured("wd-datacenter-960gb", 1030.0, 183.8, None, None),
 )
 RANGES = (
     (372.6, 1.110, 1216.8),

@@ -57,6 +57,7 @@ MEASURED: Mapping[str, Measured | None] = {
     "skhynix-pe8110-960gb": Measured(55.5, 66.5, 55, 60, 0.129),
     "samsung-pm9a3-960gb": Measured(62.5, 73, 55, 60, 0.129),
     "solidigm-p5520-1920gb": Measured(46, 71, 25, 40, 0.125),
+    "wd-datacenter-960gb": Measured(73, 85.5, 45, 50, 0.269),
     "kioxia-cm7-r-3840gb": None,
 }
 

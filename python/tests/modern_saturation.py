@@ -154,6 +154,7 @@ MEASURED = {
     "skhynix-pe8110-960gb": Saturated(79504, 5.18, 5.11, 6903, 4791, 6066, "one line informed"),
     "samsung-pm9a3-960gb": Saturated(76518, 3.36, 5.34, 4032, 899, 2204, "light write fitted"),
     "solidigm-p5520-1920gb": Saturated(119196, 2.41, 3.36, 7032, 426, 2184, "predicted"),
+    "wd-datacenter-960gb": Saturated(47021, 8.98, 8.91, 11855, 8716, 11587, "one line informed"),
 }
 
 
@@ -185,6 +186,9 @@ READS = (
     Reads("samsung-pm9a3-960gb", 0.906, 0.871, 114, 381, 601.5),
     Reads("solidigm-p5520-1920gb", 0.083, 0.125, 70, 255.5, 410),
     Reads("solidigm-p5520-1920gb", 0.831, None, 140, 464.5, 613),
+    Reads("wd-datacenter-960gb", 0.210, 0.269, 84, 362, 565),
+    Reads("wd-datacenter-960gb", 0.631, 0.688, None, None, None),
+    Reads("wd-datacenter-960gb", 0.842, 0.843, None, None, None),
 )
 FITTED_P99 = (("micron-7450-max-800gb", 0.085), ("skhynix-pe8110-960gb", 0.125))
 """Rows whose p99 was looked at when `flash.finish_within_ns` was chosen."""

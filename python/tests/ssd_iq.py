@@ -3,20 +3,23 @@ beside what SSD-iq measured [SSDIQ].
 
 `make ssd-iq` measures and writes the tables into the page and their picture beside it: one die of
 each drive with a quarter of its blocks, rates times as many dies, times four times as long. Nothing
-here was fitted to any of these figures.
+here was fitted to any of these figures. `--only MODEL` measures one drive anew, the rest are as
+they are kept (`modelled.py`).
 """
 
 from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import marked
 import modern
+from modelled import Modelled as Kept
+from modelled import arguments
 
 import drivelab as dl
 from drivelab.charts import Chart, Line, Scale, Text, diagonal, steady_colours
@@ -25,6 +28,7 @@ from drivelab.figures.text import markdown
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 DOCUMENT = DOCS / "against-ssd-iq.md"
 PICTURE = DOCS / "ssd-iq" / "ratios.png"
+KEPT = Path(__file__).with_name("kept") / "ssd-iq.json"
 SECTION = "<!-- {name}: measured by `make ssd-iq` -->\n"
 SCALE = 4
 """Each die has so many times fewer blocks: ratios of rates hardly change by it."""
@@ -48,6 +52,9 @@ class Writes:
     capacities: float
     """User capacities that are written."""
 
+
+Run = tuple[str, Writes]
+"""A model, and what is written to it."""
 
 UNIFORM = Writes("uniform", "random", 5)
 ZIPF = [Writes(f"zipf {z}", f"zipf_true:{z}", 5) for z in (0.2, 0.4, 0.6, 0.8, 1.0)]
@@ -99,6 +106,11 @@ DRIVES = (
         (None, 447.3, 431.8, 441.1, 555.5), (506.2, 544.8, 634.0, None, 655.8),
         377.0, 323.6, 594.1,
     ),
+    Measured(
+        "wd-datacenter-960gb",
+        (183.7, None, 182.3, 195.6, 335.1), (186.1, None, 272.0, 356.7, 432.5),
+        122.0, 108.7, 236.4,
+    ),
 )  # fmt: skip
 
 
@@ -130,6 +142,7 @@ def modelled(model: str, writes: Writes) -> Modelled:
     rates = [dies * rate for rate in seconds]
     first, last = (int(share * len(rates)) for share in WINDOW)
     slow = next((i for i, rate in enumerate(rates) if rate < FULL_SPEED * rates[1]), None)
+    print(model, writes.name, statistics.mean(rates[first:last]), file=sys.stderr, flush=True)
     starts = range(0, min(len(rates), TRANSIENT * MINUTE_S) - MINUTE_S, MINUTE_S)
     minutes = [statistics.mean(rates[start : start + MINUTE_S]) for start in starts]
     trough = min(minutes)
@@ -218,21 +231,32 @@ def picture(rows: dict[str, Sequence[Pair | None]]) -> Chart:
     )  # fmt: skip
 
 
-def measure(drive: Measured) -> dict[str, Modelled]:
-    """All workloads of a drive for which there is a figure."""
-    known = zip([*ZIPF, *COLD], [*drive.zipf, *drive.cold], strict=True)
-    wanted = [UNIFORM, *(writes for writes, rate in known if rate is not None)]
-    found = {}
-    for writes in wanted:
-        found[writes.name] = modelled(drive.model, writes)
-        print(drive.model, writes.name, found[writes.name], file=sys.stderr, flush=True)
-    return found
+def wanted(drive: Measured) -> list[Writes]:
+    """Workloads of a drive for which there is a figure."""
+    figures = zip([*ZIPF, *COLD], [*drive.zipf, *drive.cold], strict=True)
+    return [UNIFORM, *(writes for writes, rate in figures if rate is not None)]
 
 
-def main() -> int:
-    """Writes the tables into the page, and the picture."""
-    with ProcessPoolExecutor() as pool:
-        found = dict(zip((d.model for d in DRIVES), pool.map(measure, DRIVES), strict=True))
+def collected(
+    kept: Kept, running: Mapping[Run, Future[Modelled]]
+) -> dict[str, dict[str, Modelled]]:
+    """What all drives gave, by model and workload: runs that were begun, and what is kept."""
+    return {
+        drive.model: {
+            writes.name: kept.of(
+                drive.model,
+                writes.name,
+                Modelled,
+                lambda run=(drive.model, writes): running[run].result(),
+            )
+            for writes in wanted(drive)
+        }
+        for drive in DRIVES
+    }
+
+
+def parts(found: dict[str, dict[str, Modelled]]) -> tuple[dict[str, str], Chart]:
+    """The tables of the page and its picture."""
     of_ratios = {drive.model: ratios(drive, found[drive.model]) for drive in DRIVES}
     half = len(ZIPF)
     tables = {
@@ -244,9 +268,26 @@ def main() -> int:
             0,
         ),
     }
+    return tables, picture(of_ratios)
+
+
+def main() -> int:
+    """Writes the tables into the page, and the picture."""
+    models = [drive.model for drive in DRIVES]
+    only = arguments("The tables and the picture of docs/against-ssd-iq.md.", models)
+    kept = Kept(KEPT, "make ssd-iq", only)
+    with ProcessPoolExecutor() as pool:
+        running = {
+            (drive.model, writes): pool.submit(modelled, drive.model, writes)
+            for drive in DRIVES
+            for writes in wanted(drive)
+            if only in (None, drive.model)
+        }
+        found = collected(kept, running)
+    tables, chart = parts(found)
     marked.write(DOCUMENT, SECTION, tables)
     PICTURE.parent.mkdir(exist_ok=True)
-    picture(of_ratios).save(PICTURE)
+    chart.save(PICTURE)
     return 0
 
 

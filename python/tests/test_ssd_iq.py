@@ -6,6 +6,7 @@ import re
 
 import pytest
 import ssd_iq
+from modelled import Modelled
 
 
 def test_the_page_has_every_table_and_drive() -> None:
@@ -16,6 +17,14 @@ def test_the_page_has_every_table_and_drive() -> None:
         table = text.partition(head)[2].partition("<!-- end -->")[0]
         assert [f"`{drive.model}`" for drive in ssd_iq.DRIVES] == re.findall(r"`[^`]+`", table)
     assert ssd_iq.PICTURE.stat().st_size > 10_000
+
+
+def test_the_tables_are_what_the_models_gave() -> None:
+    text = ssd_iq.DOCUMENT.read_text("utf-8")
+    kept = Modelled(ssd_iq.KEPT, "make ssd-iq", only="none of them")
+    tables, _ = ssd_iq.parts(ssd_iq.collected(kept, {}))
+    for name, table in tables.items():
+        assert ssd_iq.SECTION.format(name=name) + table in text, "`make ssd-iq` writes it"
 
 
 def test_the_readme_says_what_the_page_says() -> None:
