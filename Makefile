@@ -93,7 +93,7 @@ queries: setup ## the answers in docs/queries.md, from a small laboratory's data
 	@PYTHONPATH=python/tests $(BIN)/python -m queries
 
 .PHONY: fills
-fills: setup ## table and picture in docs/consumer-drives.md, measured on small versions
+fills: setup ## tables and pictures in docs/consumer-drives.md, measured on small versions
 	@PYTHONPATH=python/tests $(BIN)/python -m fills
 
 .PHONY: modern

@@ -1,32 +1,38 @@
 """docs/consumer-drives.md: what its models give beside fills of the drives that were published.
 
 `make fills` writes small versions of the drives once, in order, as the reviews did: 1 MiB at queue
-depth 1. It finds the phases of each fill, and writes table and picture into the page.
+depth 1. It finds the phases of each fill, and writes tables and pictures into the page; and a table
+of reads at queue depth 1.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from statistics import median_high
+from statistics import median, median_high
 
+import consumer_reads
 import marked
+from published_fills import OTHERS, PICTURES, PUBLISHED, Published, Version
 
 from drivelab import model as models
 from drivelab.charts import Chart, Line, Scale, Text, lines, steady_colours
 from drivelab.figures.text import markdown
 from drivelab.procedures import PROCEDURES
-from drivelab.procedures.fill import CHANGE
+from drivelab.procedures.fill import CHANGE, PIECES, cache_pieces
+from drivelab.procedures.fill import Fill as FillProcedure
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "consumer-drives.md"
-PICTURE = DOCUMENT.with_name("fill-curves.svg")
-SCALE = 4
+PICTURE_FILES = tuple(DOCUMENT.with_name(f"{name}.svg") for name in PICTURES)
+FINE = 5
+"""Pieces that are looked at together behind the cache, where rates go up and down."""
 STEADY = 3
-"""Pieces that a phase lasts, at least."""
+"""Of these, a phase lasts at least so many."""
 
 
 @dataclass(frozen=True)
@@ -39,133 +45,121 @@ class Phase:
 
 @dataclass(frozen=True)
 class Fill:
-    """A fill of a drive."""
+    """A fill of a drive, in pieces."""
 
     written_gb: tuple[float, ...]
     mb_per_s: tuple[float, ...]
     """Rate of each piece, which ends there."""
 
     @property
-    def mean_mb_per_s(self) -> float:
-        """Of the whole fill."""
+    def cached(self) -> int:
+        """Pieces that the SLC cache takes at first; all, if there is none or it has no end."""
+        return cache_pieces(self.mb_per_s) or len(self.mb_per_s)
+
+    def mean(self, pieces: slice = slice(None)) -> float:
+        """Bytes over time of some pieces."""
         starts = (0.0, *self.written_gb)
-        pieces = zip(starts, self.written_gb, self.mb_per_s, strict=False)
-        return self.written_gb[-1] / sum((end - start) / rate for start, end, rate in pieces)
+        sizes = [end - start for start, end in zip(starts, self.written_gb, strict=False)]
+        seconds = [size / rate for size, rate in zip(sizes, self.mb_per_s, strict=True)]
+        return sum(sizes[pieces]) / sum(seconds[pieces])
 
     def mean_after(self, gb: float) -> float:
         """Of what is written from there on."""
-        starts = (0.0, *self.written_gb)
-        pieces = zip(starts, self.written_gb, self.mb_per_s, strict=False)
-        later = [(end - start, rate) for start, end, rate in pieces if start >= gb]
-        return sum(size for size, _ in later) / sum(size / rate for size, rate in later)
+        return self.mean(slice(sum(end <= gb for end in self.written_gb), None))
+
+    def coarse(self) -> Fill:
+        """The same in fewer pieces."""
+        ends = range(FINE, len(self.mb_per_s) + 1, FINE)
+        rates = tuple(self.mean(slice(end - FINE, end)) for end in ends)
+        return Fill(tuple(self.written_gb[end - 1] for end in ends), rates)
 
     def phases(self) -> list[Phase]:
-        """Where the rate changes, and its median between."""
+        """Behind the cache: where the rate changes, and its median between."""
+        behind = Fill(self.written_gb[self.cached :], self.mb_per_s[self.cached :]).coarse()
         found: list[Phase] = []
         begin = 0
-        rates = self.mb_per_s
+        rates = behind.mb_per_s
         for at in range(STEADY, len(rates) - STEADY + 1):
             known = median_high(rates[begin:at])
             ahead = rates[at : at + STEADY]
             if at - begin >= STEADY and all(abs(rate / known - 1) > CHANGE for rate in ahead):
-                found.append(Phase(self.written_gb[at - 1], known))
+                found.append(Phase(behind.written_gb[at - 1], known))
                 begin = at
-        found.append(Phase(self.written_gb[-1], median_high(rates[begin:])))
+        found.append(Phase(behind.written_gb[-1], median_high(rates[begin:])))
         return found
+
+    def again(self) -> float:
+        """What is written at the cache's rate behind its first end, GB."""
+        least = (1 - CHANGE) * median(self.mb_per_s[: self.cached])
+        step = self.written_gb[1] - self.written_gb[0]
+        return step * sum(rate >= least for rate in self.mb_per_s[self.cached :])
+
+
+def fill(version: Version) -> Fill:
+    """A new drive of a model, written once in order by the test `fill`."""
+    return _fill(replace(version, what=""))
 
 
 @cache
-def fill(model: str, scale: int = SCALE) -> Fill:
-    """A new drive of a model, written once in order by the test `fill`."""
-    full_bytes = models.load(model).user_capacity_bytes
-    target = EngineTarget(models.load(model, (("scale_divisor", str(scale)),)), 1)
-    measured = PROCEDURES["fill"].measure(target, 1, False, TaskProgress(model))
+def _fill(version: Version) -> Fill:
+    full_bytes = models.load(version.model, version.changes).user_capacity_bytes
+    scale = ("scale_divisor", str(version.scale))
+    target = EngineTarget(models.load(version.model, (*version.changes, scale)), 1)
+    procedure = PROCEDURES["fill"]
+    assert isinstance(procedure, FillProcedure)
+    procedure = replace(procedure, pieces=FINE * PIECES, host_ns=version.host_ns)
+    measured = procedure.measure(target, 1, False, TaskProgress(version.model))
     [table] = measured.found()["tables"]
     times = full_bytes / target.capacity_bytes
     written = tuple(times * row["written_gb"] for row in table["rows"])
     found = Fill(written, tuple(row["mb_per_s"] for row in table["rows"]))
-    print(model, found.mean_mb_per_s, found.phases(), file=sys.stderr, flush=True)
+    first = Phase(written[found.cached - 1], median(found.mb_per_s[: found.cached]))
+    later = found.phases() if found.cached < len(written) else []
+    print(
+        version.model, version.changes, found.mean(), [first, *later], file=sys.stderr, flush=True
+    )
     return found
 
 
-@dataclass(frozen=True)
-class Published:
-    """A figure of a fill. `role`: whether the model's value was fitted, specified, or neither."""
-
-    model: str
-    what: str
-    value: float | None
-    """None: nobody here has seen it."""
-    role: str
-
-
-ATOM, P1, QVO = "adata-atom-50-1tb", "crucial-p1-1tb", "samsung-870-qvo-1tb"
-T500, S980PRO = "crucial-t500-2tb", "samsung-980-pro-1tb"
-UNSEEN = ("hp-fx700-2tb", "wd-blue-sn580-1tb")
-BLIND = ("SLC phase, MB/s", "SLC phase ends, GB", "behind the cache, MB/s", "mean, MB/s")
-"""Of drives whose fills have not been seen."""
-
-PUBLISHED = (
-    Published(ATOM, "SLC phase, MB/s", 4500, "fitted"),
-    Published(ATOM, "SLC phase ends, GB", 280, "fitted"),
-    Published(ATOM, "second phase, MB/s", 2000, "fitted"),
-    Published(ATOM, "second phase ends, GB", 500, "fitted"),
-    Published(ATOM, "last phase, MB/s", 500, "fitted"),
-    Published(ATOM, "mean, MB/s", 800, "follows from fitted phases"),
-    Published(P1, "SLC phase, MB/s", 1600, "fitted"),
-    Published(P1, "SLC phase ends, GB", 140, "specified"),
-    Published(P1, "second phase, MB/s", 150, "fitted"),
-    Published(QVO, "SLC phase, MB/s", 530, "specified"),
-    Published(QVO, "SLC phase ends, GB", 42, "specified"),
-    Published(QVO, "second phase, MB/s", 112, "predicted"),
-    Published(QVO, "mean, MB/s", 116, "predicted"),
-    Published(T500, "SLC phase, MB/s", 4000, "fitted"),
-    Published(T500, "SLC phase ends, GB", 700, "predicted"),
-    Published(T500, "behind the cache, MB/s", 500, "fitted"),
-    Published(T500, "mean, MB/s", 639, "follows from fitted phases"),
-    Published(S980PRO, "SLC phase, MB/s", 4000, "specified"),
-    Published(S980PRO, "SLC phase ends, GB", 113, "specified"),
-    Published(S980PRO, "second phase, MB/s", 1500, "fitted"),
-    Published(S980PRO, "mean, MB/s", 1900, "predicted"),
-    *(Published(model, what, None, "predicted, not seen") for model in UNSEEN for what in BLIND),
-)
-MODELS = tuple(dict.fromkeys(figure.model for figure in PUBLISHED))
-MEASURES = {
-    "SLC phase, MB/s": lambda found, phases: phases[0].mb_per_s,
-    "SLC phase ends, GB": lambda found, phases: phases[0].end_gb,
-    "second phase, MB/s": lambda found, phases: phases[1].mb_per_s,
-    "second phase ends, GB": lambda found, phases: phases[1].end_gb,
-    "last phase, MB/s": lambda found, phases: found.mean_after(phases[1].end_gb),
-    "behind the cache, MB/s": lambda found, phases: found.mean_after(phases[0].end_gb),
-    "mean, MB/s": lambda found, phases: found.mean_mb_per_s,
+MEASURES: dict[str, Callable[[Fill], float]] = {
+    "SLC phase, MB/s": lambda found: median(found.mb_per_s[: found.cached]),
+    "SLC phase ends, GB": lambda found: found.written_gb[found.cached - 1],
+    "second phase, MB/s": lambda found: found.phases()[0].mb_per_s,
+    "second phase ends, GB": lambda found: found.phases()[0].end_gb,
+    "third phase, MB/s": lambda found: found.phases()[1].mb_per_s,
+    "last phase, MB/s": lambda found: found.mean_after(found.phases()[0].end_gb),
+    "behind the cache, MB/s": lambda found: found.mean(slice(found.cached, None)),
+    "mean, MB/s": lambda found: found.mean(),
+    "in the cache again, GB": lambda found: found.again(),
 }
 
 
-def fills_table() -> str:
+def table(published: Sequence[Published]) -> str:
     """Every published figure of a fill beside the model's."""
     numeric = ("published", "model", "")
     rows = []
-    for figure in PUBLISHED:
-        found = fill(figure.model)
-        value = MEASURES[figure.what](found, found.phases())
+    for figure in published:
+        value = MEASURES[figure.what](fill(figure.version))
         if figure.value is None:
             numbers = ["", f"{value:.0f}", ""]
         else:
             off = f"{100 * (value / figure.value - 1):+z.0f} %"
             numbers = [f"{figure.value:.0f}", f"{value:.0f}", off]
-        rows.append([f"`{figure.model}`", figure.what, *numbers, figure.role])
+        name = figure.version.what or f"`{figure.version.model}`"
+        rows.append([name, figure.what, *numbers, figure.role])
     return markdown(["drive", "figure", *numeric, "value is"], rows, numeric)
 
 
-def picture() -> Chart:
-    """All fills in one picture: rate, logarithmic, against the share of the drive written."""
+def picture(what: str, versions: Sequence[Version]) -> Chart:
+    """Fills in one picture: rate, logarithmic, against the share of the drive written."""
+    names = [version.model for version in versions]
     parts = []
-    for model, colour in zip(MODELS, steady_colours(list(MODELS)), strict=True):
-        found = fill(model)
+    for version, colour in zip(versions, steady_colours(names), strict=True):
+        found = fill(version).coarse()
         shares = [100 * gb / found.written_gb[-1] for gb in found.written_gb]
-        parts.append(Line(model, colour, shares, list(found.mb_per_s)))
+        parts.append(Line(version.model, colour, shares, list(found.mb_per_s)))
     return lines(
-        Text("Fills of new drives with an SLC cache, as modelled",
+        Text(f"Fills of new drives {what}, as modelled",
              "written once in order, 1 MiB at queue depth 1"),
         parts, Scale("Written", "% of the drive"), Scale("Rate", "MB/s", kind="log"),
         height_px=380,
@@ -176,9 +170,11 @@ SECTION = "<!-- {name}: measured by `make fills` -->\n"
 
 
 def main() -> int:
-    """Writes table and picture."""
-    marked.write(DOCUMENT, SECTION, {"fills": fills_table()})
-    picture().save(PICTURE)
+    """Writes tables and pictures."""
+    tables = {"fills": table(PUBLISHED), "other-fills": table(OTHERS)}
+    marked.write(DOCUMENT, SECTION, tables | {"reads": consumer_reads.table()})
+    for path, (what, versions) in zip(PICTURE_FILES, PICTURES.values(), strict=True):
+        picture(what, versions).save(path)
     return 0
 
 

@@ -42,15 +42,7 @@ _drivelab_completion drivelab; printf '%s\\n' "${{COMPREPLY[@]}}"
     ("words", "expected"),
     [
         (("re",), ["review", "replay"]),
-        (
-            ("show", "wd-"),
-            [
-                "wd-blue-sn580-1tb",
-                "wd-caviar-se16-640gb",
-                "wd-datacenter-960gb",
-                "wd-velociraptor-300gb",
-            ],
-        ),
+        (("show", "wd-b"), ["wd-black-sn770-1tb", "wd-blue-sn580-1tb"]),
         (("run", "x.fio", "--drive", "gskill-t"), ["gskill-titan-128gb"]),
         (
             ("review", "wd-velociraptor-300gb", "--states", "new,used"),

@@ -20,7 +20,7 @@ DRAWN = {
 }
 SCREENS = {screenshots.FOLDER / f"{screen.name}.png" for screen in screenshots.SCREENS}
 FIGURES = pictures.ROOT / "docs" / "figures.svg"
-MADE = {pictures.REPORT, FIGURES, ssd_iq.PICTURE, fills.PICTURE, *DRAWN, *SCREENS}
+MADE = {pictures.REPORT, FIGURES, ssd_iq.PICTURE, *fills.PICTURE_FILES, *DRAWN, *SCREENS}
 """Every picture, each made by a command: `make pictures`, `make figures`, `make ssd-iq`, `make
 fills`, `make screenshots`."""
 

@@ -36,11 +36,10 @@ BEFORE, BEHIND = 5, 3
 slower, and that lie in front of it, at least."""
 
 
-def bounds_on(capacity_bytes: int, quick: bool) -> list[int]:
-    """Where the pieces of a drive of this size begin, and where the last ends; whole blocks."""
+def bounds_on(capacity_bytes: int, pieces: int) -> list[int]:
+    """Where so many pieces of a drive of this size begin, and where the last ends; whole blocks."""
     blocks = capacity_bytes // BLOCK_BYTES
-    most = capacity_bytes // PIECE_BYTES_MIN
-    count = min(QUICK_PIECES if quick else PIECES, most)
+    count = min(pieces, capacity_bytes // PIECE_BYTES_MIN)
     return [index * blocks // count * BLOCK_BYTES for index in range(count + 1)]
 
 
@@ -57,6 +56,11 @@ def cache_pieces(mb_per_s: Sequence[float]) -> int | None:
 class Fill(Procedure):
     """The whole drive, piece by piece."""
 
+    pieces: int = PIECES
+    """Of a fill that is not quick, if the drive is large enough for as many."""
+    host_ns: int = 0
+    """What the host takes from the end of a command to the next."""
+
     def fits(self, capacity_bytes: int) -> bool:
         """Whether a drive of this size has pieces enough to see a cache end."""
         return capacity_bytes >= 4 * BEHIND * PIECE_BYTES_MIN
@@ -67,10 +71,10 @@ class Fill(Procedure):
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Fills a drive that is in the wanted state."""
-        bounds = bounds_on(target.capacity_bytes, quick)
+        bounds = bounds_on(target.capacity_bytes, QUICK_PIECES if quick else self.pieces)
         rows: list[dict[str, Any]] = []
         for start, end in pairwise(bounds):
-            job = _job(self.id, start, end - start, seed)
+            job = self._job(start, end - start, seed)
             numbers = flow(target.run([job], progress, 1 / (len(bounds) - 1)), "write")
             row = {"written_gb": end / GB, "written_percent": 100 * end / bounds[-1]}
             rows.append(row | {key: numbers[key] for key in ("mb_per_s", "duration_s", "max_ms")})
@@ -86,6 +90,18 @@ class Fill(Procedure):
             charts=(Chart("fill", "Speed of a fill", "lines", "written_gb", "mb_per_s"),),
         )
 
+    def _job(self, start: int, size: int, seed: int) -> Job:
+        return Job(
+            name=self.id,
+            rw="write",
+            block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
+            offset_bytes=start,
+            span_bytes=size,
+            thinktime_ns=self.host_ns,
+            data=parse_data_pattern(RANDOM),
+            seed=derive_seed(seed, str(start)),
+        )
+
     @property
     def time_text(self) -> str:
         """How long it measures."""
@@ -95,18 +111,6 @@ class Fill(Procedure):
     def data_text(self) -> str:
         """What is written."""
         return RANDOM
-
-
-def _job(name: str, start: int, size: int, seed: int) -> Job:
-    return Job(
-        name=name,
-        rw="write",
-        block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
-        offset_bytes=start,
-        span_bytes=size,
-        data=parse_data_pattern(RANDOM),
-        seed=derive_seed(seed, str(start)),
-    )
 
 
 def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:

@@ -200,7 +200,7 @@ def test_the_drive_afterwards_must_be_asked_for(used: dl.Drive) -> None:
 
 def test_models_are_a_table() -> None:
     table = dl.models()
-    assert table.height == 63
+    assert table.height == 71
     assert NAME in table["name"].to_list()
     assert table.schema["user_capacity_bytes"] == pl.Int64
 

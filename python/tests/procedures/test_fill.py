@@ -30,13 +30,13 @@ def measured(drive: Model, quick: bool = False) -> tuple[list[dict[str, Any]], d
     return rows, {v["name"]: v["value"] for v in found["values"]}
 
 
-@given(st.integers(100 * MIB, 10**13), st.booleans())
-def test_pieces_are_the_whole_drive_in_order(capacity_bytes: int, quick: bool) -> None:
+@given(st.integers(100 * MIB, 10**13), st.sampled_from([QUICK_PIECES, PIECES, 5 * PIECES]))
+def test_pieces_are_the_whole_drive_in_order(capacity_bytes: int, pieces: int) -> None:
     assert FILL.fits(capacity_bytes)
-    bounds = bounds_on(capacity_bytes, quick)
+    bounds = bounds_on(capacity_bytes, pieces)
     assert bounds[0] == 0
     assert capacity_bytes - MIB < bounds[-1] <= capacity_bytes
-    assert len(bounds) - 1 <= (QUICK_PIECES if quick else PIECES)
+    assert len(bounds) - 1 <= pieces
     assert all(start < end and not end % MIB for start, end in pairwise(bounds))
 
 

@@ -71,7 +71,8 @@ fn small_word_lines(name: &str, full: &Model, changes: &[(&str, &str)]) -> Model
     // Short blocks can't be emptied of less than a word line, which is much of them: client drives, with little spare area,
     // are left some more.
     let has_cache = full.optional_integer(SLC_SIZES[0]).is_some_and(|bytes| bytes > 0);
-    let room = if has_cache { 80 } else { 100 };
+    let has_little_spare = 100 * fact("raw_capacity_bytes") < 112 * fact("user_capacity_bytes");
+    let room = if has_cache || has_little_spare { 80 } else { 100 };
     let user = (fact("user_capacity_bytes") * room / 100 / short / 32_768 * 32_768).to_string();
     let sizes =
         SLC_SIZES.map(|key| full.optional_integer(key).unwrap_or(0) / short).map(|bytes| bytes.to_string());

@@ -162,7 +162,7 @@ impl Times {
                 0 => number("ftl.journal_updates_per_page"),
                 _ => program_bytes / line_bytes,
             },
-            map_lines: number("ftl.map_cache_bytes") / line_bytes,
+            map_lines: number("ftl.map_cache_bytes").max(number("ftl.host_memory_bytes")) / line_bytes,
             updates_per_program: match number("ftl.granule_bytes") {
                 0 => (program_bytes / unit).max(1),
                 granule => program_bytes / granule,

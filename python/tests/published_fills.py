@@ -1,0 +1,172 @@
+"""Fills of consumer drives that were published, and the models that are compared with them.
+
+Figures are those of reviews (rounded, one for each phase) and of specifications; sources are in the
+model files. The models' own values come from `fills.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+GB = 10**9
+
+
+@dataclass(frozen=True)
+class Version:
+    """A model as it was filled: itself, or with parameters of another size or link."""
+
+    model: str
+    what: str = ""
+    """What differs from the model, in words."""
+    changes: tuple[tuple[str, str], ...] = ()
+    host_ns: int = 0
+    """What the host takes from the end of a command to the next."""
+    scale: int = 4
+    """Size of the model over that of the version of it that is filled."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure of a fill. `role`: whether the model's value was fitted, specified, or neither."""
+
+    version: Version
+    what: str
+    value: float | None
+    """None: nobody here has seen it."""
+    role: str
+
+
+HOST_NS = 107_000
+"""What the host of the reviews of 2020 and 2021 takes between commands: with it the 980 PRO writes
+4000 MB/s: 1 MiB in 148 us on the link, 7 us in the controller, and this."""
+
+ATOM, P1, QVO = (
+    Version(name) for name in ("adata-atom-50-1tb", "crucial-p1-1tb", "samsung-870-qvo-1tb")
+)
+T500, S980PRO = Version("crucial-t500-2tb"), Version("samsung-980-pro-1tb", host_ns=HOST_NS)
+S980 = Version("samsung-980-1tb", host_ns=HOST_NS)
+EVO870 = Version("samsung-870-evo-4tb", host_ns=HOST_NS, scale=16)
+EVO870_BEGINS = replace(EVO870, changes=(("partition_bytes", str(100 * GB)),), scale=2)
+"""Its cache is so small that a small version has too few blocks of it."""
+EVO_PLUS, S970PRO = Version("samsung-970-evo-plus-1tb"), Version("samsung-970-pro-1tb")
+P31, SN770 = Version("skhynix-gold-p31-1tb"), Version("wd-black-sn770-1tb")
+I660, NM790 = Version("intel-660p-1tb"), Version("lexar-nm790-2tb")
+UNSEEN = (Version("hp-fx700-2tb"), Version("wd-blue-sn580-1tb"))
+BLIND = ("SLC phase, MB/s", "SLC phase ends, GB", "behind the cache, MB/s", "mean, MB/s")
+"""Of drives whose fills have not been seen."""
+
+PUBLISHED = (
+    Published(ATOM, "SLC phase, MB/s", 4500, "fitted"),
+    Published(ATOM, "SLC phase ends, GB", 280, "fitted"),
+    Published(ATOM, "second phase, MB/s", 2000, "fitted"),
+    Published(ATOM, "second phase ends, GB", 500, "fitted"),
+    Published(ATOM, "last phase, MB/s", 500, "fitted"),
+    Published(ATOM, "mean, MB/s", 800, "follows from fitted phases"),
+    Published(P1, "SLC phase, MB/s", 1600, "fitted"),
+    Published(P1, "SLC phase ends, GB", 140, "specified"),
+    Published(P1, "second phase, MB/s", 150, "fitted"),
+    Published(I660, "SLC phase, MB/s", 1800, "predicted"),
+    Published(I660, "SLC phase ends, GB", None, "predicted, not seen"),
+    Published(I660, "behind the cache, MB/s", 100, "predicted"),
+    Published(QVO, "SLC phase, MB/s", 530, "specified"),
+    Published(QVO, "SLC phase ends, GB", 42, "specified"),
+    Published(QVO, "second phase, MB/s", 112, "predicted"),
+    Published(QVO, "mean, MB/s", 116, "predicted"),
+    Published(EVO870_BEGINS, "SLC phase, MB/s", 480, "predicted"),
+    Published(EVO870_BEGINS, "SLC phase ends, GB", 24, "fitted"),
+    Published(EVO870, "second phase, MB/s", 400, "predicted"),
+    Published(EVO870, "mean, MB/s", 416, "predicted"),
+    Published(T500, "SLC phase, MB/s", 4000, "fitted"),
+    Published(T500, "SLC phase ends, GB", 700, "predicted"),
+    Published(T500, "behind the cache, MB/s", 500, "fitted"),
+    Published(T500, "mean, MB/s", 639, "follows from fitted phases"),
+    Published(NM790, "SLC phase, MB/s", 4900, "predicted"),
+    Published(NM790, "SLC phase ends, GB", 280, "fitted"),
+    Published(NM790, "second phase, MB/s", 2500, "fitted"),
+    Published(NM790, "second phase ends, GB", 1300, "fitted"),
+    Published(NM790, "third phase, MB/s", 800, "fitted"),
+    Published(NM790, "mean, MB/s", 1450, "follows from fitted phases"),
+    Published(S970PRO, "mean, MB/s", 2700, "predicted"),
+    Published(EVO_PLUS, "SLC phase, MB/s", 3300, "predicted"),
+    Published(EVO_PLUS, "SLC phase ends, GB", 42, "specified"),
+    Published(S980PRO, "SLC phase, MB/s", 4000, "fitted (the host)"),
+    Published(S980PRO, "SLC phase ends, GB", 113, "specified"),
+    Published(S980PRO, "second phase, MB/s", 1500, "fitted"),
+    Published(S980PRO, "mean, MB/s", 1900, "predicted"),
+    Published(S980, "SLC phase, MB/s", 2500, "predicted"),
+    Published(S980, "SLC phase ends, GB", 160, "specified"),
+    Published(S980, "second phase, MB/s", 500, "fitted"),
+    Published(S980, "mean, MB/s", 600, "follows from fitted phases"),
+    Published(P31, "SLC phase ends, GB", 103, "fitted"),
+    Published(P31, "second phase, MB/s", None, "predicted, not seen"),
+    Published(SN770, "SLC phase, MB/s", 4900, "predicted"),
+    *(
+        Published(version, what, None, "predicted, not seen")
+        for version in (SN770, *UNSEEN)
+        for what in BLIND[version is SN770 :]
+    ),
+)
+
+BEGINS = ("partition_bytes", str(40 * GB))
+"""Where the rate of the SLC phase is all that is asked for."""
+NATIVE = ("slc_cache.when_full", "native")
+"""Nothing is folded beside: what specifications mean by the rate behind the cache."""
+
+
+def sized(version: Version, user_gb: int, dies_per_channel: int, cache_gb: int) -> Version:
+    """Another size of a drive: more or fewer dies, and its own cache."""
+    size = (
+        ("user_capacity_bytes", str(512 * (97696368 + 1953504 * (user_gb - 50)))),
+        ("flash.dies_per_channel", str(dies_per_channel)),
+        ("slc_cache.max_bytes", str(cache_gb * GB)),
+    )
+    what = f"`{version.model.rpartition('-')[0]}`, {user_gb} GB"
+    return Version(version.model, what, (*version.changes, *size))
+
+
+def changed(version: Version, what: str, *changes: tuple[str, str], scale: int = 4) -> Version:
+    """A version on a host that is always ready, with other parameters."""
+    name = version.what or f"`{version.model}`"
+    return Version(version.model, f"{name}{what}", (*version.changes, *changes), scale=scale)
+
+
+def unfolded(version: Version) -> Version:
+    """A version that folds nothing beside what is written."""
+    return changed(version, ", nothing folded", NATIVE)
+
+
+def begun(version: Version) -> Version:
+    """A version whose first part is written."""
+    return changed(version, "", BEGINS, scale=1)
+
+
+DEEP = changed(S980PRO, " at depth")
+PCIE3 = changed(S980PRO, " at PCI Express 3.0", ("link.bytes_per_s", "3400000000"))
+FX900 = Version(ATOM.model, "HP FX900 1 TB, as the Atom 50")
+
+OTHERS = (
+    Published(DEEP, "SLC phase, MB/s", 5000, "specified"),
+    Published(DEEP, "SLC phase ends, GB", 170, "specified, 114"),
+    Published(PCIE3, "SLC phase, MB/s", 3300, "predicted"),
+    Published(PCIE3, "in the cache again, GB", 124, "predicted"),
+    Published(unfolded(S980PRO), "second phase, MB/s", 2000, "specified"),
+    Published(unfolded(sized(S980PRO, 500, 1, 94)), "second phase, MB/s", 1000, "predicted"),
+    Published(unfolded(EVO_PLUS), "second phase, MB/s", 1700, "specified"),
+    Published(unfolded(sized(EVO_PLUS, 500, 2, 22)), "SLC phase, MB/s", 3200, "predicted"),
+    Published(unfolded(sized(EVO_PLUS, 500, 2, 22)), "second phase, MB/s", 900, "predicted"),
+    Published(unfolded(sized(EVO_PLUS, 250, 1, 13)), "SLC phase, MB/s", 2300, "specified"),
+    Published(unfolded(sized(EVO_PLUS, 250, 1, 13)), "second phase, MB/s", 400, "predicted"),
+    Published(sized(S970PRO, 512, 2, 0), "mean, MB/s", 2300, "predicted"),
+    Published(begun(S980), "SLC phase, MB/s", 3000, "predicted"),
+    Published(begun(sized(S980, 500, 2, 122)), "SLC phase, MB/s", 2600, "predicted"),
+    Published(begun(sized(S980, 250, 1, 45)), "SLC phase, MB/s", 1300, "predicted"),
+    Published(sized(P31, 2000, 8, 103), "mean, MB/s", 3052, "predicted"),
+    Published(FX900, "mean, MB/s", 830, "follows from fitted phases"),
+)
+
+PICTURES = {
+    "fill-curves": ("of TLC", (ATOM, T500, NM790, P31, SN770, UNSEEN[1])),
+    "fill-curves-samsung": ("of Samsung", (EVO870, EVO_PLUS, S970PRO, S980, S980PRO)),
+    "fill-curves-qlc": ("of QLC", (P1, I660, QVO, UNSEEN[0])),
+}
+"""Files of pictures, and what fills are in them."""
