@@ -14,7 +14,7 @@ from drivelab.lessons.lesson import Lesson
 
 NAMES = (
     *("five-pages", "spare-area", "trim", "write-amplification"),
-    *("superblock-merge", "log-blocks", "slc-cache"),
+    *("superblock-merge", "log-blocks", "slc-cache", "disk-arm"),
 )
 """In the order in which they are learnt."""
 

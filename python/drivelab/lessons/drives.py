@@ -48,6 +48,33 @@ def merging(user_pages: int, pages_per_block: int, blocks: int, **more: str) -> 
     return _changed(values, more)
 
 
+def disk(tracks: int, spots: int, scheduling: str) -> Overrides:
+    """A disk of one head for a model of a disk: a turn takes 1 s, a track has so many pages, the
+    arm takes half a second to the next one and 2 s to the last; nothing else takes time."""
+    second_ns = 1_000_000_000
+    values = {
+        "disk.rpm": "60",
+        "disk.head_count": "1",
+        "disk.outer_track_bytes": str(spots * PAGE_BYTES),
+        "disk.zone_count": "1",
+        "disk.zone_ratio_permille": "1000",
+        "disk.track_to_track_ns": str(second_ns // 2),
+        "disk.average_seek_ns": str(second_ns * 6 // 5),
+        "disk.full_stroke_ns": str(2 * second_ns),
+        "disk.head_switch_ns": "0",
+        "disk.write_settle_ns": "0",
+        "user_capacity_bytes": str(tracks * spots * PAGE_BYTES),
+        "read_cache.size_bytes": "0",
+        "controller.read_firmware_ns": "0",
+        "controller.scheduling": scheduling,
+        "controller.deadline_ns": str(3600 * second_ns),
+        "link.bytes_per_s": "0",
+        "link.frame_overhead_ns": "0",
+        "link.command_overhead_ns": "0",
+    }
+    return list(values.items())
+
+
 def _changed(values: dict[str, str], more: dict[str, str]) -> Overrides:
     """Values with more of them, in whose names __ stands for the dot."""
     return list((values | {key.replace("__", "."): value for key, value in more.items()}).items())

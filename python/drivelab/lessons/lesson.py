@@ -109,6 +109,8 @@ class Lesson:
     predict: Callable[[Played], Sequence[Prediction]]
     closing: str
     """What to take home; shown at the end."""
+    medium: str = "flash"
+    """What is drawn: blocks and pages of flash, or tracks and places of a disk."""
 
     def play(self) -> Played:
         """Every variant, step by step."""
@@ -126,6 +128,7 @@ class Lesson:
             "title": self.title,
             "about": self.about,
             "closing": self.closing,
+            "medium": self.medium,
             "knobs": [asdict(knob) for knob in self.knobs],
             "predictions": [asdict(item) for item in self.predict(played)],
             "variants": {

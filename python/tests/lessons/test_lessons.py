@@ -8,16 +8,21 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from drivelab import cli, example, lessons
 from drivelab.errors import RequestError
+from drivelab.lessons import disk_arm
 from drivelab.lessons.lesson import Step
 
 
 @pytest.fixture(params=lessons.NAMES)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
+
+
+ON_FLASH = [name for name in lessons.NAMES if lessons.find(name).medium == "flash"]
 
 
 def steps_of(name: str) -> dict[str, list[Step]]:
@@ -47,6 +52,7 @@ def test_the_worked_example_shows_what_its_text_skips() -> None:
     assert erased.cache == ("text", "picture 1", "picture 2")
 
 
+@pytest.mark.parametrize("name", ON_FLASH)
 def test_every_step_is_an_operation_that_flash_can_do(name: str) -> None:
     for steps in steps_of(name).values():
         for before, after in itertools.pairwise(steps):
@@ -73,6 +79,7 @@ def test_every_step_is_an_operation_that_flash_can_do(name: str) -> None:
                 assert after.blocks[number].erase_count == before.blocks[number].erase_count + 1
 
 
+@pytest.mark.parametrize("name", ON_FLASH)
 def test_no_logical_page_is_lost(name: str) -> None:
     for steps in steps_of(name).values():
         known: set[int] = set()
@@ -133,3 +140,36 @@ def test_the_file_is_of_the_example_as_it_is(
 def test_an_unknown_lesson_is_named() -> None:
     with pytest.raises(RequestError, match='lesson "trimm" is unknown; did you mean "trim"'):
         lessons.find("trimm")
+
+
+def seek_s(tracks: int) -> float:
+    """a + b sqrt(d) + c d over eight tracks: half a second to the next one, 2 s over all of them,
+    1.2 s in the mean of all pairs (docs/hard-disks.md)."""
+    ways = np.arange(1, 8)
+    share = 2 * (8 - ways) / (8 * 7)
+    terms = np.stack([np.ones(7), np.sqrt(ways), ways], axis=1)
+    a, b, c = np.linalg.solve(np.stack([terms[0], terms[-1], share @ terms]), [0.5, 2.0, 1.2])
+    return float(a + b * tracks**0.5 + c * tracks) if tracks else 0.0
+
+
+def test_a_disk_reads_every_place_once_as_its_arm_and_platter_can() -> None:
+    for key, steps in steps_of("disk-arm").items():
+        order, depth = key.split(",")
+        reads = [step for step in steps if step.kind == "read"]
+        places = [step.touched[0][0] * 8 + step.touched[0][1] for step in reads]
+        assert sorted(places) == sorted(disk_arm.READS)
+        if order == "first-come" or depth == "1":
+            assert places == list(disk_arm.READS)
+        ends_s = [0.0, *(step.command_s for step in reads)]
+        before = 0
+        for place, (before_s, end_s) in zip(places, itertools.pairwise(ends_s), strict=True):
+            track, spot = divmod(place, 8)
+            # A place ends under the head at its own angle; each track is turned against the one
+            # before by the half second that the arm takes between them.
+            assert (end_s - (spot + 1) / 8 - track / 2) % 1 == pytest.approx(0, abs=1e-6)
+            way_s = end_s - before_s - 1 / 8 - seek_s(abs(track - before))
+            assert -1e-6 < way_s < 1, "less than a turn of waiting"
+            before = track
+    last = {key: steps[-1].command_s for key, steps in steps_of("disk-arm").items()}
+    assert last["shortest-positioning,8"] < last["first-come,8"] / 2
+    assert last["shortest-positioning,1"] == last["first-come,1"] == last["first-come,8"]

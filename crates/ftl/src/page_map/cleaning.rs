@@ -85,6 +85,7 @@ impl<H: MapMemory> PageMap<H> {
             self.valid.set(Ppn(place));
         }
         self.logs.blocks.remove_valid(victim, units);
+        debug_assert!(self.logs.flash.mode_at(to) == drivelab_nand::CellMode::Native, "copies to SLC");
         self.logs.end_program(die, stream, page, units);
         Ok(to)
     }

@@ -5,12 +5,32 @@ import { fill, h } from "../dom.js";
 
 const KINDS = { host: "Host", read: "Read", program: "Program", erase: "Erase", look: "" };
 const PLAY_MS = 1800;
+/** What the drawn things are called, by medium; `meters` are numbers of a step. */
+const MEDIA = {
+  flash: {
+    block: "Block", pages: "Pages of block", memory: "In the drive's memory", nothing: "nothing",
+    states: { erased: "erased", valid: "valid", invalid: "invalid" },
+    wear: (count, mode) => ` ${mode === "slc" ? "one bit a cell, " : ""}${count === 1 ? "erased once" : `erased ${count} times`}`,
+    meters: (step) => {
+      // While a command is under way some of its pages aren't programmed yet.
+      const amplification = step.host_pages && step.programs >= step.host_pages ? (step.programs / step.host_pages).toFixed(2) : "–";
+      return [["Pages of the host", step.host_pages], ["Programs", step.programs], ["Copies read", step.reads], ["Erases", step.erases], ["Write amplification", amplification]];
+    },
+  },
+  disk: {
+    block: "Track", pages: "Places of track", memory: "Waiting", nothing: "nothing",
+    states: { erased: "", valid: "read", invalid: "waiting" },
+    wear: () => "",
+    meters: (step) => [["Reads done", step.reads], ["Seconds until now", Number(step.command_s.toPrecision(4))], ["Seconds a read", step.reads ? (step.command_s / step.reads).toFixed(2) : "–"]],
+  },
+};
 const seconds = (value) => `${Number(value.toPrecision(4))} s`;
 
 export class Player {
   /** `place` is {step, KNOB: value}; `moved` hears of every change of it. */
   constructor(root, record, place, moved) {
     this.record = record;
+    this.words = MEDIA[record.medium];
     this.moved = moved;
     this.values = record.knobs.map((knob) => (knob.choices.some(([value]) => value === place[knob.name]) ? place[knob.name] : knob.choices[0][0]));
     this.at = 0;
@@ -18,7 +38,7 @@ export class Player {
     this.title = h("h2.command");
     this.clock = h("output.clock");
     this.say = h("p.say", { "aria-live": "polite" });
-    this.flash = h("div.flash");
+    this.flash = h(`div.flash.${record.medium}`);
     this.cache = h("p.cache");
     this.meters = h("dl.meters");
     this.slider = h("input", { type: "range", min: "0", step: "1", "aria-label": "Step", oninput: () => this.go(Number(this.slider.value)) });
@@ -84,12 +104,11 @@ export class Player {
     this.title.textContent = step.title;
     this.clock.textContent = step.command_s ? seconds(step.command_s) : "";
     fill(this.say, KINDS[step.kind] ? h(`b.kind.${step.kind}`, KINDS[step.kind]) : null, ` ${step.say}`);
-    fill(this.flash, step.blocks.map((block) => blockOf(block, step)));
+    fill(this.flash, step.blocks.map((block) => blockOf(block, step, this.words)));
     this.flash.classList.toggle("several", step.blocks.length > 1);
-    fill(this.cache, step.cache.length ? ["In the drive's memory: ", step.cache.map((label) => h("span.chip", label))] : "In the drive's memory: nothing");
-    // While a command is under way some of its pages aren't programmed yet.
-    const amplification = step.host_pages && step.programs >= step.host_pages ? (step.programs / step.host_pages).toFixed(2) : "–";
-    fill(this.meters, [["Pages of the host", step.host_pages], ["Programs", step.programs], ["Copies read", step.reads], ["Erases", step.erases], ["Write amplification", amplification]].map(([name, value]) => h("div", h("dt", name), h("dd", String(value)))));
+    const { memory, nothing } = this.words;
+    fill(this.cache, step.cache.length ? [`${memory}: `, step.cache.map((label) => h("span.chip", label))] : `${memory}: ${nothing}`);
+    fill(this.meters, this.words.meters(step).map(([name, value]) => h("div", h("dt", name), h("dd", String(value)))));
     Object.assign(this.slider, { max: String(steps.length - 1), value: String(at) });
     this.count.textContent = `step ${at + 1} of ${steps.length}`;
     this.back.disabled = at === 0;
@@ -123,16 +142,15 @@ export class Player {
   }
 }
 
-function blockOf({ number, erase_count: eraseCount, mode, pages }, step) {
+function blockOf({ number, erase_count: eraseCount, mode, pages }, step, words) {
   const touched = new Set(step.touched.filter(([block]) => block === number).map(([, page]) => page));
   const cells = pages.map((page, i) => {
     const classes = [page.state, ...(page.deleted ? ["deleted"] : []), ...(touched.has(i) ? ["touched", step.kind] : [])];
-    const words = page.state === "erased" ? "erased" : `${page.deleted ? "valid, but deleted by the host" : page.state}: ${page.label}`;
-    return h(`li.${classes.join(".")}`, { title: `page ${i}: ${words}` }, h("span", page.state === "erased" ? "" : page.label), h("small", page.deleted ? "deleted by the host" : page.state));
+    const state = words.states[page.state];
+    const said = page.state === "erased" ? state : `${page.deleted ? "valid, but deleted by the host" : state}: ${page.label}`;
+    return h(`li.${classes.join(".")}`, { title: `page ${i}: ${said}` }, h("span", page.state === "erased" ? "" : page.label), h("small", page.deleted ? "deleted by the host" : state));
   });
-  const times = eraseCount === 1 ? "erased once" : `erased ${eraseCount} times`;
-  const bits = mode === "slc" ? "one bit a cell, " : "";
-  const block = h("div.block", h("p", `Block ${number}`, h("small", ` ${bits}${times}`)), h("ol", { "aria-label": `Pages of block ${number}` }, cells));
+  const block = h("div.block", h("p", `${words.block} ${number}`, h("small", words.wear(eraseCount, mode))), h("ol", { "aria-label": `${words.pages} ${number}` }, cells));
   // So narrow a page says by its frame that it is erased; its title says it, too.
   if (pages.length > 6) block.classList.add("many");
   if (touched.has(-1)) block.classList.add("touched");
