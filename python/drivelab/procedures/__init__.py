@@ -23,6 +23,7 @@ from drivelab.procedures import (
     hdtach,
     iometer,
     loading,
+    paced_writes,
     partition,
     power,
     pts,
@@ -33,6 +34,7 @@ from drivelab.procedures import (
     sequential_128k,
     spare_area,
     storage_bench,
+    zone_size,
 )
 from drivelab.procedures.procedure import GROUPS, Procedure
 
@@ -53,9 +55,11 @@ _ALL: tuple[Procedure, ...] = tuple(
         alignment,
         compressibility,
         read_span,
+        paced_writes,
         spare_area,
         fill_level,
         partition,
+        zone_size,
         storage_bench,
         applications,
         loading,

@@ -1,0 +1,62 @@
+"""Reads beside paced writes: what is asked for is written, and reads wait as busy dies say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small import small_model
+
+from drivelab import model, states
+from drivelab.model import Model
+from drivelab.procedures import PROCEDURES
+from drivelab.procedures.paced_writes import QUICK_SHARES, SHARES
+from drivelab.progress import TaskProgress
+from drivelab.targets import EngineTarget
+
+TEST = PROCEDURES["paced-writes"]
+WORD_LINES = (("scale_divisor", "80"),)
+
+
+def measured(
+    drive: Model, state: str, quick: bool = False
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    target = EngineTarget(drive, 1)
+    states.find(state).prepare(target, lambda _: 1, TaskProgress(state))
+    before = target.counters()
+    found = TEST.measure(target, 1, quick, TaskProgress(TEST.id)).found()
+    assert target.counters() == before, "points run on copies"
+    return found["tables"][0]["rows"], {v["name"]: v["value"] for v in found["values"]}
+
+
+def test_a_drive_writes_what_it_is_asked_for_and_reads_wait_the_more() -> None:
+    rows, values = measured(small_model(), "used")
+    assert [row["share_percent"] for row in rows] == [100 * share for share in SHARES]
+    for row in rows:
+        share = row["share_percent"] / 100
+        assert row["writes_per_s"] == pytest.approx(share * values["saturation_iops"], rel=0.02)
+    means = [row["mean_ms"] for row in rows]
+    assert means == sorted(means)
+    # A read alone meets nothing; beside writes some wait for the end of a program.
+    assert rows[0]["max_ms"] == pytest.approx(rows[0]["p50_ms"], rel=0.05)
+    program_ms = float(small_model().value("flash.program_ns")) / 1e6
+    assert program_ms < values["last_p99_ms"] - values["alone_p99_ms"] < 2.5 * program_ms
+    assert values["half_mean_times"] == pytest.approx(means[SHARES.index(0.5)] / means[0])
+
+
+def test_reads_that_suspend_programs_wait_less() -> None:
+    name = "micron-7450-max-800gb"
+    _, suspending = measured(model.load(name, WORD_LINES), "filled", quick=True)
+    longer = (*WORD_LINES, ("flash.program_suspend_ns", "300000"))
+    _, slower = measured(model.load(name, longer), "filled", quick=True)
+    assert suspending["alone_p99_ms"] == slower["alone_p99_ms"]
+    assert slower["half_mean_times"] > 1.3 * suspending["half_mean_times"]
+    program_ms = float(model.load(name).value("flash.program_ns")) / 1e6
+    assert suspending["half_p99_ms"] < 0.3 * program_ms
+
+
+def test_a_hard_disk_has_one_arm_for_both() -> None:
+    rows, values = measured(model.load("wd-velociraptor-300gb"), "new", quick=True)
+    assert [row["share_percent"] for row in rows] == [100 * share for share in QUICK_SHARES]
+    assert values["half_mean_times"] > 1.3
+    assert rows[-1]["reads_per_s"] < 0.5 * rows[0]["reads_per_s"]
