@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "docs/your-own.md")
+DOCUMENTS = ("README.md", "docs/your-own.md", "docs/your-own-drive.md")
 JOB_IN_WORDS = r"\(`(\w+\.fio)`: ([^)]*)\):"
 """A job whose options stand in a sentence."""
 
