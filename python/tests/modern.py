@@ -18,6 +18,7 @@ from pathlib import Path
 import marked
 import modern_reads as reads
 import modern_saturation as saturation
+import modern_zones as zones
 from modelled import Modelled, arguments
 
 import drivelab as dl
@@ -176,6 +177,12 @@ def ranges_table(kept: Modelled) -> str:
     return _table(["range", "WA", "model", "MiB/s", "model"], rows)
 
 
+def zones_table(kept: Modelled) -> str:
+    """Zones written whole in random order."""
+    rows, off = zones.rows(kept, part_of)
+    return f"{_table(zones.HEADS, rows)}\n{zones.said(kept, part_of, off)}"
+
+
 def steps_table(kept: Modelled) -> str:
     """Reads at queue depth 1, by the kind of page."""
     return _table(reads.HEADS, reads.rows(kept))
@@ -194,6 +201,7 @@ def reads_table(kept: Modelled) -> str:
 TABLES = {
     "steady": steady_table,
     "ranges": ranges_table,
+    "zones": zones_table,
     "steps": steps_table,
     "saturation": saturation_table,
     "reads": reads_table,

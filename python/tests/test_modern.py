@@ -6,6 +6,7 @@ from pathlib import Path
 
 import modern
 import modern_reads
+import modern_zones
 import pytest
 from modelled import Modelled
 
@@ -75,3 +76,13 @@ def test_slower_pages_move_their_step_and_no_other() -> None:
     assert after.first_us == before.first_us
     assert after.second_us - before.second_us == pytest.approx(20, abs=0.2)
     assert after.first_share == pytest.approx(before.first_share, abs=0.01)
+
+
+def test_zones_of_many_blocks_cost_no_more_than_a_fill_and_small_ones_do() -> None:
+    part, share = modern.part_of(NAME, "1/8")
+    large, small = (modern_zones.zones(part, share, gib) for gib in (4.0, 1.0))
+    assert large.amplification == pytest.approx(1.031, abs=0.02)
+    assert small.amplification > 1.05 * large.amplification
+    # The same media rate, spent on more programs.
+    spent = small.amplification / large.amplification
+    assert small.mib_per_s * spent == pytest.approx(large.mib_per_s, rel=0.05)

@@ -125,7 +125,7 @@ class ZoneSize(Study):
             count = max(1, round(part * capacity / zone_bytes))
             zones = order.integers(0, capacity // zone_bytes, count)
             report = target.run_requests(
-                job, _requests(zones, zone_bytes), progress, share * part / sum(parts)
+                job, zone_requests(zones, zone_bytes), progress, share * part / sum(parts)
             )
         numbers = flow(report, "write")
         return {
@@ -145,14 +145,16 @@ class ZoneSize(Study):
         return RANDOM
 
 
-def _requests(zones: NDArray[np.int64], zone_bytes: int) -> Requests:
-    """Every zone written in order, in commands of `BLOCK_BYTES`."""
-    starts = np.arange(0, zone_bytes, BLOCK_BYTES)
+def zone_requests(
+    zones: NDArray[np.int64], zone_bytes: int, block_bytes: int = BLOCK_BYTES
+) -> Requests:
+    """Every zone written in order, in commands of `block_bytes`."""
+    starts = np.arange(0, zone_bytes, block_bytes)
     first = (zones[:, None] * zone_bytes + starts).ravel() // SECTOR_BYTES
     return Requests(
         op=np.full(len(first), WRITE, dtype=np.uint8),
         lba=first.astype(np.uint64),
-        sector_count=np.full(len(first), BLOCK_BYTES // SECTOR_BYTES, dtype=np.uint32),
+        sector_count=np.full(len(first), block_bytes // SECTOR_BYTES, dtype=np.uint32),
         arrival_ns=np.zeros(len(first), dtype=np.uint64),
     )
 

@@ -1,0 +1,124 @@
+"""docs/modern-drives.md, "Zones": zones written whole in random order, model and drive.
+
+As the test `zone-size` does it, and SSD-iq did: on one die of a drive, with as large a part of
+every zone and write as of the drive.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from modelled import Modelled
+
+import drivelab as dl
+from drivelab.counters import spent_in, write_amplification
+from drivelab.procedures.flow import flow
+from drivelab.procedures.zone_size import BLOCK_BYTES, zone_requests
+from drivelab.progress import TaskProgress
+from drivelab.quantities import GIB
+from drivelab.targets import EngineTarget
+from drivelab.workload import BlockSize, Job, Recorded
+
+SETTLING, MEASURED_CAPACITIES = 3.0, 1.5
+SEED = 1
+SIZES = (16.0, 4.0, 2.58, 2.0, 1.06, 1.0)
+"""GiB of a zone."""
+
+
+@dataclass(frozen=True)
+class Zones:
+    """Zones of one size."""
+
+    mib_per_s: float
+    amplification: float
+
+
+MEASURED: Mapping[str, Mapping[float, float]] = {
+    "micron-7450-max-800gb": {16: 1363, 4: 1377, 2.58: 1358, 1.06: 1140, 1: 1125},
+    "micron-7450-pro-960gb": {16: 1380, 4: 1368, 2.58: 1269, 2: 1123, 1: 730},
+    "skhynix-pe8110-960gb": {16: 1396, 4: 1377, 2.58: 1237, 2: 1185, 1.06: 797},
+    "samsung-pm9a3-960gb": {16: 1439, 4: 950, 2.58: 679, 1.06: 487, 1: 480},
+    "solidigm-p5520-1920gb": {16: 1722, 2.58: 847, 2: 1048, 1.06: 493, 1: 450},
+    "wd-datacenter-960gb": {16: 491, 4: 407, 2.58: 361, 2: 338, 1.06: 253},
+}
+"""MiB/s, by GiB of a zone."""
+FITTED = ("samsung-pm9a3-960gb", 16.0)
+"""What tPROG of a drive was fitted to."""
+COUNTED = "micron-7450-max-800gb"
+AMPLIFICATION: Mapping[float, float] = {16: 1.044, 4: 1.033, 2.58: 1.049, 1.06: 1.195, 1: 1.206}
+"""Of the drive that has a counter, by GiB of a zone."""
+
+
+def zones(part: dl.Drive, share: int, gib: float) -> Zones:
+    """One die of a drive that has so many, with its part of every zone."""
+    target, progress = EngineTarget(part.model, part.seed), TaskProgress("zones")
+    block = BLOCK_BYTES // share
+    zone = round(gib * GIB / share / block) * block
+    target.run(
+        [Job(name="fill", rw="write", block_sizes=(BlockSize(bytes=BLOCK_BYTES),))], progress
+    )
+    order = np.random.default_rng(SEED)
+    job = Job(name="zones", source=Recorded(pacing="closed"))
+    report = {}
+    for capacities in (SETTLING, MEASURED_CAPACITIES):
+        count = round(capacities * target.capacity_bytes / zone)
+        drawn = order.integers(0, target.capacity_bytes // zone, count)
+        report = target.run_requests(job, zone_requests(drawn, zone, block), progress)
+    amplification = write_amplification(spent_in(report))
+    assert amplification is not None
+    found = Zones(share * float(flow(report, "write")["mib_per_s"] or 0), amplification)
+    print(part.name, gib, found, file=sys.stderr, flush=True)
+    return found
+
+
+HEADS = ("drive", *(f"{size:g} GiB" for size in SIZES))
+TOLERANCE = 0.15
+
+
+PartOf = Callable[[str], tuple[dl.Drive, int]]
+"""A die of a model, and how many the drive has."""
+
+
+def _zones(kept: Modelled, part_of: PartOf, model: str, gib: float) -> Zones:
+    return kept.of(model, f"zones of {gib:g} GiB", Zones, lambda: zones(*part_of(model), gib))
+
+
+def rows(kept: Modelled, part_of: PartOf) -> tuple[list[list[str]], list[float]]:
+    """Rates of all drives, measured / modelled; and by how much each that wasn't fitted is off."""
+    found, off = [], []
+    for model, measured in MEASURED.items():
+        row = [f"`{model}`"]
+        for size in SIZES:
+            cell = ""
+            if size in measured:
+                now = _zones(kept, part_of, model, size).mib_per_s
+                error = now / measured[size] - 1
+                remark = f"{100 * error:+.0f} %".replace("-0", "0").replace("+0", "0")
+                if (model, size) == FITTED:
+                    remark += ", fitted"
+                else:
+                    off.append(error)
+                cell = f"{measured[size]:.0f} / {now:.0f} ({remark})"
+            row.append(cell)
+        found.append(row)
+    return found, off
+
+
+def said(kept: Modelled, part_of: PartOf, off: list[float]) -> str:
+    """How far the table's figures are off, and the write amplification where it was counted."""
+    errors = [abs(error) for error in off]
+    within = sum(error <= TOLERANCE for error in errors)
+    counted = ", ".join(
+        f"{measured:.2f} / {_zones(kept, part_of, COUNTED, size).amplification:.2f} ({size:g} GiB)"
+        for size, measured in AMPLIFICATION.items()
+    )
+    return (
+        f"Of {len(errors)} predictions the median is off by "
+        f"{100 * statistics.median(errors):.0f} %, the worst by {100 * max(errors):.0f} %; "
+        f"{within} are within {100 * TOLERANCE:.0f} %.\n"
+        f"Write amplification of `{COUNTED}`: {counted}.\n"
+    )
