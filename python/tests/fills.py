@@ -172,7 +172,11 @@ SECTION = "<!-- {name}: measured by `make fills` -->\n"
 def main() -> int:
     """Writes tables and pictures."""
     tables = {"fills": table(PUBLISHED), "other-fills": table(OTHERS)}
-    marked.write(DOCUMENT, SECTION, tables | {"reads": consumer_reads.table()})
+    marked.write(
+        DOCUMENT,
+        SECTION,
+        tables | {"reads": consumer_reads.table(), "spans": consumer_reads.spans_table()},
+    )
     for path, (what, versions) in zip(PICTURE_FILES, PICTURES.values(), strict=True):
         picture(what, versions).save(path)
     return 0
