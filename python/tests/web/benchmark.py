@@ -20,8 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pages import CHROMIUM
 from playwright.sync_api import Page, sync_playwright
-from web.conftest import CHROMIUM, WAIT_MS, start
+from web.conftest import WAIT_MS, start
 
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
