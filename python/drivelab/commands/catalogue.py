@@ -140,8 +140,8 @@ def _print_models(records: Sequence[Record]) -> None:
             printing.console().print(f"\n{title} ({family})", style="bold", markup=False)
             printing.table(columns, rows, columns[4:])
     printing.console().print(
-        "\nfigures: published figures that a drive is held against; none: made from its "
-        "specification sheet only.",
+        "\nfigures: published figures that a drive is held against; page: they stand on a page of "
+        "docs, which `drivelab show MODEL` names; none: made from its specification sheet only.",
         style="dim",
     )
 
@@ -156,7 +156,7 @@ def _model_row(item: Record, width: int) -> tuple[str, ...]:
         _dollars(item["price_usd"], 0),
         _dollars(item["price_usd_per_gib_flash"], 2),
         _dollars(item["price_usd_per_gib_user"], 2),
-        str(item["figure_count"] or "none"),
+        str(item["figure_count"] or ("page" if item["figure_page"] else "none")),
     )
 
 
@@ -216,6 +216,7 @@ def _standing(found: model.Model) -> Record:
     return {
         "roles": sources.counts(found.parameters),
         "figure_count": figures.figure_count(found.name),
+        "figure_page": figures.page_of(found.name),
     }
 
 
@@ -247,8 +248,11 @@ def _identity_text(found: model.Model) -> str:
 
 
 def _figures_text(name: str) -> str:
-    """How many published figures a drive is held against."""
-    return str(figures.figure_count(name) or "none, specification sheet only")
+    """How many published figures a drive is held against, or where they stand."""
+    page = figures.page_of(name)
+    return str(
+        figures.figure_count(name) or (f"in {page}" if page else "none, specification sheet only")
+    )
 
 
 def _range_text(allowed: str) -> str:

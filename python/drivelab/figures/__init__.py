@@ -19,6 +19,7 @@ from drivelab.figures.published import Figure, Ordering, figures_by_id, ordering
 from drivelab.figures.readings import Reading
 from drivelab.figures.statements import judge_statements, statement_readings, statements
 from drivelab.figures.summary import summary
+from drivelab.figures.tables import page_of
 
 __all__ = [
     "Figure",
@@ -37,6 +38,7 @@ __all__ = [
     "ordering_readings",
     "orderings",
     "owner_of",
+    "page_of",
     "parameter_counts",
     "published",
     "readings_for",

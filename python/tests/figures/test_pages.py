@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import modern
+import published_fills
 import pytest
+
+from drivelab import cli
+from drivelab import model as models
+from drivelab.figures import page_of
 
 DOCS = Path(__file__).parents[3] / "docs"
 GENERATED = (DOCS / "figures.md").read_text(encoding="utf-8")
@@ -65,3 +71,24 @@ def test_sentences_are_found() -> None:
     assert {name for _, name, _ in ERRORS} >= {"AN-123", "AN-135", "AN-139", "AN-142"}
     assert {name for _, name, _ in VALUES} >= {"A2-045", "A2-103"}
     assert {"ORD-012", "ORD-018"} <= set(re.findall(r"ORD-\d{3}", str(ORDERS)))
+
+
+def test_drives_of_today_are_said_to_have_figures_on_the_page_that_has_them() -> None:
+    fills = {
+        item.version.model
+        for item in published_fills.PUBLISHED
+        if item.value is not None and not item.version.changes
+    }
+    pages = {drive.model: "docs/modern-drives.md" for drive in modern.DRIVES}
+    pages |= dict.fromkeys(fills, "docs/consumer-drives.md")
+    assert {name: page_of(name) for name in models.known_names() if page_of(name)} == pages
+
+
+def test_a_drive_without_a_figure_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, said in (
+        ("crucial-t500-2tb", "figures: in docs/consumer-drives.md"),
+        ("intel-x25-m-g1-80gb", "figures: 2"),
+        ("hp-fx700-2tb", "figures: none, specification sheet only"),
+    ):
+        assert cli.run(["show", name]) == 0
+        assert said in capsys.readouterr().out

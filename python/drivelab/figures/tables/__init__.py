@@ -34,6 +34,16 @@ def model_of(drive: str, firmware: str = "") -> str | None:
 
 
 @cache
+def _pages() -> dict[str, str]:
+    return {model: page for page, models in _read("pages").items() for model in models}
+
+
+def page_of(model: str) -> str | None:
+    """The document that has a model's measured figures, where the tables here don't; None: none."""
+    return _pages().get(model)
+
+
+@cache
 def one_state_models() -> frozenset[str]:
     """Models whose speed doesn't depend on what was written before: hard disks."""
     return frozenset(row["model"] for row in _drives().values() if row.get("one_state"))
