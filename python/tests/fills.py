@@ -150,6 +150,37 @@ def table(published: Sequence[Published]) -> str:
     return markdown(["drive", "figure", *numeric, "value is"], rows, numeric)
 
 
+ROLES = ("fitted", "follows from fitted phases", "specified", "predicted")
+"""What a value is, from what says least of a model to what says most."""
+
+
+def off_by(figure: Published) -> float | None:
+    """By how many percent the model is off; None: nothing is published."""
+    if figure.value is None:
+        return None
+    return abs(100 * (MEASURES[figure.what](fill(figure.version)) / figure.value - 1))
+
+
+def summary() -> str:
+    """How far the models are off, by what their values are."""
+    rows = []
+    for what, unit in (("ends of phases", "GB"), ("rates and means", "MB/s")):
+        for role in ROLES:
+            found = [
+                off
+                for figure in (*PUBLISHED, *OTHERS)
+                if figure.what.endswith(unit) and figure.role.startswith(role)
+                for off in [off_by(figure)]
+                if off is not None
+            ]
+            if found:
+                within = sum(off <= LIMITS[unit] for off in found)
+                numbers = (f"{median(found):.0f} %", f"{max(found):.0f} %")
+                rows.append([what, role, f"{len(found)}", f"{within}", *numbers])
+    numeric = ("figures", "within", "median", "worst")
+    return markdown(["of", "value is", *numeric], rows, numeric)
+
+
 def picture(what: str, versions: Sequence[Version]) -> Chart:
     """Fills in one picture: rate, logarithmic, against the share of the drive written."""
     names = [version.model for version in versions]
@@ -166,12 +197,14 @@ def picture(what: str, versions: Sequence[Version]) -> Chart:
     )  # fmt: skip
 
 
+LIMITS = {"GB": 5, "MB/s": 10}
+"""Percent that figures of reviews are worth."""
 SECTION = "<!-- {name}: measured by `make fills` -->\n"
 
 
 def main() -> int:
     """Writes tables and pictures."""
-    tables = {"fills": table(PUBLISHED), "other-fills": table(OTHERS)}
+    tables = {"fills": table(PUBLISHED), "other-fills": table(OTHERS), "off": summary()}
     marked.write(
         DOCUMENT,
         SECTION,

@@ -143,6 +143,18 @@ def begun(version: Version) -> Version:
 DEEP = changed(S980PRO, " at depth")
 PCIE3 = changed(S980PRO, " at PCI Express 3.0", ("link.bytes_per_s", "3400000000"))
 FX900 = Version(ATOM.model, "HP FX900 1 TB, as the Atom 50")
+M480 = Version(
+    ATOM.model,
+    "MSI M480 Play 2 TB: flash of the Atom 50, 32 dies, DRAM",
+    (
+        ("user_capacity_bytes", "2000398934016"),
+        ("flash.channel_count", "8"),
+        ("slc_cache.max_bytes", str(200 * GB)),
+        ("slc_cache.reserve_bytes", str(200 * GB)),
+        ("slc_cache.fold_dies", "0"),
+    ),
+    scale=8,
+)
 
 OTHERS = (
     Published(DEEP, "SLC phase, MB/s", 5000, "specified"),
@@ -162,6 +174,10 @@ OTHERS = (
     Published(begun(sized(S980, 250, 1, 45)), "SLC phase, MB/s", 1300, "predicted"),
     Published(sized(P31, 2000, 8, 103), "mean, MB/s", 3052, "predicted"),
     Published(FX900, "mean, MB/s", 830, "follows from fitted phases"),
+    Published(M480, "second phase, MB/s", 3500, "predicted"),
+    Published(M480, "second phase ends, GB", 1600, "fitted"),
+    Published(M480, "third phase, MB/s", 1500, "predicted"),
+    Published(M480, "mean, MB/s", 3100, "predicted"),
 )
 
 PICTURES = {
