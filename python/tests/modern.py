@@ -22,7 +22,7 @@ import modern_zones as zones
 from modelled import Modelled, arguments
 
 import drivelab as dl
-from drivelab.figures.text import markdown
+from drivelab.figures.text import deviation, markdown
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "modern-drives.md"
 KEPT = Path(__file__).with_name("kept") / "modern.json"
@@ -115,7 +115,7 @@ def _cell(value: float | None, digits: int) -> str:
 
 
 def _off(model: float, drive: float | None) -> str:
-    return "" if drive is None else f"({100 * (model / drive - 1):+.1f} %)"
+    return "" if drive is None else f"({deviation(model, drive, digits=1)})"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -14,6 +14,7 @@ from functools import cache
 from modelled import Modelled
 
 import drivelab as dl
+from drivelab.figures.text import deviation
 
 SCALE = "1/64"
 READS = 30_000
@@ -28,7 +29,6 @@ class Steps:
     first_us: float
     second_us: float
     first_share: float
-    p99_us: float
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def steps(model: str, changes: tuple[tuple[str, object], ...] = ()) -> Steps:
 
     first, second = quantile(0.25), quantile(0.9)
     on_first = found.filter(found["latency_us"] <= (first + second) / 2)["share"].max()
-    return Steps(first, second, on_first, quantile(0.99))
+    return Steps(first, second, on_first)
 
 
 HEADS = (
@@ -105,12 +105,14 @@ HEADS = (
     "model",
     "",
     "reads on the first",
-    "model, predicted",
+    "model",
+    "",
 )
 
 
 def rows(kept: Modelled) -> list[list[str]]:
-    """The two steps of every drive, with the role of what they follow from."""
+    """The two steps of every drive and the share of reads on the first, each with the role of what
+    it follows from. Which step the middle page is on decides the share."""
     found = []
     for name, drive in MEASURED.items():
         now = kept.of(name, "steps", Steps, lambda name=name: steps(name))
@@ -120,16 +122,21 @@ def rows(kept: Modelled) -> list[list[str]]:
             ("read", drive and drive.first_us, now.first_us),
             ("read_upper", drive and drive.second_us, now.second_us),
         ):
-            role = roles.get(f"flash.{kind}_ns") or roles["flash.read_ns"]
+            role = _role(roles, kind)
             if measured is None:
                 row += ["not seen", f"{modelled:.1f}", role]
             else:
-                off = 100 * (modelled / measured - 1)
-                row += [f"{measured:g}", f"{modelled:.1f} ({off:+.1f} %)", role]
+                off = deviation(modelled, measured, digits=1)
+                row += [f"{measured:g}", f"{modelled:.1f} ({off})", role]
         if drive is None:
             row += ["not seen", f"{now.first_share:.2f}"]
         else:
             least, most = drive.first_share
             row += [f"{least:.2f} to {most:.2f}", f"{now.first_share:.2f}"]
-        found.append(row)
+        found.append([*row, _role(roles, "read_middle")])
     return found
+
+
+def _role(roles: Mapping[str, str], kind: str) -> str:
+    """The role of a kind's tR; that of the one tR where kinds aren't told apart."""
+    return roles.get(f"flash.{kind}_ns") or roles["flash.read_ns"]

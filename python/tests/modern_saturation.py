@@ -18,6 +18,7 @@ from typing import Any
 from modelled import Modelled
 
 import drivelab as dl
+from drivelab.figures.text import deviation
 
 DIVISOR = 16
 """Word lines of a block that are left of as many: fewer would leave a part of the last one of each
@@ -145,15 +146,15 @@ class Saturated:
     read_p50_us: float
     read_p99_us: float
     how: str
-    """What of the model was chosen for it."""
+    """What of the model was chosen for it, or taken over."""
 
 
 MEASURED = {
     "micron-7450-max-800gb": Saturated(117066, 3.30, 3.42, 3351, 144, 488, "p99 of writes fitted"),
-    "micron-7450-pro-960gb": Saturated(67941, 5.69, 6.09, 5768, 173, 495, "predicted"),
+    "micron-7450-pro-960gb": Saturated(67941, 5.69, 6.09, 5768, 173, 495, "as fitted for the MAX"),
     "skhynix-pe8110-960gb": Saturated(79504, 5.18, 5.11, 6903, 4791, 6066, "one line informed"),
     "samsung-pm9a3-960gb": Saturated(76518, 3.36, 5.34, 4032, 899, 2204, "light write fitted"),
-    "solidigm-p5520-1920gb": Saturated(119196, 2.41, 3.36, 7032, 426, 2184, "predicted"),
+    "solidigm-p5520-1920gb": Saturated(119196, 2.41, 3.36, 7032, 426, 2184, "room informed"),
     "wd-datacenter-960gb": Saturated(47021, 8.98, 8.91, 11855, 8716, 11587, "one line informed"),
 }
 
@@ -190,12 +191,23 @@ READS = (
     Reads("wd-datacenter-960gb", 0.631, 0.688, None, None, None),
     Reads("wd-datacenter-960gb", 0.842, 0.843, None, None, None),
 )
-FITTED_P99 = (("micron-7450-max-800gb", 0.085), ("skhynix-pe8110-960gb", 0.125))
-"""Rows whose p99 was looked at when `flash.finish_within_ns` was chosen."""
-
-
-def _off(model: float, drive: float) -> str:
-    return f"{model:.0f} ({100 * (model / drive - 1):+.0f} %)"
+FITTED: Mapping[tuple[str, float], tuple[float, ...]] = {
+    ("micron-7450-max-800gb", 0.085): (0.5, 0.99, 0.999),
+    ("micron-7450-pro-960gb", 0.146): (0.5, 0.999),
+    ("micron-7450-pro-960gb", 0.729): (0.5,),
+    ("skhynix-pe8110-960gb", 0.125): (0.5, 0.99, 0.999),
+    ("skhynix-pe8110-960gb", 0.872): (0.5,),
+    ("samsung-pm9a3-960gb", 0.130): (0.5, 0.999),
+    ("samsung-pm9a3-960gb", 0.777): (0.5,),
+    ("samsung-pm9a3-960gb", 0.906): (0.5,),
+    ("solidigm-p5520-1920gb", 0.083): (0.5, 0.999),
+    ("solidigm-p5520-1920gb", 0.831): (0.5,),
+    ("wd-datacenter-960gb", 0.210): (0.5,),
+}
+"""Quantiles that follow from what was fitted to the same runs, by drive and utilisation: p50 at the
+lightest load is a step (tR), and a step and `flash.program_suspend_ns`, which was fitted to the
+mean wait, where most reads are delayed; p99 is `flash.finish_within_ns`, p99.9
+`flash.erase_suspend_ns`."""
 
 
 def _load(kept: Modelled, model: str, utilisation: float | None) -> Load:
@@ -248,7 +260,7 @@ def reads_rows(kept: Modelled) -> list[list[str]]:
     rows = []
     for drive in READS:
         found = _load(kept, drive.model, drive.utilisation)
-        fitted = (drive.model, drive.utilisation) in FITTED_P99
+        fitted = FITTED.get((drive.model, drive.utilisation), ())
         row = [f"`{drive.model}`", f"{drive.utilisation:.3f}"]
         row.append("" if drive.delayed is None else f"{drive.delayed:.3f}")
         row.append(f"{found.delayed:.3f}")
@@ -258,8 +270,8 @@ def reads_rows(kept: Modelled) -> list[list[str]]:
             row += ["" if measured is None else f"{measured:.0f}"]
             cell = f"{found.read_us[share]:.0f}"
             if measured is not None and not (drive.stalls and share > 0.5):
-                cell = _off(found.read_us[share], measured)
-            row.append(cell + (", fitted" if fitted and share == 0.99 else ""))
+                cell += f" ({deviation(found.read_us[share], measured)})"
+            row.append(cell + (", fitted" if share in fitted else ""))
         rows.append(row)
     return [*rows, *_errors(kept)]
 
@@ -280,7 +292,6 @@ READS_HEADS = (
 
 def _errors(kept: Modelled) -> list[list[str]]:
     """Median and worst of the predictions."""
-    free = [drive for drive in READS if (drive.model, drive.utilisation) not in FITTED_P99]
     found = {drive: _load(kept, drive.model, drive.utilisation) for drive in READS}
     shares = [
         abs(found[drive].delayed - drive.delayed) for drive in READS if drive.delayed is not None
@@ -289,7 +300,8 @@ def _errors(kept: Modelled) -> list[list[str]]:
     def of(share: float, measured: str) -> list[float]:
         return [
             100 * abs(found[drive].read_us[share] / value - 1)
-            for drive in (free if share == 0.99 else READS)
+            for drive in READS
+            if share not in FITTED.get((drive.model, drive.utilisation), ())
             if (value := getattr(drive, measured)) and not (drive.stalls and share > 0.5)
         ]
 

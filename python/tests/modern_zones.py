@@ -1,7 +1,9 @@
 """docs/modern-drives.md, "Zones": zones written whole in random order, model and drive.
 
-As the test `zone-size` does it, and SSD-iq did: on one die of a drive, with as large a part of
-every zone and write as of the drive.
+As SSD-iq did: on one die of a drive, with as large a part of every zone and write as of the drive.
+Zones are drawn and written as in the test `zone-size`, but of SSD-iq's sizes, and for longer: three
+capacities before anything is measured, and then one and a half, where the test writes one and a
+half, and one.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from modelled import Modelled
 
 import drivelab as dl
 from drivelab.counters import spent_in, write_amplification
+from drivelab.figures.text import deviation
 from drivelab.procedures.flow import flow
 from drivelab.procedures.zone_size import BLOCK_BYTES, zone_requests
 from drivelab.progress import TaskProgress
@@ -96,12 +99,11 @@ def rows(kept: Modelled, part_of: PartOf) -> tuple[list[list[str]], list[float]]
             cell = ""
             if size in measured:
                 now = _zones(kept, part_of, model, size).mib_per_s
-                error = now / measured[size] - 1
-                remark = f"{100 * error:+.0f} %".replace("-0", "0").replace("+0", "0")
+                remark = deviation(now, measured[size])
                 if (model, size) == FITTED:
                     remark += ", fitted"
                 else:
-                    off.append(error)
+                    off.append(now / measured[size] - 1)
                 cell = f"{measured[size]:.0f} / {now:.0f} ({remark})"
             row.append(cell)
         found.append(row)

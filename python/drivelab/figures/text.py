@@ -40,6 +40,15 @@ def percent(ratio: float | None) -> str:
     return DASH if ratio is None else f"{ratio * 100:+.1f} %"
 
 
+def deviation(modelled: float, published: float, digits: int = 0) -> str:
+    """By how many percent a model is off, always with a sign; nothing rounds to "-0 %".
+
+    >>> deviation(1.5, 1.0), deviation(1.0, 1.0), deviation(0.9999, 1.0, digits=1)
+    ('+50 %', '+0 %', '+0.0 %')
+    """
+    return f"{100 * (modelled / published - 1):+z.{digits}f} %"
+
+
 def published_text(record: Record) -> str:
     """The published value with its relation: "< 0.3", "500 .. 2000"."""
     if record["relation"] == "range":
