@@ -2,9 +2,9 @@
 beside what SSD-iq measured [SSDIQ].
 
 `make ssd-iq` measures and writes the tables into the page and their picture beside it: one die of
-each drive with a quarter of its blocks, rates times as many dies, times four times as long. Nothing
-here was fitted to any of these figures. `--only MODEL` measures one drive anew, the rest are as
-they are kept (`modelled.py`).
+each drive with a quarter of its blocks, rates times as many dies, times four times as long. No rate
+here was fitted but one: WD's at full speed, to the first two minutes of its uniform run. `--only
+MODEL` measures one drive anew, the rest are as they are kept (`modelled.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from modelled import arguments
 
 import drivelab as dl
 from drivelab.charts import Chart, Line, Scale, Text, diagonal, steady_colours
-from drivelab.figures.text import markdown
+from drivelab.figures.text import deviation, markdown
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 DOCUMENT = DOCS / "against-ssd-iq.md"
@@ -35,6 +35,10 @@ SCALE = 4
 WINDOW = (0.60, 0.99)
 """What of a run the mean is taken of."""
 MINUTE_S = 60 // SCALE
+INFORMED = ("wd-datacenter-960gb", "60 % cold")
+"""What the victims of a drive were chosen by."""
+REMARKS = {"wd-datacenter-960gb": ", full speed fitted"}
+"""On what follows a fill: tPROG of a drive was fitted to how fast that begins."""
 FULL_SPEED = 0.9
 """What is left of a fill's rate where the spare area is used up."""
 TRANSIENT = 40
@@ -161,6 +165,8 @@ class Pair:
     name: str
     measured: float
     modelled: float
+    informed: bool = False
+    """Something of the model was chosen by it: no prediction."""
 
     @property
     def off(self) -> float:
@@ -174,7 +180,12 @@ def ratios(drive: Measured, found: dict[str, Modelled]) -> list[Pair | None]:
     return [
         None
         if rate is None
-        else Pair(writes.name, rate / drive.uniform, found[writes.name].mib_per_s / base)
+        else Pair(
+            writes.name,
+            rate / drive.uniform,
+            found[writes.name].mib_per_s / base,
+            informed=(drive.model, writes.name) == INFORMED,
+        )
         for writes, rate in known
     ]
 
@@ -195,21 +206,29 @@ def transients(drive: Measured, found: dict[str, Modelled]) -> list[Pair | None]
 def _cell(pair: Pair | None, digits: int) -> str:
     if pair is None:
         return ""
-    off = f"{100 * pair.off:+.0f}".replace("-0", "0").replace("+0", "0")
-    return f"{pair.measured:.{digits}f} / {pair.modelled:.{digits}f} ({off} %)"
+    remark = deviation(pair.modelled, pair.measured) + ", informed" * pair.informed
+    return f"{pair.measured:.{digits}f} / {pair.modelled:.{digits}f} ({remark})"
 
 
-def table(names: Sequence[str], rows: dict[str, Sequence[Pair | None]], digits: int) -> str:
-    """A row for each drive: measured / modelled (deviation), and the median and worst of all."""
-    lines = [[f"`{model}`", *(_cell(pair, digits) for pair in row)] for model, row in rows.items()]
-    known = sorted(
-        (pair for row in rows.values() for pair in row if pair), key=lambda p: abs(p.off)
-    )
+def table(
+    names: Sequence[str],
+    rows: dict[str, Sequence[Pair | None]],
+    digits: int,
+    remarks: Mapping[str, str] | None = None,
+) -> str:
+    """A row for each drive: measured / modelled (deviation), and the median and worst of all that
+    nothing was chosen by; remarks stand behind the drives' names."""
+    lines = [
+        [f"`{model}`{(remarks or {}).get(model, '')}", *(_cell(pair, digits) for pair in row)]
+        for model, row in rows.items()
+    ]
+    pairs = (pair for row in rows.values() for pair in row if pair and not pair.informed)
+    known = sorted(pairs, key=lambda pair: abs(pair.off))
     middle = statistics.median(abs(pair.off) for pair in known)
     within = sum(abs(pair.off) <= TOLERANCE for pair in known)
     text = markdown(["drive", *names], lines, names)
     return (
-        f"{text}\nOf {len(known)} figures the median is off by {100 * middle:.1f} %, "
+        f"{text}\nOf {len(known)} predictions the median is off by {100 * middle:.1f} %, "
         f"the worst by {100 * known[-1].off:+.0f} %; {within} are within {100 * TOLERANCE:.0f} %.\n"
     )
 
@@ -266,6 +285,7 @@ def parts(found: dict[str, dict[str, Modelled]]) -> tuple[dict[str, str], Chart]
             ["written at full speed, GiB", "trough, MiB/s", "overshoot, MiB/s"],
             {drive.model: transients(drive, found[drive.model]) for drive in DRIVES},
             0,
+            REMARKS,
         ),
     }
     return tables, picture(of_ratios)
