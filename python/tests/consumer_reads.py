@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 
 from drivelab import model as models
-from drivelab.figures.text import markdown
+from drivelab.figures.text import deviation, markdown
 from drivelab.procedures.flow import flow
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB
@@ -123,7 +123,7 @@ def table() -> str:
         print(published.model, found, file=sys.stderr, flush=True)
         columns = [] if has_cache else ["", ""]
         for us in found:
-            columns += [f"{1e6 / us:.0f}", f"{100 * (1e6 / us / published.iops - 1):+z.0f} %"]
+            columns += [f"{1e6 / us:.0f}", deviation(1e6 / us, published.iops)]
         given = [f"{published.iops:.0f}", f"{1e6 / published.iops:.1f}"]
         rows.append([f"`{published.model}`", published.what, *given, *columns, f"{found[-1]:.1f}"])
     head = ["drive", "figure", "reads/s", "us", "in the cache", "", "native", " ", "us, native"]

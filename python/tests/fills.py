@@ -20,7 +20,7 @@ from published_fills import OTHERS, PICTURES, PUBLISHED, Published, Version
 
 from drivelab import model as models
 from drivelab.charts import Chart, Line, Scale, Text, lines, steady_colours
-from drivelab.figures.text import markdown
+from drivelab.figures.text import deviation, markdown
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.fill import CHANGE, PIECES, cache_pieces
 from drivelab.procedures.fill import Fill as FillProcedure
@@ -143,7 +143,7 @@ def table(published: Sequence[Published]) -> str:
         if figure.value is None:
             numbers = ["", f"{value:.0f}", ""]
         else:
-            off = f"{100 * (value / figure.value - 1):+z.0f} %"
+            off = deviation(value, figure.value)
             numbers = [f"{figure.value:.0f}", f"{value:.0f}", off]
         name = figure.version.what or f"`{figure.version.model}`"
         rows.append([name, figure.what, *numbers, figure.role])
