@@ -6,6 +6,7 @@ from pathlib import Path
 
 import modern
 import modern_reads
+import modern_saturation
 import modern_zones
 import pytest
 from modelled import Modelled
@@ -68,6 +69,17 @@ def test_reads_one_at_a_time_take_what_their_page_takes(model: str) -> None:
         assert found.second_us == pytest.approx(measured.second_us, rel=0.05)
         least, most = measured.first_share
         assert least < found.first_share < most
+
+
+def test_what_is_marked_as_fitted_is_in_the_table_and_no_prediction() -> None:
+    rows = {(drive.model, drive.utilisation): drive for drive in modern_saturation.READS}
+    assert set(modern_saturation.FITTED) <= set(rows)
+    for model in modern_saturation.MEASURED:
+        lightest = min(key for key in rows if key[0] == model)
+        assert 0.5 in modern_saturation.FITTED[lightest], "a step, of which tR was fitted"
+    for key, drive in rows.items():
+        if drive.p50_us is not None and (drive.delayed or 0) > 0.5:
+            assert 0.5 in modern_saturation.FITTED[key], "a step and a fitted wait"
 
 
 def test_slower_pages_move_their_step_and_no_other() -> None:
