@@ -16,7 +16,10 @@ def fifo_write_amplification(spare_ratio: float) -> float:
 
     >>> round(fifo_write_amplification(0.28), 2)
     2.48
+
+    Raises ValueError for a spare area that isn't above 0.
     """
+    _check_spare(spare_ratio)
     # Here, because it takes longer to load than most commands take in all.
     from scipy.special import lambertw
 
@@ -34,6 +37,12 @@ class Part:
     write_share: float
     """Of the writes."""
 
+    def __post_init__(self) -> None:
+        if not 0 < self.data_share <= 1:
+            raise ValueError(f"data_share = {self.data_share:g}: must be above 0, at most 1")
+        if not 0 <= self.write_share <= 1:
+            raise ValueError(f"write_share = {self.write_share:g}: must be 0 to 1")
+
 
 def mixed_write_amplification(parts: Sequence[Part], spare_ratio: float) -> float:
     """The same where parts of the data are written at different rates and share blocks.
@@ -44,12 +53,19 @@ def mixed_write_amplification(parts: Sequence[Part], spare_ratio: float) -> floa
     >>> hot, cold = Part(0.2, 0.8), Part(0.8, 0.2)
     >>> round(mixed_write_amplification([hot, cold], 1 / 0.875 - 1), 2)
     4.54
+
+    Raises ValueError for a spare area that isn't above 0, or shares whose sum isn't 1.
     """
+    _check_spare(spare_ratio)
+    _check_whole(parts)
 
     def is_enough(amplification: float) -> bool:
         waits = (1 + spare_ratio) / amplification
         copied = (
             part.write_share / -math.expm1(-waits * part.write_share / part.data_share)
+            # What is never written is copied each time round: the limit of the same.
+            if part.write_share
+            else part.data_share / waits
             for part in parts
         )
         return sum(copied) <= amplification
@@ -64,11 +80,18 @@ def separated_write_amplification(parts: Sequence[Part], spare_ratio: float) -> 
     >>> hot, cold = Part(0.2, 0.8), Part(0.8, 0.2)
     >>> round(separated_write_amplification([hot, cold], 1 / 0.875 - 1), 2)
     2.94
+
+    Raises ValueError for a spare area that isn't above 0, or shares whose sum isn't 1.
     """
+    _check_spare(spare_ratio)
+    _check_whole(parts)
 
     def spares(price: float) -> list[float]:
         return [
-            _root(1e-6, 1e4, lambda spare, part=part: _gain(part, spare) <= price)  # type: ignore[misc]
+            # What is never written needs none.
+            0.0
+            if not part.write_share
+            else _root(1e-6, 1e4, lambda spare, part=part: _gain(part, spare) <= price)  # type: ignore[misc]
             for part in parts
         ]
 
@@ -77,7 +100,23 @@ def separated_write_amplification(parts: Sequence[Part], spare_ratio: float) -> 
         return sum(part.data_share * spare for part, spare in used) <= spare_ratio
 
     found = zip(parts, spares(_root(1e-9, 1e9, is_enough)), strict=True)
-    return sum(part.write_share * fifo_write_amplification(spare) for part, spare in found)
+    return sum(
+        part.write_share * fifo_write_amplification(spare)
+        for part, spare in found
+        if part.write_share
+    )
+
+
+def _check_spare(spare_ratio: float) -> None:
+    if not (spare_ratio > 0 and math.isfinite(spare_ratio)):
+        raise ValueError(f"spare_ratio = {spare_ratio:g}: must be above 0")
+
+
+def _check_whole(parts: Sequence[Part]) -> None:
+    for name in ("data_share", "write_share"):
+        total = sum(getattr(part, name) for part in parts)
+        if not math.isclose(total, 1, abs_tol=1e-6):
+            raise ValueError(f"{name} of all parts = {total:g}: must be 1")
 
 
 def _gain(part: Part, spare_ratio: float) -> float:

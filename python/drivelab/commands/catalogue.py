@@ -141,7 +141,8 @@ def _print_models(records: Sequence[Record]) -> None:
             printing.table(columns, rows, columns[4:])
     printing.console().print(
         "\nfigures: published figures that a drive is held against; page: they stand on a page of "
-        "docs, which `drivelab show MODEL` names; none: made from its specification sheet only.",
+        "docs, which `drivelab show MODEL` names; none: made from its specification and what is "
+        "known of its parts only.",
         style="dim",
     )
 
@@ -251,7 +252,8 @@ def _figures_text(name: str) -> str:
     """How many published figures a drive is held against, or where they stand."""
     page = figures.page_of(name)
     return str(
-        figures.figure_count(name) or (f"in {page}" if page else "none, specification sheet only")
+        figures.figure_count(name)
+        or (f"in {page}" if page else "none, specification and parts only")
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from drivelab import model as models
-from drivelab.lessons.drives import PAGE_BYTES, PAGE_SECTORS, disk
+from drivelab.lessons.drives import NEXT_TRACK_S, PAGE_BYTES, PAGE_SECTORS, STROKE_S, disk
 from drivelab.lessons.lesson import Block, Knob, Lesson, Page, Played, Prediction, Step, Values
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_S
@@ -26,8 +26,8 @@ DEPTH = Knob("depth", "The host asks for", (("8", "all eight reads at once"), ("
 TRACKS, SPOTS = 8, 8
 READS = (51, 3, 44, 12, 60, 21, 35, 8)
 """Places, counted along the tracks from the outermost."""
-FREE, WAITING, DONE = "erased", "invalid", "valid"
-"""States of places, by the words that pages of flash have."""
+FREE, WAITING, DONE = "free", "waiting", "read"
+"""States of places."""
 
 
 def steps(values: Values) -> Iterator[Step]:
@@ -36,9 +36,9 @@ def steps(values: Values) -> Iterator[Step]:
     yield _step(
         "A disk of eight tracks",
         "look",
-        f"The platter turns once in a second, and a track has {SPOTS} places: an eighth of a "
-        "second each. From one track to the next the arm takes half a second, across all of them "
-        "2 s. It stands at track 0.",
+        f"The platter turns once in a second, and a track has {SPOTS} places: {1 / SPOTS:g} s "
+        f"each. From one track to the next the arm takes {NEXT_TRACK_S:g} s, across all of them "
+        f"{STROKE_S:g} s. It stands at track 0.",
         states,
     )
     depth = int(values["depth"])
@@ -71,7 +71,7 @@ def steps(values: Values) -> Iterator[Step]:
         "Counted",
         "look",
         f"{len(READS)} reads took {total_s:g} s: {total_s / len(READS):.2f} s each. Reading alone "
-        f"takes an eighth of a second each; the rest is the arm's way and the platter's turning.",
+        f"takes {1 / SPOTS:g} s each; the rest is the arm's way and the platter's turning.",
         states,
         reads=len(READS),
         at_s=total_s,
@@ -115,8 +115,8 @@ def _step(
         blocks=tracks,
         touched=() if touched is None else (touched,),
         cache=tuple(map(str, waiting)),
-        host_pages=reads,
-        programs=0,
+        host_pages=0,
+        programmed_pages=0,
         reads=reads,
         erases=0,
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from drivelab.model import Overrides
-from drivelab.quantities import KIB, SECTOR_BYTES
+from drivelab.quantities import KIB, NS_PER_S, SECTOR_BYTES
 
 PAGE_BYTES = 4 * KIB
 PAGE_SECTORS = PAGE_BYTES // SECTOR_BYTES
+NEXT_TRACK_S, MEAN_SEEK_S, STROKE_S = 0.5, 1.2, 2.0
+"""Of a lesson's disk: its arm's way to the next track, in the mean of all pairs, to the last."""
 
 
 def small(user_pages: int, **more: str) -> Overrides:
@@ -49,30 +51,33 @@ def merging(user_pages: int, pages_per_block: int, blocks: int, **more: str) -> 
 
 
 def disk(tracks: int, spots: int, scheduling: str) -> Overrides:
-    """A disk of one head for a model of a disk: a turn takes 1 s, a track has so many pages, the
-    arm takes half a second to the next one and 2 s to the last; nothing else takes time."""
-    second_ns = 1_000_000_000
+    """A disk of one head for a model of a disk: a turn takes 1 s, a track has so many pages;
+    nothing but turning and the arm takes time."""
     values = {
         "disk.rpm": "60",
         "disk.head_count": "1",
         "disk.outer_track_bytes": str(spots * PAGE_BYTES),
         "disk.zone_count": "1",
         "disk.zone_ratio_permille": "1000",
-        "disk.track_to_track_ns": str(second_ns // 2),
-        "disk.average_seek_ns": str(second_ns * 6 // 5),
-        "disk.full_stroke_ns": str(2 * second_ns),
+        "disk.track_to_track_ns": _ns(NEXT_TRACK_S),
+        "disk.average_seek_ns": _ns(MEAN_SEEK_S),
+        "disk.full_stroke_ns": _ns(STROKE_S),
         "disk.head_switch_ns": "0",
         "disk.write_settle_ns": "0",
         "user_capacity_bytes": str(tracks * spots * PAGE_BYTES),
         "read_cache.size_bytes": "0",
         "controller.read_firmware_ns": "0",
         "controller.scheduling": scheduling,
-        "controller.deadline_ns": str(3600 * second_ns),
+        "controller.deadline_ns": _ns(3600),
         "link.bytes_per_s": "0",
         "link.frame_overhead_ns": "0",
         "link.command_overhead_ns": "0",
     }
     return list(values.items())
+
+
+def _ns(seconds: float) -> str:
+    return str(round(seconds * NS_PER_S))
 
 
 def _changed(values: dict[str, str], more: dict[str, str]) -> Overrides:

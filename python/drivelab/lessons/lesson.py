@@ -26,7 +26,7 @@ class Page:
     """A page of flash as it is drawn."""
 
     state: str
-    """erased, valid or invalid."""
+    """erased, valid or invalid; of a disk's place free, waiting or read."""
     lpn: int | None
     label: str
     """What the host calls what is in it."""
@@ -65,8 +65,8 @@ class Step:
     cache: tuple[str, ...]
     """What the drive holds in its own memory."""
     host_pages: int
-    programs: int
-    """Pages programmed until now, copies among them."""
+    programmed_pages: int
+    """Until now, copies among them; a word line is as many as its cells have bits."""
     reads: int
     erases: int
 

@@ -39,7 +39,7 @@ def steps(values: Values) -> Iterator[Step]:
         )
     yield stage.look(
         f"{len(WRITES)} small writes, {logs * PAGES} of which fit the log. All in all "
-        f"{stage.host_pages} pages of the host took {stage.programs} programs and "
+        f"{stage.host_pages} pages of the host took {stage.programmed_pages} programs and "
         f"{stage.erases} erases.",
         "Counted",
     )

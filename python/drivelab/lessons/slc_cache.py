@@ -49,8 +49,8 @@ def steps(values: Values) -> Iterator[Step]:
                 "programmed again into native blocks, three pages at once.",
             )
     yield stage.look(
-        f"{stage.host_pages} pages of the host took {stage.programs} programs of pages and "
-        f"{stage.erases} erases: write amplification {stage.programs / stage.host_pages:.2f}.",
+        f"{stage.host_pages} pages of the host took {stage.programmed_pages} programs of pages "
+        f"and {stage.erases} erases: write amplification {stage.amplification:.2f}.",
         "Counted",
     )
 

@@ -51,15 +51,16 @@ def steps(values: Values) -> Iterator[Step]:
         "The same again and again:",
     )
     yield stage.look(
-        f"{stage.host_pages} pages of the host took {stage.programs} programs: write amplification "
-        f"{stage.programs / stage.host_pages:.2f}, the first fill included."
+        f"{stage.host_pages} pages of the host took "
+        f"{stage.programmed_pages} programs: write amplification "
+        f"{stage.amplification:.2f}, the first fill included."
     )
 
 
 def predict(played: Played) -> Sequence[Prediction]:
     """More spare area, fewer copies."""
     found = {
-        pages: played.last(pages=pages).programs / played.last(pages=pages).host_pages
+        pages: played.last(pages=pages).programmed_pages / played.last(pages=pages).host_pages
         for pages, _ in SPARE.choices
     }
     return [

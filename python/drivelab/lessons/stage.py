@@ -46,7 +46,7 @@ class Stage:
         self._picture = Picture(self._seen(), line_pages)
         self._title = "A new drive"
         self._begun_ns = 0
-        self.host_pages = self.programs = self.reads = self.erases = 0
+        self.host_pages = self.programmed_pages = self.reads = self.erases = 0
 
     @property
     def logical_pages(self) -> int:
@@ -57,6 +57,11 @@ class Stage:
     def page_count(self) -> int:
         """Pages of the flash."""
         return sum(len(block.pages) for block in self._picture.blocks)
+
+    @property
+    def amplification(self) -> float:
+        """Pages programmed for each page of the host, until now."""
+        return self.programmed_pages / self.host_pages
 
     @property
     def command_s(self) -> float:
@@ -81,7 +86,7 @@ class Stage:
     def write_quietly(self, title: str, pages: Sequence[int], why: str) -> Iterator[Step]:
         """The same, a page at a time, as a single step."""
         self._title, self._begun_ns = title, self._target.now_ns
-        before = self.programs
+        before = self.programmed_pages
         for page in pages:
             self._picture.labels[page] = str(page)
             self._picture.deleted.discard(page)
@@ -91,7 +96,7 @@ class Stage:
                 pass
         end_ns = self._target.now_ns
         seconds = (end_ns - self._begun_ns) / NS_PER_S
-        told = f"{why} {len(pages)} pages of the host, {self.programs - before} programs."
+        told = f"{why} {len(pages)} pages of the host, {self.programmed_pages - before} programs."
         yield self._step("host", told, seconds, end_ns, ())
 
     def delete(self, title: str, pages: Sequence[int], told: bool, why: str) -> Iterator[Step]:
@@ -159,7 +164,7 @@ class Stage:
             kind, say, touched = self._picture.read(after, is_copied_next)
         elif operation.work == PROGRAM_OP:
             kind, say, touched = self._picture.programmed(after, operation.is_cleaning)
-            self.programs += self._picture.pages_at_once
+            self.programmed_pages += self._picture.pages_at_once
         else:
             self.erases += 1
             kind, say, touched = self._picture.erased(after)
@@ -212,7 +217,7 @@ class Stage:
             touched=touched,
             cache=tuple(self._picture.cache.values()),
             host_pages=self.host_pages,
-            programs=self.programs,
+            programmed_pages=self.programmed_pages,
             reads=self.reads,
             erases=self.erases,
         )

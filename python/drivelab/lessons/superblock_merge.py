@@ -49,7 +49,7 @@ def steps(values: Values) -> Iterator[Step]:
         )
     yield stage.look(
         f"{len(WRITES)} small writes. All in all {stage.host_pages} pages of the host took "
-        f"{stage.programs} programs and {stage.erases} erases.",
+        f"{stage.programmed_pages} programs and {stage.erases} erases.",
         "Counted",
     )
 

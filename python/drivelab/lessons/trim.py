@@ -55,14 +55,14 @@ def steps(values: Values) -> Iterator[Step]:
         "At random:",
     )
     yield stage.look(
-        f"Until now {stage.host_pages} pages of the host took {stage.programs} programs and "
-        f"{stage.erases} erases: write amplification {stage.programs / stage.host_pages:.2f}."
+        f"Until now {stage.host_pages} pages of the host took {stage.programmed_pages} programs "
+        f"and {stage.erases} erases: write amplification {stage.amplification:.2f}."
     )
 
 
 def predict(played: Played) -> Sequence[Prediction]:
     """How much a TRIM saves."""
-    deaf, told = played.last(told="no").programs, played.last(told="yes").programs
+    deaf, told = played.last(told="no").programmed_pages, played.last(told="yes").programmed_pages
     return [
         Prediction(
             f"Without TRIM it took {deaf} programs. How many does it take with it?",

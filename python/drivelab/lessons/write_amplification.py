@@ -35,7 +35,7 @@ def steps(values: Values) -> Iterator[Step]:
     draw = np.random.default_rng(11)
     first = [*range(USER), *draw.integers(USER, size=_WARM).tolist()]
     yield from stage.write_quietly("Fill it, and overwrite for a while", first, "To begin with:")
-    host, programs, erases = stage.host_pages, stage.programs, stage.erases
+    host, programs, erases = stage.host_pages, stage.programmed_pages, stage.erases
     for _ in range(_SHOWN):
         page = int(draw.integers(USER))
         yield from stage.write(
@@ -44,7 +44,7 @@ def steps(values: Values) -> Iterator[Step]:
     yield from stage.write_quietly(
         f"Overwrite {_MORE} more", draw.integers(USER, size=_MORE).tolist(), "At random:"
     )
-    host, programs = stage.host_pages - host, stage.programs - programs
+    host, programs = stage.host_pages - host, stage.programmed_pages - programs
     erases = stage.erases - erases
     yield stage.look(f"Since the beginning of the overwrites: {sentence(host, programs, erases)}")
 
@@ -65,7 +65,7 @@ def sentence(host: int, programs: int, erases: int) -> str:
 
 def predict(played: Played) -> Sequence[Prediction]:
     """Victims compared."""
-    programs = {name: played.last(victims=name).programs for name, _ in VICTIMS.choices}
+    programs = {name: played.last(victims=name).programmed_pages for name, _ in VICTIMS.choices}
     order = sorted(programs, key=lambda name: programs[name])
     words = dict(VICTIMS.choices)
     return [

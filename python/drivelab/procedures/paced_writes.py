@@ -53,14 +53,16 @@ class PacedWrites(Procedure):
         """Finds the rate of saturation on a copy of the drive, and runs every point on another."""
         shares, saturation_s, point_s = _lengths(quick)
         part = 1 / (len(shares) + saturation_s / point_s)
-        alone = self._writes(target, seed, saturation_s, None)
-        report = target.clone().run([alone], progress, 1 - part * len(shares))
+        unpaced = self._writes(target, seed, saturation_s, None)
+        report = target.clone().run([unpaced], progress, 1 - part * len(shares))
         saturation = float(flow(report, "write")["iops"] or 0.0)
         rows: list[dict[str, Any]] = []
+        left_out: list[float] = []
         for share in shares:
             rate = round(share * saturation)
-            # So few writes a second that there is none is the first point.
+            # A point without a write a second would be the first one.
             if share and not rate:
+                left_out.append(share)
                 continue
             jobs = [self._reads(target, seed, point_s)]
             if rate:
@@ -90,6 +92,11 @@ class PacedWrites(Procedure):
             values=_values(rows, saturation),
             tables=(Table("rates", title, columns, tuple(rows)),),
             charts=charts,
+            notes=tuple(
+                f"no point at {100 * share:.0f} % of saturation: {saturation:.3g} writes a second "
+                "are too few, a rate is 1 a second at least"
+                for share in left_out
+            ),
         )
 
     def _reads(self, target: Target, seed: int, seconds: float) -> Job:
@@ -133,16 +140,17 @@ def _job(name: str, rw: Any, target: Target, seed: int, seconds: float) -> Job:
 
 
 def _values(rows: Sequence[dict[str, Any]], saturation: float) -> tuple[Value, ...]:
-    alone, last = rows[0], rows[-1]
-    half = next((row for row in rows if row["share_percent"] == 50.0), last)
-    times = None
-    if alone["mean_ms"] and half["mean_ms"]:
-        times = half["mean_ms"] / alone["mean_ms"]
+    by_share = {row["share_percent"]: row for row in rows}
+    nothing: dict[str, Any] = dict.fromkeys(KEYS)
+    alone = by_share[0.0]
+    # A drive that does hardly a write a second has no such point.
+    half, last = by_share.get(50.0, nothing), by_share.get(90.0, nothing)
+    times = half["mean_ms"] / alone["mean_ms"] if alone["mean_ms"] and half["mean_ms"] else None
     return (
         Value("saturation_iops", "Random writes at saturation", saturation, "IOPS", "higher"),
         Value("alone_p99_ms", "99 % latency of reads alone", alone["p99_ms"], "ms", "lower"),
         Value("half_p99_ms", "99 % latency at half saturation", half["p99_ms"], "ms", "lower"),
-        Value("last_p99_ms", "99 % latency at most writes", last["p99_ms"], "ms", "lower"),
+        Value("last_p99_ms", "99 % latency at nine tenths of it", last["p99_ms"], "ms", "lower"),
         Value("half_mean_times", "Mean at half saturation, times alone", times, "", "lower"),
     )
 

@@ -88,7 +88,7 @@ def test_a_drive_without_a_figure_says_so(capsys: pytest.CaptureFixture[str]) ->
     for name, said in (
         ("crucial-t500-2tb", "figures: in docs/consumer-drives.md"),
         ("intel-x25-m-g1-80gb", "figures: 2"),
-        ("hp-fx700-2tb", "figures: none, specification sheet only"),
+        ("hp-fx700-2tb", "figures: none, specification and parts only"),
     ):
         assert cli.run(["show", name]) == 0
         assert said in capsys.readouterr().out

@@ -71,7 +71,7 @@ def test_every_step_is_an_operation_that_flash_can_do(name: str) -> None:
                 block = after.blocks[after.touched[0][0]]
                 pages = 3 if name == "slc-cache" and block.mode == "native" else 1
                 assert changed.pop(("erased", "valid")) == pages, "a page or word line of a block"
-                assert after.programs - before.programs == pages
+                assert after.programmed_pages - before.programmed_pages == pages
                 assert set(changed) <= {("valid", "invalid")}
             else:
                 [number] = [block for block, _ in after.touched]

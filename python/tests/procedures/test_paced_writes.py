@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from small import small_model
+from small import MODEL_NAME, OVERRIDES, small_model
 
 from drivelab import model, states
 from drivelab.model import Model
@@ -60,3 +60,17 @@ def test_a_hard_disk_has_one_arm_for_both() -> None:
     assert [row["share_percent"] for row in rows] == [100 * share for share in QUICK_SHARES]
     assert values["half_mean_times"] > 1.3
     assert rows[-1]["reads_per_s"] < 0.5 * rows[0]["reads_per_s"]
+
+
+def test_what_a_slow_drive_has_no_point_for_is_not_there() -> None:
+    slow = (("write_buffer.size_bytes", "4096"), ("flash.program_ns", "3600000000000"))
+    target = EngineTarget(model.load(MODEL_NAME, (*OVERRIDES, *slow)), 1)
+    found = TEST.measure(target, 1, True, TaskProgress(TEST.id)).found()
+    values = {v["name"]: v["value"] for v in found["values"]}
+    assert values["half_p99_ms"] is None
+    assert values["last_p99_ms"] is None
+    assert values["half_mean_times"] is None
+    assert [note.split(":")[0] for note in found["notes"]] == [
+        "no point at 50 % of saturation",
+        "no point at 90 % of saturation",
+    ]

@@ -13,13 +13,13 @@ const MEDIA = {
     wear: (count, mode) => ` ${mode === "slc" ? "one bit a cell, " : ""}${count === 1 ? "erased once" : `erased ${count} times`}`,
     meters: (step) => {
       // While a command is under way some of its pages aren't programmed yet.
-      const amplification = step.host_pages && step.programs >= step.host_pages ? (step.programs / step.host_pages).toFixed(2) : "–";
-      return [["Pages of the host", step.host_pages], ["Programs", step.programs], ["Copies read", step.reads], ["Erases", step.erases], ["Write amplification", amplification]];
+      const amplification = step.host_pages && step.programmed_pages >= step.host_pages ? (step.programmed_pages / step.host_pages).toFixed(2) : "–";
+      return [["Pages of the host", step.host_pages], ["Pages programmed", step.programmed_pages], ["Copies read", step.reads], ["Erases", step.erases], ["Write amplification", amplification]];
     },
   },
   disk: {
     block: "Track", pages: "Places of track", memory: "Waiting", nothing: "nothing",
-    states: { erased: "", valid: "read", invalid: "waiting" },
+    states: { free: "", read: "read", waiting: "waiting" },
     wear: () => "",
     meters: (step) => [["Reads done", step.reads], ["Seconds until now", Number(step.command_s.toPrecision(4))], ["Seconds a read", step.reads ? (step.command_s / step.reads).toFixed(2) : "–"]],
   },
@@ -147,8 +147,9 @@ function blockOf({ number, erase_count: eraseCount, mode, pages }, step, words) 
   const cells = pages.map((page, i) => {
     const classes = [page.state, ...(page.deleted ? ["deleted"] : []), ...(touched.has(i) ? ["touched", step.kind] : [])];
     const state = words.states[page.state];
-    const said = page.state === "erased" ? state : `${page.deleted ? "valid, but deleted by the host" : state}: ${page.label}`;
-    return h(`li.${classes.join(".")}`, { title: `page ${i}: ${said}` }, h("span", page.state === "erased" ? "" : page.label), h("small", page.deleted ? "deleted by the host" : state));
+    const isEmpty = page.state === "erased" || page.state === "free";
+    const said = isEmpty ? state : `${page.deleted ? "valid, but deleted by the host" : state}: ${page.label}`;
+    return h(`li.${classes.join(".")}`, { title: `page ${i}: ${said}` }, h("span", isEmpty ? "" : page.label), h("small", page.deleted ? "deleted by the host" : state));
   });
   const block = h("div.block", h("p", `${words.block} ${number}`, h("small", words.wear(eraseCount, mode))), h("ol", { "aria-label": `${words.pages} ${number}` }, cells));
   // So narrow a page says by its frame that it is erased; its title says it, too.
