@@ -6,74 +6,42 @@ The order is that of reports: by group, then as named here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from functools import cache
+from importlib import import_module
 from typing import Literal
 
 from drivelab.errors import RequestError, nearest
-from drivelab.procedures import (
-    access_time,
-    alignment,
-    applications,
-    as_ssd,
-    atto,
-    compressibility,
-    disk_mark,
-    fill,
-    fill_level,
-    hdtach,
-    iometer,
-    loading,
-    paced_writes,
-    partition,
-    power,
-    pts,
-    random_4k,
-    read_span,
-    resiliency,
-    sequential_2mb,
-    sequential_128k,
-    spare_area,
-    storage_bench,
-    zone_size,
-)
 from drivelab.procedures.procedure import GROUPS, Procedure
 
 __all__ = ["GROUPS", "PROCEDURES", "Procedure", "group_name", "groups_of", "select"]
 
-_ALL: tuple[Procedure, ...] = tuple(
-    procedure
-    for module in (
-        sequential_2mb,
-        sequential_128k,
-        random_4k,
-        access_time,
-        hdtach,
-        fill,
-        as_ssd,
-        resiliency,
-        atto,
-        alignment,
-        compressibility,
-        read_span,
-        paced_writes,
-        spare_area,
-        fill_level,
-        partition,
-        zone_size,
-        storage_bench,
-        applications,
-        loading,
-        power,
-        disk_mark,
-        iometer,
-        pts,
-    )
-    for procedure in module.PROCEDURES
+_MODULES = (
+    *("sequential_2mb", "sequential_128k", "random_4k", "access_time", "hdtach", "fill", "as_ssd"),
+    *("resiliency", "atto", "alignment", "compressibility", "read_span", "paced_writes"),
+    *("spare_area", "fill_level", "partition", "zone_size", "storage_bench", "applications"),
+    *("loading", "power", "disk_mark", "iometer", "pts"),
 )
-PROCEDURES: dict[str, Procedure] = {
-    procedure.id: procedure for group in GROUPS for procedure in _ALL if procedure.group == group
-}
-"""Every test by its identity, in the order of reports."""
+PROCEDURES: dict[str, Procedure]
+"""Every test by its identity, in the order of reports; loaded when it is asked for, because most
+commands need none."""
+
+
+@cache
+def _procedures() -> dict[str, Procedure]:
+    files = [import_module(f"{__name__}.{name}") for name in _MODULES]
+    known: list[Procedure] = [procedure for file in files for procedure in file.PROCEDURES]
+    return {
+        procedure.id: procedure
+        for group in GROUPS
+        for procedure in known
+        if procedure.group == group
+    }
+
+
+def __getattr__(name: str) -> dict[str, Procedure]:
+    if name == "PROCEDURES":
+        return _procedures()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 ALL = "all"
@@ -89,13 +57,15 @@ def select(
     names: Sequence[str],
     *,
     disk: bool = False,
-    known: Mapping[str, Procedure] = MappingProxyType(PROCEDURES),
+    known: Mapping[str, Procedure] | None = None,
 ) -> list[Procedure]:
     """The tests of these names or groups, in the order of reports; the default ones for no names.
 
-    `disk`: of a hard disk. `known`: what there is to choose from. Raises RequestError for an
-    unknown name, or for a test asked for by name that means nothing on such a drive.
+    `disk`: of a hard disk. `known`: what there is to choose from, usually all tests. Raises
+    RequestError for an unknown name, or for a test asked for by name that means nothing on such a
+    drive.
     """
+    known = _procedures() if known is None else known
     groups = {group_name(group): group for group in groups_of(known)}
     for name in names:
         if name not in known and name != ALL and name not in groups:
