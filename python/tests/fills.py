@@ -16,7 +16,7 @@ from statistics import median, median_high
 
 import consumer_reads
 import marked
-from published_fills import OTHERS, PICTURES, PUBLISHED, Published, Version
+from published_fills import OTHERS, PICTURES, PUBLISHED, ROLES, Published, Version
 
 from drivelab import model as models
 from drivelab.charts import Chart, Line, Scale, Text, lines, steady_colours
@@ -97,7 +97,7 @@ class Fill:
 
 def fill(version: Version) -> Fill:
     """A new drive of a model, written once in order by the test `fill`."""
-    return _fill(replace(version, what=""))
+    return _fill(version.filled)
 
 
 @cache
@@ -146,12 +146,14 @@ def table(published: Sequence[Published]) -> str:
             off = deviation(value, figure.value)
             numbers = [f"{figure.value:.0f}", f"{value:.0f}", off]
         name = figure.version.what or f"`{figure.version.model}`"
-        rows.append([name, figure.what, *numbers, figure.role])
-    return markdown(["drive", "figure", *numeric, "value is"], rows, numeric)
+        rows.append([name, figure.what, *numbers, figure.role, references(figure)])
+    return markdown(["drive", "figure", *numeric, "value is", "source"], rows, numeric)
 
 
-ROLES = ("fitted", "follows from fitted phases", "specified", "predicted")
-"""What a value is, from what says least of a model to what says most."""
+def references(figure: Published) -> str:
+    """What a figure is printed in; of another size of a drive its cache's source, too."""
+    cache_source = figure.version.source
+    return f"{figure.reference}; cache {cache_source}" if cache_source else figure.reference
 
 
 def off_by(figure: Published) -> float | None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import fills
 import pytest
-from published_fills import OTHERS, PUBLISHED, Published
+from published_fills import OTHERS, PUBLISHED, ROLES, Published
 
-from drivelab import model
+from drivelab import model, sources
+
+REFERENCES = fills.DOCUMENT.parents[1] / "REFERENCES.md"
+EVERY = (*PUBLISHED, *OTHERS)
 
 
 def filled(*stretches: tuple[int, float]) -> fills.Fill:
@@ -43,11 +48,41 @@ def test_a_drive_without_a_cache_has_no_second_phase() -> None:
     assert found.mean() == pytest.approx(2300)
 
 
-@pytest.mark.parametrize("figure", [*PUBLISHED, *OTHERS], ids=str)
+@pytest.mark.parametrize("figure", EVERY, ids=str)
 def test_every_figure_has_a_row_with_its_model(figure: Published) -> None:
     name = figure.version.what or f"`{figure.version.model}`"
     value = "" if figure.value is None else f"{figure.value:.0f}"
-    row = f"| {name} | {figure.what} | {value} |"
-    rows = fills.DOCUMENT.read_text(encoding="utf-8")
-    assert row in rows, "out of date: make fills"
+    begins = f"| {name} | {figure.what} | {value} |"
+    ends = f"| {figure.role} | {fills.references(figure)} |"
+    rows = fills.DOCUMENT.read_text(encoding="utf-8").splitlines()
+    found = [row for row in rows if row.startswith(begins) and row.endswith(ends)]
+    assert len(found) == 1, "out of date: make fills"
     model.load(figure.version.model, figure.version.changes)
+
+
+@pytest.mark.parametrize("figure", EVERY, ids=str)
+def test_every_figure_and_every_cache_of_another_size_has_a_source(figure: Published) -> None:
+    explained = REFERENCES.read_text(encoding="utf-8")
+    assert figure.role.startswith(tuple(ROLES))
+    assert bool(figure.reference) is (figure.value is not None)
+    assert not figure.reference or f"\n- {figure.reference} " in explained
+    version = figure.version
+    resized = "slc_cache.max_bytes" in dict(version.changes)
+    assert (sources.role_of(version.source) is not None) is resized, version.source
+    for key in re.findall(sources.KEY, version.source):
+        assert f"\n- {key} " in explained
+
+
+def test_no_mean_is_predicted_where_a_rate_of_the_fill_was_chosen_for_it() -> None:
+    chosen = {
+        figure.version.filled
+        for figure in EVERY
+        if figure.what.endswith("MB/s") and figure.role.startswith(("fitted", "informed"))
+    }
+    assert chosen
+    means = [figure for figure in EVERY if figure.what.startswith("mean")]
+    assert not [
+        figure
+        for figure in means
+        if figure.version.filled in chosen and figure.role.startswith("predicted")
+    ]
