@@ -209,7 +209,7 @@ def show(
         for item in found.parameters
     ]
     columns = ("parameter", "value", "unit", "allowed", "role", "source")
-    printing.table(columns, rows, ("value",))
+    printing.table(columns, rows, ("value",), whole=("parameter",))
 
 
 def _standing(found: model.Model) -> Record:

@@ -38,7 +38,9 @@ def steps(values: Values) -> Iterator[Step]:
         "look",
         f"The platter turns once in a second, and a track has {SPOTS} places: {1 / SPOTS:g} s "
         f"each. From one track to the next the arm takes {NEXT_TRACK_S:g} s, across all of them "
-        f"{STROKE_S:g} s. It stands at track 0.",
+        f"{STROKE_S:g} s; on its way it speeds up. It stands at track 0. Each track is turned "
+        "against the one before by half a turn, just what the arm takes between them, so that a "
+        "stream goes on at once; the picture has them side by side.",
         states,
     )
     depth = int(values["depth"])

@@ -38,7 +38,8 @@ def steps(values: Values) -> Iterator[Step]:
             f"Write file {letter}, {FILE} pages",
             pages,
             [f"{letter}{part}" for part in range(1, FILE + 1)],
-            "It goes to the cache, if the cache has room.",
+            "It goes to the cache, if the cache has room."
+            + (" With one block left it makes room first." if values["full"] == "wait" else ""),
         )
         yield stage.look(f"File {letter} took {stage.command_s:g} s.")
         if number + 1 == PAUSE_AFTER and values["pause"] == "yes":

@@ -108,6 +108,22 @@ def test_a_reload_comes_back_to_the_same_drive(server: Server, page: Page) -> No
     page.wait_for_function(f"() => ({COLOURS})() > 2")
 
 
+def test_an_address_of_another_drive_is_obeyed_in_a_tab_that_has_one(
+    server: Server, page: Page
+) -> None:
+    opened(server, page)
+    about = page.locator(".about")
+    page.goto(server.at("/watch?model=ocz-vertex-120gb&divisor=64"))
+    expect(about).to_contain_text("OCZ Vertex 120 GB (1/64)")
+    page.goto(server.at("/watch?model=nonsense"))
+    expect(page.locator(".veil")).to_contain_text("nonsense")
+    page.reload()
+    expect(page.locator(".veil")).to_contain_text("nonsense")
+    # Without a wish the tab has the drive of before.
+    page.goto(server.at("/watch"))
+    expect(about).to_contain_text("OCZ Vertex 120 GB (1/64)")
+
+
 def test_another_drive_is_chosen_in_the_form_and_kept_in_the_address(
     server: Server, page: Page
 ) -> None:

@@ -24,7 +24,7 @@ export function legend(picture, layout) {
       return [...roles.map((role) => swatch(theme.roles[role], role)), ...[...streams].sort().map((stream) => swatch(theme.streams[stream % theme.streams.length], `open for stream ${stream}`)), erased];
     }
     case "cells":
-      return [swatch(theme.cells.slc, "one bit a cell: the SLC cache"), swatch(theme.cells.native, "as many bits a cell as the part is made for"), swatch(theme.free, "free"), erased];
+      return [swatch(theme.cells.slc, "one bit a cell: the SLC cache, and the map's journal"), swatch(theme.cells.native, "as many bits a cell as the part is made for"), swatch(theme.free, "free"), erased];
     default:
       return [h("span", "of a block's pages invalid: 0 %"), h("i.ramp", { style: { background: `linear-gradient(to right, ${theme.invalid.join(", ")})` } }), h("span", "100 % (in the middle 20 %)"), swatch(theme.free, "free"), erased];
   }

@@ -11,6 +11,7 @@ import { Instruments } from "./watch-plots.js";
 import { dieTable, legend, nowSentence, pagesOf } from "./watch-words.js";
 
 const KEY = "drivelab.watch";
+const CHOSEN = "drivelab.watched";
 const AGAIN_MS = 1000;
 const SLOW_MS = 1000;
 
@@ -22,6 +23,9 @@ function ownKey() {
   sessionStorage.setItem(KEY, made);
   return made;
 }
+
+/** What the drive of this tab was asked to be. Its workload is left out: that is changed while it works. */
+const chosen = (choice) => JSON.stringify({ ...choice, workload: undefined });
 
 export async function show(root, page) {
   const [models] = await Promise.all([ask("/api/watch/models"), sheet("/static/views/watch.css")]);
@@ -90,10 +94,7 @@ class Watch {
 
   hear(said) {
     if (said.idle) this.start(this.choice);
-    if (said.again) {
-      this.isAttached = true;
-      this.send({ want: true });
-    }
+    if (said.again) this.comeBack();
     if ("preparing" in said) this.wait(said.preparing);
     if (said.watching) this.begin(said);
     if (said.did) this.controls.stand(said);
@@ -101,6 +102,17 @@ class Watch {
     if (said.error && !this.veil.hidden) fill(this.veil, h("p", said.error));
     else if (said.error) this.controls.refuse(said.error);
     if (said.failed) fill(this.veil, h("p", said.failed));
+  }
+
+  /** This tab has a drive: it is the one to watch if the address asks for no other. */
+  comeBack() {
+    const asksForNone = [...this.page.params.keys()].length === 0;
+    if (!asksForNone && sessionStorage.getItem(CHOSEN) !== chosen(this.choice)) {
+      this.start(this.choice);
+      return;
+    }
+    this.isAttached = true;
+    this.send({ want: true });
   }
 
   start(choice) {
@@ -128,8 +140,9 @@ class Watch {
     for (const tab of this.tabs.children) tab.hidden = !this.has(tab.dataset.view);
     this.look(this.has(this.picture.view) ? this.picture.view : "pages");
     this.fit();
-    // A drive that was there before was asked already.
-    if (!this.isAttached) this.send({ want: true });
+    if (this.isAttached) return;
+    sessionStorage.setItem(CHOSEN, chosen(this.choice));
+    this.send({ want: true });
   }
 
   take(buffer) {
