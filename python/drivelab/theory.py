@@ -86,24 +86,19 @@ def separated_write_amplification(parts: Sequence[Part], spare_ratio: float) -> 
     _check_spare(spare_ratio)
     _check_whole(parts)
 
-    def spares(price: float) -> list[float]:
-        return [
-            # What is never written needs none.
-            0.0
-            if not part.write_share
-            else _root(1e-6, 1e4, lambda spare, part=part: _gain(part, spare) <= price)  # type: ignore[misc]
-            for part in parts
-        ]
+    # What is never written needs no spare area.
+    written = [part for part in parts if part.write_share]
+
+    def spare_of(part: Part, price: float) -> float:
+        return _root(1e-6, 1e4, lambda spare: _gain(part, spare) <= price)
 
     def is_enough(price: float) -> bool:
-        used = zip(parts, spares(price), strict=True)
-        return sum(part.data_share * spare for part, spare in used) <= spare_ratio
+        used = (part.data_share * spare_of(part, price) for part in written)
+        return sum(used) <= spare_ratio
 
-    found = zip(parts, spares(_root(1e-9, 1e9, is_enough)), strict=True)
+    price = _root(1e-9, 1e9, is_enough)
     return sum(
-        part.write_share * fifo_write_amplification(spare)
-        for part, spare in found
-        if part.write_share
+        part.write_share * fifo_write_amplification(spare_of(part, price)) for part in written
     )
 
 

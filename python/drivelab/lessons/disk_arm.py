@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from drivelab import model as models
 from drivelab.lessons.drives import NEXT_TRACK_S, PAGE_BYTES, PAGE_SECTORS, STROKE_S, disk
@@ -32,7 +31,7 @@ FREE, WAITING, DONE = "free", "waiting", "read"
 
 def steps(values: Values) -> Iterator[Step]:
     """Eight reads, in the order in which the disk does them."""
-    states = dict.fromkeys(READS, FREE)
+    states: dict[int, str] = {}
     yield _step(
         "A disk of eight tracks",
         "look",
@@ -101,7 +100,7 @@ def _step(
     at_s: float = 0.0,
 ) -> Step:
     def page(place: int) -> Page:
-        label = str(place) if place in states and states[place] != FREE else ""
+        label = str(place) if place in states else ""
         return Page(states.get(place, FREE), place, label, False)
 
     tracks = tuple(
@@ -126,7 +125,7 @@ def _step(
 
 def predict(played: Played) -> Sequence[Prediction]:
     """What the order is worth, and what it is worth without a queue."""
-    took: dict[Any, float] = {key: found[-1].command_s for key, found in played.variants.items()}
+    took = {key: found[-1].command_s for key, found in played.variants.items()}
     first, chosen = took["first-come,8"], took["shortest-positioning,8"]
     alone = took["shortest-positioning,1"]
     return [

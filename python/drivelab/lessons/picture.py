@@ -6,7 +6,7 @@ page each of them was about follows from both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from drivelab.errors import WorkError
@@ -44,8 +44,8 @@ class Picture:
         self.cache: dict[int, str] = {}
         self._reading: dict[int, int] = {}
         self._written: set[int] = set()
-        self.pages_at_once = 1
-        """Of the last program."""
+        self.programmed_pages = 0
+        """Until now; a word line is as many as its cells have bits."""
         self._line_pages = line_pages
         self._native_pages = len(blocks[0].pages)
 
@@ -78,11 +78,7 @@ class Picture:
         """Where the page is now that the next program writes."""
         block, place = self._next_page(after, is_cleaning=True)
         lpn = after[block].pages[place].lpn
-        for number, found in enumerate(self.blocks):
-            for at, page in enumerate(found.pages):
-                if page.state == "valid" and page.lpn == lpn:
-                    return number, at
-        return None
+        return next(self._places_of(lpn), None)
 
     def _next_of_victim(self, after: list[DrawnBlock]) -> tuple[int, int]:
         block = self._victim(after)
@@ -111,9 +107,10 @@ class Picture:
         block, place = self._next_page(after, is_cleaning)
         then, now = after[block], self.blocks[block]
         if place == 0 and then.mode != now.mode:
-            now.mode, now.pages = then.mode, [DrawnPage("erased", None) for _ in then.pages]
-        self.pages_at_once = self._line_pages if then.mode == "native" else 1
-        if self.pages_at_once > 1:
+            now.mode, now.pages = then.mode, _erased(len(then.pages))
+        count = self._line_pages if then.mode == "native" else 1
+        self.programmed_pages += count
+        if count > 1:
             return self._programmed_line(block, place, then)
         later = then.pages[place]
         lpn = later.lpn
@@ -173,13 +170,17 @@ class Picture:
 
     def _forgotten(self, lpn: int | None) -> Touched:
         """Old copies, which are invalid from now on."""
-        places = []
+        places = tuple(self._places_of(lpn))
+        for number, place in places:
+            self.blocks[number].pages[place].state = "invalid"
+        return places
+
+    def _places_of(self, lpn: int | None) -> Iterator[tuple[int, int]]:
+        """Blocks and pages where a logical page is valid."""
         for number, block in enumerate(self.blocks):
             for place, page in enumerate(block.pages):
                 if page.state == "valid" and page.lpn == lpn:
-                    page.state = "invalid"
-                    places.append((number, place))
-        return tuple(places)
+                    yield number, place
 
     def erased(self, after: list[DrawnBlock]) -> tuple[str, str, Touched]:
         """A block, from now on without a mode."""
@@ -195,10 +196,7 @@ class Picture:
         block = self.blocks[number]
         block.erase_count += 1
         all_pages = len(block.pages)
-        block.mode, block.pages = (
-            None,
-            [DrawnPage("erased", None) for _ in range(self._native_pages)],
-        )
+        block.mode, block.pages = None, _erased(self._native_pages)
         say = (
             f"Block {number} is erased, all {all_pages} pages of it at once: flash can't "
             "erase less, and can't program a page twice."
@@ -214,6 +212,10 @@ class Picture:
                 if (page.state, page.lpn) != (later.state, later.lpn):
                     raise WorkError(f"the lesson: block {number} is not as the engine has it")
         self.cache.clear()
+
+
+def _erased(count: int) -> list[DrawnPage]:
+    return [DrawnPage("erased", None) for _ in range(count)]
 
 
 def _valid(blocks: Sequence[DrawnBlock]) -> set[tuple[int, int, int | None]]:

@@ -46,7 +46,7 @@ class Stage:
         self._picture = Picture(self._seen(), line_pages)
         self._title = "A new drive"
         self._begun_ns = 0
-        self.host_pages = self.programmed_pages = self.reads = self.erases = 0
+        self.host_pages = self.reads = self.erases = 0
 
     @property
     def logical_pages(self) -> int:
@@ -57,6 +57,11 @@ class Stage:
     def page_count(self) -> int:
         """Pages of the flash."""
         return sum(len(block.pages) for block in self._picture.blocks)
+
+    @property
+    def programmed_pages(self) -> int:
+        """Until now, copies among them."""
+        return self._picture.programmed_pages
 
     @property
     def amplification(self) -> float:
@@ -164,7 +169,6 @@ class Stage:
             kind, say, touched = self._picture.read(after, is_copied_next)
         elif operation.work == PROGRAM_OP:
             kind, say, touched = self._picture.programmed(after, operation.is_cleaning)
-            self.programmed_pages += self._picture.pages_at_once
         else:
             self.erases += 1
             kind, say, touched = self._picture.erased(after)

@@ -8,7 +8,7 @@ const PLAY_MS = 1800;
 /** What the drawn things are called, by medium; `meters` are numbers of a step. */
 const MEDIA = {
   flash: {
-    block: "Block", pages: "Pages of block", memory: "In the drive's memory", nothing: "nothing",
+    block: "Block", pages: "Pages of block", memory: "In the drive's memory",
     states: { erased: "erased", valid: "valid", invalid: "invalid" },
     wear: (count, mode) => ` ${mode === "slc" ? "one bit a cell, " : ""}${count === 1 ? "erased once" : `erased ${count} times`}`,
     meters: (step) => {
@@ -18,7 +18,7 @@ const MEDIA = {
     },
   },
   disk: {
-    block: "Track", pages: "Places of track", memory: "Waiting", nothing: "nothing",
+    block: "Track", pages: "Places of track", memory: "Waiting",
     states: { free: "", read: "read", waiting: "waiting" },
     wear: () => "",
     meters: (step) => [["Reads done", step.reads], ["Seconds until now", Number(step.command_s.toPrecision(4))], ["Seconds a read", step.reads ? (step.command_s / step.reads).toFixed(2) : "–"]],
@@ -106,8 +106,8 @@ export class Player {
     fill(this.say, KINDS[step.kind] ? h(`b.kind.${step.kind}`, KINDS[step.kind]) : null, ` ${step.say}`);
     fill(this.flash, step.blocks.map((block) => blockOf(block, step, this.words)));
     this.flash.classList.toggle("several", step.blocks.length > 1);
-    const { memory, nothing } = this.words;
-    fill(this.cache, step.cache.length ? [`${memory}: `, step.cache.map((label) => h("span.chip", label))] : `${memory}: ${nothing}`);
+    const { memory } = this.words;
+    fill(this.cache, step.cache.length ? [`${memory}: `, step.cache.map((label) => h("span.chip", label))] : `${memory}: nothing`);
     fill(this.meters, this.words.meters(step).map(([name, value]) => h("div", h("dt", name), h("dd", String(value)))));
     Object.assign(this.slider, { max: String(steps.length - 1), value: String(at) });
     this.count.textContent = `step ${at + 1} of ${steps.length}`;
