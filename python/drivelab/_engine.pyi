@@ -12,6 +12,7 @@ __all__ = [
     "Drive",
     "ImageRequestError",
     "ImageWorkError",
+    "KeptDrive",
     "Model",
     "ModelError",
     "Progress",
@@ -30,6 +31,7 @@ __all__ = [
     "engine_version",
     "erase_image",
     "families",
+    "queue_lengths",
     "read_trace",
     "record_timeline",
     "serve_image",
@@ -37,6 +39,7 @@ __all__ = [
     "take_timeline",
     "trace_formats",
     "trim_image",
+    "unit_pieces",
 ]
 
 def engine_version() -> str:
@@ -175,6 +178,49 @@ class Tiles:
 def block_pages(drive: Drive, member: int, die: int, block: int) -> dict[str, NDArray[Any]]:
     """The pages of a block: `state` (0 erased, 1 valid, 2 invalid) and `lpn` (-1: none). Raises
     WorkloadError for a block that isn't there."""
+
+def unit_pieces(drive: Drive) -> dict[str, NDArray[Any]]:
+    """Where every unit of the host lies, of a drive that compresses: `lpn`, `block`, `page`,
+    `granules` that it takes, and `trimmed` (1: it was trimmed, and takes them all the same). Of
+    other drives nothing."""
+
+def queue_lengths(drive: Drive) -> tuple[int, list[int]]:
+    """Commands inside the controller, and those that wait in each of its submission queues; none
+    are listed where it has one line."""
+
+@final
+class KeptDrive:
+    """A drive whose flash is kept in memory, with the bytes that it holds: its power can be cut.
+    For drives of a few pages. Raises WorkloadError for what can't be."""
+
+    def __new__(cls, model: Model, seed: int) -> Self: ...
+    def submit(self, tag: int, op: int, lba: int, sector_count: int, mark: int, fua: bool) -> None:
+        """Hands over a command; op 0 read, 1 write, 2 flush, 3 trim. Every sector of a write holds
+        `mark`."""
+
+    def next_event(self) -> int | None:
+        """When something next happens; None: nothing does by itself."""
+
+    def advance(self, until_ns: int) -> list[tuple[int, int, list[int]]]:
+        """Lets the drive work until then. Completions: tag, when, marks of a read's sectors."""
+
+    def cut(self) -> None:
+        """The power fails: what flash has begun is torn."""
+
+    def power_on(self) -> str:
+        """The power comes back. JSON: duration_ns, pages_read, held_units (of a capacitor),
+        unused_blocks, and `read`: blocks and pages whose out-of-band data was read, in order."""
+
+    def flash(self) -> str:
+        """JSON of what the flash holds: for each block erase_count, torn, and pages with `state`
+        (erased, programmed, torn), `sequence` and `units` (lpn, mark)."""
+
+    def page_states(self) -> str:
+        """JSON of every page's state, as the drive's map has it."""
+
+    @property
+    def now_ns(self) -> int:
+        """Virtual time that the drive has reached since its power came, in ns."""
 
 @final
 class Run:

@@ -241,6 +241,11 @@ pub trait Device {
         1
     }
 
+    /// Commands that wait in each submission queue, to look at; nothing, where there is one line.
+    fn queue_lengths(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// The host makes its submission queues anew, with these classes, while no command is outstanding.
     fn set_queue_classes(&mut self, classes: &[QueueClass]) {
         let _ = classes;

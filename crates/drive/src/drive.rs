@@ -206,6 +206,10 @@ impl Device for Drive {
         self.engine.queue_count()
     }
 
+    fn queue_lengths(&self) -> Vec<u32> {
+        self.engine.queue_lengths()
+    }
+
     fn set_queue_classes(&mut self, classes: &[QueueClass]) {
         self.engine.set_queue_classes(classes);
     }

@@ -146,6 +146,10 @@ impl Device for Engine {
         each!(self, drive => drive.queue_count())
     }
 
+    fn queue_lengths(&self) -> Vec<u32> {
+        each!(self, drive => drive.queue_lengths())
+    }
+
     fn set_queue_classes(&mut self, classes: &[QueueClass]) {
         each!(self, drive => drive.set_queue_classes(classes));
     }

@@ -29,5 +29,5 @@ pub use model::{Layer, Model, Sourced};
 pub use parameters::Family;
 pub use partition::Partition;
 pub use raid0::{Raid0, Raid0Config, Raid0Meters};
-pub use tiles::{PageColumns, TileChanges, Tiles};
+pub use tiles::{PageColumns, PieceColumns, TileChanges, Tiles};
 pub use timeline::TimelineColumns;

@@ -55,6 +55,10 @@ impl<D: Device> Device for Partition<D> {
         self.device.queue_count()
     }
 
+    fn queue_lengths(&self) -> Vec<u32> {
+        self.device.queue_lengths()
+    }
+
     fn set_queue_classes(&mut self, classes: &[QueueClass]) {
         self.device.set_queue_classes(classes);
     }

@@ -149,7 +149,31 @@ pub struct PageColumns {
     pub lpn: Vec<i64>,
 }
 
+/// Units that take more room or less on the pages that they share, as columns of one length.
+#[derive(Clone, Debug, Default)]
+pub struct PieceColumns {
+    /// The map unit.
+    pub lpn: Vec<u32>,
+    /// Block of the drive.
+    pub block: Vec<u32>,
+    /// Page of the block.
+    pub page: Vec<u32>,
+    /// Room that it takes there, in granules.
+    pub granules: Vec<u32>,
+    /// 1: it was trimmed, and takes its room all the same.
+    pub trimmed: Vec<u8>,
+}
+
 impl Engine {
+    /// Where every unit lies and what it takes, of a drive that compresses; of all others nothing.
+    #[must_use]
+    pub fn unit_pieces(&self) -> PieceColumns {
+        by_kind!(self,
+            flash => pieces_of(flash),
+            _disk => PieceColumns::default(),
+            _array => PieceColumns::default())
+    }
+
     /// The pages of a block of a die of an array's member (0 of a single drive); `None`: there is no such block.
     #[must_use]
     pub fn block_pages(&self, member: u32, die: u32, block: u32) -> Option<PageColumns> {
@@ -177,4 +201,18 @@ fn pages_of<M: Scheduled>(drive: &SolidStateDrive<M>, die: u32, block: u32) -> O
         pages.lpn.push(lpn.map_or(-1, |lpn| i64::from(lpn.0)));
     }
     Some(pages)
+}
+
+fn pieces_of<M: Scheduled>(drive: &SolidStateDrive<M>) -> PieceColumns {
+    let mapping = drive.mapping();
+    let mut columns = PieceColumns::default();
+    for piece in mapping.unit_pieces() {
+        let block = mapping.layout().block_of(piece.place);
+        columns.lpn.push(piece.lpn.0);
+        columns.block.push(block.0);
+        columns.page.push(piece.place.0 - mapping.layout().first_ppn(block).0);
+        columns.granules.push(piece.granules);
+        columns.trimmed.push(u8::from(piece.is_trimmed));
+    }
+    columns
 }

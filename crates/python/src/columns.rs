@@ -1,6 +1,6 @@
 //! Columns as numpy arrays, which take the memory over.
 
-use drivelab_drive::{Inside, PageColumns, TimelineColumns};
+use drivelab_drive::{Inside, PageColumns, PieceColumns, TimelineColumns};
 use drivelab_ftl::BlockRole;
 use drivelab_nand::CellMode;
 use drivelab_workload::RequestLog;
@@ -77,6 +77,10 @@ pub fn timeline(python: Python<'_>, timeline: TimelineColumns) -> PyResult<Bound
 
 pub fn pages(python: Python<'_>, pages: PageColumns) -> PyResult<Bound<'_, PyDict>> {
     Ok(columns!(python, pages, state, lpn))
+}
+
+pub fn pieces(python: Python<'_>, pieces: PieceColumns) -> PyResult<Bound<'_, PyDict>> {
+    Ok(columns!(python, pieces, lpn, block, page, granules, trimmed))
 }
 
 /// Words for the numbers of the roles of blocks.

@@ -6,6 +6,7 @@ mod columns;
 mod drive;
 mod errors;
 mod image;
+mod kept;
 mod model;
 mod progress;
 mod run;
@@ -63,7 +64,10 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<run::Session>()?;
     module.add_function(wrap_pyfunction!(tiles::block_pages, module)?)?;
+    module.add_function(wrap_pyfunction!(tiles::unit_pieces, module)?)?;
+    module.add_function(wrap_pyfunction!(tiles::queue_lengths, module)?)?;
     module.add_class::<tiles::Tiles>()?;
+    module.add_class::<kept::KeptDrive>()?;
     module.add_function(wrap_pyfunction!(block_roles, module)?)?;
     module.add_function(wrap_pyfunction!(cell_modes, module)?)?;
     errors::register(module)

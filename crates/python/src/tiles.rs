@@ -1,5 +1,6 @@
 //! Blocks to be drawn, and the pages of one.
 
+use drivelab_controller::Device;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -55,4 +56,18 @@ pub fn block_pages<'py>(
             "member = {member}, die = {die}, block = {block}: the drive has no such block"
         ))),
     }
+}
+
+/// Where every unit lies and what it takes, of a drive that compresses: for drives of a few pages.
+#[pyfunction]
+pub fn unit_pieces<'py>(python: Python<'py>, drive: &Drive) -> PyResult<Bound<'py, PyDict>> {
+    columns::pieces(python, drive.inner.engine().unit_pieces())
+}
+
+/// Commands inside the controller, and those that wait in each of its submission queues, if it has several.
+#[pyfunction]
+pub fn queue_lengths(drive: &Drive) -> (u32, Vec<u32>) {
+    let waiting = drive.inner.queue_lengths();
+    let inside = drive.inner.engine().outstanding() - waiting.iter().sum::<u32>();
+    (inside, waiting)
 }

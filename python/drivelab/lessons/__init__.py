@@ -14,7 +14,14 @@ from drivelab.lessons.lesson import Lesson
 
 NAMES = (
     *("five-pages", "spare-area", "trim", "write-amplification"),
-    *("superblock-merge", "log-blocks", "slc-cache", "disk-arm"),
+    *(
+        "superblock-merge",
+        "log-blocks",
+        "compression-torture",
+        "slc-cache",
+        "power-cut",
+        "disk-arm",
+    ),
 )
 """In the order in which they are learnt."""
 

@@ -13,8 +13,9 @@ import pytest
 
 from drivelab import cli, example, lessons
 from drivelab.errors import RequestError
-from drivelab.lessons import disk_arm
+from drivelab.lessons import compression_torture, disk_arm, power_cut
 from drivelab.lessons.lesson import Step
+from drivelab.lessons.pieces_stage import PartedPage, Piece
 
 
 @pytest.fixture(params=lessons.NAMES)
@@ -173,3 +174,87 @@ def test_a_disk_reads_every_place_once_as_its_arm_and_platter_can() -> None:
     last = {key: steps[-1].command_s for key, steps in steps_of("disk-arm").items()}
     assert last["shortest-positioning,8"] < last["first-come,8"] / 2
     assert last["shortest-positioning,1"] == last["first-come,1"] == last["first-come,8"]
+
+
+def versions_read(steps: list[Step]) -> list[str]:
+    """What the host reads at the end of the lesson on power cuts."""
+    [said] = [step.say for step in steps if step.title == power_cut.LEFT]
+    return re.findall("“(.+?)”", said)
+
+
+def test_what_was_promised_is_there_after_a_power_cut() -> None:
+    for key, steps in steps_of("power-cut").items():
+        host, memory, when = key.split(",")
+        found = versions_read(steps)
+        told = " ".join(step.say for step in steps)
+        if host == "flush" and "answers: the flush is done. After" in told:
+            assert found == ["A2", "B2", "C2"]
+        if memory == "capacitor" and host != "fua":
+            assert found == ["A2", "B2", "C2"], "all was acknowledged, and kept by the capacitor"
+        if (host, memory, when) == ("on", "plain", "6"):
+            assert found == ["A2", "B1", "C1"], "one was programmed, one torn, one only in memory"
+            assert "The user was told “saved”" in told
+        if (host, memory, when) == ("fua", "plain", "6"):
+            assert "Acknowledged, but not promised" not in told
+        assert {version[0] for version in found} == set("ABC")
+        assert {version[1] for version in found} <= set("12"), (
+            "old or new, and never something else"
+        )
+
+
+def test_recovery_reads_every_page_that_was_programmed_once() -> None:
+    for steps in steps_of("power-cut").values():
+        [cut] = [at for at, step in enumerate(steps) if step.kind == "cut"]
+        states = {
+            (block.number, at): page.state
+            for block in steps[cut].blocks
+            for at, page in enumerate(block.pages)
+        }
+        read = [step.touched[0] for step in steps[cut:] if step.kind == "read"]
+        assert sorted(read) == sorted(p for p, state in states.items() if state != "erased")
+        torn = [place for place, state in states.items() if state == "torn"]
+        assert len(torn) <= 1, "one die programs a page at a time"
+
+
+def test_compression_saves_pages_and_trim_erases_none() -> None:
+    played = steps_of("compression-torture")
+    for key, steps in played.items():
+        data, trims = key.split(",")
+        full = next(step for step in steps if step.title == compression_torture.FULL)
+        assert full.programmed_pages == (11 if data == "text" else 22)
+        trimmed = [step for step in steps if step.title == compression_torture.TRIMMED][-1]
+        before = next(s for s in steps if s.title == compression_torture.TORTURED_TITLE)
+        assert erased_pages(trimmed) == erased_pages(before), "what is trimmed isn't erased yet"
+        held = [part for part in parts_of(trimmed) if part.trimmed]
+        # 43 of 100 ranges that come without a rest: 9 of 22.
+        assert len(held) == (9 if trims == "loses" else 0)
+        assert len(held) == len(parts_of(trimmed)), "all of it was trimmed"
+
+
+@pytest.mark.parametrize("data", ["text", "random"])
+def test_no_piece_is_lost_or_doubled_while_a_compressing_drive_cleans(data: str) -> None:
+    steps = steps_of("compression-torture")[f"{data},works"]
+    for step in steps:
+        labels = [part.label for part in parts_of(step)]
+        assert len(labels) == len(set(labels))
+        if step.title.startswith("Overwrite") or step.title == compression_torture.TORTURED_TITLE:
+            assert sorted(map(int, labels)) == list(range(22))
+        for block in step.blocks:
+            for page in block.pages:
+                assert isinstance(page, PartedPage)
+                assert sum(part.parts for part in page.parts) <= 2
+
+
+def parts_of(step: Step) -> list[Piece]:
+    """Everything that lies on the pages of a compressing drive."""
+    return [
+        part
+        for block in step.blocks
+        for page in block.pages
+        if isinstance(page, PartedPage)
+        for part in page.parts
+    ]
+
+
+def erased_pages(step: Step) -> int:
+    return sum(page.state == "erased" for block in step.blocks for page in block.pages)

@@ -294,6 +294,10 @@ impl<M: Scheduled> Device for SolidStateDrive<M> {
         self.config.submission.queues
     }
 
+    fn queue_lengths(&self) -> Vec<u32> {
+        self.queue.lengths()
+    }
+
     fn set_queue_classes(&mut self, classes: &[QueueClass]) {
         self.queue.set_queue_classes(classes);
     }

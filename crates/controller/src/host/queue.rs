@@ -220,6 +220,12 @@ impl HostQueue {
         self.submissions.as_ref().map_or(0, |submissions| submissions.waiting())
     }
 
+    /// Commands that wait in each submission queue; nothing, where there is one line.
+    #[must_use]
+    pub fn lengths(&self) -> Vec<u32> {
+        self.submissions.as_ref().map_or_else(Vec::new, |submissions| submissions.lengths())
+    }
+
     /// Whether something comes of it that a command has just left: no other is inside, or others wait for its place.
     #[inline]
     #[must_use]

@@ -112,6 +112,11 @@ impl SubmissionQueues {
         self.config.queues.saturating_mul(self.config.entries)
     }
 
+    /// Commands in each queue.
+    pub(crate) fn lengths(&self) -> Vec<u32> {
+        self.queues.iter().map(|commands| commands.len() as u32).collect()
+    }
+
     /// Commands in all queues.
     pub(crate) fn waiting(&self) -> u32 {
         self.waiting

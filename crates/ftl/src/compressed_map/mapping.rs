@@ -12,7 +12,7 @@ use super::map_cache::MapCache;
 use super::source::Moving;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
-use crate::mapping::{BlockUse, Books, FailingBlocks, MapFetch, Mapping};
+use crate::mapping::{BlockUse, Books, FailingBlocks, MapFetch, Mapping, UnitPiece};
 
 impl Mapping for CompressedMap {
     #[inline]
@@ -157,6 +157,19 @@ impl Books for CompressedMap {
 
     fn map_log_fill_ratio(&self) -> Option<f64> {
         self.map_cache.is_partial().then(|| self.map_cache.log.fill_ratio())
+    }
+
+    fn unit_pieces(&self) -> Vec<UnitPiece> {
+        let piece_of = |index: u32| {
+            let entry = self.map[index as usize];
+            (entry != 0).then(|| UnitPiece {
+                lpn: Lpn(index),
+                place: self.place_of(entry & !TRIMMED),
+                granules: u32::from(Extent::of(self.extents[index as usize]).size),
+                is_trimmed: entry & TRIMMED != 0,
+            })
+        };
+        (0..self.user_units()).filter_map(piece_of).collect()
     }
 
     fn counters(&self) -> &FtlCounters {

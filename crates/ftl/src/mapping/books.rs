@@ -1,5 +1,7 @@
 //! What a mapping scheme counts.
 
+use drivelab_nand::{Lpn, Ppn};
+
 use super::block_use::BlockUse;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
@@ -19,6 +21,19 @@ pub struct SlcUse {
     pub used_blocks: u32,
 }
 
+/// A unit as it lies in flash, of a scheme whose units take more room or less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitPiece {
+    /// Which unit.
+    pub lpn: Lpn,
+    /// The page that it lies on.
+    pub place: Ppn,
+    /// Room that it takes there, in granules.
+    pub granules: u32,
+    /// It was trimmed, reads as zeros, and takes its room all the same.
+    pub is_trimmed: bool,
+}
+
 /// The books of a mapping scheme.
 pub trait Books {
     /// Bytes of flash that the scheme holds back: they hold neither the host's data nor what is outdated of it. Raw
@@ -33,6 +48,11 @@ pub trait Books {
     /// The SLC cache, if there is one.
     fn slc_cache(&self) -> Option<SlcUse> {
         None
+    }
+
+    /// Every unit with the room that it takes, to look at; nothing, where all take the same.
+    fn unit_pieces(&self) -> Vec<UnitPiece> {
+        Vec::new()
     }
 
     /// Counters.

@@ -18,7 +18,7 @@ mod recoverable;
 mod scheme;
 
 pub use block_use::{BlockRole, BlockUse};
-pub use books::{Books, SlcUse};
+pub use books::{Books, SlcUse, UnitPiece};
 pub use contents::{Contents, Stored};
 pub use failing_blocks::FailingBlocks;
 pub use kept_words::KeptWords;

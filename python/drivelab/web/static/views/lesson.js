@@ -3,13 +3,17 @@
 
 import { fill, h } from "../dom.js";
 
-const KINDS = { host: "Host", read: "Read", program: "Program", erase: "Erase", look: "" };
+const KINDS = {
+  host: "Host", read: "Read", program: "Program", erase: "Erase", cut: "Power off", on: "Power on", look: "",
+};
 const PLAY_MS = 1800;
+/** Of a page that units share: what is given out. */
+const PARTS = 2;
 /** What the drawn things are called, by medium; `meters` are numbers of a step. */
 const MEDIA = {
   flash: {
     block: "Block", pages: "Pages of block", memory: "In the drive's memory",
-    states: { erased: "erased", valid: "valid", invalid: "invalid" },
+    states: { erased: "erased", valid: "valid", invalid: "invalid", torn: "torn" },
     wear: (count, mode) => ` ${mode === "slc" ? "one bit a cell, " : ""}${count === 1 ? "erased once" : `erased ${count} times`}`,
     meters: (step) => {
       // While a command is under way some of its pages aren't programmed yet.
@@ -148,6 +152,7 @@ function blockOf({ number, erase_count: eraseCount, mode, pages }, step, words) 
     const classes = [page.state, ...(page.deleted ? ["deleted"] : []), ...(touched.has(i) ? ["touched", step.kind] : [])];
     const state = words.states[page.state];
     const isEmpty = page.state === "erased" || page.state === "free";
+    if (page.parts) return partsOf(page, i, classes);
     const said = isEmpty ? state : `${page.deleted ? "valid, but deleted by the host" : state}: ${page.label}`;
     return h(`li.${classes.join(".")}`, { title: `page ${i}: ${said}` }, h("span", isEmpty ? "" : page.label), h("small", page.deleted ? "deleted by the host" : state));
   });
@@ -156,4 +161,15 @@ function blockOf({ number, erase_count: eraseCount, mode, pages }, step, words) 
   if (pages.length > 6) block.classList.add("many");
   if (touched.has(-1)) block.classList.add("touched");
   return block;
+}
+
+/** A page that several units of the host share: each as wide as what it takes of the page. */
+function partsOf(page, number, classes) {
+  const taken = page.parts.reduce((sum, part) => sum + part.parts, 0);
+  const said = page.parts.map((part) => (part.trimmed ? `${part.label}, deleted but kept` : part.label)).join("; ");
+  const title = `page ${number}: ${page.state === "erased" ? "erased" : said || "nothing that is wanted"}`;
+  const wide = (parts) => ({ style: { "flex-grow": String(parts) } });
+  const rest = taken < PARTS ? h("i", wide(PARTS - taken)) : null;
+  const units = page.parts.map((part) => h(part.trimmed ? "span.held" : "span", wide(part.parts), part.label));
+  return h(`li.parted.${classes.join(".")}`, { title }, units, page.state === "erased" ? null : rest);
 }
