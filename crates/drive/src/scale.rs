@@ -134,6 +134,7 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     for key in ["ftl.reserve_blocks", "ftl.log_blocks"] {
         shrink(model, key, divisor, 1);
     }
+    superblocks(model, &mut remarks, divisor);
     let page_bytes = full.block_bytes as u64 / model.integer("flash.pages_per_block").max(1);
     let line_bytes = model.optional_integer("ftl.map_fetch_bytes").unwrap_or(page_bytes);
     shrink(model, "ftl.map_cache_bytes", divisor, line_bytes);
@@ -203,6 +204,17 @@ fn shrink(model: &mut Model, key: &'static str, divisor: u64, least: u64) {
     let Some(value) = model.optional_integer(key).filter(|&value| value > 0) else { return };
     let shrunk = ((value as f64 / divisor as f64).round() as u64).max(least.min(value));
     model.replace(key, shrunk, divisor);
+}
+
+/// A superblock is a share of the drive, but at least a block of each die.
+fn superblocks(model: &mut Model, remarks: &mut Vec<String>, divisor: u64) {
+    let key = "ftl.superblock_blocks";
+    let Some(blocks) = model.optional_integer(key).filter(|&blocks| blocks > 1) else { return };
+    shrink(model, key, divisor, 1);
+    let kept = model.integer(key);
+    remarks.push(format!(
+        "superblocks have {kept} of {blocks} blocks: what is written in pieces of their size is smaller by as much"
+    ));
 }
 
 /// What idle-time cleaning frees beyond the threshold is a share of the drive.

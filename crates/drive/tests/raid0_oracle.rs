@@ -189,6 +189,8 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
         hot_writes: 4,
         hint_streams: 5,
         cleaning_mode: CleaningMode::Relocate,
+        superblock_blocks: 1,
+        parity_stripe_pages: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
         trim_supported: true,

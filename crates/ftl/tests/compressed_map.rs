@@ -35,6 +35,8 @@ fn ftl(user_units: u32, policy: VictimSelection) -> FtlConfig {
         hot_writes: 4,
         hint_streams: 5,
         cleaning_mode: CleaningMode::Relocate,
+        superblock_blocks: 1,
+        parity_stripe_pages: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
         trim_supported: true,

@@ -37,6 +37,8 @@ fn config(user_units: u32) -> FtlConfig {
         placement: Placement::HostAndCleaning,
         hot_writes: 4,
         hint_streams: 6,
+        superblock_blocks: 1,
+        parity_stripe_pages: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
         trim_supported: true,

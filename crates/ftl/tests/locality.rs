@@ -41,6 +41,8 @@ fn varied_drive(
         hot_writes: 4,
         hint_streams: 2,
         cleaning_mode: CleaningMode::Relocate,
+        superblock_blocks: 1,
+        parity_stripe_pages: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
         trim_supported: true,

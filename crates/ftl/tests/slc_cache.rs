@@ -52,6 +52,8 @@ fn drive(blocks: u32, share: f64, cache: SlcCacheConfig) -> Untimed<PageMap> {
         hot_writes: 4,
         hint_streams: 4,
         cleaning_mode: CleaningMode::Relocate,
+        superblock_blocks: 1,
+        parity_stripe_pages: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
         idle_cleaning_blocks: 0,

@@ -23,6 +23,8 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
         placement: model.word("ftl.placement")?,
         hot_writes: model.small("ftl.hot_writes"),
         hint_streams: model.small("ftl.hint_streams"),
+        superblock_blocks: model.small("ftl.superblock_blocks"),
+        parity_stripe_pages: model.small("ftl.parity_stripe_pages"),
         slc_cache: slc_cache::config(model, &layout)?,
         ..log::config(model, &layout, seed)?
     };

@@ -75,6 +75,20 @@ pub(super) const PAGE_MAP: &[Parameter] = &[
         "hints of the host (0 to this, less 1) that have a write stream of their own with placement hint",
     ),
     row(
+        "ftl.superblock_blocks",
+        "blocks",
+        Integer(1, 1 << 20),
+        Number(1),
+        "blocks of a die that are opened, filled, picked as victims and erased together; thresholds of cleaning count them",
+    ),
+    row(
+        "ftl.parity_stripe_pages",
+        "pages",
+        Integer(0, 1 << 14),
+        Number(0),
+        "pages of a stripe over dies, one of which is parity: programmed, and of nobody's data; 0: none is",
+    ),
+    row(
         "ftl.map_cache_bytes",
         "B",
         Integer(0, 1 << 31),

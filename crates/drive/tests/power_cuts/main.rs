@@ -72,6 +72,11 @@ impl<'a> Plan<'a> {
         Self { model: models::word_lines, ..Self::of(Family::PageMap) }
     }
 
+    /// Blocks of a die are opened and erased by twos and threes.
+    fn of_superblocks() -> Self {
+        Self { model: models::superblocks, ..Self::of(Family::PageMap) }
+    }
+
     fn again_and_again(self) -> Self {
         Self { manner: Manner::CutAfterCut, ..self }
     }
@@ -231,6 +236,11 @@ promises! {
     every_cut_of_word_lines: Plan::of_word_lines(), 500;
     every_cut_of_word_lines_with_failing_blocks: Plan::of_word_lines().with(Faults::Blocks), 300;
     cut_after_cut_of_word_lines: Plan::of_word_lines().again_and_again(), 500;
+    every_cut_of_superblocks: Plan::of_superblocks(), 1000;
+    every_cut_of_superblocks_with_failing_blocks: Plan::of_superblocks().with(Faults::Blocks), 500;
+    cut_after_cut_of_superblocks: Plan::of_superblocks().again_and_again(), 1000;
+    cut_after_cut_of_superblocks_with_failing_blocks:
+        Plan::of_superblocks().with(Faults::Blocks).again_and_again(), 500;
     every_cut_of_a_superblock_map: Plan::of(Family::SuperblockMap), 500;
     every_cut_of_a_log_block_map: Plan::of(Family::LogBlockMap), 500;
     every_cut_of_a_compressed_map: Plan::of(Family::CompressedMap), 500;

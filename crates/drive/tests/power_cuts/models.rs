@@ -148,6 +148,27 @@ pub fn word_lines(seed: u64, _: Family) -> Option<Model> {
     })
 }
 
+/// The model of a seed that cleans in superblocks of two or three blocks, and has parity over dies as often as not.
+pub fn superblocks(seed: u64, _: Family) -> Option<Model> {
+    (0..20).find_map(|attempt| {
+        let seed = seed + (attempt << 32);
+        let random = &mut Random(Stream::new(seed, 9));
+        let mut values = if random.chance(0.3) {
+            values::word_lines(seed)
+        } else {
+            values::of_seed(seed, Family::PageMap)
+        };
+        if values.iter().any(|(_, value)| value == "rewrite-in-place") {
+            return None;
+        }
+        shrink(&mut values, random, Family::PageMap);
+        set(&mut values, "flash.blocks_per_plane", random.between(9, 30));
+        set(&mut values, "ftl.superblock_blocks", random.between(2, 3));
+        set(&mut values, "ftl.parity_stripe_pages", random.one(&[0, 0, 2, 3, 5]));
+        parse_with_room(values)
+    })
+}
+
 fn attempted(seed: u64, family: Family) -> Option<Model> {
     let mut values = values::of_seed(seed, family);
     if values.iter().any(|(_, value)| value == "rewrite-in-place") {

@@ -183,6 +183,12 @@ fn page_map(random: &mut Random) -> Values {
         put(&mut values, "ftl.hot_writes", random.between(1, 6));
         put(&mut values, "ftl.hint_streams", random.between(1, 8));
     }
+    if !in_place && random.chance(0.3) {
+        put(&mut values, "ftl.superblock_blocks", random.between(2, 4));
+    }
+    if !in_place && random.chance(0.2) {
+        put(&mut values, "ftl.parity_stripe_pages", random.between(2, 5));
+    }
     values
 }
 

@@ -3,10 +3,9 @@
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
 
 use super::free_pool::FreePool;
+use super::superblocks::{NO_BLOCK, Superblocks};
 use crate::placement::{STREAMS_MAX, Stream, StreamCounts};
 use crate::victim::{NOT_CLOSED, Victims, View};
-
-const NO_BLOCK: u32 = u32::MAX;
 
 /// Where a block is kept that is open, and that no stream writes now: a drive with an SLC cache, which has two streams.
 const PARKED: usize = STREAMS_MAX - 1;
@@ -15,29 +14,38 @@ const PARKED: usize = STREAMS_MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Blocks {
     /// Valid units per block, with [`NOT_CLOSED`] set while the block is free or open.
-    valid: Vec<u16>,
-    free: FreePool,
-    open: Vec<[u32; STREAMS_MAX]>,
+    pub(super) valid: Vec<u16>,
+    pub(super) free: FreePool,
+    pub(super) open: Vec<[u32; STREAMS_MAX]>,
     /// Sequence number with which the newest data of each closed block came from the host; copies keep theirs. 0: not
     /// known yet.
-    newest: Vec<u64>,
+    pub(super) newest: Vec<u64>,
     /// The policy that picks victims; it hears of every change.
-    victims: Victims,
-    blocks_per_die: u32,
+    pub(super) victims: Victims,
+    /// Which blocks are opened and erased together; `None`: each is by itself.
+    pub(super) superblocks: Option<Box<Superblocks>>,
+    pub(super) blocks_per_die: u32,
 }
 
 impl Blocks {
-    /// All blocks of all dies are free; the first `reserved` of each die belong to somebody else.
-    pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32, victims: Victims) -> Self {
+    /// All blocks of all dies are free; the first `reserved` of each die belong to somebody else. So many are a superblock.
+    pub(crate) fn new(
+        layout: &UnitLayout,
+        flash: &FlashArray,
+        reserved: u32,
+        superblock_blocks: u32,
+        victims: Victims,
+    ) -> Self {
         let dies = layout.geometry.die_count();
         let blocks_per_die = layout.geometry.blocks_per_die();
-        let free = FreePool::new(layout, flash, reserved);
+        let free = FreePool::new(layout, flash, reserved, superblock_blocks);
         Self {
             valid: vec![NOT_CLOSED; layout.block_count() as usize],
             free,
             open: vec![[NO_BLOCK; STREAMS_MAX]; dies as usize],
             newest: vec![0; layout.block_count() as usize],
             victims,
+            superblocks: Superblocks::new(superblock_blocks, dies, blocks_per_die),
             blocks_per_die,
         }
     }
@@ -47,13 +55,13 @@ impl Blocks {
     pub(crate) fn restore(
         layout: &UnitLayout,
         flash: &FlashArray,
-        reserved: u32,
+        (reserved, superblock_blocks): (u32, u32),
         victims: Victims,
         streams: StreamCounts,
         stream_of: impl Fn(BlockIndex) -> Stream,
     ) -> Self {
-        let mut blocks = Self::new(layout, flash, reserved, victims);
-        blocks.free = FreePool::erased(layout, flash, reserved);
+        let mut blocks = Self::new(layout, flash, reserved, superblock_blocks, victims);
+        blocks.free = FreePool::erased(layout, flash, reserved, superblock_blocks);
         for block in (0..layout.block_count()).map(BlockIndex) {
             let pages = flash.write_pointer(block);
             if pages == 0 || block.0 % blocks.blocks_per_die < reserved {
@@ -67,6 +75,7 @@ impl Blocks {
                 _ => blocks.valid[block.0 as usize] = 0,
             }
         }
+        blocks.find_superblocks(flash, layout.geometry.die_count(), streams, stream_of);
         blocks.tell_victims(layout, flash);
         blocks
     }
@@ -75,7 +84,8 @@ impl Blocks {
     fn tell_victims(&mut self, layout: &UnitLayout, flash: &FlashArray) {
         let is_written =
             |&block: &BlockIndex| self.is_closed(block) || self.is_open(layout.die_of(block), block);
-        let mut written: Vec<_> = (0..layout.block_count()).map(BlockIndex).filter(is_written).collect();
+        let all = (0..layout.block_count()).map(BlockIndex);
+        let mut written: Vec<_> = all.filter(is_written).filter(|&block| self.is_head(block)).collect();
         written.sort_by_key(|&block| flash.first_sequences(block.0, 1)[0]);
         for block in written {
             let die = layout.die_of(block);
@@ -87,7 +97,7 @@ impl Blocks {
     }
 
     /// Blocks that have failed are neither free nor open nor candidates for cleaning.
-    pub(crate) fn withhold(&mut self, layout: &UnitLayout, is_bad: &[bool]) {
+    pub(crate) fn withhold(&mut self, layout: &UnitLayout, is_bad: &[bool], streams: StreamCounts) {
         for die in (0..layout.geometry.die_count()).map(DieIndex) {
             self.free.retain(die, |block| !is_bad[block.0 as usize]);
             for open in &mut self.open[die.0 as usize] {
@@ -99,15 +109,22 @@ impl Blocks {
         for block in (0..layout.block_count()).map(BlockIndex).filter(|&block| is_bad[block.0 as usize]) {
             self.retire(layout.die_of(block), block);
         }
+        self.settle_superblocks(layout.geometry.die_count(), is_bad, streams);
     }
 
     /// A block has failed: it is no candidate for cleaning any more.
     pub(crate) fn retire(&mut self, die: DieIndex, block: BlockIndex) {
         self.valid[block.0 as usize] |= NOT_CLOSED;
         self.victims.withdrawn(die, block);
+        self.leave_superblock(block);
     }
 
     /// Free blocks of a die.
+    pub(super) fn free_blocks(&self, die: DieIndex) -> u32 {
+        self.free.blocks(die)
+    }
+
+    /// Free superblocks of a die: free blocks, where blocks are by themselves.
     #[inline]
     pub fn free_count(&self, die: DieIndex) -> u32 {
         self.free.count(die)
@@ -145,6 +162,9 @@ impl Blocks {
         (units_per_block, most_valid): (u32, u16),
         start: u32,
     ) -> Option<BlockIndex> {
+        if self.superblocks.is_some() {
+            return self.pick_superblock(die, flash, (units_per_block, most_valid), start);
+        }
         let (first, count) = (die.0 * self.blocks_per_die, self.blocks_per_die);
         let places = first as usize..(first + count) as usize;
         let view = View {
@@ -164,6 +184,9 @@ impl Blocks {
     /// Opens the least worn free block for a stream.
     #[inline]
     pub(crate) fn open_next(&mut self, die: DieIndex, stream: Stream) -> Option<BlockIndex> {
+        if self.superblocks.is_some() {
+            return self.open_superblock(die, stream, false);
+        }
         let block = self.free.take(die)?;
         self.open[die.0 as usize][stream.index()] = block.0;
         self.victims.opened(die, block);
@@ -209,6 +232,7 @@ impl Blocks {
         let from = open.iter().rposition(|&block| block != NO_BLOCK)?;
         let block = BlockIndex(std::mem::replace(&mut open[from], NO_BLOCK));
         open[to.index()] = block.0;
+        self.lend_waiting(die, Stream(from as u8), to);
         self.note_newest(block, sequence);
         Some(block)
     }
@@ -240,6 +264,9 @@ impl Blocks {
     /// A block is fully programmed.
     #[inline]
     pub(crate) fn close(&mut self, die: DieIndex, stream: Stream) {
+        if self.superblocks.is_some() {
+            return self.close_in_superblock(die, stream);
+        }
         let block = std::mem::replace(&mut self.open[die.0 as usize][stream.index()], NO_BLOCK);
         self.valid[block as usize] &= !NOT_CLOSED;
         self.victims.closed(die, BlockIndex(block));
@@ -256,6 +283,7 @@ impl Blocks {
         self.valid[block.0 as usize] = NOT_CLOSED;
         self.newest[block.0 as usize] = 0;
         self.victims.withdrawn(die, block);
+        self.leave_superblock(block);
         self.free.put(die, block, erase_count);
     }
 
@@ -308,7 +336,7 @@ mod tests {
             let streams = StreamCounts { host, all };
             // Blocks 3 to 5 hold copies.
             let stream_of = |block: BlockIndex| Stream(if block.0 < 3 { 0 } else { host });
-            let blocks = Blocks::restore(&layout, &flash, 0, victims, streams, stream_of);
+            let blocks = Blocks::restore(&layout, &flash, (0, 1), victims, streams, stream_of);
             let open =
                 streams.all().map(|stream| blocks.open_block(DieIndex(0), stream).map(|block| block.0));
             (open.collect::<Vec<_>>(), (0..8).filter(|&block| blocks.is_closed(BlockIndex(block))).collect())

@@ -23,11 +23,13 @@ impl DieLogs {
             })
             // Of a stream that opened it, and could not write it yet because others had failed.
             .filter(|&block| !self.blocks.is_open(die, BlockIndex(block)))
+            .filter(|&block| !self.blocks.waits_erased(die, BlockIndex(block)))
             .count();
-        let free = self.blocks.free_count(die) as usize;
+        let free = self.blocks.free_blocks(die) as usize;
         if erased != free {
             return Err(format!("die {} has {erased} erased blocks, but {free} in its free pool", die.0));
         }
+        self.blocks.check_superblocks(die, |block| self.is_bad(block))?;
         self.check_cache(die)
     }
 
@@ -94,17 +96,19 @@ pub(crate) fn check_thresholds(
         return Ok(());
     }
     let blocks = layout.geometry.blocks_per_die() - reserved - config.static_blocks();
+    let blocks = blocks / config.superblock_blocks;
+    let unit = if config.superblock_blocks > 1 { "superblocks" } else { "blocks" };
     let (start, stop) = (config.cleaning_start_blocks, config.cleaning_stop_blocks);
     if start < RESERVE_BLOCKS + 1 || start > blocks {
-        let allowed = format!("must be {} to {blocks} blocks per die", RESERVE_BLOCKS + 1);
+        let allowed = format!("must be {} to {blocks} {unit} per die", RESERVE_BLOCKS + 1);
         return Err(GeometryError::new("ftl.cleaning_start_blocks", start, allowed));
     }
     if stop < start || stop > blocks {
-        let allowed = format!("must be ftl.cleaning_start_blocks = {start} to {blocks} blocks per die");
+        let allowed = format!("must be ftl.cleaning_start_blocks = {start} to {blocks} {unit} per die");
         return Err(GeometryError::new("ftl.cleaning_stop_blocks", stop, allowed));
     }
     if config.idle_cleaning_blocks > blocks {
-        let allowed = format!("must be at most {blocks} blocks per die");
+        let allowed = format!("must be at most {blocks} {unit} per die");
         return Err(GeometryError::new("ftl.idle_cleaning_blocks", config.idle_cleaning_blocks, allowed));
     }
     for (key, value) in [("ftl.choices", config.choices), ("ftl.window_blocks", config.window_blocks)] {
@@ -131,6 +135,43 @@ pub(crate) fn check_cache(layout: &UnitLayout, config: &FtlConfig) -> Result<(),
         let page = layout.geometry.program_bytes() / cache.bits.max(1);
         let allowed = format!("must divide the {page} bytes that a page of the SLC cache holds");
         return Err(GeometryError::new("ftl.map_unit_bytes", layout.unit_bytes, allowed));
+    }
+    Ok(())
+}
+
+/// Whether superblocks and parity can work with the other parameters.
+///
+/// # Errors
+/// The first that doesn't fit.
+pub(crate) fn check_superblocks(
+    layout: &UnitLayout,
+    config: &FtlConfig,
+    reserved: u32,
+) -> Result<(), GeometryError> {
+    let (size, stripe) = (config.superblock_blocks, config.parity_stripe_pages);
+    let most = layout.geometry.blocks_per_die().saturating_sub(reserved).max(1);
+    if size == 0 || size > most {
+        let allowed = format!("must be 1 to {most}, the blocks of a die that hold no metadata");
+        return Err(GeometryError::new("ftl.superblock_blocks", size, allowed));
+    }
+    let programs = layout.units_per_block / layout.units_per_page;
+    if stripe == 1 || stripe > programs {
+        let allowed = format!("must be 0, or 2 to {programs}: no more than a block of a die has");
+        return Err(GeometryError::new("ftl.parity_stripe_pages", stripe, allowed));
+    }
+    let is_cached = config.slc_cache.is_some();
+    if is_cached || config.cleaning_mode == CleaningMode::RewriteInPlace {
+        let with = if is_cached { "an SLC cache" } else { "ftl.cleaning_mode = rewrite-in-place" };
+        if size > 1 {
+            return Err(GeometryError::new("ftl.superblock_blocks", size, format!("must be 1 with {with}")));
+        }
+        if stripe > 0 {
+            return Err(GeometryError::new(
+                "ftl.parity_stripe_pages",
+                stripe,
+                format!("must be 0 with {with}"),
+            ));
+        }
     }
     Ok(())
 }

@@ -164,23 +164,34 @@ impl DieLogs {
         pages_of: impl Fn(BlockIndex, u32) -> u32,
     ) -> Option<Job> {
         let geometry = self.layout.geometry;
+        let all = geometry.pages_per_block / self.layout.pages_per_unit;
         let room = |stream| {
             let open = self.blocks.open_block(die, stream);
-            open.map_or(0, |block| {
-                let step = self.layout.pages_per_unit;
-                let (used, all) = (self.flash.write_pointer(block) / step, geometry.pages_per_block / step);
+            let in_open = open.map_or(0, |block| {
+                let used = self.flash.write_pointer(block) / self.layout.pages_per_unit;
                 measure.parity.data_pages(die, all) - measure.parity.data_pages(die, used)
-            })
+            });
+            in_open + self.blocks.waiting_blocks(die, stream) * measure.parity.data_pages(die, all)
         };
-        let own: u32 = self.streams.moved().map(room).sum();
+        // Fewer free blocks than a superblock has can be opened for copies.
+        let free = self.blocks.free_blocks(die) * measure.parity.data_pages(die, all);
+        let own: u32 = free + self.streams.moved().map(room).sum::<u32>();
         let host: u32 = self.streams.host().map(room).sum();
         let first = die.0 * geometry.blocks_per_die();
         let (needed, block) = (first..first + geometry.blocks_per_die())
             .map(BlockIndex)
-            .filter(|&block| self.blocks.is_closed(block))
-            .map(|block| (self.blocks.valid_count(block), block))
-            .filter(|&(valid, _)| valid <= measure.per_block - measure.per_page)
-            .map(|(valid, block)| (pages_of(block, valid), block))
+            .filter(|&block| self.blocks.is_closed(block) && self.blocks.is_head(block))
+            .filter_map(|block| {
+                let others = self.blocks.others_of_superblock(block);
+                let mut gained = false;
+                let pages = std::iter::once(block).chain(others).map(|member| {
+                    let valid = self.blocks.valid_count(member);
+                    gained |= valid <= measure.per_block - measure.per_page;
+                    pages_of(member, valid)
+                });
+                let pages = pages.sum::<u32>();
+                gained.then_some((pages, block))
+            })
             .min_by_key(|&(pages, block)| (pages, block.0))?;
         if needed > own + host {
             return None;
@@ -195,7 +206,15 @@ impl DieLogs {
             CellMode::Native => purpose,
             CellMode::Slc => Purpose::Folding,
         };
-        Job { victim, cursor: 0, purpose, valid_at_start: self.blocks.valid_count(victim) }
+        Job { victim, cursor: 0, purpose, valid_at_start: self.blocks.valid_of_superblock(victim) }
+    }
+
+    /// What follows in the superblock of a block that holds nothing valid any more, before any of them is erased.
+    #[inline]
+    pub(crate) fn next_in_superblock(&self, job: Job) -> Option<Job> {
+        let mut others = self.blocks.others_of_superblock(job.victim);
+        let victim = others.find(|&other| self.blocks.valid_count(other) > 0)?;
+        Some(Job { victim, cursor: 0, ..job })
     }
 
     /// Counts one page of copies, of a victim to a block.
@@ -226,6 +245,7 @@ impl DieLogs {
         if self.blocks.open_block(die, Stream::HOST) == Some(job.victim) {
             self.blocks.abandon(die, Stream::HOST);
         }
+        let left = self.blocks.others_of_superblock(job.victim).next();
         self.flash.erase(job.victim);
         let worn = self.flash.erase_count(job.victim);
         let is_static = self.slc.is_some() && self.is_static(job.victim);
@@ -243,6 +263,11 @@ impl DieLogs {
         }
         if self.slc.is_some() {
             self.note_folded(die, job);
+        }
+        if let Some(victim) = left {
+            // All blocks of a superblock are erased, one operation each, before anything else is cleaned.
+            self.cleaning.jobs[die.0 as usize] = Some(Job { victim, cursor: 0, ..job });
+            return CleaningStep::Erase { block: job.victim, purpose: job.purpose };
         }
         // A static block of the cache is never exchanged for others: how worn it is says nothing of them.
         if self.config.wear_spread_limit > 0 && !is_static {

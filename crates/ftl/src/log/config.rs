@@ -42,6 +42,11 @@ pub struct FtlConfig {
     pub hint_streams: u32,
     /// How cleaning makes room.
     pub cleaning_mode: CleaningMode,
+    /// Blocks that are opened, filled, picked as victims and erased together. Other counts of blocks that are free or
+    /// open are of so many.
+    pub superblock_blocks: u32,
+    /// Pages of a stripe over dies, one of which is parity; 0: none is.
+    pub parity_stripe_pages: u32,
     /// Cleaning starts when a die has fewer free blocks than this.
     pub cleaning_start_blocks: u32,
     /// Cleaning stops when a die has this many free blocks.
@@ -110,6 +115,8 @@ impl FtlConfig {
         match self.cleaning_mode {
             // What is in the cache may be folded however many there are.
             CleaningMode::Relocate if self.slc_cache.is_some() => u32::MAX,
+            // What waits to be programmed as parity is asked for with cleaning.
+            CleaningMode::Relocate if self.parity_stripe_pages > 0 => u32::MAX,
             CleaningMode::Relocate => {
                 let host = RESERVE_BLOCKS + u32::from(self.streams().host);
                 self.cleaning_stop_blocks.max(self.idle_cleaning_blocks).max(host)

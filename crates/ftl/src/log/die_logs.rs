@@ -8,6 +8,7 @@ use super::blocks::Blocks;
 use super::config::{CleaningMode, FtlConfig, RESERVE_BLOCKS};
 use super::jobs::CleaningState;
 use super::journal::Journal;
+use super::parity::OwedParity;
 use super::slc_cache::SlcCache;
 use super::steps::MetadataStep;
 use crate::backlog::Backlog;
@@ -33,6 +34,16 @@ pub struct DieLogs {
     pub(crate) slc: Option<Box<SlcCache>>,
     /// The first so many blocks of each die keep metadata.
     pub(crate) reserved: u32,
+    /// Parity over dies that is programmed after so many pages of data; `None`: there is none, or the scheme sees to it.
+    pub(crate) parity: Option<Box<OwedParity>>,
+    /// Places of a block of each die that may hold data.
+    pub(crate) data_units: Vec<u32>,
+    /// The same of a superblock, the most of all dies.
+    pub(crate) superblock_units: u32,
+    /// Cleaning relocates, all blocks are native, and no page is parity: what nearly all drives are.
+    pub(crate) is_plain: bool,
+    /// More is to be done after a program of this page of a block, or a later one, than after others.
+    turn_page: u32,
     /// Its write streams.
     pub(crate) streams: StreamCounts,
     /// When the host may write on a die.
@@ -71,8 +82,10 @@ impl DieLogs {
         let layout = *flash.layout();
         let dies = layout.geometry.die_count();
         let taken = reserved + config.static_blocks();
+        let (superblock_blocks, stripe_pages) = (config.superblock_blocks, config.parity_stripe_pages);
+        let data_units = Self::units_of_data(&layout, stripe_pages);
         let mut logs = Self {
-            blocks: Blocks::new(&layout, &flash, taken, config.victims(dies)),
+            blocks: Blocks::new(&layout, &flash, taken, superblock_blocks, config.victims(dies)),
             cleaning: CleaningState::new(dies),
             journal: Journal::new(&config, dies),
             counters: FtlCounters::default(),
@@ -80,6 +93,16 @@ impl DieLogs {
             bad: None,
             slc: None,
             reserved,
+            parity: OwedParity::new(stripe_pages, dies),
+            superblock_units: superblock_blocks * data_units.iter().copied().max().unwrap_or(0),
+            data_units,
+            is_plain: config.cleaning_mode == CleaningMode::Relocate
+                && config.slc_cache.is_none()
+                && stripe_pages == 0,
+            turn_page: match stripe_pages {
+                0 => (layout.geometry.pages_per_block + 1).saturating_sub(2 * layout.pages_per_unit),
+                _ => 0,
+            },
             streams: config.streams(),
             host_rule: HostRule::of(&config),
             calm_blocks: config.calm_blocks(),
@@ -99,19 +122,23 @@ impl DieLogs {
             CleaningMode::Relocate => config.open_blocks() + RESERVE_BLOCKS,
             CleaningMode::RewriteInPlace => 0,
         };
-        layout.geometry.blocks_per_die().saturating_sub(reserved + config.static_blocks() + working)
+        let blocks = layout.geometry.blocks_per_die().saturating_sub(reserved + config.static_blocks());
+        (blocks / config.superblock_blocks).saturating_sub(working) * config.superblock_blocks
     }
 
     /// Quarters of blocks that a die holds back while it is cleaned. Those of the journal; the free ones, which are
     /// between one less than the threshold at which cleaning starts and as many, and less than that while cleaning
     /// has just opened one (about a third of a block above the lower: measured); the erased half of each open
     /// block; what is there twice of the block being emptied, almost half of it. Together, with two open ones, 3/4 above the
-    /// threshold.
+    /// threshold. Of superblocks all but the first, and the blocks that make no whole one.
     pub(crate) fn held_back_quarters(&self) -> u32 {
         match self.config.cleaning_mode {
             CleaningMode::Relocate => {
                 let open = 2 * self.config.open_blocks() - 1;
-                4 * (self.reserved + self.config.static_blocks() + self.config.cleaning_start_blocks) + open
+                let (taken, size) =
+                    (self.reserved + self.config.static_blocks(), self.config.superblock_blocks);
+                let left = (self.layout.geometry.blocks_per_die() - taken) % size;
+                4 * (taken + left) + size * (4 * self.config.cleaning_start_blocks + open)
             }
             CleaningMode::RewriteInPlace => 0,
         }
@@ -183,7 +210,9 @@ impl DieLogs {
             return self.open_in_mode(die, stream, is_host);
         }
         let opened = match self.blocks.open_next(die, stream) {
-            None if !is_host => self.lend(die, stream),
+            None if !is_host => {
+                self.blocks.open_superblock(die, stream, true).or_else(|| self.lend(die, stream))
+            }
             opened => opened,
         };
         opened.ok_or(FtlError::NoFreeBlock { die: die.0 })
@@ -191,7 +220,9 @@ impl DieLogs {
 
     /// An open block of another stream becomes that of one that has none and finds no free one.
     pub(super) fn lend(&mut self, die: DieIndex, to: Stream) -> Option<BlockIndex> {
-        self.blocks.lend(die, to, self.flash.next_sequence() - 1)
+        let lent = self.blocks.lend(die, to, self.flash.next_sequence() - 1);
+        self.renew_parity(die);
+        lent
     }
 
     /// Programs the next page of a stream's block with units; gives the first place and the page.
@@ -223,11 +254,14 @@ impl DieLogs {
         self.journal.note_updates(units);
     }
 
-    /// Closes a stream's block after its last page.
+    /// Closes a stream's block after its last page; others are followed by parity, where there is any.
     #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
     #[inline(always)]
     pub(crate) fn close_if_full(&mut self, die: DieIndex, stream: Stream, last_page: u32) {
-        if last_page + 2 * self.layout.pages_per_unit > self.layout.geometry.pages_per_block {
+        if last_page >= self.turn_page {
+            if self.parity.is_some() && self.note_parity(die, stream, last_page) {
+                return;
+            }
             if stream.0 < self.streams.host
                 && let Some(block) = self.blocks.open_block(die, stream)
             {
@@ -270,7 +304,7 @@ impl DieLogs {
     /// Free blocks of all dies.
     pub(crate) fn free_blocks(&self) -> u64 {
         (0..self.layout.geometry.die_count())
-            .map(|die| u64::from(self.blocks.free_count(DieIndex(die))))
+            .map(|die| u64::from(self.blocks.free_blocks(DieIndex(die))))
             .sum()
     }
 

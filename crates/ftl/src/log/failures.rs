@@ -18,7 +18,11 @@ impl DieLogs {
     /// Blocks of a die that can't hold valid data, beside those of a drive without faults.
     #[inline]
     pub(crate) fn withheld(&self, die: DieIndex) -> u32 {
-        self.bad.as_ref().map_or(0, |bad| bad.withheld(die))
+        let Some(bad) = &self.bad else { return 0 };
+        // A superblock lacks a block, or there is one less.
+        let size = self.config.superblock_blocks;
+        let lost = bad.withheld(die) - bad.failure_reserve();
+        (lost.div_ceil(size) + bad.failure_reserve()) * size
     }
 
     /// Free blocks of a die that are kept for the failure of others.
@@ -53,7 +57,8 @@ impl DieLogs {
             bad.mark(die, block);
             bad.to_empty[die.0 as usize].push_back(block);
             self.flash.program_page(block, page)?;
-            self.blocks.abandon(die, stream);
+            self.blocks.fail_open(die, stream);
+            self.renew_parity(die);
         }
     }
 
@@ -110,7 +115,7 @@ impl DieLogs {
     /// Bad blocks leave the pools that have just been made anew; those that hold something are to be emptied.
     pub(crate) fn withhold_bad_blocks(&mut self) {
         let Some(bad) = &mut self.bad else { return };
-        self.blocks.withhold(&self.layout, &bad.is_bad);
+        self.blocks.withhold(&self.layout, &bad.is_bad, self.streams);
         for queue in &mut bad.to_empty {
             queue.clear();
         }

@@ -11,12 +11,23 @@ use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
 pub struct FreePool {
     /// Erase count above, block below.
     dies: Vec<BinaryHeap<Reverse<u64>>>,
+    /// Whole superblocks that the blocks of each die make.
+    superblocks: Vec<u32>,
+    superblock_blocks: u32,
 }
 
 impl FreePool {
     /// All blocks of all dies are free; the first `reserved` of each die belong to somebody else.
-    pub(crate) fn new(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
-        Self::of(layout, flash, reserved..layout.geometry.blocks_per_die())
+    pub(crate) fn new(
+        layout: &UnitLayout,
+        flash: &FlashArray,
+        reserved: u32,
+        superblock_blocks: u32,
+    ) -> Self {
+        let mut pool = Self::of(layout, flash, reserved..layout.geometry.blocks_per_die());
+        pool.superblock_blocks = superblock_blocks;
+        (0..layout.geometry.die_count()).for_each(|die| pool.recount(DieIndex(die)));
+        pool
     }
 
     /// These blocks of every die are free.
@@ -24,29 +35,48 @@ impl FreePool {
         let blocks_per_die = layout.geometry.blocks_per_die();
         let word =
             |block: u32| Reverse(u64::from(flash.erase_count(BlockIndex(block))) << 32 | u64::from(block));
-        let dies = (0..layout.geometry.die_count())
+        let dies: Vec<_> = (0..layout.geometry.die_count())
             .map(|die| blocks.clone().map(|block| word(die * blocks_per_die + block)).collect())
             .collect();
-        Self { dies }
+        let superblocks = vec![blocks.len() as u32; dies.len()];
+        Self { dies, superblocks, superblock_blocks: 1 }
     }
 
-    /// Free blocks of a die.
+    /// Free superblocks of a die: free blocks, where blocks are by themselves.
     #[inline]
     #[must_use]
     pub fn count(&self, die: DieIndex) -> u32 {
+        self.superblocks[die.0 as usize]
+    }
+
+    /// Free blocks of a die.
+    #[must_use]
+    pub fn blocks(&self, die: DieIndex) -> u32 {
         self.dies[die.0 as usize].len() as u32
+    }
+
+    fn recount(&mut self, die: DieIndex) {
+        self.superblocks[die.0 as usize] = self.blocks(die) / self.superblock_blocks;
     }
 
     /// Takes the least worn free block.
     #[inline]
     pub(crate) fn take(&mut self, die: DieIndex) -> Option<BlockIndex> {
         let Reverse(word) = self.dies[die.0 as usize].pop()?;
+        self.recount(die);
         Some(BlockIndex(word as u32))
     }
 
     /// The erased blocks of all dies are free, but for the first `reserved` of each die.
-    pub(crate) fn erased(layout: &UnitLayout, flash: &FlashArray, reserved: u32) -> Self {
-        let mut pool = Self { dies: vec![BinaryHeap::new(); layout.geometry.die_count() as usize] };
+    pub(crate) fn erased(
+        layout: &UnitLayout,
+        flash: &FlashArray,
+        reserved: u32,
+        superblock_blocks: u32,
+    ) -> Self {
+        let dies = layout.geometry.die_count() as usize;
+        let (dies, superblocks) = (vec![BinaryHeap::new(); dies], vec![0; dies]);
+        let mut pool = Self { dies, superblocks, superblock_blocks };
         for block in (0..layout.block_count()).map(BlockIndex) {
             let is_reserved = block.0 % layout.geometry.blocks_per_die() < reserved;
             if !is_reserved && flash.write_pointer(block) == 0 {
@@ -59,11 +89,13 @@ impl FreePool {
     /// Blocks of a die for which this doesn't hold are free no more.
     pub(crate) fn retain(&mut self, die: DieIndex, is_kept: impl Fn(BlockIndex) -> bool) {
         self.dies[die.0 as usize].retain(|&Reverse(word)| is_kept(BlockIndex(word as u32)));
+        self.recount(die);
     }
 
     /// A block was erased and is free again.
     #[inline]
     pub(crate) fn put(&mut self, die: DieIndex, block: BlockIndex, erase_count: u32) {
         self.dies[die.0 as usize].push(Reverse(u64::from(erase_count) << 32 | u64::from(block.0)));
+        self.recount(die);
     }
 }

@@ -1,13 +1,14 @@
 //! A log that begins anew: with what was found in flash, or with nothing.
 
-use drivelab_nand::BlockIndex;
 use drivelab_nand::op::PageKind;
 use drivelab_nand::view::BlockState;
+use drivelab_nand::{BlockIndex, DieIndex};
 
 use super::blocks::Blocks;
 use super::die_logs::DieLogs;
 use super::jobs::CleaningState;
 use super::journal::Journal;
+use super::parity::OwedParity;
 use crate::placement::Stream;
 use crate::recovery::Recovered;
 
@@ -41,11 +42,19 @@ impl DieLogs {
         };
         let moved = self.streams.moved().next().unwrap_or(Stream::HOST);
         let victims = self.config.victims(layout.geometry.die_count());
-        let stream_of = |block: BlockIndex| match last(block).map(|page| page.kind) {
+        // Parity says nothing of what lies before it.
+        let last_data = |block: BlockIndex| {
+            let end = medium.block(block).write_pointer;
+            let mut data = (0..end).rev().filter_map(|page| medium.page(block, page));
+            data.find(|page| page.kind != PageKind::Metadata)
+        };
+        let stream_of = |block: BlockIndex| match last_data(block).map(|page| page.kind) {
             Some(PageKind::Moved) => moved,
             _ => Stream::HOST,
         };
-        self.blocks = Blocks::restore(&layout, &self.flash, self.reserved, victims, self.streams, stream_of);
+        let sizes = (self.reserved, self.config.superblock_blocks);
+        self.blocks = Blocks::restore(&layout, &self.flash, sizes, victims, self.streams, stream_of);
+        (0..layout.geometry.die_count()).for_each(|die| self.renew_parity(DieIndex(die)));
         for block in (0..layout.block_count()).map(BlockIndex) {
             // Flash doesn't say when copied data came from the host: it counts as new as its copy.
             self.blocks.note_newest(block, last(block).map_or(0, |page| page.sequence));
@@ -74,7 +83,9 @@ impl DieLogs {
         }
         self.counters.erases_secure += all;
         let taken = self.reserved + self.config.static_blocks();
-        self.blocks = Blocks::new(&self.layout, &self.flash, taken, self.config.victims(dies));
+        let size = self.config.superblock_blocks;
+        self.blocks = Blocks::new(&self.layout, &self.flash, taken, size, self.config.victims(dies));
+        self.parity = OwedParity::new(self.config.parity_stripe_pages, dies);
         self.cleaning = CleaningState::new(dies);
         self.journal = Journal::new(&self.config, dies);
         self.die_valid.fill(0);

@@ -15,14 +15,16 @@ impl DieLogs {
     fn block_use(&self, block: BlockIndex, unit_bytes: u32) -> BlockUse {
         let die = self.layout.die_of(block);
         let stream = self.stream_of_open(die, block);
-        let is_victim = self.cleaning.jobs[die.0 as usize].is_some_and(|job| job.victim == block);
+        let is_victim = self.cleaning.jobs[die.0 as usize].is_some_and(|job| {
+            job.victim == block || self.blocks.others_of_superblock(job.victim).any(|other| other == block)
+        });
         let role = if block.0 % self.layout.geometry.blocks_per_die() < self.reserved {
             BlockRole::Metadata
         } else if self.bad.as_ref().is_some_and(|bad| bad.is_bad(block)) {
             BlockRole::Failed
         } else if is_victim {
             BlockRole::Emptied
-        } else if stream.is_some() || self.blocks.is_open(die, block) {
+        } else if stream.is_some() || self.blocks.is_open(die, block) || self.blocks.is_of_open(block) {
             BlockRole::Open
         } else if self.blocks.is_closed(block) {
             BlockRole::Closed

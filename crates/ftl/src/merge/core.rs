@@ -64,7 +64,7 @@ impl MergeCore {
         let flash = FlashArray::new(layout);
         let count = superblocks.count;
         let mut core = Self {
-            free: FreePool::new(&layout, &flash, 0),
+            free: FreePool::new(&layout, &flash, 0, 1),
             data: vec![0; count as usize],
             banks: vec![Bank::default(); layout.geometry.die_count() as usize],
             log: if fixed {
@@ -123,7 +123,7 @@ impl MergeCore {
             total += u64::from(erased);
         }
         self.counters.erases_secure += total;
-        self.free = FreePool::new(&self.layout, &self.flash, 0);
+        self.free = FreePool::new(&self.layout, &self.flash, 0, 1);
         self.data.fill(0);
         self.banks.fill(Bank::default());
         self.log.clear();

@@ -338,7 +338,7 @@ impl MergeCore {
 
     /// The free pool; the fixed map gives every superblock a block that has none. What the log promises.
     fn assign_rest(&mut self) -> Result<(), String> {
-        self.free = FreePool::erased(&self.layout, &self.flash, 0);
+        self.free = FreePool::erased(&self.layout, &self.flash, 0, 1);
         for superblock in 0..self.superblocks.count {
             let bank = self.superblocks.bank_of(superblock);
             if self.fixed && self.data[superblock as usize] == 0 {

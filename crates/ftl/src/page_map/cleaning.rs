@@ -19,13 +19,18 @@ impl<H: MapMemory> PageMap<H> {
     /// # Errors
     /// [`FtlError`], which would be a defect: thresholds and capacity were checked when the drive was made.
     pub(crate) fn clean_step(&mut self, die: DieIndex) -> Result<Option<CleaningStep>, FtlError> {
-        if self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace {
-            return self.rewrite_step(die);
+        if !self.logs.is_plain {
+            if self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace {
+                return self.rewrite_step(die);
+            }
+            if let Some(step) = self.logs.program_parity(die)? {
+                return Ok(Some(step));
+            }
         }
         let measure = Measure {
-            per_block: self.logs.layout.units_per_block,
+            per_block: self.logs.data_units[die.0 as usize],
             per_page: self.logs.layout.units_per_page,
-            parity: Parity::default(),
+            parity: Parity::striped(self.logs.config.parity_stripe_pages),
         };
         let pages_of = |_, valid: u32| valid.div_ceil(measure.per_page);
         let Some(mut job) = self.logs.victim(die, measure, pages_of) else { return Ok(None) };
@@ -60,6 +65,10 @@ impl<H: MapMemory> PageMap<H> {
         }
         if self.logs.is_bad(job.victim) {
             self.logs.cleaning.jobs[die.0 as usize] = None;
+            return self.clean_step(die);
+        }
+        if let Some(next) = self.logs.next_in_superblock(job) {
+            self.logs.cleaning.jobs[die.0 as usize] = Some(next);
             return self.clean_step(die);
         }
         self.placement.emptied(job.victim);

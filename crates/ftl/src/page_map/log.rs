@@ -117,13 +117,10 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
         if let Some(urgency) = self.logs.calm_urgency(die) {
             return urgency;
         }
-        if self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace {
-            return if self.logs.is_cleaning(die) { Urgency::Urgent } else { Urgency::Idle };
+        if !self.logs.is_plain {
+            return self.urgency_of_others(die);
         }
         let has_room = self.has_room(die);
-        if self.logs.slc.is_some() {
-            return self.logs.cached_urgency(die, has_room);
-        }
         self.logs.urgency(die, has_room)
     }
 
@@ -137,7 +134,7 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
         if self.logs.slc.is_some() {
             return self.logs.folding_debt(die);
         }
-        Some((valid, self.logs.layout.units_per_block))
+        Some((valid, self.logs.superblock_units))
     }
 
     #[inline]
@@ -164,5 +161,23 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
         let units = rest.iter().take_while(|from| from.0 / self.logs.layout.units_per_page == page).count();
         *cursor += units;
         Some(units as u32 * self.logs.layout.unit_bytes)
+    }
+}
+
+impl<H: MapMemory> PageMap<H> {
+    /// How much a die of a drive needs cleaning that rewrites in place, has an SLC cache, or programs parity.
+    #[inline(never)]
+    fn urgency_of_others(&mut self, die: DieIndex) -> Urgency {
+        if self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace {
+            return if self.logs.is_cleaning(die) { Urgency::Urgent } else { Urgency::Idle };
+        }
+        let has_room = self.has_room(die);
+        if self.logs.slc.is_some() {
+            return self.logs.cached_urgency(die, has_room);
+        }
+        if self.logs.owes_parity(die) {
+            return Urgency::Urgent;
+        }
+        self.logs.urgency(die, has_room)
     }
 }

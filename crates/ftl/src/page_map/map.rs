@@ -10,7 +10,8 @@ use super::demand_loaded::{DemandLoaded, MapCacheConfig};
 use super::memory::{MapMemory, WholeMap};
 use crate::error::FtlError;
 use crate::log::{
-    Blocks, CleaningMode, DieLogs, FtlConfig, ValidBits, check_cache, check_placement, check_thresholds,
+    Blocks, CleaningMode, DieLogs, FtlConfig, ValidBits, check_cache, check_placement, check_superblocks,
+    check_thresholds,
 };
 use crate::placement::{Placement, Placements, Stream};
 use crate::stamps::Stamps;
@@ -89,9 +90,11 @@ impl<H: MapMemory> PageMap<H> {
             return Err(GeometryError::new("ftl.placement", streams, allowed));
         }
         let reserved = config.reserved_blocks() + memory.reserved_blocks();
+        check_superblocks(&layout, &config, reserved)?;
         let lasting = DieLogs::lasting_blocks(&layout, &config, reserved);
         // A block whose invalid units do not fill a page is no victim, so that much of it may stay unusable.
-        let units_lasting = layout.units_per_block - if relocates { layout.units_per_page - 1 } else { 0 };
+        let units_lasting =
+            DieLogs::least_data(&layout, &config) - if relocates { layout.units_per_page - 1 } else { 0 };
         let die_limit = lasting * units_lasting;
         let slack = if relocates { dies * layout.units_per_page } else { 0 };
         let room = (u64::from(die_limit) * u64::from(dies)).saturating_sub(u64::from(slack));
@@ -145,7 +148,9 @@ impl<H: MapMemory> PageMap<H> {
         let dies = self.logs.layout.geometry.die_count();
         let room = u64::from(self.die_limit) * u64::from(dies);
         let needed = u64::from(self.logs.config.user_units + dies * self.logs.layout.units_per_page);
-        (room.saturating_sub(needed) / u64::from(self.units_lasting)) as u32
+        // The loss of a block may cost the use of as many as a superblock has.
+        let units = u64::from(self.units_lasting) * u64::from(self.logs.config.superblock_blocks);
+        (room.saturating_sub(needed) / units) as u32
     }
 
     /// Programs one page of the host's data and moves the map entries of its units to it.

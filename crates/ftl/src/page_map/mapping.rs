@@ -132,8 +132,16 @@ impl<H: MapMemory> Books for PageMap<H> {
         let unit_bytes = u64::from(layout.unit_bytes);
         // What units leave unused at the end of pages and blocks is nobody's.
         let unused = layout.geometry.raw_bytes() - u64::from(layout.unit_count()) * unit_bytes;
-        let quarters = u64::from(layout.geometry.die_count()) * u64::from(self.logs.held_back_quarters());
-        unused + quarters * u64::from(layout.units_per_block) * unit_bytes / 4
+        let quarters = u64::from(self.logs.held_back_quarters());
+        let dies = self.logs.data_units.iter();
+        let held_back: u64 = dies
+            .map(|&data| {
+                // Pages of parity hold nothing of the host's, wherever they are.
+                let parity = u64::from(layout.units_per_block - data);
+                4 * u64::from(layout.geometry.blocks_per_die()) * parity + quarters * u64::from(data)
+            })
+            .sum();
+        unused + held_back * unit_bytes / 4
     }
 
     fn map_log_fill_ratio(&self) -> Option<f64> {
