@@ -14,19 +14,13 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from drivelab import interruption
 from drivelab.quantities import time_text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
@@ -175,33 +169,22 @@ class Bar:
 
     def __init__(self, total_weight: float, shown: bool = True, heard: Heard | None = None) -> None:
         self._heard = heard
-        console = Console(file=sys.stderr)
         self._total = max(total_weight, 1e-9)
         self._watch = Stopwatch()
         display = notebook_display() if shown else None
         self._notebook = None if display is None else NotebookLine(display)
-        is_log = shown and not console.is_terminal and display is None
+        self._terminal = _terminal_bar() if shown else None
+        is_log = shown and self._terminal is None and display is None
         self._line_s = FIRST_LINE_S if is_log else float("inf")
-        self._progress = Progress(
-            BarColumn(bar_width=30),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TimeRemainingColumn(),
-            TextColumn("{task.description}", style="dim"),
-            console=console,
-            transient=True,
-            refresh_per_second=5,
-            # A review's parts differ in speed: the remaining time looks back over most of it.
-            speed_estimate_period=600,
-            disable=not (shown and console.is_terminal),
-        )
-        self._bar = self._progress.add_task("", total=1.0)
 
     def __enter__(self) -> Bar:
-        self._progress.start()
+        if self._terminal is not None:
+            self._terminal.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        if self._terminal is not None:
+            self._terminal.stop()
         if self._notebook is not None:
             self._notebook.end(self._watch.seconds())
 
@@ -211,7 +194,9 @@ class Bar:
         running = [task.label for task in tasks if task.started and task.fraction < 1]
         counted = _tests_text(tasks)
         words = [*([counted] if counted else []), *running[:2]]
-        self._progress.update(self._bar, completed=done, description=" | ".join(words))
+        if self._terminal is not None:
+            (bar,) = self._terminal.task_ids
+            self._terminal.update(bar, completed=done, description=" | ".join(words))
         if self._heard is not None:
             self._heard(done, words)
         seconds = self._watch.seconds()
@@ -221,6 +206,30 @@ class Bar:
         if seconds >= self._line_s:
             self._line_s = seconds + LINE_S
             print(_line(done, seconds, counted), file=sys.stderr, flush=True)
+
+
+def _terminal_bar() -> Progress | None:
+    """The bar on standard error, with the remaining time; None if that is no terminal."""
+    # Takes a while to load, which processes that show nothing don't need.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(file=sys.stderr)
+    if not console.is_terminal:
+        return None
+    bar = Progress(
+        BarColumn(bar_width=30),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", style="dim"),
+        console=console,
+        transient=True,
+        refresh_per_second=5,
+        # A review's parts differ in speed: the remaining time looks back over most of it.
+        speed_estimate_period=600,
+    )
+    bar.add_task("", total=1.0)
+    return bar
 
 
 def _tests_text(tasks: Sequence[TaskProgress]) -> str:
@@ -243,6 +252,9 @@ def _line(done: float, seconds: float, counted: str) -> str:
 @contextmanager
 def patience(label: str, after_s: float = 2.0) -> Iterator[None]:
     """Shows on a terminal that work of unknown length is under way, once it takes so long."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = Console(file=sys.stderr)
     shown = Progress(
         BarColumn(bar_width=30),

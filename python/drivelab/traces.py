@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from drivelab import _engine
 from drivelab.errors import RequestError
@@ -17,12 +14,16 @@ from drivelab.quantities import NS_PER_S, NS_PER_US, SECTOR_BYTES
 from drivelab.targets import engine_errors
 from drivelab.workload import FLUSH, READ, TRIM, WRITE, Requests
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 FORMATS = tuple(_engine.trace_formats())
 TIME_UNITS = ("ps", "ns", "us", "ms", "s")
 ARRIVAL_EVENTS = ("Q", "D")
 BEYOND = ("reject", "modulo", "compact")
 DIRECTIONS = {"read": READ, "write": WRITE, "trim": TRIM}
-_UNKNOWN_NS = np.uint64(2**64 - 1)
+_UNKNOWN_NS = 2**64 - 1
 _HEAD_AS = {"timestamp": "fio", "action": "version"}
 """What the first line of an iolog looks like in the middle of one, by version."""
 _COLUMN = re.compile(r"(lba|sector_count)\[(\d+)\]")
@@ -74,16 +75,16 @@ class Trace:
             "bytes": requests.byte_count,
             "duration_s": int(requests.arrival_ns[-1]) / NS_PER_S,
             **{name: self._direction(code) for name, code in DIRECTIONS.items()},
-            "flush": {"ios": int(np.count_nonzero(requests.op == FLUSH))},
+            "flush": {"ios": int((requests.op == FLUSH).sum())},
             "reordered": self.reordered_count,
             "dropped": self.dropped_count,
         }
 
     def _direction(self, code: int) -> dict[str, Any]:
         chosen = self.requests.op == code
-        sectors = self.requests.sector_count[chosen].sum(dtype=np.uint64)
+        sectors = self.requests.sector_count[chosen].sum(dtype="uint64")
         return {
-            "ios": int(np.count_nonzero(chosen)),
+            "ios": int(chosen.sum()),
             "bytes": int(sectors) * SECTOR_BYTES,
             "recorded_latency_us": self._recorded_latency_us(chosen),
         }
@@ -92,9 +93,11 @@ class Trace:
         """Of those requests whose response time was recorded."""
         if self.response_ns is None:
             return None
-        times = self.response_ns[chosen & (self.response_ns != _UNKNOWN_NS)].astype(np.float64)
+        times = self.response_ns[chosen & (self.response_ns != _UNKNOWN_NS)].astype("float64")
         if not len(times):
             return None
+        import numpy as np
+
         times /= NS_PER_US
         return {
             "count": len(times),

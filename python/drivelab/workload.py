@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from drivelab.quantities import NS_PER_S, SECTOR_BYTES
+
+if TYPE_CHECKING:
+    # Takes a while to load, which processes that only measure jobs don't need.
+    import numpy as np
+    from numpy.typing import NDArray
 
 READ, WRITE, FLUSH, TRIM = 0, 1, 2, 3
 """Request kinds in the arrays of `Requests`."""
@@ -274,17 +277,21 @@ class Requests:
             return None
         background = self.background
         if background is None:
+            import numpy as np
+
             background = np.zeros(len(self.think_ns), dtype=np.uint8)
         return self.think_ns, background
 
     @property
     def byte_count(self) -> int:
         """Bytes that all requests together move or trim."""
-        return int(self.sector_count.sum(dtype=np.uint64)) * SECTOR_BYTES
+        return int(self.sector_count.sum(dtype="uint64")) * SECTOR_BYTES
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, int, int]]) -> Requests:
         """Requests from (op, lba, sector_count) rows that arrive at once."""
+        import numpy as np
+
         columns = np.array(rows, dtype=np.uint64).reshape(-1, 3)
         return cls(
             columns[:, 0].astype(np.uint8),

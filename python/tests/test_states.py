@@ -12,7 +12,8 @@ from drivelab import model, states
 from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, MIB, derive_seed
-from drivelab.states import STATES, ImageCopy, image_requests
+from drivelab.states import STATES, ImageCopy
+from drivelab.states.image_writes import image_requests
 from drivelab.targets import EngineTarget
 from drivelab.workload import WRITE
 

@@ -40,24 +40,24 @@ CREATE TABLE points (
 
 
 class Store:
-    """Reports by the keys of points; without a connection only as long as the program runs."""
+    """Reports by the keys of points; without a connection none is kept."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None) -> None:
         self._connection = connection
-        self._known: dict[str, str] = {}
-
-    def keys(self, wanted: Sequence[str]) -> set[str]:
-        """Those of these keys whose points were measured before."""
-        return set(self._select("key, ''", wanted))
 
     def reports(self, wanted: Sequence[str]) -> dict[str, Report]:
-        """The reports of these points, as far as they are there."""
-        return {key: json.loads(text) for key, text in self._select("key, report", wanted).items()}
+        """The reports of these points, as far as they were measured before."""
+        if self._connection is None:
+            return {}
+        rows = self._connection.execute(
+            "SELECT key, report FROM points WHERE list_contains($keys, key)",
+            {"keys": list(dict.fromkeys(wanted))},
+        ).fetchall()
+        return {key: json.loads(text) for key, text in rows}
 
     def add(self, point: Point, report: str) -> None:
-        """Keeps a result: once this returns, nothing takes it away again."""
+        """Keeps a result in the file: once this returns, nothing takes it away again."""
         if self._connection is None:
-            self._known[point.key] = report
             return
         drive = point.drive
         row: list[Any] = [
@@ -73,15 +73,6 @@ class Store:
         ]
         marks = ", ".join("?" * len(row))
         self._connection.execute(f"INSERT OR IGNORE INTO points VALUES ({marks})", row)
-
-    def _select(self, columns: str, wanted: Sequence[str]) -> dict[str, str]:
-        if self._connection is None:
-            return {key: self._known[key] for key in wanted if key in self._known}
-        rows = self._connection.execute(
-            f"SELECT {columns} FROM points WHERE list_contains($keys, key)",
-            {"keys": list(dict.fromkeys(wanted))},
-        ).fetchall()
-        return dict(rows)
 
 
 def file_of(place: str | Path) -> Path:

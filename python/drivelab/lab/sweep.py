@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
@@ -78,27 +79,39 @@ def sweep(
     if workers is not None:
         checks.whole("workers", workers, 1, WORKERS_MAX)
     _check_one_place(workers, executor, scheduler)
-    what = varied(grid, points)
-    found = points_of(drive, what, job, state, repeats)
-    if shard is not None:
-        found = shards.part(found, shard)
-    for capacity_bytes, own in {(p.drive.capacity_bytes, p.job): None for p in found}:
-        own.check(capacity_bytes)
     with ExitStack() as open_places:
+        team = None
+        if executor is None and scheduler is None:
+            team = open_places.enter_context(processes.Team(workers or _processors()))
+        what = varied(grid, points)
+        found = points_of(drive, what, job, state, repeats)
+        if shard is not None:
+            found = shards.part(found, shard)
+        for capacity_bytes, own in {(p.drive.capacity_bytes, p.job): None for p in found}:
+            own.check(capacity_bytes)
         kept = open_places.enter_context(stores.opened(store))
-        there = kept.keys([point.key for point in found])
-        missing = list({point.key: point for point in found if point.key not in there}.values())
+        reports = kept.reports([point.key for point in found])
+        missing = list({point.key: point for point in found if point.key not in reports}.values())
+
+        def take(point: Point, report: str) -> None:
+            kept.add(point, report)
+            reports[point.key] = json.loads(report)
+
         if missing and scheduler is not None:
             executor = open_places.enter_context(cluster.connected(scheduler))
         if missing and executor is not None:
-            cluster.measure(executor, missing, kept.add, progress)
-        elif missing:
-            processes.measure(missing, kept.add, _workers(workers, missing), progress)
-        reports = kept.reports([point.key for point in found])
-    # Tables take a while to load; until here the processors were needed for drives.
+            cluster.measure(executor, missing, take, progress)
+        elif missing and team is not None:
+            team.measure(missing, take, _workers(workers, missing), progress, _load_study)
+    return _load_study()(found, [reports[point.key] for point in found], what.keys)
+
+
+def _load_study() -> type[Study]:
+    """What a sweep returns: its tables take a while to load, for which a processor that has no more
+    drives to measure is good."""
     from drivelab.lab.study import Study
 
-    return Study(found, [reports[point.key] for point in found], what.keys)
+    return Study
 
 
 def _check_one_place(workers: int | None, executor: Client | None, scheduler: str | None) -> None:
@@ -119,4 +132,9 @@ def _workers(wanted: int | None, missing: list[Point]) -> int:
         return wanted
     drive_bytes = max(2 * point.drive.model.memory_bytes for point in missing)
     fitting = max(1, schedule.usual_memory_bytes() // max(1, drive_bytes))
-    return min(len(os.sched_getaffinity(0)), fitting, WORKERS_MAX)
+    return min(_processors(), fitting)
+
+
+def _processors() -> int:
+    """How many processes there are without a wish."""
+    return min(len(os.sched_getaffinity(0)), WORKERS_MAX)

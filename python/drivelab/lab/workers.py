@@ -27,26 +27,50 @@ Take = Callable[[Point, str], None]
 """Hears of a point as soon as it is done: its report as JSON has it. One call at a time."""
 
 
-def measure(points: Sequence[Point], take: Take, workers: int, shown: bool) -> None:
-    """Measures points in so many processes; raises the first failure."""
-    turns, lock = Turns(points), threading.Lock()
-    found = [Worker() for _ in range(min(workers, len(points)))]
+class Team:
+    """Processes that start at once: by the time that their work is known, they are ready."""
 
-    def take_alone(point: Point, report: str) -> None:
-        with lock:
-            take(point, report)
+    def __init__(self, workers: int) -> None:
+        self._workers = [Worker() for _ in range(workers)]
 
-    tasks = [TaskProgress("starting", len(points)) for _ in found]
-    try:
-        for one in found:
+    def __enter__(self) -> Team:
+        for one in self._workers:
             one.start()
-        with Bar(len(points), shown) as bar, Crew(len(found), bar) as crew:
-            crew.tasks.extend(tasks)
-            work = [partial(one.measure, turns, take_alone) for one in found]
-            crew.wait(*(crew.submit(*pair) for pair in zip(tasks, work, strict=True)))
-    finally:
-        for one in found:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one in self._workers:
             one.close()
+
+    def measure(
+        self,
+        points: Sequence[Point],
+        take: Take,
+        workers: int,
+        shown: bool,
+        idle: Callable[[], object],
+    ) -> None:
+        """Measures points in so many of the processes at most; raises the first failure. `idle` is
+        called whenever one of them has nothing more to do."""
+        turns, lock = Turns(points), threading.Lock()
+        needed = min(workers, len(points))
+        for one in self._workers[needed:]:
+            one.close()
+
+        def take_alone(point: Point, report: str) -> None:
+            with lock:
+                take(point, report)
+
+        def work(one: Worker, progress: TaskProgress) -> None:
+            one.measure(turns, take_alone, progress)
+            idle()
+
+        with Bar(len(points), shown) as bar, Crew(needed, bar) as crew:
+            futures = []
+            for one in self._workers[:needed]:
+                task = TaskProgress("starting", len(points))
+                futures.append(crew.submit(task, partial(work, one)))
+            crew.wait(*futures)
 
 
 class Worker:

@@ -15,12 +15,12 @@ from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, NS_PER_S, bytes_text
 from drivelab.states import image as layout
 from drivelab.states import steps
-from drivelab.states.image import ImageCopy, image_requests, mix_text
+from drivelab.states.image import ImageCopy, mix_text
 from drivelab.states.steps import RANDOM, REPEATING, REST_NS, Fill, Torture
 from drivelab.targets import Target
 from drivelab.traits import NO_STATE_TRAITS, Origin, StateTraits
 
-__all__ = ["STATES", "ImageCopy", "State", "find", "image_requests", "select"]
+__all__ = ["STATES", "ImageCopy", "State", "find", "select"]
 
 SECURE_ERASE = "secure erase"
 """What most states begin with, in their descriptions."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, MIB, NS_PER_S, derive_seed
-from drivelab.states.image import ImageCopy, image_requests
+from drivelab.states.image import ImageCopy
 from drivelab.targets import Target
 from drivelab.workload import FLUSH, BlockSize, Job, Recorded, Requests
 
@@ -63,6 +63,9 @@ def copy_image(
     target: Target, seed: int, progress: TaskProgress, share: float, image: ImageCopy
 ) -> None:
     """Copies the file-system image, sector by sector."""
+    # Takes a while to load, which processes that never copy one don't need.
+    from drivelab.states.image_writes import image_requests
+
     requests = image_requests(target.capacity_bytes, seed, image)
     if not len(requests):
         return

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from drivelab import _engine
 from drivelab.errors import RequestError, WorkError
@@ -16,7 +14,10 @@ from drivelab.progress import TaskProgress
 from drivelab.targets.target import Original, Report
 from drivelab.workload import Job, Requests, jobs_to_json
 
-Columns = dict[str, NDArray[Any]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Columns: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns of one length, by name."""
 
 PARTITION_KEYS = ("partition_bytes", "member.partition_bytes")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from drivelab import _engine
 from drivelab.progress import TaskProgress
 from drivelab.targets.engine import Columns, EngineTarget, engine_errors
 from drivelab.targets.target import Report
 from drivelab.workload import Job, jobs_to_json
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FOR_EVER_NS = 2**64 - 1
 """A time that never comes."""

@@ -57,7 +57,7 @@ def client() -> Iterator[distributed.Client]:
 def test_a_cluster_gives_the_same_as_a_process(
     alone: dl.Study, client: distributed.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers.Worker, "start", lambda *_: pytest.fail("measured here"))
+    monkeypatch.setattr(workers.Worker, "_send", lambda *_: pytest.fail("measured here"))
     found = swept(executor=client)
     assert found.frame().equals(alone.frame())
     assert [one.report for one in found] == [one.report for one in alone]

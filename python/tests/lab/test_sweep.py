@@ -252,7 +252,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(
 ) -> None:
     from drivelab.lab import workers
 
-    monkeypatch.setattr(workers.Worker, "start", lambda *_: pytest.fail("something ran"))
+    monkeypatch.setattr(workers.Worker, "_send", lambda *_: pytest.fail("something ran"))
     given = {"drive": DRIVE, "grid": GRID, "job": JOB, "state": "filled", "progress": False}
     with pytest.raises(dl.RequestError) as caught:
         dl.sweep(**(given | options))
