@@ -62,23 +62,6 @@ MEASURED: Mapping[str, Measured | None] = {
 }
 
 
-def predicted_us(model: dl.Drive, kind: str) -> float:
-    """What a read takes whose page is of a kind ("read", "read_middle", "read_upper"), by formula.
-
-    Firmware and the host's part, the command on the bus, tR, a unit and its share of the
-    out-of-band bytes on the bus, and the unit on the link.
-    """
-    value = model.model.value
-    sense = value(f"flash.{kind}_ns")
-    if sense is None:
-        sense = value("flash.read_ns")
-    coded = UNIT_BYTES * (1 + value("flash.oob_bytes") / value("flash.page_bytes"))
-    bus_ns = value("flash.command_ns") + 1e9 * coded / value("flash.bus_bytes_per_s")
-    link_ns = value("link.command_overhead_ns") + 1e9 * UNIT_BYTES / value("link.bytes_per_s")
-    firmware_ns = value("controller.pipeline_ns") + value("controller.read_firmware_ns")
-    return (firmware_ns + sense + bus_ns + link_ns) / 1000
-
-
 @cache
 def steps(model: str, changes: tuple[tuple[str, object], ...] = ()) -> Steps:
     """A small version, written once in order, and read at random one unit at a time."""

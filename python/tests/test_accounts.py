@@ -21,6 +21,7 @@ from drivelab.targets.account import Account, AccountedTarget
 COPYING = (
     *("alignment", "spare-area", "fill-level", "partition", "compressibility"),
     *("resiliency-table", "iometer-database", "paced-writes", "zone-size"),
+    *("cache-by-fill", "cache-after-pause", "skew", "interleaved-zones"),
 )
 IN_PLACE = ("atto", "kdiskmark", "desktop-use", "pts-write-saturation")
 
@@ -131,7 +132,8 @@ def test_a_test_that_begins_with_a_new_drive_is_recorded_as_new() -> None:
     ]
     # Whoever purges its drive, or makes variants of it, is among them.
     purging = {test.id for test in procedures.select(["snia-pts"])}
-    assert purging | {"partition", "spare-area", "fill-level", "zone-size"} == {
+    own = {"partition", "spare-area", "fill-level", "zone-size", "skew", "interleaved-zones"}
+    assert purging | own | {"cache-by-fill", "cache-after-pause"} == {
         test.id for test in PROCEDURES.values() if test.begins_new
     }
 

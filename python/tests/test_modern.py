@@ -12,6 +12,7 @@ import pytest
 from modelled import Modelled
 
 import drivelab as dl
+from drivelab import datasheet
 
 NAME = "micron-7450-max-800gb"
 
@@ -59,10 +60,8 @@ def test_one_model_is_measured_anew_and_the_others_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize("model", modern_reads.MEASURED)
 def test_reads_one_at_a_time_take_what_their_page_takes(model: str) -> None:
     found, drive = modern_reads.steps(model), dl.Drive(model)
-    assert found.first_us == pytest.approx(modern_reads.predicted_us(drive, "read"), rel=0.001)
-    assert found.second_us == pytest.approx(
-        modern_reads.predicted_us(drive, "read_upper"), rel=0.001
-    )
+    assert found.first_us == pytest.approx(datasheet.read_us(drive.model), rel=0.001)
+    assert found.second_us == pytest.approx(datasheet.read_us(drive.model, "read_upper"), rel=0.001)
     measured = modern_reads.MEASURED[model]
     if measured is not None:
         assert found.first_us == pytest.approx(measured.first_us, rel=0.05)

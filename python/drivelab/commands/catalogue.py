@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, figures, model, model_file, plugins, procedures, sources
+from drivelab import arguments, datasheet, figures, model, model_file, plugins, procedures, sources
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.procedures import document
@@ -192,11 +192,18 @@ def show(
     found = model.load(name, overrides)
     printing.scale_remarks([found])
     if json:
-        printing.document(found.details() | _standing(found))
+        follows = {"datasheet": datasheet.records(found)}
+        printing.document(found.details() | _standing(found) | follows)
         return
     out = printing.console()
     out.print(f"{found.title} ({found.name})", markup=False, style="bold")
     out.print(_identity_text(found), markup=False)
+    facts = datasheet.facts(found)
+    if facts:
+        out.print("What follows from the parameters below, by arithmetic:", style="bold")
+        columns: tuple[str, ...] = ("limit", "value", "follows from")
+        printing.table(columns, datasheet.rows(facts), ("value",), whole=("limit", "value"))
+        out.print()
     rows = [
         (
             str(item["key"]),

@@ -18,7 +18,9 @@ __all__ = ["GROUPS", "PROCEDURES", "Procedure", "group_name", "groups_of", "sele
 _MODULES = (
     *("sequential_2mb", "sequential_128k", "random_4k", "access_time", "hdtach", "fill", "as_ssd"),
     *("resiliency", "atto", "alignment", "compressibility", "read_span", "paced_writes"),
-    *("spare_area", "fill_level", "partition", "zone_size", "storage_bench", "applications"),
+    *("slc_cache", "consistency"),
+    *("spare_area", "fill_level", "partition", "zone_size", "skew"),
+    *("interleaved_zones", "storage_bench", "applications"),
     *("loading", "power", "disk_mark", "iometer", "pts"),
 )
 PROCEDURES: dict[str, Procedure]

@@ -1,0 +1,173 @@
+"""Consistency: random writes on a full drive, second by second.
+
+4 KiB at queue depth 32 all over the drive, for half an hour or until the drive was written over one
+and a half times, as reviews look at how a drive keeps its pace [AT]. The first part is what
+follows a fill: full speed until the spare area is used up, a trough where cleaning begins on blocks
+that are all nearly full, a rise as they all empty together. The last third says how even the pace
+is that remains: seconds, not means, are what somebody waits for.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures.flow import flow, longest_of_buckets
+from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.stream import RANDOM
+from drivelab.progress import TaskProgress
+from drivelab.quantities import GIB, KIB, NS_PER_MS, NS_PER_S, derive_seed
+from drivelab.targets import Target
+from drivelab.workload import BlockSize, Job
+
+BLOCK_BYTES = 4 * KIB
+QUEUE_DEPTH = 32
+LENGTH_S, QUICK_LENGTH_S = 1800, 60
+WRITTEN_MAX = 1.5
+"""User capacities that are written at most."""
+TOGETHER = 10
+"""Seconds of which the trough and what follows it are means."""
+FULL_SPEED = 0.9
+"""What is left of the first seconds' speed where the spare area is used up."""
+FALLEN = 3
+"""Seconds that are all slower, where the speed has fallen."""
+LAST_SHARE = 1 / 3
+"""The part at the end whose evenness is judged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consistency(Procedure):
+    """Random writes, and what each second of them brought."""
+
+    def fits(self, capacity_bytes: int) -> bool:
+        """Whether a drive of this size has places to choose from."""
+        return capacity_bytes >= 256 * BLOCK_BYTES
+
+    def cost_on(self, capacity_bytes: int, quick: bool) -> float:
+        """Work, in units of a stream of 3 minutes."""
+        return (QUICK_LENGTH_S if quick else LENGTH_S) / 180
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Writes on a drive that is in the wanted state."""
+        capacity = target.capacity_bytes
+        job = Job(
+            name=self.id,
+            rw="randwrite",
+            block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
+            span_bytes=capacity - capacity % BLOCK_BYTES,
+            io_bytes=int(WRITTEN_MAX * capacity) // BLOCK_BYTES * BLOCK_BYTES,
+            runtime_ns=(QUICK_LENGTH_S if quick else LENGTH_S) * NS_PER_S,
+            queue_depth=min(QUEUE_DEPTH, target.queue_depth),
+            data=parse_data_pattern(RANDOM),
+            seed=derive_seed(seed, "writes"),
+            series_interval_ns=NS_PER_S,
+        )
+        report = target.run([job], progress)
+        rows = seconds_of(report["jobs"][0]["write"]["series"])
+        longest = flow(report, "write")["max_ms"]
+        columns = (
+            Column("second", "Time", "s"),
+            Column("iops", "Random write", "IOPS"),
+            Column("mean_ms", "Mean latency", "ms"),
+            Column("p99_ms", "99 % latency", "ms"),
+            Column("max_ms", "Longest latency", "ms"),
+        )
+        return Measured(
+            capacity,
+            values=(*_after_fill(rows), *_even(rows, longest)),
+            tables=(Table("seconds", "Random writes by the second", columns, tuple(rows)),),
+            charts=(
+                Chart("seconds", "Random writes by the second", "lines", "second", "iops"),
+                Chart("seconds", "99 % latency by the second", "lines", "second", "p99_ms"),
+            ),
+        )
+
+    @property
+    def time_text(self) -> str:
+        """How long it measures."""
+        return f"{LENGTH_S // 60} min, or {WRITTEN_MAX:g} times over"
+
+    @property
+    def data_text(self) -> str:
+        """What is written."""
+        return RANDOM
+
+
+def seconds_of(series: Any) -> list[dict[str, Any]]:
+    """A row for every whole second; what comes after the last one is left out."""
+    longest = longest_of_buckets(series)
+    rows = [
+        {
+            "second": index + 1,
+            "iops": ios * NS_PER_S / series["interval_ns"],
+            "mean_ms": series["latency_mean_ns"][index] / NS_PER_MS if ios else None,
+            "p99_ms": series["latency_p99_ns"][index] / NS_PER_MS if ios else None,
+            "max_ms": None if (ns := longest[index]) is None else ns / NS_PER_MS,
+        }
+        for index, ios in enumerate(series["ios"])
+    ]
+    return rows[:-1] if len(rows) > 1 else rows
+
+
+def _means(iops: Sequence[float]) -> list[float]:
+    """Of as many seconds together as trough and overshoot are looked for in."""
+    return [
+        statistics.fmean(iops[first : first + TOGETHER])
+        for first in range(max(1, len(iops) - TOGETHER + 1))
+    ]
+
+
+def held_seconds(iops: Sequence[float]) -> int | None:
+    """Seconds before the speed falls from what it was at first; None: it doesn't."""
+    for at in range(1, len(iops) - FALLEN + 1):
+        first = statistics.median(iops[: min(at, TOGETHER)])
+        if max(iops[at : at + FALLEN]) < FULL_SPEED * first:
+            return at
+    return None
+
+
+def _after_fill(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
+    """What the spare area lasts for, the trough behind it, and what follows that."""
+    iops = [float(row["iops"]) for row in rows]
+    held = held_seconds(iops)
+    first = statistics.fmean(iops[:held][:TOGETHER])
+    written = trough = overshoot = None
+    if held is not None:
+        written = sum(iops[:held]) * BLOCK_BYTES / GIB
+        means = _means(iops[held:])
+        lowest = means.index(min(means))
+        trough, overshoot = means[lowest], max(means[lowest:])
+    return (
+        Value("first_iops", "At first", first, "IOPS", "higher"),
+        Value("full_speed_gib", "Written at that speed", written, "GiB", "higher"),
+        Value("trough_iops", f"Trough: slowest {TOGETHER} s", trough, "IOPS", "higher"),
+        Value("overshoot_iops", f"Fastest {TOGETHER} s after it", overshoot, "IOPS", "higher"),
+    )
+
+
+def _even(rows: Sequence[dict[str, Any]], longest_ms: float | int | None) -> tuple[Value, ...]:
+    """The pace of the last third."""
+    last = [float(row["iops"]) for row in rows[-max(2, int(len(rows) * LAST_SHARE)) :]]
+    mean = statistics.fmean(last)
+    least = 100 * min(last) / mean if mean else None
+    spread = 100 * statistics.pstdev(last) / mean if mean else None
+    return (
+        Value("last_iops", "Last third", mean, "IOPS", "higher"),
+        Value("least_percent", "Its slowest second, of its mean", least, "%", "higher"),
+        Value("spread_percent", "Standard deviation of its seconds", spread, "%", "lower"),
+        Value("longest_ms", "Longest latency of all", longest_ms, "ms", "lower"),
+    )
+
+
+PROCEDURES = (
+    Consistency(
+        id="consistency",
+        title="Consistency: 4 KiB random write, QD32, by the second for half an hour",
+        group="sweeps",
+        states=("filled",),
+    ),
+)

@@ -1,0 +1,190 @@
+"""Interleaved zones: write amplification and speed of zones of which several are open at once.
+
+The drive is cut into 128 zones. So many of them are open, each at another place; a command goes to
+one after the other, and a zone that is full makes room for another, drawn at random. Data of zones
+that are open together share the blocks that the drive fills meanwhile, and such a block is empty
+only when all of them are written again: unless a drive keeps the streams apart, it copies what it
+would not have to copy for one zone at a time [SSDIQ].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivelab.counters import spent_in, write_amplification
+from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures import steady_writes
+from drivelab.procedures.flow import COLUMNS, flow
+from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures.stream import RANDOM
+from drivelab.procedures.study import Study
+from drivelab.procedures.zone_size import BLOCK_BYTES
+from drivelab.progress import TaskProgress
+from drivelab.quantities import MIB, SECTOR_BYTES, derive_seed
+from drivelab.targets import Target
+from drivelab.workload import WRITE, Job, Recorded, Requests
+
+ZONES = 128
+OPEN = (1, 2, 4, 8, 16, 32)
+FEWER_OPEN = (1, 4, 32)
+SETTLING, MEASURED = 1.5, 1.0
+"""User capacities that are written before anything is measured, and then."""
+QUICK_SETTLING, QUICK_MEASURED = 0.5, 0.25
+KEYS = ("mib_per_s", "mean_ms", "max_ms")
+
+
+def zone_bytes_on(capacity_bytes: int) -> int:
+    """Size of a zone of a drive of this size; whole commands."""
+    size = capacity_bytes // ZONES
+    return size - size % BLOCK_BYTES
+
+
+def interleaved(
+    open_zones: int, commands: int, zone_bytes: int, order: np.random.Generator
+) -> NDArray[np.int64]:
+    """Where each of so many commands writes, in bytes: to every open zone in turn.
+
+    Zones begin one after the other, not together: each is as far as it would be in the long run.
+    """
+    length = zone_bytes // BLOCK_BYTES
+    zones = [int(zone) for zone in order.choice(ZONES, open_zones, replace=False)]
+    done = [length * index // open_zones for index in range(open_zones)]
+    found = np.empty(commands, dtype=np.int64)
+    for index in range(commands):
+        turn = index % open_zones
+        if done[turn] == length:
+            closed = [zone for zone in range(ZONES) if zone not in zones]
+            zones[turn] = closed[int(order.integers(len(closed)))]
+            done[turn] = 0
+        found[index] = zones[turn] * zone_bytes + done[turn] * BLOCK_BYTES
+        done[turn] += 1
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterleavedZones(Study):
+    """Open zones on a full drive, each number of them on a copy of it."""
+
+    def fits(self, capacity_bytes: int) -> bool:
+        """Whether the zones of a drive of this size have a command each, at least."""
+        return capacity_bytes >= ZONES * MIB
+
+    def cost_on(self, capacity_bytes: int, quick: bool) -> float:
+        """Work, in units of a stream of 3 minutes."""
+        points = self.points(OPEN, FEWER_OPEN, capacity_bytes, quick)
+        return (1 + len(points)) * capacity_bytes / 30e9
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Fills a new drive, and runs every number of open zones on a copy of it."""
+        numbers = self.points(OPEN, FEWER_OPEN, target.capacity_bytes, quick)
+        share = 1 / (1 + len(numbers))
+        steady_writes.fill(target, target.capacity_bytes, seed, progress, share)
+        rows = [
+            self._point(target.clone(), number, seed, quick, progress, share) for number in numbers
+        ]
+        columns = (
+            Column("open_zones", "Open zones"),
+            Column("write_amplification", "Write amplification"),
+            *(COLUMNS[key] for key in KEYS),
+        )
+        charts = tuple(
+            Chart("open", title, "lines", "open_zones", key, log_x=True)
+            for title, key in (
+                ("Write amplification by open zones", "write_amplification"),
+                ("Throughput by open zones", "mib_per_s"),
+            )
+        )
+        zone_mib = zone_bytes_on(target.capacity_bytes) / MIB
+        return Measured(
+            target.capacity_bytes,
+            values=_values(rows),
+            tables=(Table("open", "Zones by how many are open", columns, tuple(rows)),),
+            charts=charts,
+            notes=(
+                f"zones of {zone_mib:g} MiB",
+                *self.cut_notes(target.capacity_bytes, quick),
+            ),
+        )
+
+    def _point(
+        self,
+        target: Target,
+        open_zones: int,
+        seed: int,
+        quick: bool,
+        progress: TaskProgress,
+        share: float,
+    ) -> dict[str, Any]:
+        parts = (QUICK_SETTLING, QUICK_MEASURED) if quick else (SETTLING, MEASURED)
+        capacity = target.capacity_bytes
+        counts = [round(part * capacity / BLOCK_BYTES) for part in parts]
+        order = np.random.default_rng(derive_seed(seed, "zones", str(open_zones)))
+        places = interleaved(open_zones, sum(counts), zone_bytes_on(capacity), order)
+        job = Job(
+            name=f"{self.id}-{open_zones}",
+            source=Recorded(pacing="closed"),
+            data=parse_data_pattern(RANDOM),
+            seed=derive_seed(seed, "data"),
+        )
+        for own in np.split(places, counts[:1]):
+            report = target.run_requests(
+                job, _requests(own), progress, share * len(own) / len(places)
+            )
+        numbers = flow(report, "write")
+        return {
+            "open_zones": open_zones,
+            "write_amplification": write_amplification(spent_in(report)),
+            **{key: numbers[key] for key in KEYS},
+        }
+
+    @property
+    def time_text(self) -> str:
+        """How long it measures."""
+        return f"{SETTLING + MEASURED:g} times over at each number"
+
+    @property
+    def data_text(self) -> str:
+        """What is written."""
+        return RANDOM
+
+
+def _requests(places: NDArray[np.int64]) -> Requests:
+    return Requests(
+        op=np.full(len(places), WRITE, dtype=np.uint8),
+        lba=(places // SECTOR_BYTES).astype(np.uint64),
+        sector_count=np.full(len(places), BLOCK_BYTES // SECTOR_BYTES, dtype=np.uint32),
+        arrival_ns=np.zeros(len(places), dtype=np.uint64),
+    )
+
+
+def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
+    costs = [row["write_amplification"] for row in rows]
+    one, most = rows[0], max(rows, key=lambda row: row["write_amplification"] or 0.0)
+    title = "Write amplification"
+    known = one["write_amplification"] and most["write_amplification"]
+    times = most["write_amplification"] / one["write_amplification"] if known else None
+    return (
+        Value("one_amplification", f"{title}, one zone at a time", costs[0], "", "lower"),
+        Value("many_amplification", f"{title}, 32 of them", costs[-1], "", "lower"),
+        Value("one_mib_per_s", "One zone at a time", one["mib_per_s"], "MiB/s", "higher"),
+        Value("many_mib_per_s", "32 of them", rows[-1]["mib_per_s"], "MiB/s", "higher"),
+        Value("most_times", "Most, times one zone at a time", times, "", "lower"),
+    )
+
+
+PROCEDURES = (
+    InterleavedZones(
+        id="interleaved-zones",
+        title="Interleaved zones: 1 to 32 of 128 zones are written at a time",
+        group="studies",
+        states=("new",),
+        begins_new=True,
+        kinds=("flash",),
+        extra_drives=1,
+    ),
+)

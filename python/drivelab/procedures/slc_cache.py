@@ -1,0 +1,343 @@
+"""SLC cache: how much of a burst it takes, by how full the drive is and by how long it rested.
+
+A burst is writing in order, 1 MiB at queue depth 1, where nothing was written before, in pieces of
+equal size whose speed is measured each by itself. `cache-by-fill` writes one on a drive that is
+empty, a quarter full and so on, after a pause in which it can empty its cache: a cache of free
+flash shrinks with it. `cache-after-pause` writes one until the cache is used up, and the next after
+pauses of several lengths: how fast a drive makes room again. One without a cache writes its bursts
+at one speed, and has none of the values that are a cache's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures.fill import BEFORE, BEHIND, BLOCK_BYTES, CHANGE, cache_pieces
+from drivelab.procedures.flow import flow
+from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.stream import RANDOM
+from drivelab.progress import TaskProgress
+from drivelab.quantities import GB, MIB, NS_PER_S, derive_seed
+from drivelab.targets import Target
+from drivelab.workload import BlockSize, Job
+
+PIECES, PIECES_MIN = 500, 100
+"""Of the whole drive."""
+PIECE_BYTES_MIN = 8 * MIB
+"""Smaller pieces would fit into the buffers of a drive."""
+LEVELS = (0, 25, 50, 75, 90)
+"""How full the drive is, in percent."""
+QUICK_LEVELS = (0, 50, 90)
+BURST_MAX = 0.45
+"""Share of the drive that a burst writes at most: a cache of free flash of MLC has half of it."""
+REST_S = 2 * 3600
+"""Before a burst that finds what the cache can be: half a terabyte takes an hour to fold."""
+FULL = 25
+"""How full the drive is before its cache is used up, in percent."""
+BEHIND_CACHE = 15
+"""Pieces that are written behind the end of a cache; as much, where there is none."""
+SECOND_MAX = 0.2
+"""Share of the drive that the burst after a pause writes at most."""
+PAUSES_S = (0, 1, 10, 60, 300, 1800)
+QUICK_PAUSES_S = (0, 10, 300)
+FIRST = 5
+"""Pieces of a burst whose speed says how fast it begins."""
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Pieces that were written one after the other."""
+
+    piece_bytes: int
+    mb_per_s: tuple[float, ...]
+
+    @property
+    def cached(self) -> int | None:
+        """Pieces before the speed falls; None: it doesn't."""
+        return cache_pieces(self.mb_per_s)
+
+    @property
+    def cached_mb_per_s(self) -> float | None:
+        """Speed before it falls."""
+        return median(self.mb_per_s[: self.cached]) if self.cached else None
+
+    @property
+    def behind_mb_per_s(self) -> float | None:
+        """Speed of the pieces behind that place."""
+        return mean(self.mb_per_s[self.cached + 1 :]) if self.cached else None
+
+    @property
+    def first_mb_per_s(self) -> float:
+        """Speed of the first pieces."""
+        return mean(self.mb_per_s[:FIRST])
+
+    def gb(self, pieces: int) -> float:
+        """Size of so many pieces."""
+        return pieces * self.piece_bytes / GB
+
+    def fast_gb(self, cached_mb_per_s: float | None) -> float | None:
+        """What was written as fast as into a cache; None where there is none."""
+        if cached_mb_per_s is None:
+            return None
+        return self.gb(fast_pieces(self.mb_per_s, (1 - CHANGE) * cached_mb_per_s))
+
+
+def mean(mb_per_s: Sequence[float]) -> float:
+    """Speed of pieces of one size together."""
+    return len(mb_per_s) / sum(1 / each for each in mb_per_s)
+
+
+def fast_pieces(mb_per_s: Sequence[float], least: float) -> int:
+    """Pieces before so many in a row are slower than that as mark the end of a cache."""
+    slow = (at for at in range(len(mb_per_s)) if max(mb_per_s[at : at + BEHIND]) < least)
+    return next(slow, len(mb_per_s))
+
+
+def piece_bytes_on(capacity_bytes: int) -> int:
+    """Size of the pieces of a drive of this size; whole blocks."""
+    wanted = max(PIECE_BYTES_MIN, capacity_bytes // PIECES)
+    return wanted - wanted % BLOCK_BYTES
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlcCache(Procedure):
+    """Bursts in order, on copies of a drive that was filled in part."""
+
+    def fits(self, capacity_bytes: int) -> bool:
+        """Whether a drive of this size has pieces enough to see a cache end."""
+        return capacity_bytes >= PIECES_MIN * PIECE_BYTES_MIN
+
+    @property
+    def data_text(self) -> str:
+        """What is written."""
+        return RANDOM
+
+    def write(
+        self,
+        target: Target,
+        place: tuple[int, int],
+        seed: int,
+        progress: TaskProgress,
+        share: float,
+        behind: int = BEHIND,
+    ) -> Burst:
+        """Writes the pieces from the first to the one before the last of `place`, or `behind` of
+        them after the speed fell."""
+        first, last = place
+        size = piece_bytes_on(target.capacity_bytes)
+        found: list[float] = []
+        at = None
+        for piece in range(first, last):
+            job = Job(
+                name=self.id,
+                rw="write",
+                block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
+                offset_bytes=piece * size,
+                span_bytes=size,
+                data=parse_data_pattern(RANDOM),
+                seed=derive_seed(seed, str(piece)),
+            )
+            report = target.run([job], progress, share / (last - first))
+            found.append(float(flow(report, "write")["mb_per_s"] or 0.0))
+            # Only what comes last can be where the speed has just fallen.
+            recent = found[-(BEFORE + 2 * BEHIND) :]
+            if at is None and cache_pieces(recent) is not None:
+                at = cache_pieces(found)
+            if at is not None and len(found) >= at + behind:
+                break
+        progress.add(share * (last - first - len(found)) / (last - first))
+        return Burst(size, tuple(found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheByFill(SlcCache):
+    """A burst at every fill level."""
+
+    def cost_on(self, capacity_bytes: int, quick: bool) -> float:
+        """Work, in units of a stream of 3 minutes."""
+        return 3 * capacity_bytes / 200e9
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Fills a new drive step by step, and writes a burst on a copy of it at each."""
+        levels = QUICK_LEVELS if quick else LEVELS
+        count = target.capacity_bytes // piece_bytes_on(target.capacity_bytes)
+        rows: list[dict[str, Any]] = []
+        speed: float | None = None
+        written = 0
+        for level in levels:
+            begin = count * level // 100
+            _fill(target, written, begin, seed, progress, 0.3 / len(levels))
+            written = begin
+            copy = target.clone()
+            copy.idle(REST_S * NS_PER_S)
+            end = min(count, begin + int(BURST_MAX * count))
+            burst = self.write(copy, (begin, end), seed, progress, 0.7 / len(levels))
+            speed = speed or burst.cached_mb_per_s
+            rows.append(
+                {
+                    "full_percent": level,
+                    "cache_gb": burst.fast_gb(speed),
+                    "burst_gb": burst.gb(len(burst.mb_per_s)),
+                    "first_mb_per_s": burst.first_mb_per_s,
+                    "behind_mb_per_s": burst.behind_mb_per_s,
+                }
+            )
+        columns = (
+            Column("full_percent", "Full", "%"),
+            Column("cache_gb", "Written until the speed falls", "GB"),
+            Column("burst_gb", "Written in all", "GB"),
+            Column("first_mb_per_s", "First pieces", "MB/s"),
+            Column("behind_mb_per_s", "Behind the place where it falls", "MB/s"),
+        )
+        first, last = rows[0], rows[-1]
+        empty, full = first["cache_gb"], last["cache_gb"]
+        left = 100 * full / empty if empty and full is not None else None
+        title = "SLC cache"
+        return Measured(
+            count * piece_bytes_on(target.capacity_bytes),
+            values=(
+                Value("empty_gb", f"{title} of the empty drive", empty, "GB", "higher"),
+                Value("full_gb", f"{title}, nine tenths full", full, "GB", "higher"),
+                Value("left_percent", "The latter of the former", left, "%", "higher"),
+                Value(
+                    "full_mb_per_s", "Burst, nine tenths full", last["first_mb_per_s"], "MB/s",
+                    "higher",
+                ),
+            ),
+            tables=(Table("levels", "Bursts by fill level", columns, tuple(rows)),),
+            charts=(
+                Chart("levels", "SLC cache by fill level", "bars", "full_percent", "cache_gb"),
+            ),
+        )  # fmt: skip
+
+    @property
+    def time_text(self) -> str:
+        """How long it measures."""
+        return "until the speed falls, at each level"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheAfterPause(SlcCache):
+    """A burst after every pause."""
+
+    def cost_on(self, capacity_bytes: int, quick: bool) -> float:
+        """Work, in units of a stream of 3 minutes."""
+        return 2 * capacity_bytes / 200e9
+
+    def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
+        """Uses up the cache of a drive that is a quarter full, and writes on after each pause, on
+        copies."""
+        pauses = QUICK_PAUSES_S if quick else PAUSES_S
+        count = target.capacity_bytes // piece_bytes_on(target.capacity_bytes)
+        begin = count * FULL // 100
+        _fill(target, 0, begin, seed, progress, 0.1)
+        target.idle(REST_S * NS_PER_S)
+        # Where there is no cache, a tenth of the drive says so.
+        first = self.write(target, (begin, begin + count // 10), seed, progress, 0.1)
+        at = begin + len(first.mb_per_s)
+        if first.cached is None:
+            more = self.write(target, (at, begin + int(BURST_MAX * count)), seed, progress, 0.2)
+            first = Burst(first.piece_bytes, first.mb_per_s + more.mb_per_s)
+            at = begin + len(first.mb_per_s)
+        if first.cached is not None:
+            self.write(target, (at, at + BEHIND_CACHE), seed, progress, 0.1)
+            at += BEHIND_CACHE
+        share = 0.5 / len(pauses)
+        rows = [
+            self._after(target.clone(), pause_s, at, first, seed, progress, share)
+            for pause_s in pauses
+        ]
+        columns = (
+            Column("pause_s", "Pause", "s"),
+            Column("fast_gb", "Written as fast as before", "GB"),
+            Column("first_mb_per_s", "First pieces", "MB/s"),
+        )
+        whole = first.gb(first.cached) if first.cached else None
+        values = [
+            Value("cache_gb", "SLC cache before it was used up", whole, "GB", "higher"),
+            Value("used_up_mb_per_s", "Used up", rows[0]["first_mb_per_s"], "MB/s", "higher"),
+        ]
+        for row in rows:
+            if row["pause_s"] in QUICK_PAUSES_S[1:]:
+                found = row["fast_gb"]
+                back = 100 * found / whole if whole and found is not None else None
+                title = f"Of the cache, free after {row['pause_s']} s"
+                name = f"after_{row['pause_s']}_s_percent"
+                values.append(Value(name, title, back, "%", "higher"))
+        return Measured(
+            count * piece_bytes_on(target.capacity_bytes),
+            values=tuple(values),
+            tables=(Table("pauses", "Bursts after pauses", columns, tuple(rows)),),
+            charts=(Chart("pauses", "Speed after a pause", "bars", "pause_s", "first_mb_per_s"),),
+        )
+
+    def _after(
+        self,
+        target: Target,
+        pause_s: int,
+        at: int,
+        first: Burst,
+        seed: int,
+        progress: TaskProgress,
+        share: float,
+    ) -> dict[str, Any]:
+        count = target.capacity_bytes // first.piece_bytes
+        target.idle(pause_s * NS_PER_S)
+        end = min(count, at + int(SECOND_MAX * count))
+        burst = self.write(target, (at, end), seed, progress, share)
+        return {
+            "pause_s": pause_s,
+            "fast_gb": burst.fast_gb(first.cached_mb_per_s),
+            "first_mb_per_s": burst.first_mb_per_s,
+        }
+
+    @property
+    def time_text(self) -> str:
+        """How long it measures."""
+        return "until the speed falls, after each pause"
+
+
+def _fill(
+    target: Target, first: int, last: int, seed: int, progress: TaskProgress, share: float
+) -> None:
+    """Writes the pieces from the first to the one before the last."""
+    if last == first:
+        return
+    size = piece_bytes_on(target.capacity_bytes)
+    job = Job(
+        name="fill",
+        rw="write",
+        block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
+        offset_bytes=first * size,
+        span_bytes=(last - first) * size,
+        data=parse_data_pattern(RANDOM),
+        seed=derive_seed(seed, "fill", str(first)),
+    )
+    target.run([job], progress, share)
+
+
+PROCEDURES = (
+    CacheByFill(
+        id="cache-by-fill",
+        title="SLC cache by fill level: bursts of 1 MiB write, QD1, on an empty to a full drive",
+        group="sweeps",
+        states=("new",),
+        begins_new=True,
+        kinds=("flash",),
+        extra_drives=1,
+    ),
+    CacheAfterPause(
+        id="cache-after-pause",
+        title="SLC cache after a pause of 0 s to 30 minutes: bursts of 1 MiB write, QD1",
+        group="sweeps",
+        states=("new",),
+        begins_new=True,
+        kinds=("flash",),
+        extra_drives=1,
+    ),
+)

@@ -1,0 +1,67 @@
+"""What random writes bring second by second, held against the requests that were counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small import small_model
+
+from drivelab import states
+from drivelab.procedures import PROCEDURES
+from drivelab.procedures.consistency import held_seconds, seconds_of
+from drivelab.progress import TaskProgress
+from drivelab.quantities import GIB, MIB
+from drivelab.targets import EngineTarget
+
+TEST = PROCEDURES["consistency"]
+
+
+@pytest.fixture(scope="module")
+def found() -> tuple[list[dict[str, Any]], dict[str, Any], EngineTarget]:
+    target = EngineTarget(small_model(), 1)
+    states.find("filled").prepare(target, lambda _: 1, TaskProgress("fill"))
+    record = TEST.measure(target, 1, False, TaskProgress(TEST.id)).found()
+    values = {v["name"]: v["value"] for v in record["values"]}
+    return record["tables"][0]["rows"], values, target
+
+
+def test_seconds_add_up_to_what_was_written(found: Any) -> None:
+    rows, _, target = found
+    counted = sum(row["iops"] for row in rows) * 4096
+    filled = target.capacity_bytes
+    written = target.counters()["host_write_bytes"] - filled
+    # The second in which the writes ended is no whole one.
+    assert 0 <= written - counted < 50 * MIB
+    assert [row["second"] for row in rows] == [*range(1, len(rows) + 1)]
+
+
+def test_full_speed_lasts_as_long_as_the_spare_area(found: Any) -> None:
+    rows, values, _ = found
+    drive = small_model()
+    spare_gib = drive.engine.user_capacity_bytes * (drive.effective_spare_ratio or 0) / GIB
+    a_second_gib = values["first_iops"] * 4096 / GIB
+    assert values["full_speed_gib"] == pytest.approx(spare_gib, abs=2 * a_second_gib)
+    assert values["trough_iops"] < values["last_iops"] <= 1.1 * values["overshoot_iops"]
+    assert 0 < values["least_percent"] <= 100
+    assert values["longest_ms"] >= max(row["max_ms"] or 0 for row in rows)
+
+
+def test_the_speed_falls_where_several_seconds_are_slower() -> None:
+    assert held_seconds([10, 10, 10, 4, 4, 4, 9]) == 3
+    assert held_seconds([10, 10, 4, 10, 10, 10, 10]) is None
+    assert held_seconds([10]) is None
+
+
+def test_a_second_without_a_request_has_no_latency() -> None:
+    series = {
+        "interval_ns": 10**9,
+        "ios": [5, 0, 3, 1],
+        "latency_mean_ns": [10**6, 0, 2 * 10**6, 1],
+        "latency_p99_ns": [10**6, 0, 2 * 10**6, 1],
+        "latency_max_ns": [10**6, 0, 2 * 10**6, 1],
+    }
+    rows = seconds_of(series)
+    assert [row["iops"] for row in rows] == [5, 0, 3]
+    assert [row["max_ms"] for row in rows] == [1, None, 2]
+    assert rows[1] == {"second": 2, "iops": 0, "mean_ms": None, "p99_ms": None, "max_ms": None}

@@ -1,0 +1,105 @@
+"""Bursts say what a cache takes: as much as the model says where the drive is empty, less where it
+is full, and again after a pause long enough to fold it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small import small_model
+
+from drivelab import model
+from drivelab.model import Model
+from drivelab.procedures import PROCEDURES
+from drivelab.procedures.slc_cache import BEHIND, PIECES_MIN, fast_pieces, mean, piece_bytes_on
+from drivelab.progress import TaskProgress
+from drivelab.quantities import GB, MIB
+from drivelab.targets import EngineTarget
+
+BY_FILL, AFTER_PAUSE = PROCEDURES["cache-by-fill"], PROCEDURES["cache-after-pause"]
+SCALE = 64
+CACHED = model.load("samsung-980-pro-1tb", (("scale_divisor", str(SCALE)),))
+CACHE_GB = 114.0 / SCALE
+"""6 GB that are always there and 108 GB of free flash, as its specification says; while it is
+filled it is emptied already."""
+
+
+def measured(test: Any, drive: Model) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    progress = TaskProgress(test.id)
+    found = test.measure(EngineTarget(drive, 1), 1, False, progress).found()
+    # An empty drive is not filled first.
+    assert 0.9 < progress.fraction < 1.01
+    return found["tables"][0]["rows"], {v["name"]: v["value"] for v in found["values"]}
+
+
+@given(st.integers(PIECES_MIN * 8 * MIB, 10**14))
+def test_pieces_fit_the_drive(capacity_bytes: int) -> None:
+    assert BY_FILL.fits(capacity_bytes)
+    size = piece_bytes_on(capacity_bytes)
+    assert size % MIB == 0
+    assert PIECES_MIN <= capacity_bytes // size <= 1.2 * 500
+
+
+def test_pieces_are_fast_until_several_in_a_row_are_slow() -> None:
+    assert fast_pieces([9, 9, 9, 1, 1, 1, 1], 5) == 3
+    # One that waited for something is not the end.
+    assert fast_pieces([1, 9, 9, 1, 9, 1, 1, 1], 5) == 5
+    assert fast_pieces([1] * BEHIND, 5) == 0
+    assert fast_pieces([9] * BEHIND, 5) == BEHIND
+    assert mean([100, 50]) == pytest.approx(2 / (1 / 100 + 1 / 50))
+
+
+def test_a_cache_of_free_flash_shrinks_with_it() -> None:
+    rows, values = measured(BY_FILL, CACHED)
+    sizes = [row["cache_gb"] for row in rows]
+    assert sizes[0] == values["empty_gb"] == pytest.approx(CACHE_GB, rel=0.1)
+    assert sizes == sorted(sizes, reverse=True)
+    # A tenth of the flash is free, and the spare area: three bits of it take one.
+    free_gb = 0.1 * CACHED.engine.user_capacity_bytes / GB
+    assert free_gb / 3 < values["full_gb"] < 0.8 * sizes[0]
+    assert all(row["first_mb_per_s"] > row["behind_mb_per_s"] for row in rows)
+
+
+def test_what_a_drive_keeps_in_its_cache_takes_its_place() -> None:
+    """It leaves data there however long it rests: the next burst is slow from the beginning."""
+    lazy = model.load("intel-660p-1tb", (("scale_divisor", str(SCALE)),))
+    rows, values = measured(BY_FILL, lazy)
+    assert values["empty_gb"] == pytest.approx(140 / SCALE, rel=0.2)
+    assert {row["cache_gb"] for row in rows[1:]} == {0}
+    assert values["left_percent"] == 0
+
+
+def test_a_cache_of_all_free_flash_is_what_is_free_over_the_bits_of_a_cell() -> None:
+    drive = model.load("crucial-t500-2tb", (("scale_divisor", str(SCALE)),))
+    rows, _ = measured(BY_FILL, drive)
+    derived = drive.description["derived"]
+    flash_bytes = derived["raw_capacity_bytes"] - derived["held_back_bytes"]
+    for row in rows:
+        written = row["full_percent"] / 100 * derived["user_capacity_bytes"]
+        expected = (flash_bytes - written) / 3 / GB
+        # A small drive has few pieces.
+        assert row["cache_gb"] == pytest.approx(expected, rel=0.12, abs=0.2), row["full_percent"]
+
+
+def test_a_pause_makes_room_again() -> None:
+    rows, values = measured(AFTER_PAUSE, CACHED)
+    assert values["cache_gb"] == pytest.approx(CACHE_GB, rel=0.1)
+    fast = [row["fast_gb"] for row in rows]
+    assert fast == sorted(fast)
+    assert fast[0] == 0
+    assert fast[-1] == pytest.approx(values["cache_gb"], rel=0.05)
+    assert values["after_300_s_percent"] == pytest.approx(100, rel=0.05)
+    assert rows[0]["first_mb_per_s"] == values["used_up_mb_per_s"] < rows[-1]["first_mb_per_s"] / 2
+
+
+def test_a_drive_without_a_cache_has_none() -> None:
+    rows, values = measured(BY_FILL, small_model())
+    assert {row["cache_gb"] for row in rows} == {None}
+    assert values["empty_gb"] is values["left_percent"] is None
+    assert values["full_mb_per_s"] == pytest.approx(rows[0]["first_mb_per_s"], rel=0.05)
+    rows, values = measured(AFTER_PAUSE, small_model())
+    assert {row["fast_gb"] for row in rows} == {None}
+    assert values["after_10_s_percent"] is None
+    assert values["used_up_mb_per_s"] > 0
