@@ -132,6 +132,10 @@ def _writes(flash: _Flash, model: Model) -> list[Fact]:
                 f"{flash.dies} dies{together}",
             ),
         ]
+    stripe = _number(model, "ftl.parity_stripe_pages")
+    if stripe:
+        why = f"one page in {stripe:g}; what remains of the rates above is the host's"
+        found.append(Fact("parity_percent", "Parity over dies", 100 / stripe, "%", why))
     return found
 
 
@@ -214,8 +218,13 @@ def _cleaning(model: Model) -> list[Fact]:
     if model.family != "page-map" or not spare or spare <= 0:
         return []
     why = f"spare area of {100 * spare:.1f} %, blocks cleaned in the order of writing"
+    amplification = fifo_write_amplification(spare)
+    stripe = _number(model, "ftl.parity_stripe_pages")
+    if stripe:
+        amplification /= 1 - 1 / stripe
+        why += "; with parity"
     title = "Write amplification, random writes"
-    return [Fact("fifo_write_amplification", title, fifo_write_amplification(spare), "", why)]
+    return [Fact("fifo_write_amplification", title, amplification, "", why)]
 
 
 def _number(model: Model, key: str) -> float:

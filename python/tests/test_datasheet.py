@@ -86,3 +86,14 @@ def test_show_tells_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"key", "title", "value", "unit", "why"} == set(record["datasheet"][0])
     assert cli.run(["show", "wd-velociraptor-300gb"]) == 0
     assert "by arithmetic" not in capsys.readouterr().out
+
+
+def test_parity_takes_its_share() -> None:
+    plain = values("samsung-pm9a3-960gb")
+    one_in = 16
+    changed = model.load("samsung-pm9a3-960gb", [("ftl.parity_stripe_pages", str(one_in))])
+    found = {fact.key: fact.value for fact in datasheet.facts(changed)}
+    assert found["parity_percent"] == 100 / one_in
+    assert found["native_program_mb_per_s"] == plain["native_program_mb_per_s"]
+    # Less spare area, and a program in so many is parity.
+    assert found["fifo_write_amplification"] > plain["fifo_write_amplification"] / (1 - 1 / one_in)
