@@ -181,6 +181,17 @@ def test_values_of_compound_tests_that_changed_most_are_told_first() -> None:
     assert "A suite, used: score 10 times worse than new." in sentences(data)
 
 
+def test_a_compound_test_that_read_an_unwritten_drive_is_nobodys_measure() -> None:
+    data = results()
+    data["tests"] = []
+    for state, score, share in (("new", 900.0, 1.0), ("filled", 100.0, 0.0), ("used", 50.0, 0.0)):
+        value = {"name": "s", "title": "score", "value": score, "unit": "", "better": "higher"}
+        record = {"kind": "compound", "id": "suite", "title": "A suite", "state": state}
+        record |= {"unmapped_read_share": share, "model": "intel-x25-m-g1-80gb"}
+        data["tests"].append(record | {"values": [value]})
+    assert "A suite, used: score 50 % worse than filled." in sentences(data)
+
+
 def study(test_id: str, values: dict[str, float], **more: Any) -> dict[str, Any]:
     """The record of a study with these values."""
     return {
