@@ -20,7 +20,7 @@ import drivelab as dl
 from drivelab.counters import spent_in, write_amplification
 from drivelab.figures.text import deviation
 from drivelab.procedures.flow import flow
-from drivelab.procedures.zone_size import BLOCK_BYTES, zone_requests
+from drivelab.procedures.zones import BLOCK_BYTES, places_of, requests_at
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB
 from drivelab.targets import EngineTarget
@@ -70,7 +70,9 @@ def zones(part: dl.Drive, share: int, gib: float) -> Zones:
     for capacities in (SETTLING, MEASURED_CAPACITIES):
         count = round(capacities * target.capacity_bytes / zone)
         drawn = order.integers(0, target.capacity_bytes // zone, count)
-        report = target.run_requests(job, zone_requests(drawn, zone, block), progress)
+        report = target.run_requests(
+            job, requests_at(places_of(drawn, zone, block), block), progress
+        )
     amplification = write_amplification(spent_in(report))
     assert amplification is not None
     found = Zones(share * float(flow(report, "write")["mib_per_s"] or 0), amplification)

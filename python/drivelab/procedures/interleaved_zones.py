@@ -16,26 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drivelab.counters import spent_in, write_amplification
-from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures import steady_writes
-from drivelab.procedures.flow import COLUMNS, flow
+from drivelab.procedures.flow import COLUMNS
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
-from drivelab.procedures.stream import RANDOM
-from drivelab.procedures.study import Study
-from drivelab.procedures.zone_size import BLOCK_BYTES
+from drivelab.procedures.zones import BLOCK_BYTES, KEYS, MEASURED, SETTLING, ZoneStudy, parts
 from drivelab.progress import TaskProgress
-from drivelab.quantities import MIB, SECTOR_BYTES, derive_seed
+from drivelab.quantities import MIB, derive_seed
 from drivelab.targets import Target
-from drivelab.workload import WRITE, Job, Recorded, Requests
 
 ZONES = 128
 OPEN = (1, 2, 4, 8, 16, 32)
 FEWER_OPEN = (1, 4, 32)
-SETTLING, MEASURED = 1.5, 1.0
-"""User capacities that are written before anything is measured, and then."""
-QUICK_SETTLING, QUICK_MEASURED = 0.5, 0.25
-KEYS = ("mib_per_s", "mean_ms", "max_ms")
 
 
 def zone_bytes_on(capacity_bytes: int) -> int:
@@ -67,7 +58,7 @@ def interleaved(
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterleavedZones(Study):
+class InterleavedZones(ZoneStudy):
     """Open zones on a full drive, each number of them on a copy of it."""
 
     def fits(self, capacity_bytes: int) -> bool:
@@ -120,46 +111,19 @@ class InterleavedZones(Study):
         progress: TaskProgress,
         share: float,
     ) -> dict[str, Any]:
-        parts = (QUICK_SETTLING, QUICK_MEASURED) if quick else (SETTLING, MEASURED)
         capacity = target.capacity_bytes
-        counts = [round(part * capacity / BLOCK_BYTES) for part in parts]
+        settling, measured = (round(part * capacity / BLOCK_BYTES) for part in parts(quick))
         order = np.random.default_rng(derive_seed(seed, "zones", str(open_zones)))
-        places = interleaved(open_zones, sum(counts), zone_bytes_on(capacity), order)
-        job = Job(
-            name=f"{self.id}-{open_zones}",
-            source=Recorded(pacing="closed"),
-            data=parse_data_pattern(RANDOM),
-            seed=derive_seed(seed, "data"),
-        )
-        for own in np.split(places, counts[:1]):
-            report = target.run_requests(
-                job, _requests(own), progress, share * len(own) / len(places)
-            )
-        numbers = flow(report, "write")
-        return {
-            "open_zones": open_zones,
-            "write_amplification": write_amplification(spent_in(report)),
-            **{key: numbers[key] for key in KEYS},
-        }
+        zone_bytes = zone_bytes_on(capacity)
+        places = interleaved(open_zones, settling + measured, zone_bytes, order)
+        stretches = places[:settling], places[settling:]
+        row = self.row(target, str(open_zones), stretches, seed, progress, share)
+        return {"open_zones": open_zones} | row
 
     @property
     def time_text(self) -> str:
         """How long it measures."""
         return f"{SETTLING + MEASURED:g} times over at each number"
-
-    @property
-    def data_text(self) -> str:
-        """What is written."""
-        return RANDOM
-
-
-def _requests(places: NDArray[np.int64]) -> Requests:
-    return Requests(
-        op=np.full(len(places), WRITE, dtype=np.uint8),
-        lba=(places // SECTOR_BYTES).astype(np.uint64),
-        sector_count=np.full(len(places), BLOCK_BYTES // SECTOR_BYTES, dtype=np.uint32),
-        arrival_ns=np.zeros(len(places), dtype=np.uint64),
-    )
 
 
 def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:

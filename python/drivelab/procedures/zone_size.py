@@ -16,31 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drivelab.counters import spent, spent_in, write_amplification
-from drivelab.data_patterns import parse_data_pattern
+from drivelab.counters import spent, write_amplification
 from drivelab.procedures import steady_writes
-from drivelab.procedures.flow import COLUMNS, flow
+from drivelab.procedures.flow import COLUMNS
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
-from drivelab.procedures.stream import RANDOM
-from drivelab.procedures.study import Study
+from drivelab.procedures.zones import KEYS, MEASURED, SETTLING, ZoneStudy, parts, places_of
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, MIB, SECTOR_BYTES, derive_seed
+from drivelab.quantities import MIB, derive_seed
 from drivelab.targets import Target
-from drivelab.workload import WRITE, Job, Recorded, Requests
 
-BLOCK_BYTES = 512 * KIB
-"""Of a write command; zones are written one command after the other."""
 SMALLEST_BYTES = MIB
 FACTOR = 4
 ZONES_MIN = 16
 """Zones of a drive: with fewer, chance says which are written."""
 FEWER_SIZES = 3
-SETTLING, MEASURED = 1.5, 1.0
-"""User capacities that are written before anything is measured, and then."""
-QUICK_SETTLING, QUICK_MEASURED = 0.5, 0.25
 KNEE = 1.1
 """Zones are large enough from where on they cost at most so many times what a fill costs."""
-KEYS = ("mib_per_s", "mean_ms", "max_ms")
 
 
 def sizes_on(capacity_bytes: int) -> list[int]:
@@ -60,7 +51,7 @@ def fewer_of(sizes: Sequence[int]) -> list[int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZoneSize(Study):
+class ZoneSize(ZoneStudy):
     """Whole zones on a full drive, each size on a copy of it."""
 
     def fits(self, capacity_bytes: int) -> bool:
@@ -112,51 +103,22 @@ class ZoneSize(Study):
         progress: TaskProgress,
         share: float,
     ) -> dict[str, Any]:
-        parts = (QUICK_SETTLING, QUICK_MEASURED) if quick else (SETTLING, MEASURED)
         capacity = target.capacity_bytes
         order = np.random.default_rng(derive_seed(seed, "zones", str(zone_bytes)))
-        job = Job(
-            name=f"{self.id}-{zone_bytes // MIB}m",
-            source=Recorded(pacing="closed"),
-            data=parse_data_pattern(RANDOM),
-            seed=derive_seed(seed, "data"),
-        )
-        for part in parts:
+
+        def drawn(part: float) -> NDArray[np.int64]:
             count = max(1, round(part * capacity / zone_bytes))
-            zones = order.integers(0, capacity // zone_bytes, count)
-            report = target.run_requests(
-                job, zone_requests(zones, zone_bytes), progress, share * part / sum(parts)
-            )
-        numbers = flow(report, "write")
-        return {
-            "zone_mib": zone_bytes // MIB,
-            "write_amplification": write_amplification(spent_in(report)),
-            **{key: numbers[key] for key in KEYS},
-        }
+            return places_of(order.integers(0, capacity // zone_bytes, count), zone_bytes)
+
+        settling, measured = parts(quick)
+        stretches = drawn(settling), drawn(measured)
+        row = self.row(target, f"{zone_bytes // MIB}m", stretches, seed, progress, share)
+        return {"zone_mib": zone_bytes // MIB} | row
 
     @property
     def time_text(self) -> str:
         """How long it measures."""
         return f"{SETTLING + MEASURED:g} times over at each size"
-
-    @property
-    def data_text(self) -> str:
-        """What is written."""
-        return RANDOM
-
-
-def zone_requests(
-    zones: NDArray[np.int64], zone_bytes: int, block_bytes: int = BLOCK_BYTES
-) -> Requests:
-    """Every zone written in order, in commands of `block_bytes`."""
-    starts = np.arange(0, zone_bytes, block_bytes)
-    first = (zones[:, None] * zone_bytes + starts).ravel() // SECTOR_BYTES
-    return Requests(
-        op=np.full(len(first), WRITE, dtype=np.uint8),
-        lba=first.astype(np.uint64),
-        sector_count=np.full(len(first), block_bytes // SECTOR_BYTES, dtype=np.uint32),
-        arrival_ns=np.zeros(len(first), dtype=np.uint64),
-    )
 
 
 def knee_mib(rows: Sequence[dict[str, Any]], filling: float | None) -> int | None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from drivelab import model
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.interleaved_zones import ZONES, interleaved, zone_bytes_on
-from drivelab.procedures.zone_size import BLOCK_BYTES
+from drivelab.procedures.zones import BLOCK_BYTES
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB
 from drivelab.targets import EngineTarget
