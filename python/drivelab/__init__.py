@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from drivelab.lab.study import Study as Study
     from drivelab.lab.sweep import sweep as sweep
     from drivelab.lab.trace import Trace as Trace
+    from drivelab.lab.varying import Variations as Variations
+    from drivelab.lab.varying import vary as vary
     from drivelab.procedures.measured import Chart as Chart
     from drivelab.procedures.measured import Column as Column
     from drivelab.procedures.measured import Table as Table
@@ -62,6 +64,7 @@ _HOMES = {
     "Table": "drivelab.procedures.measured",
     "Trace": "drivelab.lab.trace",
     "Value": "drivelab.procedures.measured",
+    "Variations": "drivelab.lab.varying",
     "WorkError": "drivelab.errors",
     "compare": "drivelab.lab.differences",
     "load": "drivelab.lab.snapshot",
@@ -71,6 +74,7 @@ _HOMES = {
     "state": "drivelab.lab.own",
     "sweep": "drivelab.lab.sweep",
     "test": "drivelab.lab.own",
+    "vary": "drivelab.lab.varying",
 }
 """Public names, and where each is made."""
 

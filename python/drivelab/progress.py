@@ -190,7 +190,8 @@ class Bar:
 
     def show(self, tasks: list[TaskProgress]) -> None:
         """Redraws from the state of all tasks."""
-        done = sum(task.fraction * task.weight for task in tasks) / self._total
+        # Tasks that share the whole between them are all done at its end.
+        done = min(1.0, sum(task.fraction * task.weight for task in tasks) / self._total)
         running = [task.label for task in tasks if task.started and task.fraction < 1]
         counted = _tests_text(tasks)
         words = [*([counted] if counted else []), *running[:2]]

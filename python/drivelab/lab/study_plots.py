@@ -41,6 +41,24 @@ def lines(
     return charts.panels(text, found, scale(x, means[x].to_list()), _scale_of(y))
 
 
+def of_rows(rows: Sequence[dict[str, Any]], keys: Sequence[str], metric: str, title: str) -> Chart:
+    """The same of rows of a study's `frame` that somebody has kept: one seed, so no intervals.
+
+    The key with the most values is what it is drawn over, the other one the lines; numbers before
+    names.
+    """
+    frame = pl.DataFrame(rows, infer_schema_length=None).filter(pl.col(metric).is_not_null())
+    bounds = [pl.lit(None, dtype=pl.Float64).alias(name) for name in ("low", "high")]
+    means = frame.select(*keys, "direction", metric, *bounds)
+
+    def rank(key: str) -> tuple[bool, int]:
+        return is_number(means[key].to_list()), means[key].n_unique()
+
+    x, *others = sorted(keys, key=rank, reverse=True)
+    panels = ["direction"] if means["direction"].n_unique() > 1 else []
+    return lines(means, x, metric, others[0] if others else None, panels, title)
+
+
 def _lines(
     means: pl.DataFrame, x: str, y: str, hue: str | None, names: Sequence[Any]
 ) -> list[Line]:

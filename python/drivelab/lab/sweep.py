@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,9 @@ from drivelab.lab.job import Job
 from drivelab.lab.points import Point
 from drivelab.lab.points import points as points_of
 from drivelab.lab.trace import Trace
+from drivelab.progress import Heard
 from drivelab.states import State
+from drivelab.targets import Report
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -43,7 +45,7 @@ def sweep(
     scheduler: str | None = None,
     shard: str | None = None,
     store: str | Path | None = None,
-    progress: bool = True,
+    progress: bool | Heard = True,
 ) -> Study:
     """Measures a job for every combination of values; returns a `Study`.
 
@@ -59,7 +61,8 @@ def sweep(
     `executor` or the address of its `scheduler`. The results are the same to the bit wherever they
     come from. With `store`, a folder or a file NAME.duckdb, each result stays as soon as it is
     there: interrupted, however hard, the same call goes on where it was, and another sweep finds
-    the points that it shares. `shard` "3/16" measures the third of sixteen parts.
+    the points that it shares. `shard` "3/16" measures the third of sixteen parts. `progress`: a bar
+    on a terminal, or somebody who hears of it: of the share that is done, and what is under way.
 
     >>> study = sweep(
     ...     Drive("intel-x25-m-g1-80gb", scale="1/64"),
@@ -87,23 +90,51 @@ def sweep(
         found = points_of(drive, what, job, state, repeats)
         if shard is not None:
             found = shards.part(found, shard)
-        for capacity_bytes, own in {(p.drive.capacity_bytes, p.job): None for p in found}:
-            own.check(capacity_bytes)
-        kept = open_places.enter_context(stores.opened(store))
-        reports = kept.reports([point.key for point in found])
-        missing = list({point.key: point for point in found if point.key not in reports}.values())
+        reports = _reports(open_places, found, team, workers, executor, scheduler, store, progress)
+    return _load_study()(found, reports, what.keys)
 
-        def take(point: Point, report: str) -> None:
-            kept.add(point, report)
-            reports[point.key] = json.loads(report)
 
-        if missing and scheduler is not None:
-            executor = open_places.enter_context(cluster.connected(scheduler))
-        if missing and executor is not None:
-            cluster.measure(executor, missing, take, progress)
-        elif missing and team is not None:
-            team.measure(missing, take, _workers(workers, missing), progress, _load_study)
-    return _load_study()(found, [reports[point.key] for point in found], what.keys)
+def measured(
+    points: Sequence[Point],
+    workers: int | None,
+    store: str | Path | None,
+    progress: bool | Heard,
+) -> list[Report]:
+    """The reports of points that need no grid, each measured once; raises as `sweep` does."""
+    with ExitStack() as open_places:
+        team = open_places.enter_context(processes.Team(workers or _processors()))
+        return _reports(open_places, points, team, workers, None, None, store, progress)
+
+
+def _reports(
+    open_places: ExitStack,
+    found: Sequence[Point],
+    team: processes.Team | None,
+    workers: int | None,
+    executor: Client | None,
+    scheduler: str | None,
+    store: str | Path | None,
+    progress: bool | Heard,
+) -> list[Report]:
+    """The reports of points, in their order: those that are kept, and those that are measured."""
+    for capacity_bytes, own in {(p.drive.capacity_bytes, p.job): None for p in found}:
+        own.check(capacity_bytes)
+    kept = open_places.enter_context(stores.opened(store))
+    reports = kept.reports([point.key for point in found])
+    missing = list({point.key: point for point in found if point.key not in reports}.values())
+
+    def take(point: Point, report: str) -> None:
+        kept.add(point, report)
+        reports[point.key] = json.loads(report)
+
+    if missing and scheduler is not None:
+        executor = open_places.enter_context(cluster.connected(scheduler))
+    shown, heard = (progress, None) if isinstance(progress, bool) else (False, progress)
+    if missing and executor is not None:
+        cluster.measure(executor, missing, take, shown)
+    elif missing and team is not None:
+        team.measure(missing, take, _workers(workers, missing), shown, _load_study, heard)
+    return [reports[point.key] for point in found]
 
 
 def _load_study() -> type[Study]:

@@ -16,7 +16,7 @@ from drivelab.errors import WorkError
 from drivelab.lab import worker
 from drivelab.lab.points import Point
 from drivelab.lab.turns import Turns
-from drivelab.progress import Bar, Crew, TaskProgress
+from drivelab.progress import Bar, Crew, Heard, TaskProgress
 
 ATTEMPTS = 3
 """Workers that a point may cost: one that ends them all is not tried for ever."""
@@ -49,9 +49,10 @@ class Team:
         workers: int,
         shown: bool,
         idle: Callable[[], object],
+        heard: Heard | None = None,
     ) -> None:
         """Measures points in so many of the processes at most; raises the first failure. `idle` is
-        called whenever one of them has nothing more to do."""
+        called whenever one of them has nothing more to do, `heard` of how far it is."""
         turns, lock = Turns(points), threading.Lock()
         needed = min(workers, len(points))
         for one in self._workers[needed:]:
@@ -65,7 +66,7 @@ class Team:
             one.measure(turns, take_alone, progress)
             idle()
 
-        with Bar(len(points), shown) as bar, Crew(needed, bar) as crew:
+        with Bar(len(points), shown, heard) as bar, Crew(needed, bar) as crew:
             futures = []
             for one in self._workers[:needed]:
                 task = TaskProgress("starting", len(points))

@@ -1,0 +1,215 @@
+"""How what a job measures follows from each parameter of a drive: each a little less, and more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drivelab.errors import RequestError, nearest
+from drivelab.lab import checks
+from drivelab.lab.drive import Drive
+from drivelab.lab.job import Job
+from drivelab.lab.points import Point
+from drivelab.lab.sweep import measured
+from drivelab.lab.trace import Trace
+from drivelab.model import Model
+from drivelab.progress import Heard
+from drivelab.states import State
+from drivelab.targets import Report
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BY = 0.1
+SIDES = ("less", "more")
+NOT_VARIED = frozenset({"price_usd", "scale_divisor"})
+"""Numbers of a model that no result follows from, and the size of a small version."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """One parameter with another value."""
+
+    key: str
+    unit: str
+    value: float
+    """What the drive has."""
+    side: str
+    """less or more."""
+    varied: float
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A variation that makes no drive."""
+
+    key: str
+    side: str
+    reason: str
+
+
+class Variations:
+    """What a job measured on a drive, and with each of its parameters a little less and more."""
+
+    def __init__(
+        self,
+        drive: Drive,
+        job: Job | Trace,
+        base: Report,
+        varied: Sequence[tuple[Variation, Drive, Report]],
+        left_out: Sequence[LeftOut],
+    ) -> None:
+        self._drive, self._job, self._base, self._varied = drive, job, base, tuple(varied)
+        self.left_out = tuple(left_out)
+        """Variations that make no drive, each with its reason."""
+
+    def __len__(self) -> int:
+        return len(self._varied)
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each parameter, side and direction: the values, then the columns of a result's
+        summary; what the drive as it is gives has the key ""."""
+        import polars as pl
+
+        from drivelab.lab.result import Result
+
+        def rows(report: Report, drive: Drive, known: dict[str, Any]) -> pl.DataFrame:
+            summary = Result(report, drive, [self._job]).summary
+            kinds = _kinds()
+            literals = [pl.lit(known[name], dtype=kinds[name]).alias(name) for name in known]
+            return summary.select(*literals, pl.exclude("job"))
+
+        own = {"key": "", "unit": "", "value": None, "side": "", "varied": None}
+        frames = [rows(self._base, self._drive, own)]
+        for item, drive, report in self._varied:
+            known = {name: getattr(item, name) for name in own}
+            frames.append(rows(report, drive, known))
+        return pl.concat(frames, how="vertical_relaxed")
+
+    def effects(self, metric: str, direction: str | None = None) -> pl.DataFrame:
+        """How far each parameter moves a column of `frame`, in per cent of what the drive as it is
+        gives: `less_percent` and `more_percent` (null: that makes no drive), the most moving first.
+
+        Raises RequestError for a column that isn't there, or not a number.
+        """
+        import polars as pl
+
+        frame = self.frame()
+        numbers = [name for name, kind in frame.schema.items() if kind.is_numeric()]
+        if metric not in numbers or metric in ("value", "varied"):
+            raise RequestError(f'"{metric}" is not measured{nearest(metric, numbers)}')
+        if direction is not None:
+            frame = frame.filter(direction=direction)
+        base = frame.filter(key="").select("direction", pl.col(metric).alias("base"))
+        moved = frame.filter(pl.col("key") != "").join(base, on="direction", how="left")
+        percent = 100 * (pl.col(metric) / pl.col("base") - 1)
+        found = moved.with_columns(percent=percent).pivot(
+            "side", index=["direction", "key", "unit", "value"], values=["percent", "varied"]
+        )
+        columns = {
+            f"{name}_{side}": f"{side}_{name}" for name in ("percent", "varied") for side in SIDES
+        }
+        for name in columns:
+            if name not in found.columns:
+                found = found.with_columns(pl.lit(None, dtype=pl.Float64).alias(name))
+        found = found.rename(columns)
+        size = pl.max_horizontal(pl.col("less_percent").abs(), pl.col("more_percent").abs())
+        order = ["direction", "key", "unit", "value", *(columns.values())]
+        return found.select(order).sort(size.fill_null(0), descending=True, maintain_order=True)
+
+
+def vary(
+    drive: Drive,
+    job: Job | Trace,
+    *,
+    by: float = BY,
+    keys: Iterable[str] | None = None,
+    state: str | State | None = None,
+    workers: int | None = None,
+    store: str | Path | None = None,
+    progress: bool | Heard = True,
+) -> Variations:
+    """Measures a job on a drive, and with each of its numbers a share `by` less and as much more;
+    of whole numbers by one at least.
+
+    `keys` are the parameters that are varied, by default all numbers of the model that aren't 0.
+    Variations that make no drive are left out, with their reasons. `state`, `workers`, `store` and
+    `progress` are those of `sweep`.
+
+    >>> found = vary(
+    ...     Drive("intel-x25-m-g1-80gb", scale="1/64"),
+    ...     Job(rw="randread", bs="4k", io_size="4m"),
+    ...     keys=["flash.read_ns"], state="filled", workers=1,
+    ... )
+    >>> found.effects("latency_mean_us")["more_percent"].item() > 0
+    True
+
+    Raises RequestError for what can't be before anything runs, WorkError when it is stopped.
+    """
+    checks.instance("drive", drive, Drive)
+    if not isinstance(job, Trace):
+        checks.instance("job", job, Job)
+    if drive.history:
+        raise RequestError("vary(): the drive has a past already; give a new one and state=...")
+    if not 0 < by < 1:
+        raise RequestError(f"by = {by!r}: allowed: a number above 0 and below 1")
+    state = "new" if state is None else state
+    points = [Point({}, 0, drive.in_state(state), job)]
+    variations: list[Variation] = []
+    left_out: list[LeftOut] = []
+    for item in _variations(drive.model, by, keys):
+        try:
+            own = drive.with_parameters({item.key: _plain(item.varied)})
+            job.check(own.capacity_bytes)
+        except RequestError as error:
+            left_out.append(LeftOut(item.key, item.side, str(error)))
+            continue
+        variations.append(item)
+        points.append(Point({item.key: item.varied}, 0, own.in_state(state), job))
+    job.check(drive.capacity_bytes)
+    reports = measured(points, workers=workers, store=store, progress=progress)
+    varied = zip(variations, (point.drive for point in points[1:]), reports[1:], strict=True)
+    return Variations(points[0].drive, job, reports[0], list(varied), left_out)
+
+
+def _variations(model: Model, by: float, keys: Iterable[str] | None) -> Iterator[Variation]:
+    """Every number of a model, less and more; raises RequestError for a key that is none."""
+    # Of a small version: what is varied is the drive that it stands for.
+    whole = model.with_overrides([("scale_divisor", "1")])
+    numbers = {
+        item["key"]: item
+        for item in whole.parameters
+        if isinstance(item["value"], int | float)
+        and not isinstance(item["value"], bool)
+        and item["key"] not in NOT_VARIED
+    }
+    wanted = [key for key, item in numbers.items() if item["value"]] if keys is None else list(keys)
+    for key in wanted:
+        if key not in numbers:
+            raise RequestError(f'"{key}" is no number of {model.name}{nearest(key, numbers)}')
+        item = numbers[key]
+        value = item["value"]
+        step = abs(value) * by
+        if isinstance(value, int):
+            step = max(1, round(step))
+        if step:
+            for side, varied in zip(SIDES, (value - step, value + step), strict=True):
+                yield Variation(key, item["unit"], value, side, varied)
+
+
+def _plain(value: float) -> int | float:
+    return int(value) if value == int(value) else value
+
+
+def _kinds() -> dict[str, Any]:
+    import polars as pl
+
+    return {
+        "key": pl.String,
+        "unit": pl.String,
+        "value": pl.Float64,
+        "side": pl.String,
+        "varied": pl.Float64,
+    }

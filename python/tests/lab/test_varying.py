@@ -1,0 +1,98 @@
+"""One parameter at a time: what moves what, on small drives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import drivelab as dl
+from drivelab.errors import RequestError
+
+NAME = "intel-x25-v-40gb"
+JOB = dl.Job(rw="randread", bs="4k", io_size="2m")
+KEYS = ("flash.read_ns", "link.bytes_per_s", "flash.channel_count", "controller.queue_depth")
+
+
+@pytest.fixture(scope="module")
+def found() -> dl.Variations:
+    drive = dl.Drive(NAME, scale="1/64")
+    return dl.vary(drive, JOB, keys=KEYS, state="filled", workers=1, progress=False)
+
+
+def test_a_slower_die_makes_reads_slower_and_a_queue_that_is_never_full_nothing(
+    found: dl.Variations,
+) -> None:
+    effects = {row["key"]: row for row in found.effects("latency_mean_us").to_dicts()}
+    assert effects["flash.read_ns"]["less_percent"] < -1
+    assert effects["flash.read_ns"]["more_percent"] > 1
+    assert effects["controller.queue_depth"]["more_percent"] == pytest.approx(0, abs=1e-9)
+    first = next(iter(effects))
+    assert first == "flash.read_ns", "the most moving comes first"
+    # tR is a part of the latency: a tenth of it moves the whole by less than a tenth.
+    assert abs(effects["flash.read_ns"]["more_percent"]) < 10
+
+
+def test_whole_numbers_change_by_one_at_least_and_what_makes_no_drive_is_told(
+    found: dl.Variations,
+) -> None:
+    varied = {row["key"]: row for row in found.effects("iops").to_dicts()}
+    channels = dl.Drive(NAME).model.value("flash.channel_count")
+    assert varied["flash.channel_count"]["more_varied"] == channels + 1
+    assert varied["flash.channel_count"]["less_percent"] is None
+    [left] = found.left_out
+    assert (left.key, left.side) == ("flash.channel_count", "less")
+    assert "user_capacity_bytes" in left.reason
+
+
+def test_it_is_what_a_sweep_measures(found: dl.Variations) -> None:
+    read_ns = dl.Drive(NAME).model.value("flash.read_ns")
+    values = [round(read_ns * 0.9), read_ns, round(read_ns * 1.1)]
+    drive = dl.Drive(NAME, scale="1/64")
+    grid = {"flash.read_ns": values}
+    study = dl.sweep(drive, grid, job=JOB, state="filled", workers=1, progress=False)
+    swept = study.frame()["latency_mean_us"].to_list()
+    frame = found.frame()
+    own = [
+        frame.filter(key=key, side=side)["latency_mean_us"].item()
+        for key, side in (("flash.read_ns", "less"), ("", ""), ("flash.read_ns", "more"))
+    ]
+    assert own == swept
+
+
+def test_somebody_hears_how_far_it_is() -> None:
+    heard: list[float] = []
+    dl.vary(
+        dl.Drive(NAME, scale="1/64"),
+        JOB,
+        keys=["flash.read_ns"],
+        workers=1,
+        progress=lambda share, _: heard.append(share),
+    )
+    assert heard == sorted(heard)
+    assert heard[-1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ({"keys": ["flash.reed_ns"]}, 'did you mean "flash.read_ns"'),
+        ({"keys": ["title"]}, "is no number"),
+        ({"by": 0}, "above 0 and below 1"),
+        ({"by": 1.5}, "above 0 and below 1"),
+        ({"state": "spent"}, "spent"),
+    ],
+)
+def test_what_can_not_be_is_named_before_anything_runs(words: dict[str, Any], reason: str) -> None:
+    with pytest.raises(RequestError, match=reason):
+        dl.vary(dl.Drive(NAME, scale="1/64"), JOB, **words)
+
+
+def test_a_drive_with_a_past_and_a_number_that_is_not_measured_are_refused(
+    found: dl.Variations,
+) -> None:
+    used = dl.Drive(NAME, scale="1/64").prepare("filled", progress=False)
+    with pytest.raises(RequestError, match="has a past"):
+        dl.vary(used, JOB)
+    with pytest.raises(RequestError, match='"iop" is not measured'):
+        found.effects("iop")
