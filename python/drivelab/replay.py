@@ -6,11 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from drivelab import results
+from drivelab import _engine, results
 from drivelab.errors import WorkError
 from drivelab.fio.output import over_time
+from drivelab.model import Model
 from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
 from drivelab.targets import Report
+from drivelab.traces import Trace
 from drivelab.workload import RANDOM_BYTES, DataPattern, Job, Recorded, Requests
 
 Pacing = Literal["arrival", "closed", "capped"]
@@ -73,6 +75,41 @@ def replay_result(report: Report) -> dict[str, Any]:
         "write_amplification": results.write_amplification(used),
         "erases": results.erase_count(used),
         "energy_j": results.energy_j(used),
+    }
+
+
+def document(
+    model: Model,
+    trace: Trace,
+    report: Report,
+    *,
+    state: str,
+    seed: int,
+    pacing: Pacing,
+    queue_depth: int | None,
+    command_line: str,
+) -> dict[str, Any]:
+    """What `drivelab replay --json` prints of one replay of random data on a drive that was
+    prepared so."""
+    return {
+        "drivelab": {
+            "engine_version": _engine.engine_version(),
+            "command_line": command_line,
+            "seed": seed,
+            "model": model.name,
+            "model_hash": model.hash,
+            "effective_spare_ratio": model.effective_spare_ratio,
+            "state": state,
+            "pacing": pacing,
+            "queue_depth": queue_depth,
+            "idle_cap_ns": None,
+            "data": RANDOM_BYTES.model_dump(),
+            "span_bytes": None,
+        },
+        "trace": trace.record(),
+        "gaps_cut": None,
+        "replay": replay_result(report),
+        "wall_s": None,
     }
 
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from PIL import Image, PngImagePlugin
 from playwright.sync_api import Page, sync_playwright
 from web import laboratory
@@ -59,6 +60,36 @@ def _at_work(page: Page) -> None:
     worked.wait_for()
 
 
+def _studied(page: Page) -> None:
+    """What a tenth of each parameter does, measured on small versions."""
+    page.get_by_role("button", name="Vary each parameter by 10 %").click()
+    page.locator(".effects li").first.wait_for()
+    _down_to("h1")(page)
+
+
+def _replayed(page: Page) -> None:
+    """A trace on four drives."""
+    page.get_by_label("State of the drives").select_option("filled")
+    page.get_by_role("button", name="Replay on 4 drives").click()
+    page.locator(".verdict").wait_for()
+    _down_to("h1")(page)
+
+
+def _desk() -> str:
+    """A trace as the MSR ones are written: reads and writes of a few sizes over 16 GiB."""
+    draw = np.random.default_rng(9)
+    at = 128166372003061629 + np.cumsum(draw.integers(5_000, 200_000, size=4000))
+    rows = zip(
+        at.tolist(),
+        draw.choice(["Read", "Write", "Write"], size=4000).tolist(),
+        (draw.integers(2**22, size=4000) * 4096).tolist(),
+        draw.choice([4096, 4096, 8192, 65536], size=4000).tolist(),
+        strict=True,
+    )
+    return "".join(f"{when},desk,0,{way},{place},{size},1000\n" for when, way, place, size in rows)
+
+
+SENSITIVITY = f"/design?drive={DRIVES[0]}&part=sensitivity"
 WATCHED = "/watch?model=intel-x25-m-g1-80gb&state=filled&workload=hot-and-cold"
 COMPARED = "/compare?" + "&".join(f"drive={name}" for name in DRIVES) + "&state=used"
 DESIGNED = f"/design?drive={DRIVES[0]}&set=flash.channel_count%3D8&set=spare_ratio%3D0.28"
@@ -75,6 +106,9 @@ SCREENS = (
     Screen("watch", WATCHED, ".about", _at_work, "dark"),
     Screen("learn", "/learn/five-pages?step=12", ".say, .chip"),
     Screen("history", "/history", "tr[data-run] th", _down_to("h1")),
+    Screen("sensitivity", SENSITIVITY, ".tabs button, .effects code, .effects b", _studied),
+    # The last: its replays are runs like all others.
+    Screen("traces", "/traces?trace=desk.csv", "h1, .verdict, .replays th", _replayed),
 )
 
 
@@ -85,6 +119,8 @@ def served() -> Iterator[Server]:
         folder = Path(name)
         laboratory.record(folder / "lab.duckdb", DRIVES[:2], states=("new", "used"))
         laboratory.record(folder / "lab.duckdb", DRIVES[2:], states=("new", "used"))
+        (folder / "traces").mkdir()
+        (folder / "traces" / "desk.csv").write_text(_desk())
         server = start(folder, folder / "lab.duckdb")
         try:
             yield server

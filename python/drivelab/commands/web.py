@@ -31,6 +31,7 @@ def web(
     from drivelab import database
     from drivelab.web import security, server, storage
     from drivelab.web.bench import Bench
+    from drivelab.web.folder import Folder
     from drivelab.web.jobs import Jobs
     from drivelab.web.library import Library
 
@@ -44,7 +45,7 @@ def web(
     with listener, contextlib.suppress(KeyboardInterrupt):
         known = Library(place.resolve())
         jobs = Jobs(known.results)
-        bench = Bench(known, token, listener.getsockname()[1], jobs)
+        bench = Bench(known, token, listener.getsockname()[1], jobs, Folder(known.results))
 
         def ready() -> None:
             print(f"http://{server.LOOPBACK}:{bench.port}/#token={bench.token}", flush=True)

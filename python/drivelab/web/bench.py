@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
+from drivelab.web.folder import Folder
 from drivelab.web.jobs import Jobs
 from drivelab.web.library import Library
 
@@ -20,6 +21,8 @@ class Bench:
     token: str
     port: int
     jobs: Jobs
+    folder: Folder
+    """Traces and studies beside the results."""
     reports: dict[str, int] = field(default_factory=dict)
     """Runs whose reports are open, by the last part of their addresses."""
     closing: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)

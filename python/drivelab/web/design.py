@@ -11,17 +11,74 @@ from starlette.routing import BaseRoute, Route
 
 from drivelab import model as models
 from drivelab import model_file
+from drivelab.errors import RequestError
+from drivelab.lab import study_plots
 from drivelab.model import Overrides
 from drivelab.quantities import bytes_text
+from drivelab.states import STATES
+from drivelab.web import bench, security
 from drivelab.web import order as orders
+from drivelab.web.study_order import JOB_KEYS, JOBS, POINTS_MAX
 
 Record = dict[str, Any]
+METRICS = {
+    "iops": "Requests per second",
+    "mib_per_s": "MiB/s",
+    "latency_mean_us": "Mean latency, µs",
+    "latency_p99_us": "99 % of latencies under, µs",
+    "latency_max_us": "Longest latency, µs",
+    "write_amplification": "Write amplification",
+}
+STUDY_ID = re.compile(r"[0-9a-f]{16}")
 NUMBER = re.compile(r"(a whole number|a number) from (\S+) to (\S+)")
 
 
 def routes() -> list[BaseRoute]:
     """The form of a model, and its text."""
-    return [Route("/api/design", form), Route("/api/design/model.toml", text)]
+    return [
+        Route("/api/design", form),
+        Route("/api/design/model.toml", text),
+        Route("/api/design/offered", offered),
+        Route("/api/design/studies/{id}", study),
+        Route("/api/design/studies/{id}/chart.svg", chart),
+    ]
+
+
+def offered(_: Request) -> Response:
+    """What a study may measure, and which of its numbers are drawn."""
+    return JSONResponse(
+        {
+            "jobs": [{"name": name, "title": title} for name, (title, _) in JOBS.items()],
+            "states": list(STATES),
+            "metrics": [{"name": name, "title": title} for name, title in METRICS.items()],
+            "job_keys": list(JOB_KEYS),
+            "points_max": POINTS_MAX,
+        }
+    )
+
+
+def study(request: Request) -> Response:
+    """A study that was measured; null while there is none of this name."""
+    return JSONResponse(_kept(request))
+
+
+def chart(request: Request) -> Response:
+    """A number of a sweep over what was varied, as a picture."""
+    found = _kept(request)
+    metric = request.query_params.get("metric", "")
+    if found is None or "keys" not in found:
+        return security.refusal(404, "there is no such sweep")
+    if metric not in METRICS:
+        raise RequestError(f'metric "{metric[:40]}": allowed: {", ".join(METRICS)}')
+    theme = "dark" if request.query_params.get("theme") == "dark" else "light"
+    drawn = study_plots.of_rows(found["rows"], found["keys"], metric, METRICS[metric])
+    return Response(drawn.svg(theme), media_type="image/svg+xml")
+
+
+def _kept(request: Request) -> Record | None:
+    """The study that an address names."""
+    name = request.path_params["id"]
+    return bench.of(request).folder.study(name) if STUDY_ID.fullmatch(name) else None
 
 
 def form(request: Request) -> Response:
@@ -55,7 +112,7 @@ def _asked(request: Request) -> tuple[str, Overrides]:
     name = request.query_params.get("drive", "")
     settings = request.query_params.getlist("set")
     order = orders.checked({"models": [name], "settings": settings, "quick": True})
-    orders.check_names(order)
+    orders.check_names(order.models)
     return name, [models.split_override(setting) for setting in settings]
 
 

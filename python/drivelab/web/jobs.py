@@ -14,8 +14,8 @@ from typing import Any
 
 from drivelab.errors import WorkError
 from drivelab.progress import Stopwatch
-from drivelab.web import order as orders
-from drivelab.web.order import Order
+from drivelab.web import work
+from drivelab.web.work import AnyOrder
 
 Record = dict[str, Any]
 WAITING_MAX = 32
@@ -40,13 +40,13 @@ class Job:
     """A measurement that somebody asked for."""
 
     id: int
-    order: Order
+    order: AnyOrder
     state: str = "waiting"
     """waiting, running, done, failed or cancelled."""
     share: float = 0.0
     doing: tuple[str, ...] = ()
-    run: int | None = None
-    """The number of the run in the database, once it is there."""
+    runs: list[int] | None = None
+    """The numbers of its runs in the database, once they are there; a study has none."""
     error: str = ""
     watch: Stopwatch | None = None
 
@@ -54,14 +54,13 @@ class Job:
         """As pages read it."""
         return {
             "id": self.id,
-            "title": orders.title(self.order),
-            "command_line": orders.command_line(self.order),
-            "order": orders.as_json(self.order),
+            **work.described(self.order),
             "state": self.state,
             "share": self.share,
             "doing": list(self.doing),
             "left_s": self._left_s(),
-            "run": self.run,
+            "run": self.runs[0] if self.runs else None,
+            "runs": self.runs or [],
             "error": self.error,
         }
 
@@ -88,7 +87,7 @@ class Jobs:
         """Every job, the oldest first."""
         return [job.record() for job in self._jobs.values()]
 
-    async def add(self, *orders: Order) -> list[Record]:
+    async def add(self, *orders: AnyOrder) -> list[Record]:
         """Queues orders that were checked, all of them or none; raises FullError."""
         waiting = sum(job.state == "waiting" for job in self._jobs.values())
         if waiting + len(orders) > WAITING_MAX:
@@ -153,7 +152,7 @@ class Jobs:
                 job.error = f"the process that measures: {error}"[:REASON_LETTERS_MAX]
             finally:
                 if job.state == "running":
-                    job.state = "failed" if job.run is None else "done"
+                    job.state = "failed" if job.runs is None else "done"
                     if job.state == "failed" and not job.error:
                         job.error = "the process that measured it ended"
             await self._tell()
@@ -171,7 +170,7 @@ class Jobs:
         try:
             if job.state != "running":
                 return  # Cancelled while the process began.
-            asked = {"results": str(self._results), "order": orders.as_json(job.order)}
+            asked = {"results": str(self._results), "order": job.order.model_dump()}
             process.stdin.write(json.dumps(asked).encode() + b"\n")
             async for line in process.stdout:
                 self._hear(job, json.loads(line))
@@ -186,5 +185,5 @@ class Jobs:
     def _hear(job: Job, told: Record) -> None:
         job.share = told.get("share", job.share)
         job.doing = tuple(told.get("doing", job.doing))
-        job.run = told.get("run")
+        job.runs = told.get("runs")
         job.error = told.get("error", "")

@@ -11,10 +11,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from drivelab.web import bench, security
-from drivelab.web import order as orders
+from drivelab.web import bench, security, work
 from drivelab.web.jobs import FullError, Record
-from drivelab.web.order import Order
+from drivelab.web.work import AnyOrder
 
 
 def routes() -> list[BaseRoute]:
@@ -35,21 +34,19 @@ async def listed(request: Request) -> Response:
 
 async def start(request: Request) -> Response:
     """Queues an order; 400 with the reason for one that can't be carried out."""
-    found = await _queued(request, [orders.read(await request.body())])
+    found = await _queued(request, [work.read(await request.body())])
     return found if isinstance(found, Response) else JSONResponse(found[0], status_code=202)
 
 
 async def start_together(request: Request) -> Response:
     """Queues orders that mean little without each other: all of them, or none."""
-    found = await _queued(request, orders.read_several(await request.body()))
+    found = await _queued(request, work.read_several(await request.body()))
     return found if isinstance(found, Response) else JSONResponse(found, status_code=202)
 
 
-async def _queued(request: Request, asked: list[Order]) -> list[Record] | Response:
+async def _queued(request: Request, asked: list[AnyOrder]) -> list[Record] | Response:
     for order in asked:
-        plan = await run_in_threadpool(orders.plan, order)
-        if not any(plan.measurements.values()):
-            return security.refusal(400, "nothing of this can be measured on these drives")
+        await run_in_threadpool(work.check, order, bench.of(request).folder)
     try:
         return await bench.of(request).jobs.add(*asked)
     except FullError as error:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from drivelab import model as models
 from drivelab import procedures, schedule
@@ -14,8 +15,6 @@ from drivelab.errors import RequestError, nearest
 from drivelab.quantities import bytes_text
 
 TESTS_MAX = 64
-SEVERAL_MAX = 4
-"""Orders that one request may queue together."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 # No path: a model's text may name files, which are nobody's business here.
 Setting = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.]{1,80}=[A-Za-z0-9_.+-]{1,40}$")]
@@ -36,61 +35,50 @@ class Order(BaseModel):
     scale: Annotated[int, Field(ge=1, le=4096)] = 1
 
 
-SEVERAL = TypeAdapter(Annotated[list[Order], Field(min_length=1, max_length=SEVERAL_MAX)])
-
-
-def read(body: bytes) -> Order:
-    """The order in a request; raises RequestError that names the first thing that is wrong."""
-    try:
-        return Order.model_validate_json(body)
-    except ValidationError as error:
-        raise _wrong(error) from None
-
-
-def read_several(body: bytes) -> list[Order]:
-    """The orders in a request that are queued together; raises RequestError as `read` does."""
-    try:
-        return SEVERAL.validate_json(body)
-    except ValidationError as error:
-        raise _wrong(error) from None
-
-
 def checked(words: dict[str, Any]) -> Order:
-    """An order in words of Python; raises RequestError as `read` does."""
+    """An order in words of Python; raises RequestError that names the first thing that is
+    wrong."""
     try:
         return Order.model_validate(words)
     except ValidationError as error:
-        raise _wrong(error) from None
+        raise wrong(error) from None
 
 
-def _wrong(error: ValidationError) -> RequestError:
+def wrong(error: ValidationError, tags: Collection[str] = ()) -> RequestError:
+    """The first thing that is wrong, as pages read it; `tags` are no part of its place."""
     first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"])) or "body"
+    place = ".".join(str(part) for part in first["loc"] if part not in tags) or "body"
     return RequestError(f"{place[:120]}: {first['msg'][:200]}")
 
 
-def check_names(order: Order) -> None:
+def check_names(names: Sequence[str]) -> None:
     """Raises RequestError for a model that doesn't come along: others are files."""
     known = models.known_names()
-    for name in order.models:
+    for name in names:
         if name not in known:
             raise RequestError(f'model "{name}" is none that comes along{nearest(name, known)}')
 
 
-def plan(order: Order) -> laboratory.Plan:
-    """The review of an order; raises RequestError for names and values that mean nothing."""
-    check_names(order)
-    overrides = [models.split_override(text) for text in order.settings]
-    if order.scale > 1:
-        overrides.append(("scale_divisor", str(order.scale)))
-    loaded = [models.load(name, overrides) for name in order.models]
+def check_memory(drives: Iterable[models.Model]) -> None:
+    """Raises RequestError for a drive that takes more memory than there is for one."""
     memory_bytes = schedule.usual_memory_bytes()
-    for model in loaded:
+    for model in drives:
         if model.memory_bytes > memory_bytes:
             raise RequestError(
                 f'model "{model.name}": takes {bytes_text(model.memory_bytes)} of memory; allowed: '
                 f"{bytes_text(memory_bytes)}; choose a small version, or another geometry"
             )
+
+
+def plan(order: Order) -> laboratory.Plan:
+    """The review of an order; raises RequestError for names and values that mean nothing."""
+    check_names(order.models)
+    overrides = [models.split_override(text) for text in order.settings]
+    if order.scale > 1:
+        overrides.append(("scale_divisor", str(order.scale)))
+    loaded = [models.load(name, overrides) for name in order.models]
+    memory_bytes = schedule.usual_memory_bytes()
+    check_memory(loaded)
     tests = list(map(procedures.group_name, order.tests))
     made = laboratory.Plan(
         models=loaded,

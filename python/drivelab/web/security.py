@@ -19,6 +19,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BODY_BYTES_MAX = 64 * 1024
+FILE_BYTES_MAX = 64 * 1024 * 1024
+"""Of a file that is sent: not kept in memory, but handed on as it comes."""
+FILES = (("POST", "/api/traces"),)
+"""Where files may be sent to."""
 SOCKET_BYTES_MAX = 64 * 1024
 """Of one message from a page."""
 SOCKETS_MAX = 16
@@ -122,7 +126,11 @@ class Guard:
             given = Headers(scope=scope).get(TOKEN_HEADER, "")
             if not self._is_token(given):
                 refused = 401, "the token is missing or wrong: open the address that was printed"
-        if refused is None:
+        if refused is None and (scope["method"], scope["path"]) in FILES:
+            length = _length(scope)
+            if length is None or length > FILE_BYTES_MAX:
+                refused = 413, f"the file is too long; allowed: {FILE_BYTES_MAX} bytes"
+        elif refused is None:
             body = await _whole_body(scope, receive)
             if body is None:
                 refused = 413, f"the body is too long; allowed: {BODY_BYTES_MAX} bytes"
@@ -184,11 +192,17 @@ def _is_guarded(scope: Scope) -> bool:
     return str(scope["path"]).startswith(GUARDED)
 
 
-async def _whole_body(scope: Scope, receive: Receive) -> bytes | None:
-    """The body, read up to what is allowed; None if there is more."""
+def _length(scope: Scope) -> int | None:
+    """What a request says of its body's length, 0 if nothing; None for what is no length."""
     length = Headers(scope=scope).get("content-length", "0")
     plain = length.isascii() and length.isdigit() and len(length) < 10
-    if not plain or int(length) > BODY_BYTES_MAX:
+    return int(length) if plain else None
+
+
+async def _whole_body(scope: Scope, receive: Receive) -> bytes | None:
+    """The body, read up to what is allowed; None if there is more."""
+    length = _length(scope)
+    if length is None or length > BODY_BYTES_MAX:
         return None
     body = b""
     while True:

@@ -29,5 +29,6 @@ VIEWS = (
     View("watch", "Watch", "watch"),
     View("learn", "Learn", "lessons"),
     View("design", "Design", "design"),
+    View("traces", "Traces", "traces"),
     View("history", "History", "history"),
 )

@@ -26,7 +26,8 @@ SPARE, VICTIMS, PLACEMENT = "spare_ratio", "ftl.victim_selection", "ftl.placemen
 LONGEST = "1000000000s"
 """Of a workload that goes on until another one comes: 30 years of the drive's time."""
 
-WORKLOADS: dict[str, tuple[str, dict[str, Any]]] = {
+_WRITER = {"rw": "randwrite", "bs": "4k", "iodepth": 256}
+WORKLOADS: dict[str, tuple[str, dict[str, Any] | tuple[dict[str, Any], ...]]] = {
     "random-writes": ("Random writes, 4 KiB", {"rw": "randwrite", "bs": "4k", "iodepth": 32}),
     "hot-and-cold": (
         "Random writes, 4 KiB, a few places hot",
@@ -41,9 +42,14 @@ WORKLOADS: dict[str, tuple[str, dict[str, Any]]] = {
         {"rw": "randrw", "bs": "4k", "iodepth": 32, "rwmixread": 70},
     ),
     "random-reads": ("Random reads, 4 KiB", {"rw": "randread", "bs": "4k", "iodepth": 32}),
+    "queues": (
+        "Three heavy writers and a light reader, a queue each",
+        (_WRITER, _WRITER, _WRITER, {"rw": "randread", "bs": "4k", "iodepth": 1}),
+    ),
     "idle": ("Nothing: the drive is left alone", {}),
 }
-"""Workloads by name: a title, and fio's options."""
+"""Workloads by name: a title, and fio's options; of several jobs each has a queue of its own, where
+the drive has several."""
 
 
 @dataclass(frozen=True)
@@ -99,19 +105,21 @@ class Choice:
         }
 
 
-def workload(asked: object, fill_percent: int) -> Job | None:
-    """The endless job of a workload, by name; None leaves the drive alone."""
+def workload(asked: object, fill_percent: int) -> tuple[Job, ...]:
+    """The endless jobs of a workload, by name; none leave the drive alone."""
     name = one_of("workload", asked, tuple(WORKLOADS))
     _, options = WORKLOADS[name]
-    if not options:
-        return None
-    return Job(
-        name=name,
-        **options,
-        size=f"{fill_percent}%",
-        norandommap=True,
-        time_based=True,
-        runtime=LONGEST,
+    several = options if isinstance(options, tuple) else (options,) if options else ()
+    return tuple(
+        Job(
+            name=name if len(several) == 1 else f"{name}-{place + 1}",
+            **own,
+            size=f"{fill_percent}%",
+            norandommap=True,
+            time_based=True,
+            runtime=LONGEST,
+        )
+        for place, own in enumerate(several)
     )
 
 

@@ -25,6 +25,8 @@ _HEAD = struct.Struct("<I")
 Bins = Mapping[tuple[int, int], Sequence[int]]
 """Requests by latency: from and to how many ns; how many, then the sums of their parts in ns."""
 P99 = 0.99
+QUEUES_SHOWN = 8
+"""Submission queues whose commands are counted in frames: no workload here uses more."""
 
 
 class Latencies:
@@ -92,6 +94,7 @@ class Frames:
         self._before = target.counters()
         self._before_ns = target.now_ns
         self._worked_ns: list[int] = []
+        self._queues = int(target.model.value("nvme.queue_count") or 1)
 
     def begin_anew(self) -> None:
         """The next frame has all blocks: a viewer has come who knows none."""
@@ -112,6 +115,8 @@ class Frames:
             "modes": _engine.cell_modes(),
             "cache": "slc_cache_bytes" in self._before,
             "parts": list(SPLIT_PARTS),
+            "queues": self._queues,
+            "room": self._target.model.value("controller.queue_depth"),
         }
 
     def frame(self, run: EngineRun | None, more: Mapping[str, Any]) -> bytes:
@@ -119,6 +124,9 @@ class Frames:
         count, is_whole, sequences, worked_ns, columns = self._tiles.changes(self._target.engine)
         text = {"count": count, "whole": is_whole, "next": sequences, **self._meters(worked_ns)}
         text["latency"] = self.latencies.take(run)
+        if self._queues > 1:
+            inside, waiting = _engine.queue_lengths(self._target.engine)
+            text["queues"] = {"inside": inside, "waiting": waiting[:QUEUES_SHOWN]}
         encoded = json.dumps(text | dict(more), separators=(",", ":")).encode()
         encoded += b" " * (-len(encoded) % 4)
         return _HEAD.pack(len(encoded)) + encoded + columns

@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from drivelab import _engine
@@ -67,7 +67,7 @@ class Watched:
         self._choice = choice
         self._send = send
         self._workload = workload
-        self._job = watch_choice.workload(workload, choice.fill_percent)
+        self._jobs = watch_choice.workload(workload, choice.fill_percent)
         self._preparing = TaskProgress("prepare")
         self._commands: queue.Queue[dict[str, Any]] = queue.Queue(COMMANDS_MAX)
         self._wake = threading.Event()
@@ -140,7 +140,7 @@ class Watched:
         if kind == "workload":
             watch_choice.known(asked, ("do", "name"))
             name = asked.get("name")
-            return {"do": kind, "name": name, "job": self._checked_job(name)}
+            return {"do": kind, "name": name, "jobs": self._checked_jobs(name)}
         if kind == "trim":
             return self._checked_trim(asked)
         watch_choice.known(asked, ("do",))
@@ -148,7 +148,7 @@ class Watched:
             raise RequestError(f"cut: {NO_POWER_CUT}")
         return {"do": kind}
 
-    def _checked_job(self, name: object) -> Job | None:
+    def _checked_jobs(self, name: object) -> tuple[Job, ...]:
         return watch_choice.workload(name, self._choice.fill_percent)
 
     def _checked_trim(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class _Stage:
     def play(self) -> None:
         """Goes on until the drive is closed."""
         own = self._watched
-        self._begin(own._job)
+        self._begin(own._jobs)
         own._send({"watching": own._choice.record(), "layout": self._frames.layout()})
         while not own._closed.is_set():
             self._obey()
@@ -248,18 +248,21 @@ class _Stage:
                 own._wake.wait(0.05)
             own._wake.clear()
 
-    def _begin(self, job: Job | None) -> None:
+    def _begin(self, jobs: Sequence[Job]) -> None:
         """Ends what runs, and begins another workload."""
         if self._run is not None:
             self._run.stop()
             self._run.advance(FOR_EVER_NS, TaskProgress("end"))
             self._frames.latencies.end(self._run)
             self._run = None
-        if job is not None:
+        if jobs:
             drive = self._watched._choice.drive
             seed = derive_seed(drive.seed, drive.name, "watch", str(self._begun))
-            part = job.on_drive(self._target.capacity_bytes, seed, 0).job
-            self._run = EngineRun(self._target, [part], log=False, copy=False)
+            parts = [
+                job.on_drive(self._target.capacity_bytes, seed, place).job
+                for place, job in enumerate(jobs)
+            ]
+            self._run = EngineRun(self._target, parts, log=False, copy=False)
         self._begun += 1
         self._rate = _FIRST_RATE
 
@@ -286,17 +289,17 @@ class _Stage:
         elif kind == "speed":
             own._speed = command["speed"]
         elif kind == "workload":
-            own._workload, own._job = command["name"], command["job"]
-            self._begin(own._job)
+            own._workload, own._jobs = command["name"], command["jobs"]
+            self._begin(own._jobs)
         elif kind == "trim":
-            self._begin(None)
+            self._begin(())
             part = command["job"].on_drive(self._target.capacity_bytes, 0, 0).job
             self._target.run([part], TaskProgress("trim"))
-            self._begin(own._job)
+            self._begin(own._jobs)
         elif kind == "erase":
-            self._begin(None)
+            self._begin(())
             self._target.secure_erase()
-            self._begin(own._job)
+            self._begin(own._jobs)
 
     def _standing(self) -> dict[str, Any]:
         own = self._watched
@@ -349,7 +352,7 @@ class _Stage:
         else:
             ended = self._run.advance(until_ns, TaskProgress("watch"))
             if ended:
-                self._begin(self._watched._job)
+                self._begin(self._watched._jobs)
         seconds = max(time.perf_counter() - begun_s, 1e-6)
         found = duration_ns / seconds
         self._rate = min(found, self._rate * _GROWTH)

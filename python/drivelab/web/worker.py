@@ -14,10 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from drivelab import database
-from drivelab import review as laboratory
 from drivelab.errors import RequestError, WorkError
-from drivelab.web import order as orders
+from drivelab.web import work
 
 
 def _tell(**words: Any) -> None:
@@ -30,18 +28,16 @@ def _end_with_the_server() -> None:
 
 
 def main() -> None:
-    """Standard output has a line of JSON for each thing that happens; the last is run or error."""
+    """Standard output has a line of JSON for each thing that happens; the last is runs or error."""
     asked = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 
     def heard(share: float, doing: Sequence[str]) -> None:
-        _tell(share=round(share, 4), doing=list(doing)[:3])
+        _tell(share=round(min(share, 1.0), 4), doing=list(doing)[:3])
 
     try:
-        plan = orders.plan(orders.Order.model_validate(asked["order"]))
-        found = laboratory.run(plan, shown=False, heard=heard)
-        run = database.append(Path(asked["results"]), database.Recorded.review(found), "FILE")
-        _tell(run=run)
+        order = work.ONE.validate_python(asked["order"])
+        _tell(**work.measure(order, Path(asked["results"]), heard))
     except (RequestError, WorkError, OSError) as error:
         _tell(error=str(error))
     except MemoryError:

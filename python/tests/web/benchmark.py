@@ -79,8 +79,7 @@ HEADING = f"{'drive':<24}{'blocks':>9}{'frame, ms':>10}{'slower':>11}{'frames/s'
 
 def frame_ms(target: EngineTarget, frames: int) -> float:
     """Median of the processor time of a frame, while the drive works as fast as it goes."""
-    job = watch_choice.workload(WORKLOAD, 100)
-    assert job is not None
+    [job] = watch_choice.workload(WORKLOAD, 100)
     part = job.on_drive(target.capacity_bytes, 1, 0).job
     run, drawn = EngineRun(target, [part], log=False, copy=False), Frames(target)
     costs_s = []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 from web import wire
-from web.conftest import Server, serious
+from web.conftest import Noted, Server, serious
 from web.test_compare import opened
 
 from drivelab import model
@@ -99,3 +101,112 @@ def test_addresses_of_design_are_checked(server: Server, place: str) -> None:
     answers = [wire.ask(server, f"{place}?{words}") for words in HOSTILE]
     assert {answer.status for answer in answers} == {400}
     assert wire.ask(server, f"{place}?drive={NAME}").status == 200
+
+
+def test_what_follows_from_what_is_measured_and_drawn(server: Server, page: Page) -> None:
+    opened(page, server, f"/design?drive={NAME}&part=sensitivity")
+    page.get_by_label("What is measured").select_option("random-reads")
+    page.get_by_label("State of the drive").select_option("filled")
+    with page.expect_request("**/api/jobs"):
+        page.get_by_role("button", name="Vary each parameter by 10 %").click()
+    # The address names the study: a page that is loaded anew comes back to it.
+    expect(page).to_have_url(re.compile("study=[0-9a-f]{16}"))
+    page.reload()
+    page.get_by_label("Number that is drawn").select_option("latency_mean_us")
+    effect = page.locator(".effects li").filter(has_text="flash.read_ns")
+    expect(effect.locator(".less")).to_contain_text("−")
+    expect(effect.locator(".more")).to_contain_text("+")
+    expect(page.locator(".found")).to_contain_text("dl.vary(")
+    page.get_by_label("Number that is drawn").select_option("write_amplification")
+    expect(page.locator(".found")).to_contain_text("not measured by this job")
+
+
+def test_a_sweep_is_started_watched_and_drawn(server: Server, page: Page) -> None:
+    opened(page, server, f"/design?drive={NAME}&part=sweep")
+    page.get_by_label("State of the drive").select_option("new")
+    page.get_by_label("Parameter 1", exact=True).select_option("ftl.cleaning_stop_blocks")
+    page.get_by_label("Values of parameter 1").fill("3, 5, 9")
+    page.get_by_label("Parameter 2", exact=True).select_option("job.iodepth")
+    page.get_by_label("Values of parameter 2").fill("1 32")
+    page.get_by_role("button", name="Measure the sweep").click()
+    expect(page.locator(".study .drawn")).to_be_visible()
+    assert page.locator(".found tbody tr").count() == 6
+    assert serious(page) == []
+    page.set_viewport_size({"width": 360, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    # It stays when the server was started again: studies are files.
+    study = page.url.rpartition("study=")[2]
+    assert len(wire.ask(server, f"/api/design/studies/{study}").json["rows"]) == 6
+
+
+def test_a_study_that_can_not_be_says_why(server: Server, page: Page, noted: Noted) -> None:
+    opened(page, server, f"/design?drive={NAME}&part=sweep")
+    page.get_by_label("Parameter 1", exact=True).select_option("flash.channel_count")
+    page.get_by_label("Values of parameter 1").fill("0")
+    page.get_by_role("button", name="Measure the sweep").click()
+    expect(page.get_by_role("alert").filter(has_text="channel_count")).to_be_visible()
+    noted.errors.clear()
+
+
+STUDY = {"kind": "sensitivity", "model": NAME}
+WRONG: tuple[dict[str, Any], ...] = (
+    {"model": "../../x"},
+    {"model": "/etc/passwd"},
+    {"job": "rm"},
+    {"state": "no-such-state"},
+    {"scale": 0},
+    {"scale": 10**9},
+    {"settings": ["base=/etc/passwd"]},
+    {"axes": [{"key": "spare_ratio", "values": ["0.1"]}]},
+    {"kind": "sweep"},
+    {"kind": "sweep", "axes": [{"key": "spare_ratio", "values": []}]},
+    {"kind": "sweep", "axes": [{"key": "trace", "values": ["x.csv"]}]},
+    {"kind": "sweep", "axes": [{"key": "model", "values": ["../x.toml"]}]},
+    {"kind": "sweep", "axes": [{"key": "base", "values": ["x"]}]},
+    {"kind": "sweep", "axes": [{"key": "job.filename", "values": ["x"]}]},
+    {"kind": "sweep", "axes": [{"key": "spare_ratio", "values": ["0.1"] * 17}]},
+    {"kind": "sweep", "axes": [{"key": "spare_ratio", "values": ["0.1/../x"]}]},
+    {"kind": "sweep", "axes": [{"key": "seed", "values": ["1"]}]},
+    {"kind": "sweep", "axes": [{"key": "spare_ratio", "values": ["0.1"]}] * 3},
+    {"kind": "sweep", "axes": [{"key": "scale_divisor", "values": ["1"]}]},
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=range(len(WRONG)))
+def test_a_study_names_a_model_its_parameters_and_plain_values(
+    server: Server, wrong: dict[str, Any]
+) -> None:
+    answer = wire.ask(server, "/api/jobs", "POST", json.dumps(STUDY | wrong).encode())
+    assert answer.status == 400, answer.json
+    assert wire.ask(server, "/api/jobs").json == []
+
+
+def test_a_study_has_so_many_points_and_no_more(server: Server) -> None:
+    axes = [
+        {"key": "ftl.cleaning_stop_blocks", "values": list(map(str, range(3, 13)))},
+        {"key": "job.iodepth", "values": list(map(str, range(1, 9)))},
+    ]
+    order = STUDY | {"kind": "sweep", "axes": axes}
+    answer = wire.ask(server, "/api/jobs", "POST", json.dumps(order).encode())
+    assert "80 points; allowed: 64" in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x",
+        "..",
+        "%2e%2e%2fresults",
+        "0" * 15,
+        "0" * 17,
+        "G" * 16,
+        "A" * 16,
+        "%00",
+        "0" * 16,
+        "..%2f..%2fx",
+    ],
+)
+def test_a_study_is_a_name_and_no_path(server: Server, name: str) -> None:
+    answer = wire.ask(server, f"/api/design/studies/{name}")
+    assert (answer.status, answer.body) in ((200, b"null"), (404, answer.body))
+    assert wire.ask(server, f"/api/design/studies/{name}/chart.svg?metric=iops").status == 404

@@ -122,7 +122,7 @@ read order
 case "$order" in
   *'"seed": 1'*) echo 'no json' ;;
   *'"seed": 2'*) head -c 200000 /dev/zero | tr '\\0' x; echo ;;
-  *) echo '{"run": 7}' ;;
+  *) echo '{"runs": [7]}' ;;
 esac
 """
 

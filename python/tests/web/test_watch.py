@@ -225,3 +225,13 @@ def test_axe_finds_nothing_serious(server: Server, page: Page, scheme: str) -> N
     page.get_by_role("button", name="Another drive").click()
     expect(page.locator(".watch-form select").first).to_be_visible()
     assert serious(page) == []
+
+
+def test_queues_are_shown_of_a_drive_that_has_some(server: Server, page: Page) -> None:
+    page.goto(server.at("/watch?model=samsung-pm9a3-960gb&divisor=64&state=new&workload=queues"))
+    queues = page.get_by_role("region", name="Queues")
+    expect(queues).to_contain_text(re.compile(r"In the controller\s*208 of 208"))
+    expect(queues.locator("li")).to_have_count(4)
+    page.goto(server.at("/watch?model=intel-x25-v-40gb&divisor=64&state=new"))
+    expect(page.locator(".now b")).to_be_visible()
+    expect(queues).to_be_hidden()

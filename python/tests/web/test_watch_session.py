@@ -288,3 +288,30 @@ def test_fullness_is_what_is_written() -> None:
     half = prepared(state="filled", fill_percent=50)
     share = half.counters()["host_write_bytes"] / half.capacity_bytes
     assert share == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_drive_with_several_queues_tells_what_waits_in_each() -> None:
+    choice = Choice.of({"model": "samsung-pm9a3-960gb", "divisor": 64, "state": "new"})
+    target = choice.drive.in_state("new").make_with(TaskProgress("new"))
+    jobs = watch_choice.workload("queues", 100)
+    parts = [job.on_drive(target.capacity_bytes, 1, at).job for at, job in enumerate(jobs)]
+    run, frames = EngineRun(target, parts, log=False, copy=False), Frames(target)
+    room = target.model.value("controller.queue_depth")
+    assert (frames.layout()["queues"], frames.layout()["room"]) == (64, room)
+    run.advance(target.now_ns + 50_000_000, TaskProgress("run"))
+    text, _ = read_frame(frames.frame(run, {}))
+    inside, waiting = text["queues"]["inside"], text["queues"]["waiting"]
+    # Three writers with 256 commands each and a reader with one: what is outstanding is somewhere.
+    assert inside + sum(waiting) == 3 * 256 + 1
+    assert inside == room
+    assert all(count > 0 for count in waiting[:3])
+    assert waiting[3] <= 1
+    assert waiting[4:] == [0] * len(waiting[4:])
+
+
+def test_a_drive_with_one_line_has_no_queues_to_show() -> None:
+    choice = Choice.of({"model": "intel-x25-v-40gb", "divisor": 64, "state": "new"})
+    frames = Frames(choice.drive.in_state("new").make_with(TaskProgress("new")))
+    text, _ = read_frame(frames.frame(None, {}))
+    assert frames.layout()["queues"] == 1
+    assert "queues" not in text

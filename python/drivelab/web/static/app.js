@@ -2,7 +2,8 @@
 //
 // A view is a module views/NAME.js with `show(root, page)`, which draws into `root`, an element of its own
 // that leaves the page with it, and may return an object with `update(page)`, called when the address
-// changes within the view, and `end()`, called before it goes. `page` has `path` (parts behind /NAME/), `params` (URLSearchParams) and `go(address, {replace})`.
+// changes within the view, and `end()`, called before it goes. `page` has `path` (parts behind /NAME/), `params`
+// (URLSearchParams) and `go(address, {replace})`.
 
 import { fill, h, say } from "./dom.js";
 import { ask, notice, takeToken } from "./server.js";
@@ -66,7 +67,13 @@ function failed(view, error) {
 function followLinks(event) {
   const link = event.target.closest?.("a[href]");
   if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (link.origin !== location.origin || link.target || link.hasAttribute("download") || link.getAttribute("href").startsWith("#")) return;
+  if (
+    link.origin !== location.origin ||
+    link.target ||
+    link.hasAttribute("download") ||
+    link.getAttribute("href").startsWith("#")
+  )
+    return;
   event.preventDefault();
   go(link.pathname + link.search);
   root.focus({ preventScroll: true });
@@ -104,7 +111,10 @@ async function start() {
     if (error.status !== 401) setTimeout(start.again, 2000);
     return;
   }
-  fill(menu, views.map((view) => h("a", { href: `/${view.name}`, "data-name": view.name }, view.title)));
+  fill(
+    menu,
+    views.map((view) => h("a", { href: `/${view.name}`, "data-name": view.name }, view.title)),
+  );
   await route();
 }
 start.again = async () => {

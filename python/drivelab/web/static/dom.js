@@ -51,9 +51,12 @@ const sheets = new Map();
 /** Loads a style sheet once; resolves when it counts. */
 export function sheet(href) {
   if (!sheets.has(href)) {
-    sheets.set(href, new Promise((loaded) => {
-      document.head.append(h("link", { rel: "stylesheet", href, onload: loaded, onerror: loaded }));
-    }));
+    sheets.set(
+      href,
+      new Promise((loaded) => {
+        document.head.append(h("link", { rel: "stylesheet", href, onload: loaded, onerror: loaded }));
+      }),
+    );
   }
   return sheets.get(href);
 }

@@ -85,7 +85,10 @@ export function list(host) {
         continue;
       }
       if (!rows.has(job.id)) {
-        rows.set(job.id, row(job, () => seen.add(job.id)));
+        rows.set(
+          job.id,
+          row(job, () => seen.add(job.id)),
+        );
         place.append(rows.get(job.id));
       }
       update(rows.get(job.id), job, () => {
@@ -98,7 +101,14 @@ export function list(host) {
 }
 
 function row(job) {
-  return h("li", { "data-job": job.id }, h("span.what", { title: job.command_line }, job.title), h("progress", { max: 1, value: 0, "aria-label": job.title }), h("span.how"), h("button", { type: "button" }));
+  return h(
+    "li",
+    { "data-job": job.id },
+    h("span.what", { title: job.command_line }, job.title),
+    h("progress", { max: 1, value: 0, "aria-label": job.title }),
+    h("span.how"),
+    h("button", { type: "button" }),
+  );
 }
 
 function update(place, job, dismiss) {
@@ -107,7 +117,12 @@ function update(place, job, dismiss) {
   bar.hidden = job.state === "failed";
   bar.value = job.share;
   const left = job.left_s === null ? "" : `, ${span(job.left_s)} left`;
-  how.textContent = { waiting: "waiting", running: job.share ? `${Math.floor(job.share * 100)} %${left}` : "preparing", failed: `failed: ${job.error}` }[job.state] ?? job.state;
+  how.textContent =
+    {
+      waiting: "waiting",
+      running: job.share ? `${Math.floor(job.share * 100)} %${left}` : "preparing",
+      failed: `failed: ${job.error}`,
+    }[job.state] ?? job.state;
   how.title = job.doing.join(", ");
   button.textContent = job.state === "failed" ? "Dismiss" : "Cancel";
   button.setAttribute("aria-label", `${button.textContent}: ${job.title}`);

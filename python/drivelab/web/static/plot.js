@@ -22,7 +22,12 @@ export class Plot {
     this.canvas = h("canvas", { tabIndex: 0, role: "img", style: { height: `${height}px` } });
     this.readout = h("p.readout", { "aria-live": "off" });
     this.title = title;
-    this.figure = h("figure.plot", h("figcaption", title, subtitle && [" ", h("small", subtitle)]), this.canvas, this.readout);
+    this.figure = h(
+      "figure.plot",
+      h("figcaption", title, subtitle && [" ", h("small", subtitle)]),
+      this.canvas,
+      this.readout,
+    );
     host.append(this.figure);
     if (group) groups.set(group, [...(groups.get(group) ?? []), this]);
     this.listen();
@@ -38,7 +43,11 @@ export class Plot {
   end() {
     this.sizes.disconnect();
     removeEventListener("theme", this.redraw);
-    if (this.group) groups.set(this.group, groups.get(this.group).filter((plot) => plot !== this));
+    if (this.group)
+      groups.set(
+        this.group,
+        groups.get(this.group).filter((plot) => plot !== this),
+      );
   }
 
   peers() {
@@ -61,7 +70,8 @@ export class Plot {
     on("pointerup", (event) => {
       const to = place(event);
       const [low, high] = this.range();
-      if (from !== null && Math.abs(to - from) > (high - low) / 100) this.zoom([Math.min(from, to), Math.max(from, to)]);
+      if (from !== null && Math.abs(to - from) > (high - low) / 100)
+        this.zoom([Math.min(from, to), Math.max(from, to)]);
       from = null;
     });
     on("pointerleave", () => this.point(null));
@@ -190,7 +200,9 @@ export class Plot {
       pen.fillText(this.y.text ? this.y.text(value) : compact(value), plane.left - 6, y);
     }
     pen.textBaseline = "top";
-    const marks = this.x.ticks ?? ticks(from, to, Math.max(2, (plane.right - plane.left) / 90)).map((at) => ({ at, text: compact(at) }));
+    const marks =
+      this.x.ticks ??
+      ticks(from, to, Math.max(2, (plane.right - plane.left) / 90)).map((at) => ({ at, text: compact(at) }));
     let free = -Infinity;
     marks.forEach(({ at, text }, index) => {
       if (at < from - 1e-9 || at > to + 1e-9) return;
@@ -258,7 +270,14 @@ export class Plot {
         pen.beginPath();
         pen.arc(px(line.x[i]), py(value), 3.5, 0, 7);
         pen.fill();
-        parts.push(h("span", h(`i.dot.c-${line.colour}`), line.name && `${line.name} `, this.y.text ? this.y.text(value) : withUnit(value, this.y.unit)));
+        parts.push(
+          h(
+            "span",
+            h(`i.dot.c-${line.colour}`),
+            line.name && `${line.name} `,
+            this.y.text ? this.y.text(value) : withUnit(value, this.y.unit),
+          ),
+        );
       }
       const mark = this.x.ticks && this.x.text ? this.x.text(this.at) : withUnit(this.at, this.x.unit);
       parts.unshift(h("span", mark));
@@ -275,7 +294,10 @@ export class Plot {
       if (!known.length) return "";
       const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
       const text = (value) => withUnit(value, this.y.unit);
-      return `${line.name || this.title}: from ${text(known.reduce((a, b) => Math.min(a, b)))} to ${text(known.reduce((a, b) => Math.max(a, b)))}, mean ${text(mean)}`;
+      return (
+        `${line.name || this.title}: from ${text(known.reduce((a, b) => Math.min(a, b)))} to ` +
+        `${text(known.reduce((a, b) => Math.max(a, b)))}, mean ${text(mean)}`
+      );
     });
     return `${this.title}. ${about.filter(Boolean).join("; ")}`;
   }
@@ -297,7 +319,8 @@ function ticks(low, high, count) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((by) => by * power).find((by) => by >= rough) ?? rough;
   const found = [];
-  for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) found.push(Number(at.toPrecision(12)));
+  for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step)
+    found.push(Number(at.toPrecision(12)));
   return found;
 }
 

@@ -35,13 +35,18 @@ export async function blob(path, options = {}) {
   return (await answer(path, options)).blob();
 }
 
-async function answer(path, { method = "GET", body, signal }) {
+/** Sends a file as it is; the answer. A page that is left meanwhile has not sent it. */
+export async function send(path, file) {
+  return (await answer(path, { method: "POST", file })).json();
+}
+
+async function answer(path, { method = "GET", body, file, signal }) {
   const headers = { "x-drivelab-token": token() };
   if (body !== undefined) headers["content-type"] = "application/json";
   let found;
   try {
-    const sent = body === undefined ? undefined : JSON.stringify(body);
-    found = await fetch(path, { method, headers, body: sent, signal, keepalive: method !== "GET" });
+    const sent = body === undefined ? file : JSON.stringify(body);
+    found = await fetch(path, { method, headers, body: sent, signal, keepalive: method !== "GET" && !file });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     notice("The server doesn't answer. This page goes on when it does.");
@@ -51,8 +56,15 @@ async function answer(path, { method = "GET", body, signal }) {
     notice("");
     return found;
   }
-  const reason = await found.json().then((told) => told.error, () => found.statusText);
-  if (found.status === 401) notice("This page has no token for its server, or one of an earlier start: open the address that `drivelab web` printed.");
+  const reason = await found.json().then(
+    (told) => told.error,
+    () => found.statusText,
+  );
+  if (found.status === 401)
+    notice(
+      "This page has no token for its server, or one of an earlier start: open the address that `drivelab " +
+        "web` printed.",
+    );
   throw new ServerError(found.status, reason);
 }
 

@@ -70,7 +70,10 @@ class View {
     this.drawHead(choice);
     if (!choice.length) {
       this.clear();
-      fill(this.body, table(this.known, (name) => this.add(name)));
+      fill(
+        this.body,
+        table(this.known, (name) => this.add(name)),
+      );
       return;
     }
     this.body.setAttribute("aria-busy", "true");
@@ -88,7 +91,11 @@ class View {
     this.drawHead(choice, found);
     fill(this.body, this.missing(found), found.refusal && parts.refusal(found.refusal, () => this.set("force", "1")));
     if (found.comparison) this.draw(found.comparison);
-    else if (choice.length === 1) this.body.append(h("p", "One drive is chosen; add another to compare it with."), table(this.known, (name) => this.add(name)));
+    else if (choice.length === 1)
+      this.body.append(
+        h("p", "One drive is chosen; add another to compare it with."),
+        table(this.known, (name) => this.add(name)),
+      );
   }
 
   /** What is chosen, and the field for another: somebody may be typing there when results come. */
@@ -96,20 +103,36 @@ class View {
     const title = (name) => this.known.drives.find((drive) => drive.name === name.split("~")[0])?.title ?? name;
     if (this.chosen !== `${choice}`) {
       this.chosen = `${choice}`;
-      const more = choice.length < this.known.limit
-        ? chooser(() => this.known, choice, (name) => this.add(name))
-        : h("small", `${this.known.limit} at most`);
+      const more =
+        choice.length < this.known.limit
+          ? chooser(
+              () => this.known,
+              choice,
+              (name) => this.add(name),
+            )
+          : h("small", `${this.known.limit} at most`);
       fill(this.choice, this.chips, choice.length ? more : null);
     }
     const sides = found?.comparison?.sides ?? [];
     const held = found?.held.map((item) => item.key) ?? [];
-    fill(this.chips, choice.map((name) => {
-      const side = sides[held.indexOf(name)];
-      const run = name.includes("~") ? h("small", ` run ${name.split("~")[1]}`) : null;
-      return h(`li.chip${side ? `.c-${side.colour}` : ""}`,
-        side ? h("b.letter", side.letter) : null, title(name), run,
-        h("button.quiet", { type: "button", "aria-label": `Remove ${title(name)}`, onclick: () => this.remove(name) }, "×"));
-    }));
+    fill(
+      this.chips,
+      choice.map((name) => {
+        const side = sides[held.indexOf(name)];
+        const run = name.includes("~") ? h("small", ` run ${name.split("~")[1]}`) : null;
+        return h(
+          `li.chip${side ? `.c-${side.colour}` : ""}`,
+          side ? h("b.letter", side.letter) : null,
+          title(name),
+          run,
+          h(
+            "button.quiet",
+            { type: "button", "aria-label": `Remove ${title(name)}`, onclick: () => this.remove(name) },
+            "×",
+          ),
+        );
+      }),
+    );
     fill(this.tools, choice.length ? this.toolsOf(found) : null);
   }
 
@@ -119,24 +142,47 @@ class View {
     const chosen = new Set(params.getAll("state"));
     const states = [...new Set(found?.held.flatMap((item) => item.states) ?? [])];
     const group = params.get("test") ?? "";
-    const kind = h("select", { name: "kind", onchange: (event) => this.set("kind", event.target.value) },
-      kinds.map((one) => h("option", { value: one.id, selected: one.id === found.kind }, one.title)));
-    const tests = h("select", { name: "test", onchange: (event) => this.set("test", event.target.value) },
+    const kind = h(
+      "select",
+      { name: "kind", onchange: (event) => this.set("kind", event.target.value) },
+      kinds.map((one) => h("option", { value: one.id, selected: one.id === found.kind }, one.title)),
+    );
+    const tests = h(
+      "select",
+      { name: "test", onchange: (event) => this.set("test", event.target.value) },
       h("option", { value: "" }, "all"),
-      this.known.groups.map((name) => h("option", { value: name, selected: name === group }, name)));
-    const toggle = (state) => h("button.toggle", {
-      type: "button", "aria-pressed": String(!chosen.size || chosen.has(state)), onclick: () => this.toggle(state, states),
-    }, state);
-    const file = (form) => h("button", {
-      type: "button", "aria-label": `Save as ${form.toUpperCase()}`,
-      onclick: () => save(`/api/compare/export.${form}?${this.key}`, `compare.${form}`),
-    }, form.toUpperCase());
+      this.known.groups.map((name) => h("option", { value: name, selected: name === group }, name)),
+    );
+    const toggle = (state) =>
+      h(
+        "button.toggle",
+        {
+          type: "button",
+          "aria-pressed": String(!chosen.size || chosen.has(state)),
+          onclick: () => this.toggle(state, states),
+        },
+        state,
+      );
+    const file = (form) =>
+      h(
+        "button",
+        {
+          type: "button",
+          "aria-label": `Save as ${form.toUpperCase()}`,
+          onclick: () => save(`/api/compare/export.${form}?${this.key}`, `compare.${form}`),
+        },
+        form.toUpperCase(),
+      );
     return [
       kinds.length > 1 && h("label", "Measured", kind),
       h("label", "Tests", tests),
       states.length > 1 && h("div.row.states", { role: "group", "aria-label": "States" }, states.map(toggle)),
-      found?.comparison && h("div.row.files",
-        h("button", { type: "button", onclick: () => this.copy() }, "Copy address"), ["html", "csv", "json"].map(file)),
+      found?.comparison &&
+        h(
+          "div.row.files",
+          h("button", { type: "button", onclick: () => this.copy() }, "Copy address"),
+          ["html", "csv", "json"].map(file),
+        ),
     ];
   }
 
@@ -154,22 +200,47 @@ class View {
       }
     };
     const names = found.missing.map((name) => this.known.drives.find((drive) => drive.name === name)?.title ?? name);
-    return h("div.card.missing",
-      h("div", h("h2", found.held.length ? "Some results are missing" : "No results yet"),
-        h("p", `${names.join(", ")}: not measured ${found.kind ? "in this way" : "yet"}. Measuring goes on while you look at something else, and is recorded in the database.`)),
-      this.starts(found, start));
+    return h(
+      "div.card.missing",
+      h(
+        "div",
+        h("h2", found.held.length ? "Some results are missing" : "No results yet"),
+        h(
+          "p",
+          `${names.join(", ")}: not measured ${found.kind ? "in this way" : "yet"}. Measuring goes on while ` +
+            "you look at something else, and is recorded in the database.",
+        ),
+      ),
+      this.starts(found, start),
+    );
   }
 
   starts(found, start) {
-    if (found.option) return h("p", "These tests are started on the command line: ", h("code", `drivelab review MODEL ${found.option} --database ${this.known.database}`));
-    if (found.held.length) return h("div.row", h("button.primary", { type: "button", onclick: (event) => start(event, found.held[0].again) }, "Measure in the same way"));
-    return h("div.row",
+    if (found.option)
+      return h(
+        "p",
+        "These tests are started on the command line: ",
+        h("code", `drivelab review MODEL ${found.option} --database ${this.known.database}`),
+      );
+    if (found.held.length)
+      return h(
+        "div.row",
+        h(
+          "button.primary",
+          { type: "button", onclick: (event) => start(event, found.held[0].again) },
+          "Measure in the same way",
+        ),
+      );
+    return h(
+      "div.row",
       h("button.primary", { type: "button", onclick: (event) => start(event, { quick: true }) }, "Measure quickly"),
-      h("button", { type: "button", onclick: (event) => start(event, { quick: false }) }, "Measure in full"));
+      h("button", { type: "button", onclick: (event) => start(event, { quick: false }) }, "Measure in full"),
+    );
   }
 
   draw(comparison) {
-    const section = (id, title, ...content) => h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...content);
+    const section = (id, title, ...content) =>
+      h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...content);
     const time = h("div");
     const many = comparison.tests.filter((test) => test.charts.length);
     const sections = [
@@ -221,7 +292,8 @@ class View {
     const chosen = new Set(params.getAll("state").length ? params.getAll("state") : states);
     if (!chosen.delete(state)) chosen.add(state);
     params.delete("state");
-    if (chosen.size && chosen.size < states.length) for (const name of states) if (chosen.has(name)) params.append("state", name);
+    if (chosen.size && chosen.size < states.length)
+      for (const name of states) if (chosen.has(name)) params.append("state", name);
     this.page.go(`/compare?${params}`);
   }
 

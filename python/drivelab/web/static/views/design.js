@@ -3,13 +3,22 @@
 import { fill, h, say, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
 import { ask, save } from "../server.js";
+import { Studies } from "./design-study.js";
 
 const SCALES = [1, 16, 64];
 const TESTS = ["four corners"];
+const PARTS = { parameters: "Parameters", sensitivity: "What follows from what", sweep: "Sweep" };
 
 export async function show(root, page) {
-  const [{ drives }] = await Promise.all([ask("/api/drives"), sheet("/static/views/design.css"), sheet("/static/views/compare.css")]);
-  const view = new View(root, drives.filter((drive) => drive.family));
+  const [{ drives }] = await Promise.all([
+    ask("/api/drives"),
+    sheet("/static/views/design.css"),
+    sheet("/static/views/compare.css"),
+  ]);
+  const view = new View(
+    root,
+    drives.filter((drive) => drive.family),
+  );
   await view.update(page);
   return view;
 }
@@ -18,19 +27,56 @@ class View {
   constructor(root, drives) {
     this.drives = drives;
     this.problem = h("p.warning", { role: "alert", hidden: true });
-    this.model = h("select", { "aria-label": "Model", onchange: () => this.page.go(`/design?drive=${encodeURIComponent(this.model.value)}`) }, drives.map((drive) => h("option", { value: drive.name }, drive.title)));
-    this.scale = h("select", { "aria-label": "Size of the measured drives", onchange: () => this.go({ scale: this.scale.value }) }, SCALES.map((by) => h("option", { value: by }, by === 1 ? "full size" : `1/${by} of its size`)));
-    this.filter = h("input", { type: "search", placeholder: "Key or meaning…", "aria-label": "Filter the parameters", oninput: () => this.sift() });
+    this.model = h(
+      "select",
+      { "aria-label": "Model", onchange: () => this.go({ settings: new Map() }) },
+      drives.map((drive) => h("option", { value: drive.name }, drive.title)),
+    );
+    this.scale = h(
+      "select",
+      { "aria-label": "Size of the measured drives", onchange: () => this.go({ scale: this.scale.value }) },
+      SCALES.map((by) => h("option", { value: by }, by === 1 ? "full size" : `1/${by} of its size`)),
+    );
+    this.filter = h("input", {
+      type: "search",
+      placeholder: "Key or meaning…",
+      "aria-label": "Filter the parameters",
+      oninput: () => this.sift(),
+    });
     this.jobList = h("div.job-list", { hidden: true });
     this.summary = h("div.card.summary");
     this.form = h("div.parameters");
-    root.append(h("h1", "Design a drive"), h("div.row.filters", this.model, this.scale, this.filter), this.problem, this.jobList, h("div.design", this.form, this.summary));
+    this.tabs = h(
+      "div.tabs",
+      { role: "group", "aria-label": "What is shown" },
+      Object.entries(PARTS).map(([name, title]) =>
+        h("button", { type: "button", "data-part": name, onclick: () => this.go({ part: name }) }, title),
+      ),
+    );
+    this.studies = new Studies({
+      asked: () => ({ model: this.model.value, settings: this.words(), scale: Number(this.scale.value) }),
+      begun: (study) => this.go({ study }),
+      refuse: (reason) => this.refuse(reason),
+    });
+    root.append(
+      h("h1", "Design a drive"),
+      h("div.row.filters", this.model, this.scale, this.tabs, this.filter),
+      this.problem,
+      this.jobList,
+      h("div.design", h("div", this.form, this.studies.element), this.summary),
+    );
     this.stopList = jobs.list(this.jobList);
     this.stopFollowing = jobs.follow((all) => {
       this.jobs = all;
+      this.studies.heard(all);
       // While they go on there is news several times a second, and a button that is pressed stays where it is.
       if (this.known && this.standing() !== this.drawnStanding) this.drawSummary();
     });
+  }
+
+  refuse(reason) {
+    this.problem.hidden = !reason;
+    this.problem.textContent = reason;
   }
 
   end() {
@@ -40,21 +86,30 @@ class View {
 
   async update(page) {
     this.page = page;
-    const drive = page.params.get("drive") ?? (this.drives.find((item) => item.name === "intel-x25-m-g1-80gb") ?? this.drives[0]).name;
+    const drive =
+      page.params.get("drive") ??
+      (this.drives.find((item) => item.name === "intel-x25-m-g1-80gb") ?? this.drives[0]).name;
     this.model.value = drive;
     this.scale.value = page.params.get("scale") ?? "64";
-    this.settings = new Map(page.params.getAll("set").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]));
+    this.part = Object.hasOwn(PARTS, page.params.get("part") ?? "") ? page.params.get("part") : "parameters";
+    this.settings = new Map(
+      page.params.getAll("set").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
+    );
     this.query = new URLSearchParams([["drive", drive], ...this.words().map((text) => ["set", text])]);
     const query = `${this.query}`;
     try {
       const known = await ask(`/api/design?${query}`);
       if (query !== `${this.query}`) return;
       this.problem.hidden = true;
-      const same = this.known?.name === known.name && this.known.parameters.length === known.parameters.length && this.known.parameters.every((item, index) => item.key === known.parameters[index].key);
+      const same =
+        this.known?.name === known.name &&
+        this.known.parameters.length === known.parameters.length &&
+        this.known.parameters.every((item, index) => item.key === known.parameters[index].key);
       this.known = known;
       if (same) this.refresh();
       else this.draw();
       this.drawSummary();
+      await this.drawPart();
     } catch (error) {
       this.problem.hidden = false;
       this.problem.textContent = error.message;
@@ -62,12 +117,30 @@ class View {
     }
   }
 
+  /** The form, or one of the studies. */
+  async drawPart() {
+    const isForm = this.part === "parameters";
+    for (const tab of this.tabs.children) tab.setAttribute("aria-pressed", String(tab.dataset.part === this.part));
+    this.form.hidden = this.filter.hidden = !isForm;
+    this.studies.element.hidden = isForm;
+    if (isForm) return;
+    await this.studies.show(this.part, this.known, Number(this.scale.value));
+    await this.studies.fetch(this.page.params.get("study"));
+    if (this.jobs) this.studies.heard(this.jobs);
+  }
+
   words() {
     return [...this.settings].map(([key, value]) => `${key}=${value}`);
   }
 
-  go({ settings = this.settings, scale = this.scale.value }) {
-    const params = new URLSearchParams([["drive", this.model.value], ...[...settings].map(([key, value]) => ["set", `${key}=${value}`]), ["scale", scale]]);
+  go({ settings = this.settings, scale = this.scale.value, part = this.part, study = null }) {
+    const params = new URLSearchParams([
+      ["drive", this.model.value],
+      ...[...settings].map(([key, value]) => ["set", `${key}=${value}`]),
+      ["scale", scale],
+      ...(part === "parameters" ? [] : [["part", part]]),
+      ...(study ? [["study", study]] : []),
+    ]);
     this.page.go(`/design?${params}`, { replace: true });
   }
 
@@ -81,20 +154,51 @@ class View {
   draw() {
     const groups = [...new Set(this.known.parameters.map((item) => group(item.key)))];
     this.rows = new Map();
-    fill(this.form, groups.map((name) => h("fieldset", { "data-group": name }, h("legend", name || "drive"), this.known.parameters.filter((item) => group(item.key) === name).map((item) => this.row(item)))));
+    fill(
+      this.form,
+      groups.map((name) =>
+        h(
+          "fieldset",
+          { "data-group": name },
+          h("legend", name || "drive"),
+          this.known.parameters.filter((item) => group(item.key) === name).map((item) => this.row(item)),
+        ),
+      ),
+    );
     this.sift();
   }
 
   row(item) {
     const id = `p-${item.key}`;
     const listen = { onchange: (event) => this.change(this.item(item.key), event.target.value.trim()) };
-    const field = item.kind === "choice"
-      ? h("select", { id, ...listen }, item.choices.map((choice) => h("option", { value: choice }, choice)))
-      : h("input", { id, type: "text", inputMode: item.kind === "number" ? "decimal" : "text", disabled: item.kind === "text", "aria-describedby": `${id}-about`, autocomplete: "off", ...listen });
-    const place = h("div.parameter",
+    const field =
+      item.kind === "choice"
+        ? h(
+            "select",
+            { id, ...listen },
+            item.choices.map((choice) => h("option", { value: choice }, choice)),
+          )
+        : h("input", {
+            id,
+            type: "text",
+            inputMode: item.kind === "number" ? "decimal" : "text",
+            disabled: item.kind === "text",
+            "aria-describedby": `${id}-about`,
+            autocomplete: "off",
+            ...listen,
+          });
+    const place = h(
+      "div.parameter",
       h("label", { for: id }, h("code", item.key.split(".").pop()), h("span", item.help)),
       h("span.field", field, h("span.unit", item.unit)),
-      h("small", { id: `${id}-about` }, h(`b.role.${item.role ?? "default"}`, item.role ?? (item.default ? "default" : "set")), ` ${item.kind === "number" ? item.allowed.replace("a whole number ", "").replace("a number ", "") : ""} `, h("span.source", item.source)));
+      h(
+        "small",
+        { id: `${id}-about` },
+        h(`b.role.${item.role ?? "default"}`, item.role ?? (item.default ? "default" : "set")),
+        ` ${item.kind === "number" ? item.allowed.replace("a whole number ", "").replace("a number ", "") : ""} `,
+        h("span.source", item.source),
+      ),
+    );
     this.rows.set(item.key, { place, field });
     this.put(item);
     return place;
@@ -121,7 +225,8 @@ class View {
       const text = `${item.key} ${item.help} ${item.role}`.toLowerCase();
       this.rows.get(item.key).place.hidden = !words.every((word) => text.includes(word));
     }
-    for (const set of this.form.children) set.hidden = ![...set.querySelectorAll(".parameter")].some((row) => !row.hidden);
+    for (const set of this.form.children)
+      set.hidden = ![...set.querySelectorAll(".parameter")].some((row) => !row.hidden);
   }
 
   /** How far the two measurements are, as far as the summary tells. */
@@ -138,22 +243,84 @@ class View {
     const original = this.measured([]);
     const running = [measured, original].some((job) => job && ["waiting", "running"].includes(job.state));
     const ready = measured?.run && original?.run;
-    fill(this.summary,
+    fill(
+      this.summary,
       h("h2", this.known.title),
-      changed.length ? h("ul.changes", changed.map(([key, value]) => h("li", h("code", key), h("span", `${this.item(key)?.original ?? "default"} → ${value}`),
-        h("button.quiet", { type: "button", "aria-label": `Back to the original: ${key}`, onclick: () => this.change({ key, original: null }, "") }, "×")))) : h("p.soft", "Nothing is changed yet."),
-      h("dl", this.known.facts.map(([title, now, before]) => [h("dt", title), h("dd", now, now === before ? null : h("small", ` was ${before}`))])),
-      h("div.row",
-        h("button.primary", { type: "button", disabled: !changed.length || running || !this.jobs, onclick: () => this.measure() }, running ? "Measuring…" : "Measure beside the original"),
-        h("button", { type: "button", onclick: () => save(`/api/design/model.toml?${this.query}`, `${this.known.name}.toml`) }, "Save as TOML")),
-      ready && changed.length ? h("p", h("a", { href: `/compare?${new URLSearchParams([["drive", `${this.known.name}~${original.run}`], ["drive", `${this.known.name}~${measured.run}`]])}` }, "Compare with the original")) : null,
-      h("p.soft", "A quick review of four corners, 10 s a test."));
+      changed.length
+        ? h(
+            "ul.changes",
+            changed.map(([key, value]) =>
+              h(
+                "li",
+                h("code", key),
+                h("span", `${this.item(key)?.original ?? "default"} → ${value}`),
+                h(
+                  "button.quiet",
+                  {
+                    type: "button",
+                    "aria-label": `Back to the original: ${key}`,
+                    onclick: () => this.change({ key, original: null }, ""),
+                  },
+                  "×",
+                ),
+              ),
+            ),
+          )
+        : h("p.soft", "Nothing is changed yet."),
+      h(
+        "dl",
+        this.known.facts.map(([title, now, before]) => [
+          h("dt", title),
+          h("dd", now, now === before ? null : h("small", ` was ${before}`)),
+        ]),
+      ),
+      h(
+        "div.row",
+        h(
+          "button.primary",
+          { type: "button", disabled: !changed.length || running || !this.jobs, onclick: () => this.measure() },
+          running ? "Measuring…" : "Measure beside the original",
+        ),
+        h(
+          "button",
+          { type: "button", onclick: () => save(`/api/design/model.toml?${this.query}`, `${this.known.name}.toml`) },
+          "Save as TOML",
+        ),
+      ),
+      ready && changed.length
+        ? h(
+            "p",
+            h(
+              "a",
+              {
+                href: `/compare?${new URLSearchParams([
+                  ["drive", `${this.known.name}~${original.run}`],
+                  ["drive", `${this.known.name}~${measured.run}`],
+                ])}`,
+              },
+              "Compare with the original",
+            ),
+          )
+        : null,
+      h("p.soft", "A quick review of four corners, 10 s a test."),
+    );
   }
 
   /** The newest job of these settings. */
   measured(words) {
     const wanted = JSON.stringify([...words].sort());
-    return (this.jobs ?? []).filter(({ order }) => order.quick && order.models.length === 1 && order.models[0] === this.model.value && order.scale === Number(this.scale.value) && JSON.stringify([...order.settings].sort()) === wanted).filter((job) => ["waiting", "running", "done"].includes(job.state)).pop();
+    return (this.jobs ?? [])
+      .filter(
+        ({ kind, order }) =>
+          kind === "review" &&
+          order.quick &&
+          order.models.length === 1 &&
+          order.models[0] === this.model.value &&
+          order.scale === Number(this.scale.value) &&
+          JSON.stringify([...order.settings].sort()) === wanted,
+      )
+      .filter((job) => ["waiting", "running", "done"].includes(job.state))
+      .pop();
   }
 
   async measure() {

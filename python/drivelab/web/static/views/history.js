@@ -20,14 +20,27 @@ class View {
     this.page = page;
     this.table = h("div.runs");
     this.course = h("section.course", { "aria-labelledby": "course-title" });
-    this.filter = h("input", { type: "search", name: "filter", placeholder: "Drive, command, tag, engine…", "aria-label": "Filter the runs", value: page.params.get("filter") ?? "" });
+    this.filter = h("input", {
+      type: "search",
+      name: "filter",
+      placeholder: "Drive, command, tag, engine…",
+      "aria-label": "Filter the runs",
+      value: page.params.get("filter") ?? "",
+    });
     this.filter.addEventListener("input", () => this.typed());
     this.count = h("output.soft");
     root.append(
       h("h1", "History"),
       h("p.soft", `${counted(known.runs.length, "run")} in `, h("code", known.database)),
-      h("div.row.filters", this.filter, this.count, h("button", { type: "button", onclick: () => this.compare() }, "Compare the chosen")),
-      this.table, this.course);
+      h(
+        "div.row.filters",
+        this.filter,
+        this.count,
+        h("button", { type: "button", onclick: () => this.compare() }, "Compare the chosen"),
+      ),
+      this.table,
+      this.course,
+    );
     this.draw();
     this.chooser();
     this.update(page);
@@ -61,28 +74,93 @@ class View {
 
   draw() {
     this.rows = this.known.runs.map((run) => this.row(run));
-    fill(this.table, this.rows.length ? h("div.list", { tabIndex: 0, role: "region", "aria-label": "Runs" }, h("table",
-      h("thead", h("tr", h("th", { scope: "col" }, h("span.away", "Chosen")), ["Run", "Drives", "Tags"].map((head) => h("th", { scope: "col" }, head)),
-        h("th.n", { scope: "col" }, "Tests"), h("th.n", { scope: "col" }, "Seed"), h("th", { scope: "col" }, "Engine"), h("th.n", { scope: "col" }, "Took"), h("th", { scope: "col" }, "Command"), h("th", { scope: "col" }, h("span.away", "Report")))),
-      h("tbody", this.rows.map((row) => row.place)))) : h("p.card", "No runs yet. Choose drives in ", h("a", { href: "/compare" }, "Compare"), " and measure them, or record some on the command line: ", h("code", `drivelab review MODEL --database ${this.known.database}`)));
+    fill(
+      this.table,
+      this.rows.length
+        ? h(
+            "div.list",
+            { tabIndex: 0, role: "region", "aria-label": "Runs" },
+            h(
+              "table",
+              h(
+                "thead",
+                h(
+                  "tr",
+                  h("th", { scope: "col" }, h("span.away", "Chosen")),
+                  ["Run", "Drives", "Tags"].map((head) => h("th", { scope: "col" }, head)),
+                  h("th.n", { scope: "col" }, "Tests"),
+                  h("th.n", { scope: "col" }, "Seed"),
+                  h("th", { scope: "col" }, "Engine"),
+                  h("th.n", { scope: "col" }, "Took"),
+                  h("th", { scope: "col" }, "Command"),
+                  h("th", { scope: "col" }, h("span.away", "Report")),
+                ),
+              ),
+              h(
+                "tbody",
+                this.rows.map((row) => row.place),
+              ),
+            ),
+          )
+        : h(
+            "p.card",
+            "No runs yet. Choose drives in ",
+            h("a", { href: "/compare" }, "Compare"),
+            " and measure them, or record some on the command line: ",
+            h("code", `drivelab review MODEL --database ${this.known.database}`),
+          ),
+    );
   }
 
   row(run) {
     const tags = h("span.tags");
     const row = { run, words: "", place: null };
     const describe = () => {
-      row.words = [run.run, run.kind, run.engine, run.command_line, run.quick ? "quick" : "", ...run.tags, ...run.drives.flatMap((drive) => [drive.title, drive.model])].join(" ").toLowerCase();
+      row.words = [
+        run.run,
+        run.kind,
+        run.engine,
+        run.command_line,
+        run.quick ? "quick" : "",
+        ...run.tags,
+        ...run.drives.flatMap((drive) => [drive.title, drive.model]),
+      ]
+        .join(" ")
+        .toLowerCase();
     };
     this.drawTags(run, tags, describe);
     describe();
     const tests = run.drives.reduce((sum, drive) => sum + drive.tests.length, 0);
     const [first, ...others] = run.drives;
     row.box = h("input", { type: "checkbox", "aria-label": `Choose run ${run.run}` });
-    row.place = h("tr", { "data-run": run.run }, h("td", row.box), h("td.n", run.run),
-      h("th", { scope: "row", title: run.drives.map((drive) => drive.title).join(", ") }, first?.title ?? "", others.length ? h("small", ` and ${others.length} more`) : null),
-      h("td", tags), h("td.n", tests), h("td.n", run.seed), h("td", run.engine, run.quick ? h("small", " quick") : null),
-      h("td.n", run.wall_s === null ? "—" : took(run.wall_s)), h("td.command", h("code", { title: run.command_line }, run.command_line)),
-      h("td", run.kind === "review" ? h("button", { type: "button", "aria-label": `Report of run ${run.run}`, onclick: () => this.report(run) }, "Report") : h("small", run.kind)));
+    row.place = h(
+      "tr",
+      { "data-run": run.run },
+      h("td", row.box),
+      h("td.n", run.run),
+      h(
+        "th",
+        { scope: "row", title: run.drives.map((drive) => drive.title).join(", ") },
+        first?.title ?? "",
+        others.length ? h("small", ` and ${others.length} more`) : null,
+      ),
+      h("td", tags),
+      h("td.n", tests),
+      h("td.n", run.seed),
+      h("td", run.engine, run.quick ? h("small", " quick") : null),
+      h("td.n", run.wall_s === null ? "—" : took(run.wall_s)),
+      h("td.command", h("code", { title: run.command_line }, run.command_line)),
+      h(
+        "td",
+        run.kind === "review"
+          ? h(
+              "button",
+              { type: "button", "aria-label": `Report of run ${run.run}`, onclick: () => this.report(run) },
+              "Report",
+            )
+          : h("small", run.kind),
+      ),
+    );
     return row;
   }
 
@@ -93,13 +171,37 @@ class View {
       this.drawTags(run, place, changed);
       changed();
     };
-    const field = h("input.tag-field", { type: "text", maxLength: 40, placeholder: "tag", "aria-label": `Tag run ${run.run}`, autocomplete: "off" });
+    const field = h("input.tag-field", {
+      type: "text",
+      maxLength: 40,
+      placeholder: "tag",
+      "aria-label": `Tag run ${run.run}`,
+      autocomplete: "off",
+    });
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !field.value.trim()) return;
       event.preventDefault();
       set([...run.tags, field.value.trim()]).then(() => place.querySelector("input").focus());
     });
-    fill(place, run.tags.map((tag) => h("span.tag", tag, h("button.quiet", { type: "button", "aria-label": `Take ${tag} off run ${run.run}`, onclick: () => set(run.tags.filter((other) => other !== tag)) }, "×"))), field);
+    fill(
+      place,
+      run.tags.map((tag) =>
+        h(
+          "span.tag",
+          tag,
+          h(
+            "button.quiet",
+            {
+              type: "button",
+              "aria-label": `Take ${tag} off run ${run.run}`,
+              onclick: () => set(run.tags.filter((other) => other !== tag)),
+            },
+            "×",
+          ),
+        ),
+      ),
+      field,
+    );
   }
 
   async report(run) {
@@ -116,7 +218,9 @@ class View {
   }
 
   compare() {
-    const chosen = this.rows.filter((row) => row.box.checked).flatMap(({ run }) => run.drives.map((drive) => `${drive.model}~${run.run}`));
+    const chosen = this.rows
+      .filter((row) => row.box.checked)
+      .flatMap(({ run }) => run.drives.map((drive) => `${drive.model}~${run.run}`));
     if (!chosen.length) {
       say("Choose runs first");
       return;
@@ -128,24 +232,50 @@ class View {
   /** Drive, test, state and number; each list holds what there is of those before. */
   chooser() {
     const select = (name, title) => h("select", { name, "aria-label": title, onchange: () => this.chosen() });
-    this.lists = { model: select("model", "Drive"), test: select("test", "Test and state"), number: select("number", "Number") };
+    this.lists = {
+      model: select("model", "Drive"),
+      test: select("test", "Test and state"),
+      number: select("number", "Number"),
+    };
     this.drawn = h("div");
-    fill(this.course, h("h2", { id: "course-title" }, "A number over the runs"), h("div.row", Object.values(this.lists)), this.drawn);
+    fill(
+      this.course,
+      h("h2", { id: "course-title" }, "A number over the runs"),
+      h("div.row", Object.values(this.lists)),
+      this.drawn,
+    );
     this.course.hidden = !this.known.runs.length;
     const models = new Map(this.known.runs.flatMap((run) => run.drives.map((drive) => [drive.model, drive.title])));
     const wanted = this.page.params.get("model");
-    fill(this.lists.model, [...models].map(([name, title]) => h("option", { value: name, selected: name === wanted }, title)));
+    fill(
+      this.lists.model,
+      [...models].map(([name, title]) => h("option", { value: name, selected: name === wanted }, title)),
+    );
     this.fillTests();
-    fill(this.lists.number, Object.entries(this.known.numbers).map(([name, { title, unit }]) => h("option", { value: name, selected: name === this.page.params.get("number") }, unit && unit !== "us" ? `${title}, ${unit}` : title)));
+    fill(
+      this.lists.number,
+      Object.entries(this.known.numbers).map(([name, { title, unit }]) =>
+        h(
+          "option",
+          { value: name, selected: name === this.page.params.get("number") },
+          unit && unit !== "us" ? `${title}, ${unit}` : title,
+        ),
+      ),
+    );
   }
 
   fillTests() {
     const found = new Map();
     for (const run of this.known.runs) {
-      for (const drive of run.drives) if (drive.model === this.lists.model.value) for (const [test, state] of drive.tests) found.set(`${test}\n${state}`, `${test}, ${state}`);
+      for (const drive of run.drives)
+        if (drive.model === this.lists.model.value)
+          for (const [test, state] of drive.tests) found.set(`${test}\n${state}`, `${test}, ${state}`);
     }
     const wanted = this.page.params.get("test");
-    fill(this.lists.test, [...found].sort().map(([key, title]) => h("option", { value: key, selected: key === wanted }, title)));
+    fill(
+      this.lists.test,
+      [...found].sort().map(([key, title]) => h("option", { value: key, selected: key === wanted }, title)),
+    );
   }
 
   chosen() {
@@ -174,19 +304,68 @@ class View {
     const ticks = runs.map((run, index) => ({ at: index, text: `${run}` }));
     const jobs = new Set(rows.map((row) => row.job));
     // What isn't of one kind is no line: reads beside writes, a whole drive beside the first of it.
-    const line = (row) => [`engine ${row.engine_version}`, jobs.size > 1 && row.job, row.direction, row.span && `first ${row.span}`].filter(Boolean).join(", ");
+    const line = (row) =>
+      [`engine ${row.engine_version}`, jobs.size > 1 && row.job, row.direction, row.span && `first ${row.span}`]
+        .filter(Boolean)
+        .join(", ");
     const lines = [...new Set(rows.map(line))];
     fill(this.drawn);
     const about = (at) => {
       const row = rows.find((item) => item.run_id === runs[Math.round(at)]);
       return row ? `run ${row.run_id}, engine ${row.engine_version}${row.quick ? ", quick" : ""}` : "";
     };
-    this.plot = new Plot(this.drawn, { title: `${title}, by run`, subtitle: `${test}, ${state}; a colour for each engine version, direction and span`, x: { ticks, text: about, pad: 0.5 }, y: { unit }, height: 220 });
-    this.plot.set(lines.map((name, index) => {
-      const own = rows.flatMap((row) => (line(row) === name ? [[runs.indexOf(row.run_id), row.value]] : []));
-      return { name, colour: COLOURS[index % COLOURS.length], x: own.map(([at]) => at), y: own.map(([, value]) => value), dots: true };
-    }));
-    this.drawn.append(h("details", h("summary", "As a table"), scrolling("Numbers", h("table", h("thead", h("tr", h("th.n", { scope: "col" }, "Run"), h("th", { scope: "col" }, "Of"), h("th", { scope: "col" }, "Parameters"), h("th.n", { scope: "col" }, title))),
-      h("tbody", rows.map((row) => h("tr", h("td.n", row.run_id), h("td", line(row), row.quick ? h("small", " quick") : null), h("td", h("code", row.hash.slice(0, 12))), h("td.n", unit ? withUnit(row.value, unit) : number(row.value)))))))));
+    this.plot = new Plot(this.drawn, {
+      title: `${title}, by run`,
+      subtitle: `${test}, ${state}; a colour for each engine version, direction and span`,
+      x: { ticks, text: about, pad: 0.5 },
+      y: { unit },
+      height: 220,
+    });
+    this.plot.set(
+      lines.map((name, index) => {
+        const own = rows.flatMap((row) => (line(row) === name ? [[runs.indexOf(row.run_id), row.value]] : []));
+        return {
+          name,
+          colour: COLOURS[index % COLOURS.length],
+          x: own.map(([at]) => at),
+          y: own.map(([, value]) => value),
+          dots: true,
+        };
+      }),
+    );
+    this.drawn.append(
+      h(
+        "details",
+        h("summary", "As a table"),
+        scrolling(
+          "Numbers",
+          h(
+            "table",
+            h(
+              "thead",
+              h(
+                "tr",
+                h("th.n", { scope: "col" }, "Run"),
+                h("th", { scope: "col" }, "Of"),
+                h("th", { scope: "col" }, "Parameters"),
+                h("th.n", { scope: "col" }, title),
+              ),
+            ),
+            h(
+              "tbody",
+              rows.map((row) =>
+                h(
+                  "tr",
+                  h("td.n", row.run_id),
+                  h("td", line(row), row.quick ? h("small", " quick") : null),
+                  h("td", h("code", row.hash.slice(0, 12))),
+                  h("td.n", unit ? withUnit(row.value, unit) : number(row.value)),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 }

@@ -32,17 +32,43 @@ class Learn {
   async list() {
     const lessons = await ask("/api/lessons");
     if (this.name) return;
-    const cards = lessons.map((lesson, i) => h("li", h("a.card", { href: `/learn/${lesson.name}` }, h("h2", `${i + 1}. ${lesson.title}`), h("p", lesson.about))));
-    fill(this.root, h("h1", "Learn"), h("p.soft", "Drives of a few pages, one operation of their flash at a time, from the engine that measures the large ones."), h("ol.lessons", cards));
+    const cards = lessons.map((lesson, i) =>
+      h(
+        "li",
+        h("a.card", { href: `/learn/${lesson.name}` }, h("h2", `${i + 1}. ${lesson.title}`), h("p", lesson.about)),
+      ),
+    );
+    fill(
+      this.root,
+      h("h1", "Learn"),
+      h(
+        "p.soft",
+        "Drives of a few pages, one operation of their flash at a time, from the engine that measures the large ones.",
+      ),
+      h("ol.lessons", cards),
+    );
   }
 
   async lesson(name, page) {
     const record = await ask(`/api/lessons/${encodeURIComponent(name)}`);
     if (this.gone || this.name !== name) return;
     const stage = h("div");
-    const file = h("button", { type: "button", onclick: () => save(`/api/lessons/${encodeURIComponent(name)}/page`, `${name}.html`) }, "Save as a file");
-    fill(this.root, h("p", h("a", { href: "/learn" }, "All lessons")), h("h1", record.title), h("p", record.about), stage, h("p.row", file, h("span.soft", "one HTML file that works anywhere")));
-    this.player = new Player(stage, record, Object.fromEntries(page.params), (place) => page.go(`/learn/${name}?${new URLSearchParams(place)}`, { replace: true }));
+    const file = h(
+      "button",
+      { type: "button", onclick: () => save(`/api/lessons/${encodeURIComponent(name)}/page`, `${name}.html`) },
+      "Save as a file",
+    );
+    fill(
+      this.root,
+      h("p", h("a", { href: "/learn" }, "All lessons")),
+      h("h1", record.title),
+      h("p", record.about),
+      stage,
+      h("p.row", file, h("span.soft", "one HTML file that works anywhere")),
+    );
+    this.player = new Player(stage, record, Object.fromEntries(page.params), (place) =>
+      page.go(`/learn/${name}?${new URLSearchParams(place)}`, { replace: true }),
+    );
   }
 
   end() {

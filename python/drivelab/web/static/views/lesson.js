@@ -4,7 +4,13 @@
 import { fill, h } from "../dom.js";
 
 const KINDS = {
-  host: "Host", read: "Read", program: "Program", erase: "Erase", cut: "Power off", on: "Power on", look: "",
+  host: "Host",
+  read: "Read",
+  program: "Program",
+  erase: "Erase",
+  cut: "Power off",
+  on: "Power on",
+  look: "",
 };
 const PLAY_MS = 1800;
 /** Of a page that units share: what is given out. */
@@ -12,20 +18,38 @@ const PARTS = 2;
 /** What the drawn things are called, by medium; `meters` are numbers of a step. */
 const MEDIA = {
   flash: {
-    block: "Block", pages: "Pages of block", memory: "In the drive's memory",
+    block: "Block",
+    pages: "Pages of block",
+    memory: "In the drive's memory",
     states: { erased: "erased", valid: "valid", invalid: "invalid", torn: "torn" },
-    wear: (count, mode) => ` ${mode === "slc" ? "one bit a cell, " : ""}${count === 1 ? "erased once" : `erased ${count} times`}`,
+    wear: (count, mode) =>
+      ` ${mode === "slc" ? "one bit a cell, " : ""}${count === 1 ? "erased once" : `erased ${count} times`}`,
     meters: (step) => {
       // While a command is under way some of its pages aren't programmed yet.
-      const amplification = step.host_pages && step.programmed_pages >= step.host_pages ? (step.programmed_pages / step.host_pages).toFixed(2) : "–";
-      return [["Pages of the host", step.host_pages], ["Pages programmed", step.programmed_pages], ["Copies read", step.reads], ["Erases", step.erases], ["Write amplification", amplification]];
+      const amplification =
+        step.host_pages && step.programmed_pages >= step.host_pages
+          ? (step.programmed_pages / step.host_pages).toFixed(2)
+          : "–";
+      return [
+        ["Pages of the host", step.host_pages],
+        ["Pages programmed", step.programmed_pages],
+        ["Copies read", step.reads],
+        ["Erases", step.erases],
+        ["Write amplification", amplification],
+      ];
     },
   },
   disk: {
-    block: "Track", pages: "Places of track", memory: "Waiting",
+    block: "Track",
+    pages: "Places of track",
+    memory: "Waiting",
     states: { free: "", read: "read", waiting: "waiting" },
     wear: () => "",
-    meters: (step) => [["Reads done", step.reads], ["Seconds until now", Number(step.command_s.toPrecision(4))], ["Seconds a read", step.reads ? (step.command_s / step.reads).toFixed(2) : "–"]],
+    meters: (step) => [
+      ["Reads done", step.reads],
+      ["Seconds until now", Number(step.command_s.toPrecision(4))],
+      ["Seconds a read", step.reads ? (step.command_s / step.reads).toFixed(2) : "–"],
+    ],
   },
 };
 const seconds = (value) => `${Number(value.toPrecision(4))} s`;
@@ -36,23 +60,53 @@ export class Player {
     this.record = record;
     this.words = MEDIA[record.medium];
     this.moved = moved;
-    this.values = record.knobs.map((knob) => (knob.choices.some(([value]) => value === place[knob.name]) ? place[knob.name] : knob.choices[0][0]));
+    this.values = record.knobs.map((knob) =>
+      knob.choices.some(([value]) => value === place[knob.name]) ? place[knob.name] : knob.choices[0][0],
+    );
     this.at = 0;
-    this.knobs = h("div.row.knobs", record.knobs.map((knob, i) => this.knob(knob, i)));
+    this.knobs = h(
+      "div.row.knobs",
+      record.knobs.map((knob, i) => this.knob(knob, i)),
+    );
     this.title = h("h2.command");
     this.clock = h("output.clock");
     this.say = h("p.say", { "aria-live": "polite" });
     this.flash = h(`div.flash.${record.medium}`);
     this.cache = h("p.cache");
     this.meters = h("dl.meters");
-    this.slider = h("input", { type: "range", min: "0", step: "1", "aria-label": "Step", oninput: () => this.go(Number(this.slider.value)) });
+    this.slider = h("input", {
+      type: "range",
+      min: "0",
+      step: "1",
+      "aria-label": "Step",
+      oninput: () => this.go(Number(this.slider.value)),
+    });
     this.count = h("span.soft");
     this.back = h("button", { type: "button", onclick: () => this.go(this.at - 1) }, "Back");
     this.next = h("button.primary", { type: "button", onclick: () => this.go(this.at + 1) }, "Next");
     this.play = h("button", { type: "button", onclick: () => this.toggle() }, "Play");
     this.ending = h("section.ending", { "aria-label": "What to take home, and what to predict" });
-    this.stage = h("div.lesson-stage", { tabindex: "0", role: "group", "aria-label": "The drive. Arrow keys go from step to step.", onkeydown: (event) => this.key(event) }, h("div.row.heading", this.title, this.clock), this.say, this.flash, this.cache, this.meters);
-    fill(root, this.knobs, this.stage, h("div.row.steps", this.back, this.next, this.play, this.slider, this.count), this.ending);
+    this.stage = h(
+      "div.lesson-stage",
+      {
+        tabindex: "0",
+        role: "group",
+        "aria-label": "The drive. Arrow keys go from step to step.",
+        onkeydown: (event) => this.key(event),
+      },
+      h("div.row.heading", this.title, this.clock),
+      this.say,
+      this.flash,
+      this.cache,
+      this.meters,
+    );
+    fill(
+      root,
+      this.knobs,
+      this.stage,
+      h("div.row.steps", this.back, this.next, this.play, this.slider, this.count),
+      this.ending,
+    );
     this.draw(this.bounded(Number(place.step) || 0));
   }
 
@@ -65,7 +119,11 @@ export class Player {
   }
 
   knob(knob, i) {
-    const select = h("select", { "aria-label": knob.title, onchange: () => this.choose(i, select.value) }, knob.choices.map(([value, title]) => h("option", { value, selected: value === this.values[i] }, title)));
+    const select = h(
+      "select",
+      { "aria-label": knob.title, onchange: () => this.choose(i, select.value) },
+      knob.choices.map(([value, title]) => h("option", { value, selected: value === this.values[i] }, title)),
+    );
     return h("label", knob.title, select);
   }
 
@@ -78,7 +136,10 @@ export class Player {
 
   go(at) {
     this.draw(this.bounded(at));
-    this.moved({ step: this.at, ...Object.fromEntries(this.record.knobs.map((knob, i) => [knob.name, this.values[i]])) });
+    this.moved({
+      step: this.at,
+      ...Object.fromEntries(this.record.knobs.map((knob, i) => [knob.name, this.values[i]])),
+    });
   }
 
   key(event) {
@@ -108,11 +169,20 @@ export class Player {
     this.title.textContent = step.title;
     this.clock.textContent = step.command_s ? seconds(step.command_s) : "";
     fill(this.say, KINDS[step.kind] ? h(`b.kind.${step.kind}`, KINDS[step.kind]) : null, ` ${step.say}`);
-    fill(this.flash, step.blocks.map((block) => blockOf(block, step, this.words)));
+    fill(
+      this.flash,
+      step.blocks.map((block) => blockOf(block, step, this.words)),
+    );
     this.flash.classList.toggle("several", step.blocks.length > 1);
     const { memory } = this.words;
-    fill(this.cache, step.cache.length ? [`${memory}: `, step.cache.map((label) => h("span.chip", label))] : `${memory}: nothing`);
-    fill(this.meters, this.words.meters(step).map(([name, value]) => h("div", h("dt", name), h("dd", String(value)))));
+    fill(
+      this.cache,
+      step.cache.length ? [`${memory}: `, step.cache.map((label) => h("span.chip", label))] : `${memory}: nothing`,
+    );
+    fill(
+      this.meters,
+      this.words.meters(step).map(([name, value]) => h("div", h("dt", name), h("dd", String(value)))),
+    );
     Object.assign(this.slider, { max: String(steps.length - 1), value: String(at) });
     this.count.textContent = `step ${at + 1} of ${steps.length}`;
     this.back.disabled = at === 0;
@@ -125,17 +195,28 @@ export class Player {
 
   endingOf() {
     const { closing, predictions } = this.record;
-    return [h("h2", "To take home"), h("p", closing), h("h2", "Now you"), predictions.map((prediction, i) => this.prediction(prediction, i))];
+    return [
+      h("h2", "To take home"),
+      h("p", closing),
+      h("h2", "Now you"),
+      predictions.map((prediction, i) => this.prediction(prediction, i)),
+    ];
   }
 
   prediction(prediction, number) {
     const told = h("p.verdict", { role: "status" });
-    const see = h("button", { type: "button", hidden: true, onclick: () => this.see(prediction.look) }, "See it happen");
+    const see = h(
+      "button",
+      { type: "button", hidden: true, onclick: () => this.see(prediction.look) },
+      "See it happen",
+    );
     const choose = (at) => {
       fill(told, h("b", at === prediction.answer ? "Right. " : "Not so. "), prediction.told);
       see.hidden = false;
     };
-    const choices = prediction.choices.map((text, at) => h("label", h("input", { type: "radio", name: `prediction-${number}`, onchange: () => choose(at) }), text));
+    const choices = prediction.choices.map((text, at) =>
+      h("label", h("input", { type: "radio", name: `prediction-${number}`, onchange: () => choose(at) }), text),
+    );
     return h("fieldset.prediction.card", h("legend", prediction.question), choices, told, see);
   }
 
@@ -149,14 +230,27 @@ export class Player {
 function blockOf({ number, erase_count: eraseCount, mode, pages }, step, words) {
   const touched = new Set(step.touched.filter(([block]) => block === number).map(([, page]) => page));
   const cells = pages.map((page, i) => {
-    const classes = [page.state, ...(page.deleted ? ["deleted"] : []), ...(touched.has(i) ? ["touched", step.kind] : [])];
+    const classes = [
+      page.state,
+      ...(page.deleted ? ["deleted"] : []),
+      ...(touched.has(i) ? ["touched", step.kind] : []),
+    ];
     const state = words.states[page.state];
     const isEmpty = page.state === "erased" || page.state === "free";
     if (page.parts) return partsOf(page, i, classes);
     const said = isEmpty ? state : `${page.deleted ? "valid, but deleted by the host" : state}: ${page.label}`;
-    return h(`li.${classes.join(".")}`, { title: `page ${i}: ${said}` }, h("span", isEmpty ? "" : page.label), h("small", page.deleted ? "deleted by the host" : state));
+    return h(
+      `li.${classes.join(".")}`,
+      { title: `page ${i}: ${said}` },
+      h("span", isEmpty ? "" : page.label),
+      h("small", page.deleted ? "deleted by the host" : state),
+    );
   });
-  const block = h("div.block", h("p", `${words.block} ${number}`, h("small", words.wear(eraseCount, mode))), h("ol", { "aria-label": `${words.pages} ${number}` }, cells));
+  const block = h(
+    "div.block",
+    h("p", `${words.block} ${number}`, h("small", words.wear(eraseCount, mode))),
+    h("ol", { "aria-label": `${words.pages} ${number}` }, cells),
+  );
   // So narrow a page says by its frame that it is erased; its title says it, too.
   if (pages.length > 6) block.classList.add("many");
   if (touched.has(-1)) block.classList.add("touched");

@@ -6,7 +6,11 @@ import { ask } from "../server.js";
 const FIRST = { model: "intel-x25-m-g1-80gb", state: "filled", workload: "random-writes" };
 const NUMBERS = ["spare_percent", "fill_percent", "divisor"];
 const WORDS = ["model", "state", "victims", "workload"];
-const SIZES = [[1, "as the drive"], [8, "an 8th"], [64, "a 64th"]];
+const SIZES = [
+  [1, "as the drive"],
+  [8, "an 8th"],
+  [64, "a 64th"],
+];
 
 /** What the address asks for, as the server reads it. */
 export function choiceOf(params) {
@@ -25,19 +29,44 @@ export function bytes(count) {
 
 /** A drive in a line. */
 export function summary(watching, layout) {
-  const fill = watching.state === "filled" && watching.fill_percent < 100 ? `filled to ${watching.fill_percent} %` : watching.state;
+  const fill =
+    watching.state === "filled" && watching.fill_percent < 100
+      ? `filled to ${watching.fill_percent} %`
+      : watching.state;
   const dies = layout.die.length;
   const channels = new Set(layout.die.map((_, i) => `${layout.member[i]}.${layout.channel[i]}`)).size;
-  const more = [bytes(watching.capacity_bytes), fill, `${watching.spare_percent.toFixed(1)} % spare`, `${layout.block_count.toLocaleString("en")} blocks on ${dies} dies, ${channels} ${channels === 1 ? "channel" : "channels"}`];
+  const more = [
+    bytes(watching.capacity_bytes),
+    fill,
+    `${watching.spare_percent.toFixed(1)} % spare`,
+    `${layout.block_count.toLocaleString("en")} blocks on ${dies} dies, ${channels} ` +
+      `${channels === 1 ? "channel" : "channels"}`,
+  ];
   return [h("b", watching.title), ` · ${more.join(" · ")}`];
 }
 
 /** A form; `done` gets what was chosen as the address has it. */
 export async function choiceForm(models, choice, done) {
   const form = h("form.watch-form.card");
-  const options = (list, chosen) => list.map(([value, title]) => h("option", { value: String(value), selected: String(value) === String(chosen ?? "") }, title));
+  const options = (list, chosen) =>
+    list.map(([value, title]) =>
+      h("option", { value: String(value), selected: String(value) === String(chosen ?? "") }, title),
+    );
   const families = [...new Set(models.map((model) => model.family))];
-  const model = h("select", { name: "model" }, families.map((family) => h("optgroup", { label: family }, options(models.filter((one) => one.family === family).map((one) => [one.name, one.title]), choice.model))));
+  const model = h(
+    "select",
+    { name: "model" },
+    families.map((family) =>
+      h(
+        "optgroup",
+        { label: family },
+        options(
+          models.filter((one) => one.family === family).map((one) => [one.name, one.title]),
+          choice.model,
+        ),
+      ),
+    ),
+  );
   const rest = h("fieldset", { style: { display: "contents" } });
   let drawn = 0;
   const draw = async (chosen) => {
@@ -49,16 +78,69 @@ export async function choiceForm(models, choice, done) {
     rest.disabled = false;
     const number = (name, title, attributes) => h("label", title, h("input", { type: "number", name, ...attributes }));
     rest.replaceChildren(
-      h("label", "State", h("select", { name: "state" }, options(about.states.map((state) => [state.name, state.name]), chosen.state))),
-      number("fill_percent", "How full, % (state filled)", { min: "1", max: "100", step: "1", value: String(chosen.fill_percent ?? 100) }),
-      number("spare_percent", "Spare area, %", { min: "0.5", max: "400", step: "any", value: String(chosen.spare_percent ?? ""), placeholder: `${about.spare_percent} as it is` }),
-      h("label", "Blocks to clean are chosen", h("select", { name: "victims", disabled: about.victims.length === 0 }, about.victims.length ? options(about.victims.map((name) => [name === about.victim ? "" : name, name === about.victim ? `${name} (as it is)` : name]), chosen.victims) : options([["", "not by this drive: it merges"]], ""))),
+      h(
+        "label",
+        "State",
+        h(
+          "select",
+          { name: "state" },
+          options(
+            about.states.map((state) => [state.name, state.name]),
+            chosen.state,
+          ),
+        ),
+      ),
+      number("fill_percent", "How full, % (state filled)", {
+        min: "1",
+        max: "100",
+        step: "1",
+        value: String(chosen.fill_percent ?? 100),
+      }),
+      number("spare_percent", "Spare area, %", {
+        min: "0.5",
+        max: "400",
+        step: "any",
+        value: String(chosen.spare_percent ?? ""),
+        placeholder: `${about.spare_percent} as it is`,
+      }),
+      h(
+        "label",
+        "Blocks to clean are chosen",
+        h(
+          "select",
+          { name: "victims", disabled: about.victims.length === 0 },
+          about.victims.length
+            ? options(
+                about.victims.map((name) => [
+                  name === about.victim ? "" : name,
+                  name === about.victim ? `${name} (as it is)` : name,
+                ]),
+                chosen.victims,
+              )
+            : options([["", "not by this drive: it merges"]], ""),
+        ),
+      ),
       h("label", "Size", h("select", { name: "divisor" }, options(SIZES, chosen.divisor ?? 1))),
-      h("label", "Workload", h("select", { name: "workload" }, options(about.workloads.map((one) => [one.name, one.title]), chosen.workload))),
+      h(
+        "label",
+        "Workload",
+        h(
+          "select",
+          { name: "workload" },
+          options(
+            about.workloads.map((one) => [one.name, one.title]),
+            chosen.workload,
+          ),
+        ),
+      ),
     );
   };
   model.addEventListener("change", () => draw({ ...choice, spare_percent: "", victims: "" }));
-  form.append(h("label", "Drive", model), rest, h("div.row", h("button.primary", { type: "submit" }, "Watch this drive")));
+  form.append(
+    h("label", "Drive", model),
+    rest,
+    h("div.row", h("button.primary", { type: "submit" }, "Watch this drive")),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const given = [...new FormData(form)].filter(([, value]) => value !== "");

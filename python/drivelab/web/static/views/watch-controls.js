@@ -8,13 +8,23 @@ const WORKLOADS = [
   ["sequential-writes", "Sequential writes, 128 KiB"],
   ["mixed", "Reads and writes, 70 to 30"],
   ["random-reads", "Random reads, 4 KiB"],
+  ["queues", "Three writers and a reader, a queue each"],
   ["idle", "Nothing: left alone"],
 ];
-const STEPS = [[0.0001, "100 µs"], [0.001, "1 ms"], [0.01, "10 ms"], [0.1, "100 ms"], [1, "1 s"]];
+const STEPS = [
+  [0.0001, "100 µs"],
+  [0.001, "1 ms"],
+  [0.01, "10 ms"],
+  [0.1, "100 ms"],
+  [1, "1 s"],
+];
 /** Positions of the slider: ten for each factor of ten from a 1000th on; the last is as fast as it goes. */
 const POSITIONS = 61;
 const USUAL = 47;
-const NO_CUT = "A drive of the laboratory keeps nothing that a recovery could read, so its power can't be cut. A served drive's can: drivelab serve, then drivelab fault IMAGE power-cut.";
+const NO_CUT =
+  "A drive of the laboratory keeps nothing that a recovery could read, so its power can't be cut. A served drive's " +
+  "can: drivelab serve, then drivelab fault IMAGE power-cut. What happens then, step by step: the lesson “A " +
+  "power cut”.";
 const NO_TRIM = "This drive takes no TRIM: neither its firmware nor its model knows the command.";
 
 const speedAt = (position) => (position >= POSITIONS ? null : Number((10 ** (position / 10 - 3)).toPrecision(2)));
@@ -32,18 +42,70 @@ export class Controls {
   constructor(send) {
     this.sendTo = send;
     this.paused = false;
-    this.play = h("button.primary.play", { type: "button", onclick: () => this.send({ do: this.paused ? "play" : "pause" }) }, "Pause");
-    this.stepSize = h("select", { "aria-label": "Length of a step" }, STEPS.map(([seconds, title]) => h("option", { value: String(seconds), selected: seconds === 0.001 }, title)));
-    const step = h("button", { type: "button", onclick: () => this.send({ do: "step", seconds: Number(this.stepSize.value) }) }, "Step");
-    this.slider = h("input", { type: "range", min: "0", max: String(POSITIONS), step: "1", value: String(USUAL), "aria-label": "Speed", oninput: () => this.setSpeed() });
+    this.play = h(
+      "button.primary.play",
+      { type: "button", onclick: () => this.send({ do: this.paused ? "play" : "pause" }) },
+      "Pause",
+    );
+    this.stepSize = h(
+      "select",
+      { "aria-label": "Length of a step" },
+      STEPS.map(([seconds, title]) => h("option", { value: String(seconds), selected: seconds === 0.001 }, title)),
+    );
+    const step = h(
+      "button",
+      { type: "button", onclick: () => this.send({ do: "step", seconds: Number(this.stepSize.value) }) },
+      "Step",
+    );
+    this.slider = h("input", {
+      type: "range",
+      min: "0",
+      max: String(POSITIONS),
+      step: "1",
+      value: String(USUAL),
+      "aria-label": "Speed",
+      oninput: () => this.setSpeed(),
+    });
     this.speedShown = h("output");
-    this.workload = h("select", { "aria-label": "Workload", onchange: () => this.send({ do: "workload", name: this.workload.value }) }, WORKLOADS.map(([name, title]) => h("option", { value: name }, title)));
-    this.range = h("select", { "aria-label": "What is trimmed" }, [["0 100", "all of it"], ["0 50", "the first half"], ["25 75", "the middle half"], ["0 10", "the first tenth"]].map(([value, title]) => h("option", { value }, title)));
+    this.workload = h(
+      "select",
+      { "aria-label": "Workload", onchange: () => this.send({ do: "workload", name: this.workload.value }) },
+      WORKLOADS.map(([name, title]) => h("option", { value: name }, title)),
+    );
+    this.range = h(
+      "select",
+      { "aria-label": "What is trimmed" },
+      [
+        ["0 100", "all of it"],
+        ["0 50", "the first half"],
+        ["25 75", "the middle half"],
+        ["0 10", "the first tenth"],
+      ].map(([value, title]) => h("option", { value }, title)),
+    );
     this.trim = h("button", { type: "button", onclick: () => this.doTrim() }, "TRIM");
     const erase = h("button", { type: "button", onclick: () => this.send({ do: "erase" }) }, "Secure erase");
-    const cut = h("button", { type: "button", "aria-disabled": "true", title: NO_CUT, onclick: () => this.refuse(NO_CUT) }, "Power cut");
+    const cut = h(
+      "button",
+      { type: "button", "aria-disabled": "true", title: NO_CUT, onclick: () => this.refuse(NO_CUT) },
+      "Power cut",
+    );
     this.why = h("p.watch-why", { role: "status", hidden: true });
-    this.element = h("div.watch-controls", { role: "group", "aria-label": "Controls" }, this.play, step, this.stepSize, h("label.speed", this.slider, this.speedShown), h("span.apart"), this.workload, h("span.apart"), this.trim, this.range, erase, cut, this.why);
+    this.element = h(
+      "div.watch-controls",
+      { role: "group", "aria-label": "Controls" },
+      this.play,
+      step,
+      this.stepSize,
+      h("label.speed", this.slider, this.speedShown),
+      h("span.apart"),
+      this.workload,
+      h("span.apart"),
+      this.trim,
+      this.range,
+      erase,
+      cut,
+      this.why,
+    );
     this.drawSpeed();
   }
 
@@ -65,7 +127,11 @@ export class Controls {
     const text = speedText(this.speed);
     this.slider.setAttribute("aria-valuetext", text);
     const behind = reached && (this.speed === null || reached < 0.8 * this.speed);
-    fill(this.speedShown, text, h("small", behind ? `reaches ${speedText(reached).replace(" in a second", "")}` : "of the drive's time"));
+    fill(
+      this.speedShown,
+      text,
+      h("small", behind ? `reaches ${speedText(reached).replace(" in a second", "")}` : "of the drive's time"),
+    );
   }
 
   doTrim() {
@@ -92,10 +158,21 @@ export class Controls {
       this.paused = said.paused;
       this.play.textContent = this.paused ? "Play" : "Pause";
     }
-    if (said.workload !== this.workload.value && document.activeElement !== this.workload) this.workload.value = said.workload;
+    if (said.workload !== this.workload.value && document.activeElement !== this.workload)
+      this.workload.value = said.workload;
     this.frames = (this.frames ?? 0) + 1;
     if (this.frames % 15 === 0) this.drawSpeed(said.paused || said.workload === "idle" ? null : said.achieved);
-    if (said.did && !["speed"].includes(said.did)) say({ pause: "Paused", play: "Goes on", step: "One step", workload: "Another workload", trim: "Trimmed", erase: "Erased" }[said.did] ?? "");
+    if (said.did && !["speed"].includes(said.did))
+      say(
+        {
+          pause: "Paused",
+          play: "Goes on",
+          step: "One step",
+          workload: "Another workload",
+          trim: "Trimmed",
+          erase: "Erased",
+        }[said.did] ?? "",
+      );
   }
 
   refuse(text) {

@@ -110,7 +110,11 @@ export class Blocks {
     return {
       where,
       role: `${role}${stream}${this.layout.modes[this.mode[block]] === "slc" ? ", one bit a cell" : ""}`,
-      pages: `${percent(valid)} valid, ${percent(Math.max(0, written - valid))} invalid, ${percent(255 - written)} free`,
+      pages: [
+        `${percent(valid)} valid`,
+        `${percent(Math.max(0, written - valid))} invalid`,
+        `${percent(255 - written)} free`,
+      ].join(", "),
       wear: `erased ${this.eraseCount[block]} ${this.eraseCount[block] === 1 ? "time" : "times"}`,
       age: age === null ? "" : `first page programmed ${age.toLocaleString("en")} programs of the drive ago`,
     };

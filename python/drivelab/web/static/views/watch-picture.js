@@ -34,7 +34,9 @@ export function arrangement(layout, width, height, ratio) {
   };
   let best = fits(1, 1);
   for (let size = Math.min(48 * ratio, room); size >= 1; size--) {
-    const found = [fits(size, size), fits(size + 1, size)].find((one) => one.tall <= height && one.across * one.sx <= room);
+    const found = [fits(size, size), fits(size + 1, size)].find(
+      (one) => one.tall <= height && one.across * one.sx <= room,
+    );
     if (found) {
       best = found;
       break;
@@ -42,8 +44,24 @@ export function arrangement(layout, width, height, ratio) {
   }
   // Few blocks need no more columns than there are.
   const across = Math.min(best.across, layout.blocks_per_die);
-  const step = { x: (byChannel ? room : Math.min(room, Math.max(across * best.sx, 44 * ratio))) + gap, y: best.down * best.sy + busy + gap };
-  return { ...best, across, columns, rows, gap, head, busy, spots, step, byChannel, width, height: head + rows * step.y };
+  const step = {
+    x: (byChannel ? room : Math.min(room, Math.max(across * best.sx, 44 * ratio))) + gap,
+    y: best.down * best.sy + busy + gap,
+  };
+  return {
+    ...best,
+    across,
+    columns,
+    rows,
+    gap,
+    head,
+    busy,
+    spots,
+    step,
+    byChannel,
+    width,
+    height: head + rows * step.y,
+  };
 }
 
 /** Draws a drive into a canvas, and knows which block is where. */
@@ -173,7 +191,10 @@ export class Picture {
       for (let i = 0; i <= plan.down; i++) context.fillRect(x, y + i * plan.sy - line / 2, plan.across * plan.sx, line);
       context.fillStyle = soft;
     });
-    for (const [block, width] of [[this.chosen, 3], [this.pointed, 2]]) {
+    for (const [block, width] of [
+      [this.chosen, 3],
+      [this.pointed, 2],
+    ]) {
       if (block === null) continue;
       const [x, y] = this.spot(block);
       const pad = Math.max(1, width - 1) * ratio;
@@ -218,7 +239,14 @@ export class Picture {
   moved(block, key) {
     const { plan, blocks } = this;
     const perDie = blocks.layout.blocks_per_die;
-    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -plan.across, ArrowDown: plan.across, PageUp: -perDie, PageDown: perDie };
+    const steps = {
+      ArrowLeft: -1,
+      ArrowRight: 1,
+      ArrowUp: -plan.across,
+      ArrowDown: plan.across,
+      PageUp: -perDie,
+      PageDown: perDie,
+    };
     if (key === "Home") return 0;
     if (key === "End") return blocks.count - 1;
     if (!(key in steps)) return null;

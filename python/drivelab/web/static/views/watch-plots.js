@@ -38,34 +38,70 @@ const PARTS = ["queueing", "link", "firmware", "flash", "cleaning"];
 /** What is shown: of each line a name, a colour of the palette, and its value over some frames. */
 const INSTRUMENTS = [
   {
-    title: "Writes, MiB/s", unit: "", text: number,
+    title: "Writes, MiB/s",
+    unit: "",
+    text: number,
     lines: [
       ["host", "--new", (parts) => perSecond(parts, (said) => said.host_write_bytes / MIB)],
       ["flash", "--used", (parts) => perSecond(parts, (said) => programmed(said) / MIB)],
     ],
   },
   {
-    title: "Write amplification", unit: "", text: number, least: 1,
-    lines: [["flash per host byte", "--used", (parts) => {
-      const host = sum(parts, (said) => said.host_write_bytes);
-      return host ? sum(parts, programmed) / host : null;
-    }]],
+    title: "Write amplification",
+    unit: "",
+    text: number,
+    least: 1,
+    lines: [
+      [
+        "flash per host byte",
+        "--used",
+        (parts) => {
+          const host = sum(parts, (said) => said.host_write_bytes);
+          return host ? sum(parts, programmed) / host : null;
+        },
+      ],
+    ],
   },
-  { title: "Free blocks", unit: "", text: (value) => (value == null ? "–" : Math.round(value).toLocaleString("en")), lines: [["free", "--trimmed", (parts) => parts[parts.length - 1].free_blocks]] },
   {
-    title: "Latency", unit: "", text: time, log: true,
+    title: "Free blocks",
+    unit: "",
+    text: (value) => (value == null ? "–" : Math.round(value).toLocaleString("en")),
+    lines: [["free", "--trimmed", (parts) => parts[parts.length - 1].free_blocks]],
+  },
+  {
+    title: "Latency",
+    unit: "",
+    text: time,
+    log: true,
     lines: [
       ["mean", "--new", (parts) => byRequests(parts, (latency) => latency.mean_us)],
       ["99 %", "--tortured", (parts) => byRequests(parts, (latency) => latency.p99_us)],
     ],
   },
   {
-    title: "Where the time goes", unit: "", text: (share) => (share == null ? "–" : `${Math.round(100 * share)} %`), stacked: true,
-    lines: PARTS.map((name, i) => [name, `--${name}`, (parts) => byRequests(parts, (latency) => (latency.mean_us ? latency.parts_us[i] / latency.mean_us : 0))]),
+    title: "Where the time goes",
+    unit: "",
+    text: (share) => (share == null ? "–" : `${Math.round(100 * share)} %`),
+    stacked: true,
+    lines: PARTS.map((name, i) => [
+      name,
+      `--${name}`,
+      (parts) => byRequests(parts, (latency) => (latency.mean_us ? latency.parts_us[i] / latency.mean_us : 0)),
+    ]),
   },
   {
-    title: "Dies at work", unit: "%", text: number, most: 100,
-    lines: [["busy", "--accent", (parts) => (parts.some((said) => said.since_s) ? 100 * mean(parts, (said) => mean(said.dies_busy, (busy) => busy)) : null)]],
+    title: "Dies at work",
+    unit: "%",
+    text: number,
+    most: 100,
+    lines: [
+      [
+        "busy",
+        "--accent",
+        (parts) =>
+          parts.some((said) => said.since_s) ? 100 * mean(parts, (said) => mean(said.dies_busy, (busy) => busy)) : null,
+      ],
+    ],
   },
 ];
 
@@ -73,7 +109,10 @@ const INSTRUMENTS = [
 export class Instruments {
   constructor(root) {
     this.dials = INSTRUMENTS.map((about) => new Dial(about));
-    fill(root, this.dials.map((dial) => dial.element));
+    fill(
+      root,
+      this.dials.map((dial) => dial.element),
+    );
     this.gathered = [];
     this.at = 0;
   }
@@ -106,9 +145,21 @@ class Dial {
     this.canvas = h("canvas", { "aria-hidden": "true" });
     const lines = about.lines.map(([name, colour], i) => {
       const dot = h("i", { style: { background: `var(${colour})` } });
-      return h("span.reading", dot, about.lines.length > 1 ? h("span.name", name) : null, this.numbers[i], about.unit ? h("small", ` ${about.unit}`) : null);
+      return h(
+        "span.reading",
+        dot,
+        about.lines.length > 1 ? h("span.name", name) : null,
+        this.numbers[i],
+        about.unit ? h("small", ` ${about.unit}`) : null,
+      );
     });
-    this.element = h("section.dial", { "aria-label": about.title }, h("h3", about.title), h("div.readings", lines), this.canvas);
+    this.element = h(
+      "section.dial",
+      { "aria-label": about.title },
+      h("h3", about.title),
+      h("div.readings", lines),
+      this.canvas,
+    );
     if (about.stacked) this.element.classList.add("stacked");
   }
 
@@ -143,7 +194,10 @@ class Dial {
     const x = (at, count) => width - ((count - 1 - at) / (SAMPLES - 1)) * width;
     if (about.stacked) return this.stack(context, style, x, height);
     const scale = about.log ? Math.log : (value) => value;
-    const known = this.values.flat().filter((value) => value != null && (!about.log || value > 0)).map(scale);
+    const known = this.values
+      .flat()
+      .filter((value) => value != null && (!about.log || value > 0))
+      .map(scale);
     if (!known.length) return;
     const most = about.most ?? Math.max(...known, about.least ?? -Infinity);
     const least = about.log ? Math.min(...known) - 0.3 : Math.min(about.least ?? 0, ...known);

@@ -8,6 +8,7 @@ import { Controls } from "./watch-controls.js";
 import { readFrame } from "./watch-frames.js";
 import { Picture } from "./watch-picture.js";
 import { Instruments } from "./watch-plots.js";
+import { Queues } from "./watch-queues.js";
 import { dieTable, legend, nowSentence, pagesOf } from "./watch-words.js";
 
 const KEY = "drivelab.watch";
@@ -41,22 +42,65 @@ class Watch {
     this.controls = new Controls((command) => this.send(command));
     this.about = h("p.about");
     this.form = h("div", { hidden: true });
-    const other = h("button", { type: "button", "aria-expanded": "false", onclick: () => this.toggleForm() }, "Another drive");
+    const other = h(
+      "button",
+      { type: "button", "aria-expanded": "false", onclick: () => this.toggleForm() },
+      "Another drive",
+    );
     this.other = other;
     this.models = models;
     this.now = h("p.now");
     this.legend = h("div.legend");
-    this.tabs = h("div.tabs", { role: "group", "aria-label": "Colours of the blocks" }, Object.entries(VIEWS).map(([name, view]) => h("button", { type: "button", "data-view": name, "aria-pressed": String(name === "pages"), onclick: () => this.look(name) }, view.title)));
-    this.map = h("canvas.map", { tabindex: "0", role: "application", "aria-label": "Blocks of the drive. Arrow keys move from block to block, Page Up and Page Down from die to die, Enter opens a block's pages." });
+    this.tabs = h(
+      "div.tabs",
+      { role: "group", "aria-label": "Colours of the blocks" },
+      Object.entries(VIEWS).map(([name, view]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            "data-view": name,
+            "aria-pressed": String(name === "pages"),
+            onclick: () => this.look(name),
+          },
+          view.title,
+        ),
+      ),
+    );
+    this.map = h("canvas.map", {
+      tabindex: "0",
+      role: "application",
+      "aria-label":
+        "Blocks of the drive. Arrow keys move from block to block, Page Up and Page Down from die to die, " +
+        "Enter opens a block's pages.",
+    });
     this.overlay = h("canvas.overlay", { "aria-hidden": "true" });
     this.veil = h("div.veil", { role: "status" });
     this.stage = h("div.stage", this.map, this.overlay, this.veil);
     this.told = h("p.told", { "aria-live": "polite" });
     this.pages = h("section", { hidden: true, "aria-label": "Pages of a block" });
     this.table = h("div.scroll");
-    this.details = h("details", { ontoggle: () => this.drawSlow(true) }, h("summary", "The same as a table"), this.table);
+    this.details = h(
+      "details",
+      { ontoggle: () => this.drawSlow(true) },
+      h("summary", "The same as a table"),
+      this.table,
+    );
     const dials = h("div.dials");
-    fill(root, h("div.watch-head", h("h1", "Watch"), this.about, other), this.form, this.controls.element, dials, h("div.watch-bar", this.tabs, this.legend), this.now, this.stage, this.told, h("div.under", this.pages, this.details));
+    this.queues = new Queues();
+    fill(
+      root,
+      h("div.watch-head", h("h1", "Watch"), this.about, other),
+      this.form,
+      this.controls.element,
+      dials,
+      this.queues.element,
+      h("div.watch-bar", this.tabs, this.legend),
+      this.now,
+      this.stage,
+      this.told,
+      h("div.under", this.pages, this.details),
+    );
     this.dials = new Instruments(dials);
     this.picture = new Picture(this.map, this.overlay);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -67,9 +111,15 @@ class Watch {
     this.leave = new AbortController();
     const { signal } = this.leave;
     addEventListener("theme", () => this.recolour(), { signal });
-    this.map.addEventListener("pointermove", (event) => this.point(this.picture.blockAt(event.offsetX, event.offsetY)), { signal });
+    this.map.addEventListener(
+      "pointermove",
+      (event) => this.point(this.picture.blockAt(event.offsetX, event.offsetY)),
+      { signal },
+    );
     this.map.addEventListener("pointerleave", () => this.point(null), { signal });
-    this.map.addEventListener("click", (event) => this.open(this.picture.blockAt(event.offsetX, event.offsetY)), { signal });
+    this.map.addEventListener("click", (event) => this.open(this.picture.blockAt(event.offsetX, event.offsetY)), {
+      signal,
+    });
     this.map.addEventListener("keydown", (event) => this.key(event), { signal });
     this.sizes = new ResizeObserver(() => this.fit());
     this.sizes.observe(this.stage);
@@ -79,7 +129,9 @@ class Watch {
 
   connect() {
     this.line = socket(`/socket/watch/${ownKey()}`);
-    this.line.addEventListener("message", ({ data }) => (typeof data === "string" ? this.hear(JSON.parse(data)) : this.take(data)));
+    this.line.addEventListener("message", ({ data }) =>
+      typeof data === "string" ? this.hear(JSON.parse(data)) : this.take(data),
+    );
     this.line.addEventListener("close", () => {
       if (this.gone) return;
       notice("The server doesn't answer. This page goes on when it does.");
@@ -98,6 +150,7 @@ class Watch {
     if ("preparing" in said) this.wait(said.preparing);
     if (said.watching) this.begin(said);
     if (said.did) this.controls.stand(said);
+    if (said.did === "workload") this.queues.clear();
     if (said.block) this.openPages(said.block);
     if (said.error && !this.veil.hidden) fill(this.veil, h("p", said.error));
     else if (said.error) this.controls.refuse(said.error);
@@ -134,6 +187,7 @@ class Watch {
     this.veil.hidden = true;
     const isNew = JSON.stringify(layout) !== JSON.stringify(this.layout);
     if (isNew || !this.picture.blocks) this.picture.begin(layout);
+    if (isNew) this.queues.begin(layout);
     this.layout = layout;
     fill(this.about, summary(watching, layout));
     this.controls.begin(watching);
@@ -150,6 +204,7 @@ class Watch {
     const frame = readFrame(buffer);
     this.picture.take(frame, this.still.matches);
     this.dials.take(frame.said);
+    this.queues.take(frame.said);
     this.controls.stand(frame.said);
     this.last = frame.said;
     this.drawSlow();
@@ -195,7 +250,8 @@ class Watch {
     // Tiles of two pixels are worth a little scrolling.
     const height = Math.max(660, innerHeight - top - 40);
     const room = this.picture.room;
-    if (width && (!room || !this.picture.plan || room.width !== width || Math.abs(room.height - height) > 60)) this.picture.arrange({ width, height });
+    if (width && (!room || !this.picture.plan || room.width !== width || Math.abs(room.height - height) > 60))
+      this.picture.arrange({ width, height });
     this.dials.draw();
   }
 
@@ -245,25 +301,31 @@ class Watch {
   openPages(block) {
     this.block = block;
     this.pages.hidden = false;
-    fill(this.pages, pagesOf(block, this.picture.colours.theme, () => {
-      this.pages.hidden = true;
-      this.block = this.picture.chosen = null;
-      this.picture.drawOverlay();
-    }));
+    fill(
+      this.pages,
+      pagesOf(block, this.picture.colours.theme, () => {
+        this.pages.hidden = true;
+        this.block = this.picture.chosen = null;
+        this.picture.drawOverlay();
+      }),
+    );
   }
 
   async toggleForm() {
     this.form.hidden = !this.form.hidden;
     this.other.setAttribute("aria-expanded", String(!this.form.hidden));
     if (this.form.hidden) return;
-    fill(this.form, await choiceForm(this.models, this.choice, (choice) => {
-      this.form.hidden = true;
-      this.other.setAttribute("aria-expanded", "false");
-      const asked = new URLSearchParams(choice);
-      this.start(choiceOf(asked));
-      this.page.go(`/watch?${asked}`, { replace: true });
-      say("Another drive is prepared");
-    }));
+    fill(
+      this.form,
+      await choiceForm(this.models, this.choice, (choice) => {
+        this.form.hidden = true;
+        this.other.setAttribute("aria-expanded", "false");
+        const asked = new URLSearchParams(choice);
+        this.start(choiceOf(asked));
+        this.page.go(`/watch?${asked}`, { replace: true });
+        say("Another drive is prepared");
+      }),
+    );
     this.form.querySelector("select, input").focus();
   }
 

@@ -1,0 +1,105 @@
+"""An order of a page to replay a trace on some drives: `drivelab replay`, once for each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from drivelab import database, replay, traces
+from drivelab import model as models
+from drivelab.comparison.sides import SIDES_MAX
+from drivelab.errors import RequestError
+from drivelab.lab.drive import Drive
+from drivelab.lab.sweep import sweep
+from drivelab.lab.trace import Trace
+from drivelab.progress import Heard, TaskProgress
+from drivelab.results import model_result
+from drivelab.states import STATES
+from drivelab.web.folder import Folder
+from drivelab.web.order import Name, check_memory, check_names
+
+Record = dict[str, Any]
+QUEUE_DEPTH_MAX = 1024
+
+
+class ReplayOrder(BaseModel):
+    """A trace of the folder beside the results, on drives that come along."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    kind: Literal["replay"]
+    trace: Name
+    models: Annotated[list[Name], Field(min_length=1, max_length=SIDES_MAX)]
+    state: Name = "used"
+    pacing: Literal["arrival", "closed"] = "arrival"
+    queue_depth: Annotated[int, Field(ge=1, le=QUEUE_DEPTH_MAX)] = 32
+    """With closed pacing."""
+    out_of_range: Literal["reject", "modulo", "compact"] = "modulo"
+    seed: Annotated[int, Field(ge=0, le=2**53 - 1)] = 1
+
+    def check(self, folder: Folder) -> None:
+        """Raises RequestError for what can't be replayed."""
+        check_names(self.models)
+        if len(set(self.models)) < len(self.models):
+            raise RequestError("models: a drive is there twice")
+        if self.state not in STATES:
+            raise RequestError(f'state "{self.state}" is unknown; allowed: {", ".join(STATES)}')
+        check_memory([models.load(name) for name in self.models])
+        folder.trace(self.trace)
+
+    @property
+    def title(self) -> str:
+        """A line that says what is measured."""
+        return f"{self.trace} on {', '.join(self.models)} ({self.state})"
+
+    def command_line(self, model: str, folder: str = "traces/") -> str:
+        """The command that replays it on one of the drives."""
+        words = [
+            "drivelab replay",
+            f"{folder}{self.trace}",
+            "--drive",
+            model,
+            "--state",
+            self.state,
+        ]
+        words += ["--pacing", self.pacing] if self.pacing != "arrival" else []
+        words += ["--queue-depth", str(self.queue_depth)] if self.pacing == "closed" else []
+        words += ["--out-of-range", self.out_of_range] if self.out_of_range != "reject" else []
+        return " ".join([*words, "--seed", str(self.seed)])
+
+    def measure(self, results: Path, heard: Heard) -> list[int]:
+        """Replays it on every drive, and records each replay as the command does; their runs."""
+        file = Folder(results).trace(self.trace)
+        depth = self.queue_depth if self.pacing == "closed" else None
+        trace = Trace(file, pacing=self.pacing, queue_depth=depth, out_of_range=self.out_of_range)
+        study = sweep(
+            Drive(self.models[0], seed=self.seed),
+            {"model": self.models},
+            job=trace,
+            state=self.state,
+            progress=heard,
+        )
+        runs = []
+        for name, result in zip(self.models, study, strict=True):
+            model = models.load(name)
+            found = traces.read_trace(
+                traces.TraceFile(file),
+                TaskProgress("read"),
+                model.user_capacity_bytes,
+                self.out_of_range,
+            )
+            document = replay.document(
+                model,
+                found,
+                result.report,
+                state=self.state,
+                seed=self.seed,
+                pacing=self.pacing,
+                queue_depth=depth,
+                command_line=self.command_line(name),
+            )
+            recorded = database.Recorded(database.REPLAY, document, [model_result(model)])
+            runs.append(database.append(results, recorded, "FILE"))
+        return runs

@@ -1,0 +1,275 @@
+// Studies in the view Design: how a number follows from each parameter, and sweeps over one or two of them.
+
+import { fill, h, say, scrolling } from "../dom.js";
+import * as jobs from "../jobs.js";
+import { number } from "../numbers.js";
+import { ask, blob } from "../server.js";
+
+const SHOWN = 12;
+/** Effects below so many per cent are told, not drawn. */
+const LEAST = 0.05;
+
+export class Studies {
+  /**
+   * `asked` gives {model, settings, scale} as the form has them; `begun` hears of the name of a study that was begun,
+   * `refuse` why something can't be.
+   */
+  constructor({ asked, begun, refuse }) {
+    this.asked = asked;
+    this.begun = begun;
+    this.refuse = refuse;
+    this.element = h("section.study", { "aria-label": "Studies" });
+  }
+
+  async load() {
+    this.offered ??= await ask("/api/design/offered");
+    const select = (label, items) =>
+      h(
+        "select",
+        { "aria-label": label, onchange: () => this.draw() },
+        items.map(({ name, title }) => h("option", { value: name }, title)),
+      );
+    this.job = select("What is measured", this.offered.jobs);
+    this.state = select(
+      "State of the drive",
+      this.offered.states.map((name) => ({ name, title: name })),
+    );
+    this.state.value = "used";
+    this.metric = select("Number that is drawn", this.offered.metrics);
+    this.axes = [1, 2].map((place) => this.axis(place));
+    this.start = h("button.primary", { type: "button", onclick: () => this.measure() });
+    this.way = h("p.soft", { role: "status" });
+    this.found = h("div.found");
+  }
+
+  axis(place) {
+    const key = h("select", { "aria-label": `Parameter ${place}`, onchange: () => this.suggest(place) });
+    const values = h("input", {
+      type: "text",
+      placeholder: "4, 8, 16",
+      autocomplete: "off",
+      "aria-label": `Values of parameter ${place}`,
+    });
+    return { key, values };
+  }
+
+  /** Draws one of the two kinds for a model's parameters. */
+  async show(kind, known, scale) {
+    if (!this.offered) await this.load();
+    this.kind = kind;
+    this.known = known;
+    const keys = known.parameters.filter((item) => item.kind !== "text" && item.value !== null);
+    for (const [place, { key }] of this.axes.entries()) {
+      const before = key.value;
+      const options = [
+        ...this.offered.job_keys.map((name) => [name, ""]),
+        ...keys.map((item) => [item.key, item.unit]),
+      ];
+      fill(
+        key,
+        place ? h("option", { value: "" }, "nothing else") : null,
+        options.map(([name]) => h("option", { value: name }, name)),
+      );
+      key.value = options.some(([name]) => name === before) ? before : place ? "" : "spare_ratio";
+      if (!key.value && !place) key.value = options[0][0];
+      if (!this.axes[place].values.value) this.suggest(place + 1);
+    }
+    const isSweep = kind === "sweep";
+    this.start.textContent = isSweep ? "Measure the sweep" : "Vary each parameter by 10 %";
+    const about = isSweep
+      ? `Every combination of the values, ${this.offered.points_max} points at most.`
+      : "Each number of the model 10 % less and 10 % more (whole numbers by one at least), one at a time.";
+    const size = scale === 1 ? "at full size" : `on drives of 1/${scale} of the size`;
+    fill(
+      this.element,
+      h("p.soft", `${about} Measured ${size}; a script does the same with dl.${isSweep ? "sweep" : "vary"}.`),
+      h("div.row.filters", this.job, this.state, this.metric),
+      isSweep ? this.axes.map(({ key, values }) => h("div.row.axis", key, values)) : null,
+      h("div.row", this.start, this.way),
+      this.found,
+    );
+    this.draw();
+  }
+
+  suggest(place) {
+    const { key, values } = this.axes[place - 1];
+    const item = this.known.parameters.find((one) => one.key === key.value);
+    if (!key.value) values.value = "";
+    else if (item?.kind === "choice") values.value = item.choices.join(", ");
+    else if (key.value === "job.iodepth") values.value = "1, 4, 16, 64";
+    else if (key.value === "job.bs") values.value = "4k, 16k, 64k";
+    else if (key.value === "spare_ratio") values.value = "0.07, 0.15, 0.28, 0.5";
+    else if (item) {
+      const least = item.whole ? Math.max(1, Math.round(item.value / 2)) : item.value / 2;
+      values.value = [...new Set([least, item.value, item.value * 2])].join(", ");
+    }
+    values.disabled = !key.value;
+  }
+
+  order() {
+    const axes = this.axes
+      .filter(({ key }) => key.value)
+      .map(({ key, values }) => ({ key: key.value, values: values.value.split(/[\s,;]+/).filter(Boolean) }));
+    const order = { kind: this.kind, ...this.asked(), job: this.job.value, state: this.state.value };
+    return this.kind === "sweep" ? { ...order, axes } : order;
+  }
+
+  async measure() {
+    try {
+      this.study = (await jobs.measure(this.order())).study;
+      this.begun(this.study);
+    } catch (error) {
+      this.refuse(error.message);
+    }
+  }
+
+  /** Hears of all jobs: how far the study is that this page asked for. */
+  heard(all) {
+    const job = all.findLast((one) => one.study && one.study === this.study);
+    if (!this.offered || !job) return;
+    const told = { running: "Measuring…", waiting: "Waiting…", failed: job.error, cancelled: "Cancelled.", done: "" };
+    if (this.way.textContent !== told[job.state]) this.way.textContent = told[job.state];
+    if (job.state === "done") this.fetch(job.study);
+  }
+
+  /** Draws the study of a name, if it is there: it stays when the server was started again. */
+  async fetch(id) {
+    this.study = id;
+    if (!this.offered || !id || this.result?.id === id || this.fetching === id) return;
+    this.fetching = id;
+    try {
+      const found = await ask(`/api/design/studies/${encodeURIComponent(id)}`);
+      // One that is still measured isn't there yet.
+      if (found) {
+        this.result = { id, ...found };
+        [this.job.value, this.state.value] = [found.order.job, found.order.state];
+        say("The study is there");
+        await this.draw();
+      }
+    } catch (error) {
+      this.refuse(error.message);
+    } finally {
+      this.fetching = null;
+    }
+  }
+
+  async draw() {
+    if (!this.result || (this.result.order.kind === "sweep") !== (this.kind === "sweep")) {
+      fill(this.found);
+      return;
+    }
+    if (this.kind === "sweep") await this.drawSweep();
+    else this.drawEffects();
+  }
+
+  async drawSweep() {
+    const { id, title, rows, keys } = this.result;
+    const theme =
+      document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+    const query = new URLSearchParams({ metric: this.metric.value, theme });
+    const drawn = URL.createObjectURL(await blob(`/api/design/studies/${id}/chart.svg?${query}`));
+    const metric = this.metric.selectedOptions[0].textContent;
+    const picture = h("img.drawn", { src: drawn, alt: `${title}: ${metric}. The table below has the numbers.` });
+    picture.addEventListener("load", () => URL.revokeObjectURL(drawn), { once: true });
+    const heads = [...keys, "direction", metric];
+    const cells = rows
+      .filter((row) => row[this.metric.value] !== null)
+      .map((row) =>
+        h(
+          "tr",
+          keys.map((key) => h("td", String(row[key]))),
+          h("td", row.direction),
+          h("td.n", number(row[this.metric.value])),
+        ),
+      );
+    const head = h(
+      "tr",
+      heads.map((text, i) => h(i < heads.length - 1 ? "th" : "th.n", { scope: "col" }, text)),
+    );
+    fill(
+      this.found,
+      h("h3", title),
+      picture,
+      scrolling(title, h("table", h("thead", head), h("tbody", cells))),
+      this.script(),
+    );
+  }
+
+  /** Bars to the left and right of nothing: a parameter a little less, and a little more. */
+  drawEffects() {
+    const { title, rows, left_out: leftOut } = this.result;
+    const metric = this.metric.value;
+    const base = new Map(rows.filter((row) => !row.key).map((row) => [row.direction, row[metric]]));
+    const effects = new Map();
+    for (const row of rows.filter((one) => one.key && one[metric] !== null && base.get(one.direction))) {
+      const effect = effects.get(row.key) ?? { key: row.key, unit: row.unit, value: row.value, less: null, more: null };
+      effect[row.side] = { percent: 100 * (row[metric] / base.get(row.direction) - 1), to: row.varied };
+      effects.set(row.key, effect);
+    }
+    const size = (effect) => Math.max(...[effect.less, effect.more].map((one) => Math.abs(one?.percent ?? 0)));
+    const sorted = [...effects.values()].sort((a, b) => size(b) - size(a));
+    const drawn = sorted.filter((effect) => size(effect) >= LEAST);
+    const most = drawn.length ? size(drawn[0]) : 1;
+    const bars = (list) =>
+      h(
+        "ol.effects",
+        list.map((effect) => bar(effect, most)),
+      );
+    const name = this.metric.selectedOptions[0].textContent;
+    const still = sorted.length - drawn.length;
+    const values = [...base]
+      .filter(([, value]) => value !== null)
+      .map(([direction, value]) => `${number(value)} (${direction})`)
+      .join(", ");
+    fill(
+      this.found,
+      h("h3", `${name}: what it follows from`),
+      h(
+        "p.soft",
+        `${title}. As the drive is: ${values || "not measured by this job"}. ` +
+          "Bars are the change in per cent; what is written beside them is what the parameter was set to.",
+      ),
+      bars(drawn.slice(0, SHOWN)),
+      drawn.length > SHOWN
+        ? h("details", h("summary", `${drawn.length - SHOWN} more`), bars(drawn.slice(SHOWN)))
+        : null,
+      h("p.soft", `${still} of ${sorted.length} parameters move it by less than ${LEAST} %.`),
+      leftOut.length
+        ? h(
+            "details",
+            h("summary", `${leftOut.length} variations make no drive`),
+            h(
+              "ul",
+              leftOut.map((item) => h("li", h("code", item.key), ` ${item.side}: ${item.reason}`)),
+            ),
+          )
+        : null,
+      this.script(),
+    );
+  }
+
+  script() {
+    return h("p.soft", "In a script: ", h("code", this.result.script));
+  }
+}
+
+function bar(effect, most) {
+  const side = (name) => {
+    const one = effect[name];
+    if (!one) return h(`span.${name}`, h("small", "makes no drive"));
+    const text = `${one.percent > 0 ? "+" : one.percent < 0 ? "−" : ""}${number(Math.abs(one.percent))} %`;
+    const wide = `${(46 * Math.abs(one.percent)) / most}%`;
+    const way = one.percent < 0 ? "fall" : "rise";
+    return h(
+      `span.${name}`,
+      h(`i.${way}`, { "aria-hidden": "true", style: { "--wide": wide } }),
+      h("small", `${number(one.to)}: `, h("b", text)),
+    );
+  };
+  return h(
+    "li",
+    h("span.key", h("code", effect.key), h("small", ` ${number(effect.value)} ${effect.unit}`)),
+    side("less"),
+    side("more"),
+  );
+}

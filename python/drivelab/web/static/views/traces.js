@@ -1,0 +1,347 @@
+// Traces: one of the folder or of the reader's own, replayed on chosen drives; which of them suits it.
+
+import { fill, h, say, scrolling, sheet } from "../dom.js";
+import * as jobs from "../jobs.js";
+import { counted, number, time } from "../numbers.js";
+import { ask, send } from "../server.js";
+
+const FIRST = ["intel-x25-m-g1-80gb", "ocz-vertex-120gb", "crucial-m4-256gb", "samsung-pm9a3-960gb"];
+const PACINGS = {
+  arrival: "as they came: when the trace says",
+  closed: "as fast as it goes, 32 at once",
+};
+const GB = 1e9;
+/** Least share of reads of nothing that is worth a word. */
+const UNMAPPED_NOTED = 0.01;
+
+export async function show(root, page) {
+  const [offered, { drives }] = await Promise.all([
+    ask("/api/traces"),
+    ask("/api/drives"),
+    sheet("/static/views/traces.css"),
+  ]);
+  const view = new View(
+    root,
+    offered,
+    drives.filter((drive) => drive.family),
+  );
+  await view.update(page);
+  return view;
+}
+
+class View {
+  constructor(root, offered, drives) {
+    this.offered = offered;
+    this.drives = drives;
+    this.chosen = FIRST.filter((name) => drives.some((drive) => drive.name === name));
+    this.problem = h("p.warning", { role: "alert", hidden: true });
+    this.trace = h("select", { "aria-label": "Trace", onchange: () => this.go({ trace: this.trace.value, run: [] }) });
+    this.file = h("input", {
+      type: "file",
+      "aria-label": "A trace of your own",
+      onchange: () => this.take(this.file.files[0]),
+    });
+    this.about = h("p.about", { role: "status" });
+    this.picked = h("ul.picked", { "aria-label": "Drives to compare" });
+    this.more = h(
+      "select",
+      { "aria-label": "Add a drive", onchange: () => this.add(this.more.value) },
+      h("option", { value: "" }, "Add a drive…"),
+      this.families().map(([family, own]) =>
+        h(
+          "optgroup",
+          { label: family },
+          own.map((drive) => h("option", { value: drive.name }, drive.title)),
+        ),
+      ),
+    );
+    const options = (list) => list.map(([value, title]) => h("option", { value }, title));
+    this.state = h(
+      "select",
+      { "aria-label": "State of the drives" },
+      options(offered.states.map((name) => [name, name])),
+    );
+    this.state.value = offered.state;
+    this.pacing = h("select", { "aria-label": "Requests come" }, options(Object.entries(PACINGS)));
+    this.start = h("button.primary", { type: "button", onclick: () => this.replay() });
+    this.jobList = h("div.job-list", { hidden: true });
+    this.results = h("section", { "aria-label": "Results", "aria-live": "polite" });
+    const megabytes = offered.bytes_max / 2 ** 20;
+    root.append(
+      h("h1", "Which drive suits your trace?"),
+      h("p.soft", "A recorded trace, replayed on drives in one state: the same requests for each."),
+      this.problem,
+      h(
+        "div.card.ask",
+        h("h2", "1. A trace"),
+        h("div.row", this.trace, h("span.soft", "or"), this.file),
+        this.about,
+        h(
+          "p.soft",
+          `Up to ${megabytes} MiB, plain or .gz, in any format that `,
+          h("code", "drivelab replay"),
+          " reads. Traces lie in ",
+          h("code", { title: offered.folder }, "traces/"),
+          " beside ",
+          h("code", offered.beside),
+          "; put larger ones there.",
+        ),
+        h("h2", "2. Drives"),
+        this.picked,
+        h("div.row", this.more),
+        h("h2", "3. How"),
+        h("div.row", h("label", "State", this.state), h("label", "Requests come", this.pacing)),
+        h("div.row.go", this.start),
+      ),
+      this.jobList,
+      this.results,
+    );
+    this.list();
+    this.drawPicked();
+    this.stopList = jobs.list(this.jobList);
+    this.stopFollowing = jobs.follow((all) => this.heard(all));
+  }
+
+  families() {
+    const found = Map.groupBy ? Map.groupBy(this.drives, (drive) => drive.family) : new Map();
+    if (!found.size)
+      for (const drive of this.drives) found.set(drive.family, [...(found.get(drive.family) ?? []), drive]);
+    return [...found];
+  }
+
+  end() {
+    this.stopList();
+    this.stopFollowing();
+  }
+
+  refuse(reason) {
+    this.problem.hidden = !reason;
+    this.problem.textContent = reason;
+  }
+
+  go({ trace = this.trace.value, run = this.runs }) {
+    const params = new URLSearchParams([...(trace ? [["trace", trace]] : []), ...run.map((one) => ["run", one])]);
+    this.page.go(`/traces?${params}`, { replace: true });
+  }
+
+  async update(page) {
+    this.page = page;
+    const wanted = page.params.get("trace");
+    if (wanted && this.offered.traces.some((one) => one.name === wanted)) this.trace.value = wanted;
+    this.runs = page.params.getAll("run");
+    await Promise.all([this.look(), this.drawResults()]);
+  }
+
+  list() {
+    const { traces } = this.offered;
+    const empty = h("option", { value: "" }, traces.length ? "Choose one…" : "There is none yet");
+    const before = this.trace.value;
+    fill(
+      this.trace,
+      empty,
+      traces.map(({ name }) => h("option", { value: name }, name)),
+    );
+    this.trace.value = traces.some(({ name }) => name === before) ? before : "";
+    this.drawStart();
+  }
+
+  /** What the chosen trace holds. */
+  async look() {
+    this.drawStart();
+    const name = this.trace.value;
+    if (!name) return fill(this.about);
+    fill(this.about, "Looking…");
+    try {
+      this.tell(await ask(`/api/traces/about?${new URLSearchParams({ name })}`));
+    } catch (error) {
+      fill(this.about);
+      this.refuse(error.message);
+    }
+    return null;
+  }
+
+  tell(found) {
+    const parts = ["read", "write", "trim"]
+      .filter((way) => found[way].ios)
+      .map((way) => `${counted(found[way].ios, way)} (${number(found[way].bytes / 1e6)} MB)`);
+    const flushes = found.flush.ios ? [counted(found.flush.ios, "flush").replace("flushs", "flushes")] : [];
+    fill(
+      this.about,
+      `${found.format}: ${[...parts, ...flushes].join(", ")} in ${time(found.duration_s * 1e6)}, ` +
+        `over ${number(found.end_bytes / GB)} GB. What lies beyond a drive's end is folded into it.`,
+    );
+  }
+
+  async take(file) {
+    this.refuse("");
+    if (!file) return;
+    if (file.size > this.offered.bytes_max) {
+      this.refuse(
+        `${file.name}: ${number(file.size / 2 ** 20)} MiB; allowed: ${this.offered.bytes_max / 2 ** 20}. ` +
+          `Larger ones can be put into ${this.offered.folder}.`,
+      );
+      return;
+    }
+    fill(this.about, "Sending, and looking…");
+    const name =
+      file.name
+        .replace(/[^A-Za-z0-9._-]/g, "_")
+        .replace(/^[^A-Za-z0-9]+/, "")
+        .slice(0, 80) || "trace";
+    try {
+      const found = await send(`/api/traces?${new URLSearchParams({ name })}`, file);
+      this.offered = await ask("/api/traces");
+      this.list();
+      this.trace.value = name;
+      this.tell(found);
+      say(`${name} is there`);
+      this.go({ trace: name, run: [] });
+    } catch (error) {
+      fill(this.about);
+      this.refuse(error.message);
+    }
+    this.file.value = "";
+  }
+
+  add(name) {
+    this.more.value = "";
+    if (name && !this.chosen.includes(name) && this.chosen.length < this.offered.limit) this.chosen.push(name);
+    this.drawPicked();
+  }
+
+  drawPicked() {
+    const title = (name) => this.drives.find((drive) => drive.name === name)?.title ?? name;
+    const drop = (name) => {
+      this.chosen = this.chosen.filter((one) => one !== name);
+      this.drawPicked();
+      this.more.focus();
+    };
+    fill(
+      this.picked,
+      this.chosen.map((name) =>
+        h(
+          "li",
+          title(name),
+          h("button.quiet", { type: "button", "aria-label": `Without ${title(name)}`, onclick: () => drop(name) }, "×"),
+        ),
+      ),
+    );
+    this.more.disabled = this.chosen.length >= this.offered.limit;
+    this.drawStart();
+  }
+
+  drawStart() {
+    this.start.disabled = !this.trace.value || !this.chosen.length;
+    this.start.textContent = `Replay on ${counted(this.chosen.length, "drive")}`;
+  }
+
+  async replay() {
+    this.refuse("");
+    const order = {
+      kind: "replay",
+      trace: this.trace.value,
+      models: this.chosen,
+      state: this.state.value,
+      pacing: this.pacing.value,
+    };
+    try {
+      this.mine = (await jobs.measure(order)).id;
+    } catch (error) {
+      this.refuse(error.message);
+    }
+  }
+
+  /** What was asked for here leads to its results, also on a page that was loaded anew meanwhile. */
+  heard(all) {
+    if (!this.page) return;
+    for (const job of all.filter((one) => one.kind === "replay" && one.order.trace === this.trace.value)) {
+      if (["waiting", "running"].includes(job.state)) this.mine = job.id;
+      if (job.id === this.mine && job.state === "done") {
+        this.mine = null;
+        say("The replays are done");
+        this.go({ run: job.runs.map(String) });
+      }
+    }
+  }
+
+  async drawResults() {
+    const runs = this.runs;
+    if (!runs.length) return fill(this.results);
+    try {
+      const found = await ask(`/api/traces/results?${new URLSearchParams(runs.map((run) => ["run", run]))}`);
+      if (runs === this.runs) fill(this.results, resultsOf(found));
+    } catch (error) {
+      this.refuse(error.message);
+    }
+    return null;
+  }
+}
+
+/** A mean over reads and writes: what a program that issues them waits for. */
+function mean(row) {
+  const ways = Object.values(row.directions);
+  const ios = ways.reduce((sum, way) => sum + way.ios, 0);
+  return ios ? ways.reduce((sum, way) => sum + way.mean_us * way.ios, 0) / ios : null;
+}
+
+function resultsOf(rows) {
+  const sorted = [...rows].sort((a, b) => mean(a) - mean(b));
+  const [best, next] = sorted;
+  const most = Math.max(...sorted.map(mean));
+  const times = next ? mean(next) / mean(best) : null;
+  const verdict = next
+    ? h(
+        "p.verdict",
+        h("b", best.title),
+        ` answers soonest: a request takes ${time(mean(best))} in the mean, ` +
+          (times >= 1.005 ? `${number(times)} times as long on the next one.` : "and hardly longer on the next one."),
+      )
+    : null;
+  const ways = ["read", "write"].filter((way) => rows.some((row) => row.directions[way]));
+  const heads = [
+    "Drive",
+    "Mean of all",
+    "",
+    ...ways.flatMap((way) => [`${way}: mean`, `${way}: 99 %`, `${way}: longest`]),
+    "MiB per busy second",
+    "Write amplification",
+  ];
+  const cell = (way, key) => (row) => h("td.n", row.directions[way] ? time(row.directions[way][key]) : "—");
+  const body = sorted.map((row) =>
+    h(
+      "tr",
+      h("th", { scope: "row", title: row.command_line }, row.title),
+      h("td.n", time(mean(row))),
+      h("td.share", h("i", { "aria-hidden": "true", style: { "--wide": `${(100 * mean(row)) / most}%` } })),
+      ways.flatMap((way) => ["mean_us", "p99_us", "max_us"].map((key) => cell(way, key)(row))),
+      h("td.n", number(row.mib_per_busy_s)),
+      h("td.n", row.write_amplification === null ? "—" : number(row.write_amplification)),
+    ),
+  );
+  const head = h(
+    "tr",
+    heads.map((text, i) => h(i ? "th.n" : "th", { scope: "col" }, text || h("span.away", "as a bar"))),
+  );
+  const compare = new URLSearchParams(rows.map((row) => ["drive", `${row.model}~${row.run}`]));
+  const [{ trace, state, pacing }] = rows;
+  const nothing = Math.max(...rows.map((row) => row.unmapped_read_share ?? 0));
+  return [
+    h("h2", `${trace}, drives ${state}, ${pacing === "closed" ? "as fast as it goes" : "as it was recorded"}`),
+    verdict,
+    nothing > UNMAPPED_NOTED
+      ? h(
+          "p.warning",
+          `Up to ${number(100 * nothing)} % of what was read was never written on these drives: such reads touch no flash. ` +
+            "The states filled and used have everything written.",
+        )
+      : null,
+    scrolling("Results", h("table.replays", h("caption.away", "Every drive"), h("thead", head), h("tbody", body))),
+    rows.length > 1
+      ? h(
+          "p",
+          h("a", { href: `/compare?${compare}` }, "Compare them in detail"),
+          ": percentiles, specifications, exports",
+        )
+      : null,
+  ];
+}
