@@ -20,14 +20,14 @@ from drivelab.lab.job import Job
 from drivelab.lab.points import Point
 from drivelab.lab.points import points as points_of
 from drivelab.lab.trace import Trace
-from drivelab.progress import Heard
 from drivelab.states import State
-from drivelab.targets import Report
 
 if TYPE_CHECKING:
     from distributed import Client
 
     from drivelab.lab.study import Study
+    from drivelab.progress import Heard
+    from drivelab.targets import Report
 
 WORKERS_MAX = 64
 
