@@ -49,8 +49,13 @@ MEASURED: Mapping[str, Mapping[float, float]] = {
     "wd-datacenter-960gb": {16: 491, 4: 407, 2.58: 361, 2: 338, 1.06: 253},
 }
 """MiB/s, by GiB of a zone."""
-FITTED = ("samsung-pm9a3-960gb", 16.0)
-"""What tPROG of a drive was fitted to."""
+FITTED = {
+    ("samsung-pm9a3-960gb", 16.0),
+    ("samsung-pm9a3-960gb", 1.06),
+    ("solidigm-p5520-1920gb", 2.58),
+    ("wd-datacenter-960gb", 1.06),
+}
+"""What tPROG of a drive, or how many blocks its superblocks have, was fitted to."""
 COUNTED = "micron-7450-max-800gb"
 AMPLIFICATION: Mapping[float, float] = {16: 1.044, 4: 1.033, 2.58: 1.049, 1.06: 1.195, 1: 1.206}
 """Of the drive that has a counter, by GiB of a zone."""
@@ -102,7 +107,7 @@ def rows(kept: Modelled, part_of: PartOf) -> tuple[list[list[str]], list[float]]
             if size in measured:
                 now = _zones(kept, part_of, model, size).mib_per_s
                 remark = deviation(now, measured[size])
-                if (model, size) == FITTED:
+                if (model, size) in FITTED:
                     remark += ", fitted"
                 else:
                     off.append(now / measured[size] - 1)

@@ -56,11 +56,15 @@ pub enum Sabotage {
     DiskNeverWrites,
     /// An array forgets a piece of a command.
     PieceLost,
+    /// Of a superblock that is full only one block is.
+    SuperblockHalfClosed,
+    /// Data goes where parity should.
+    ParityForgotten,
 }
 
 impl Sabotage {
     /// All.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::JournalWaits,
         Self::TrimsPileUp,
         Self::CleaningTooLate,
@@ -86,6 +90,8 @@ impl Sabotage {
         Self::GroupForgotten,
         Self::DiskNeverWrites,
         Self::PieceLost,
+        Self::SuperblockHalfClosed,
+        Self::ParityForgotten,
     ];
 }
 

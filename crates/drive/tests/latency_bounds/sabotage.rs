@@ -19,6 +19,18 @@ fn subject(what: Sabotage) -> (&'static str, &'static [(&'static str, &'static s
         Sabotage::MergeNeverEnds | Sabotage::GroupForgotten => ("jmicron-jmf602b-64gb", &[]),
         Sabotage::DiskNeverWrites => ("wd-velociraptor-300gb", &[]),
         Sabotage::PieceLost => ("intel-x25-v-40gb-raid0-x2", &[]),
+        Sabotage::SuperblockHalfClosed | Sabotage::ParityForgotten => (
+            "intel-x25-v-40gb",
+            &[
+                // A small version has a few of them.
+                ("scale_divisor", "64"),
+                ("ftl.superblock_blocks", "128"),
+                ("ftl.cleaning_start_blocks", "2"),
+                ("ftl.cleaning_stop_blocks", "2"),
+                ("ftl.parity_stripe_pages", "8"),
+                ("user_capacity_bytes", "24000000000"),
+            ],
+        ),
         _ => ("intel-x25-v-40gb", &[]),
     }
 }

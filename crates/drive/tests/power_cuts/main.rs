@@ -236,9 +236,9 @@ promises! {
     every_cut_of_word_lines: Plan::of_word_lines(), 500;
     every_cut_of_word_lines_with_failing_blocks: Plan::of_word_lines().with(Faults::Blocks), 300;
     cut_after_cut_of_word_lines: Plan::of_word_lines().again_and_again(), 500;
-    every_cut_of_superblocks: Plan::of_superblocks(), 1000;
-    every_cut_of_superblocks_with_failing_blocks: Plan::of_superblocks().with(Faults::Blocks), 500;
-    cut_after_cut_of_superblocks: Plan::of_superblocks().again_and_again(), 1000;
+    every_cut_of_superblocks: Plan::of_superblocks(), 300;
+    every_cut_of_superblocks_with_failing_blocks: Plan::of_superblocks().with(Faults::Blocks), 200;
+    cut_after_cut_of_superblocks: Plan::of_superblocks().again_and_again(), 500;
     cut_after_cut_of_superblocks_with_failing_blocks:
         Plan::of_superblocks().with(Faults::Blocks).again_and_again(), 500;
     every_cut_of_a_superblock_map: Plan::of(Family::SuperblockMap), 500;

@@ -30,6 +30,7 @@ impl DieLogs {
             return Err(format!("die {} has {erased} erased blocks, but {free} in its free pool", die.0));
         }
         self.blocks.check_superblocks(die, |block| self.is_bad(block))?;
+        self.check_parity(die)?;
         self.check_cache(die)
     }
 

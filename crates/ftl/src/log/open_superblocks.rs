@@ -2,6 +2,7 @@
 //! their own unit of cleaning.
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray};
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use super::blocks::Blocks;
 use super::superblocks::NO_BLOCK;
@@ -55,7 +56,8 @@ impl Blocks {
 
     pub(super) fn close_superblock(&mut self, die: DieIndex, block: BlockIndex) {
         let Some(superblocks) = &self.superblocks else { return };
-        for member in superblocks.members(block) {
+        let all = if sabotage::is(Sabotage::SuperblockHalfClosed) { 1 } else { usize::MAX };
+        for member in superblocks.members(block).take(all) {
             self.valid[member.0 as usize] &= !NOT_CLOSED;
         }
         if let Some(head) = superblocks.head_of(block) {

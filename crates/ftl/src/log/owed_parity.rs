@@ -1,6 +1,7 @@
 //! Parity of a log whose pages know nothing of it: when a die owes it, and that it is programmed before anything else.
 
 use drivelab_nand::{BlockIndex, DieIndex, Ppn, UnitLayout};
+use drivelab_sim::sabotage::{self, Sabotage};
 
 use super::config::FtlConfig;
 use super::die_logs::DieLogs;
@@ -38,6 +39,7 @@ impl DieLogs {
         }
         if let Some(parity) = &mut self.parity
             && parity.rule.is_parity(die, next / step)
+            && !sabotage::is(Sabotage::ParityForgotten)
         {
             parity.due[die.0 as usize] |= 1 << stream.0;
         }
@@ -81,6 +83,22 @@ impl DieLogs {
             }
         }
         Ok(None)
+    }
+
+    /// Whether no page of parity of a die holds data.
+    pub(super) fn check_parity(&self, die: DieIndex) -> Result<(), String> {
+        let Some(parity) = &self.parity else { return Ok(()) };
+        let (per_die, layout) = (self.layout.geometry.blocks_per_die(), self.layout);
+        for block in (die.0 * per_die + self.reserved..(die.0 + 1) * per_die).map(BlockIndex) {
+            let written = self.flash.write_pointer(block) / layout.pages_per_unit;
+            for page in (0..written).filter(|&page| parity.rule.is_parity(die, page)) {
+                let first = layout.first_ppn(block).0 + page * layout.units_per_page;
+                if (first..first + layout.units_per_page).any(|place| self.flash.peek(Ppn(place)).is_some()) {
+                    return Err(format!("page {page} of block {} should be parity, and holds data", block.0));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn program_parity_at(
