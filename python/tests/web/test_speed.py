@@ -12,12 +12,14 @@ from web.conftest import start
 from web.test_compare import address
 
 from drivelab import model
+from drivelab.web.app import STATIC
 
 ROOM = 4
 """Times a second: the machine may do other things at the same time."""
 ATTEMPTS = 12
 """The first that is quick enough counts: others' work makes it longer, nothing makes it shorter."""
 CODE_BYTES_MAX = 300_000
+COLUMNS_MAX = 120
 
 
 @pytest.mark.slow
@@ -63,7 +65,15 @@ def test_the_first_view_and_a_comparison_of_four_take_less_than_a_second(
 
 
 def test_all_code_of_the_page_is_small() -> None:
-    from drivelab.web.app import STATIC
-
     sizes = {path.name: path.stat().st_size for path in STATIC.rglob("*") if path.is_file()}
     assert sum(sizes.values()) < CODE_BYTES_MAX, sizes
+
+
+def test_lines_of_the_pages_code_are_no_longer_than_120_columns() -> None:
+    long = [
+        f"{file.relative_to(STATIC)}:{number}"
+        for file in sorted(STATIC.rglob("*.js"))
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > COLUMNS_MAX
+    ]
+    assert long == []

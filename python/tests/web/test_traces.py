@@ -83,6 +83,9 @@ def test_a_reviewer_sends_a_trace_and_sees_which_drive_suits_it(
     page.reload()
     expect(page.locator(".verdict")).to_contain_text("answers soonest")
     assert page.locator(".replays tbody tr").count() == 2
+    # A new drive reads zeros without touching its flash: that is no speed of it.
+    warning = page.locator(".warning").filter(has_text="never written")
+    expect(warning).to_contain_text("such reads touch no flash")
     page.get_by_role("link", name="Compare them in detail").click()
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
 

@@ -331,8 +331,8 @@ function resultsOf(rows) {
     nothing > UNMAPPED_NOTED
       ? h(
           "p.warning",
-          `Up to ${number(100 * nothing)} % of what was read was never written on these drives: such reads touch no flash. ` +
-            "The states filled and used have everything written.",
+          `Up to ${number(100 * nothing)} % of what was read was never written on these drives: ` +
+            "such reads touch no flash. In the states filled and used everything is written.",
         )
       : null,
     scrolling("Results", h("table.replays", h("caption.away", "Every drive"), h("thead", head), h("tbody", body))),
