@@ -222,7 +222,8 @@ def _comparison(document: Record, drive: str | None, only: frozenset[str]) -> Re
         "statements": claims,
         "traces": compare_traces() if drive is None and not only else [],
         "parameters": parameters,
-        "specification_sheet_only": _unreviewed_names(),
+        "on_other_pages": other_pages(),
+        "specification_sheet_only": unreviewed_names(),
         "summary": figures.summary(records, orders, claims, parameters),
     }
 
@@ -272,10 +273,19 @@ def _models(
     return [chosen, *others]
 
 
-def _unreviewed_names() -> list[str]:
-    """Names of the models of drives that no figure is about."""
+def unreviewed_names() -> list[str]:
+    """Names of the models of drives that no figure is about, here or on a page of its own."""
     names = [name for name in models.known_names() if name != EXAMPLE]
-    return [name for name in names if not figures.has_figures(name)]
+    return [name for name in names if not (figures.has_figures(name) or figures.page_of(name))]
+
+
+def other_pages() -> dict[str, list[str]]:
+    """Names of the models whose measured figures stand on other pages, by page."""
+    found: dict[str, list[str]] = {}
+    for name in models.known_names():
+        if page := figures.page_of(name):
+            found.setdefault(page, []).append(name)
+    return found
 
 
 def _reviewed_names() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from drivelab.errors import RequestError
@@ -82,6 +83,12 @@ No published figure is about these drives: nothing here checks them, and they ar
 controllers, flash and specifications make of them.
 
 """
+OTHER_PAGES = """
+## Measured figures on other pages
+
+Drives of today, which these reviews don't know: measured beside modelled, with the role of each.
+
+"""
 ORDERINGS = """
 ## Orderings
 
@@ -116,7 +123,9 @@ def page(found: Record, image: str) -> str:
             "\n## Compared, by drive\n",
             *(_drive_table(drive, found) for drive in dict.fromkeys(_drives(judged))),
             SHEETS,
-            _sheets(found),
+            sheets(found),
+            OTHER_PAGES,
+            other_pages(found),
             BLIND,
             text.markdown(text.BLIND_COLUMNS, text.blind_rows(records), text.BLIND_NUMBERS),
             "\n## Not compared\n\n",
@@ -205,8 +214,23 @@ def _drive_table(drive: str, found: Record) -> str:
     return f"\n### {drive}\n\n" + (f"{names}\n" if names else "") + table
 
 
-def _sheets(found: Record) -> str:
-    return ", ".join(f"`{name}`" for name in found["specification_sheet_only"]) + "\n"
+def sheets(found: Record) -> str:
+    """Models that nothing is held against, by name."""
+    return _names(found["specification_sheet_only"]) + "\n"
+
+
+def other_pages(found: Record) -> str:
+    """Models whose measured figures stand on other pages, with those."""
+    pages = found["on_other_pages"]
+    rows = [
+        f"- [{PurePosixPath(page).name}]({PurePosixPath(page).name}): {_names(pages[page])}"
+        for page in pages
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _names(models: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in models)
 
 
 def _left_row(record: Record) -> tuple[str, ...]:

@@ -47,7 +47,9 @@ def test_all_figures_and_orderings_as_one_document(
     assert cli.run(["figures", "--results", str(results), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     parts = {"figures", "orderings", "statements", "traces", "parameters"}
-    assert set(found) == {"drivelab", "models", "summary", "specification_sheet_only"} | parts
+    assert set(found) == {"drivelab", "models", "summary", "on_other_pages"} | parts | {
+        "specification_sheet_only"
+    }
     assert len(found["statements"]) == found["summary"]["statements"]["count"] == 76
     assert len(found["figures"]) == found["summary"]["figures"] == 171
     assert len(found["orderings"]) == 26

@@ -6,6 +6,7 @@ import pytest
 from figures.sample import ROWS, TESTS, X25_M
 
 from drivelab import figures
+from drivelab.commands import comparison
 from drivelab.errors import RequestError
 from drivelab.figures import document, plot, text
 from drivelab.figures.bindings import SWITCH, Row
@@ -34,6 +35,7 @@ FOUND = {
     "statements": CLAIMS,
     "traces": TRACES,
     "parameters": figures.parameter_counts(KNOWN, RECORDS),
+    "on_other_pages": {"docs/modern-drives.md": ["micron-7450-pro-960gb"]},
     "specification_sheet_only": ["ocz-solid-60gb"],
     "summary": figures.summary(RECORDS, ORDERS, CLAIMS),
 }
@@ -49,6 +51,7 @@ def test_the_page_names_every_figure_and_ordering() -> None:
     assert f"- `intel-x25-m-g1-80gb`: {counts}" in page
     assert "specification sheets only" in page
     assert "`ocz-solid-60gb`" in page
+    assert "[modern-drives.md](modern-drives.md): `micron-7450-pro-960gb`" in page
     assert "| restated | read_path (specified), link.overhead (fitted) |" in page
 
 
@@ -132,3 +135,14 @@ def test_the_page_names_numbers_that_could_not_be_varied() -> None:
     }
     assert document._not_varied(known) == "; nor are\n  `ftl.unit` of a, b (must be even)"
     assert document._not_varied({"a": Row("", "", (), {"family": SWITCH})}) == ""
+
+
+def test_the_shipped_page_knows_every_model_that_has_no_figure_in_it() -> None:
+    """A model that comes moves no figure: nobody would measure all of them for it."""
+    page = (Path(__file__).resolve().parents[3] / "docs" / "figures.md").read_text(encoding="utf-8")
+    found = {
+        "specification_sheet_only": comparison.unreviewed_names(),
+        "on_other_pages": comparison.other_pages(),
+    }
+    assert document.sheets(found) in page
+    assert document.other_pages(found) in page
