@@ -109,6 +109,8 @@ class Scale:
                 names.append(f"datum.value == {self.longest} ? 'max'")
             marks |= {"values": places, "labelExpr": " : ".join([*names, "''"]), "labelAngle": 0}
         if self.marks:
+            # The usual format has as many digits as even steps would need: 0.28 would be 0.3.
+            marks = {"labelExpr": "format(datum.value, ',~r')"} | marks
             marks["values"] = list(self.marks)
         elif self.kind == "log" and known:
             marks["values"] = self._log_marks(known)

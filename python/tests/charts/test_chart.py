@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import drawn
@@ -84,6 +85,15 @@ def test_axes_have_units_and_colours_stay_with_their_names() -> None:
 
 def test_numbers_keep_the_digits_that_can_be_seen() -> None:
     assert drawn.line(every()[0], "used") == [(1, 5), (2, None), (3, 123.46)]
+
+
+def test_marks_of_an_axis_keep_their_digits() -> None:
+    """A label that is rounded as even steps would be is that of another value."""
+    line = Line("used", "$used", [0.07, 0.14, 0.28, 1500.0], [1.0, 2.0, 3.0, 4.0])
+    scale = Scale("Spare area", marks=(0.07, 0.14, 0.28, 1500.0))
+    for kind in (scale, replace(scale, kind="log")):
+        picture = lines(Text("t"), [line], kind, RATE).svg()
+        assert all(f">{label}<" in picture for label in ("0.07", "0.14", "0.28", "1,500")), kind
 
 
 def test_what_a_log_axis_cannot_show_is_a_gap() -> None:
