@@ -14,6 +14,8 @@ CACHES = (  # hint, caches of the kind, KiB of an object, GB of a cache
     ("extreme", 1, 1024, 45),  # metadata
 )
 DRIVE_GB, TIMES_WRITTEN = 960, 4
+# Of a plane of the whole drive, if it cleaned block by block: 64 GiB a die, and what it holds back.
+WHOLE_BLOCKS = 1370
 
 
 def drive(victims: str, blocks: int = BLOCKS) -> dl.Drive:
@@ -21,7 +23,7 @@ def drive(victims: str, blocks: int = BLOCKS) -> dl.Drive:
     whole = dl.Drive(MODEL)
     value = whole.model.value
     dies = value("flash.channel_count") * value("flash.dies_per_channel")
-    pages = 4 * dies * value("flash.blocks_per_plane") * value("flash.pages_per_block")
+    pages = 4 * dies * WHOLE_BLOCKS * value("flash.pages_per_block")
     die = {
         "flash.channel_count": 1,
         "flash.dies_per_channel": 1,
@@ -31,6 +33,8 @@ def drive(victims: str, blocks: int = BLOCKS) -> dl.Drive:
         "flash.oob_bytes": value("flash.oob_bytes") // 4,
         "ftl.journal_updates_per_page": value("ftl.journal_updates_per_page") // 4,
         "user_capacity_bytes": whole.capacity_bytes * blocks * PAGES // pages // 2**20 * 2**20,
+        # Six streams of superblocks would be most of the spare area of so small a die.
+        "ftl.superblock_blocks": 1,
         "ftl.placement": "hint",
         "ftl.victim_selection": victims,
     }
