@@ -1,8 +1,8 @@
 """What follows from a model's parameters by arithmetic alone: the limits that a data sheet states.
 
 Nothing here is simulated, and nothing waits for anything else: each line is what one part of a
-drive could do if the others were ideal, or what a lone request takes. What the drive does is never
-more than the least of them.
+drive could do if the others were ideal, in bytes of flash or of the link, or what a lone request
+takes. What a drive does for long is never more than the least of them, unless it compresses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from drivelab.theory import fifo_write_amplification
 
 CELL_BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 READ_BYTES = 4 * KIB
-PageKind = Literal["read", "read_middle", "read_upper", "slc_read"]
+PageKind = Literal["read", "read_middle", "read_upper", "read_top", "slc_read"]
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,8 @@ def _writes(flash: _Flash, model: Model) -> list[Fact]:
         die = flash.die_bytes_per_s(bits, _number(model, program))
         size_kib = bits * flash.pages_bytes * flash.lockstep / KIB
         each = f"{size_kib:g} KiB on the bus, then {_number(model, program) / NS_PER_US:g} us"
+        if model.family == "compressed-map":
+            each += "; bytes of flash, of which data that compress take fewer"
         together = f" on {flash.lockstep} channels in lockstep" if flash.lockstep > 1 else ""
         found += [
             Fact(f"{key}_die_mb_per_s", f"Programs of a die{mode}", die / MB, "MB/s", each),
@@ -133,9 +135,10 @@ def _writes(flash: _Flash, model: Model) -> list[Fact]:
             ),
         ]
     stripe = _number(model, "ftl.parity_stripe_pages")
-    if stripe:
-        why = f"one page in {stripe:g}; what remains of the rates above is the host's"
-        found.append(Fact("parity_percent", "Parity over dies", 100 / stripe, "%", why))
+    if stripe or model.value("ftl.die_parity"):
+        one_in = stripe or flash.dies
+        why = f"one page in {one_in:g}; what remains of the rates above is for data"
+        found.append(Fact("parity_percent", "Parity over dies", 100 / one_in, "%", why))
     return found
 
 
@@ -181,6 +184,7 @@ def _reads(model: Model) -> list[Fact]:
         ("read", "lower page"),
         ("read_middle", "middle page"),
         ("read_upper", "upper page"),
+        ("read_top", "top page"),
         ("slc_read", "SLC mode"),
     )
     has_cache = bool(_number(model, "slc_cache.max_bytes"))

@@ -41,8 +41,7 @@ def test_no_drive_is_faster_than_its_limits(name: str) -> None:
     if least == program and name not in ("crucial-m4-256gb", "intel-x25-m-g1-80gb"):
         # Firmware limits those two.
         assert mb_per_s > 0.8 * least
-    reads = [limits[key] for key in limits if key.endswith("read_4k_us")]
-    reads += [limits[key] for key in ("read_middle_4k_us", "read_upper_4k_us") if key in limits]
+    reads = [limits[key] for key in limits if key.endswith("_4k_us")]
     if not reads:
         assert drive.model.family == "compressed-map"
         return
@@ -74,6 +73,20 @@ def test_every_model_has_facts_or_is_no_flash_drive() -> None:
         assert bool(found) != (item.family in ("hard-disk", "raid-0")), item.name
         assert all(fact.value > 0 and fact.title and fact.why for fact in found), item.name
         assert len({fact.key for fact in found}) == len(found), item.name
+
+
+def test_every_kind_of_page_has_its_line() -> None:
+    """Four of QLC, three of TLC; a cache's own beside them."""
+    known = {
+        name: {key for key in values(name) if key.endswith("_4k_us")}
+        for name in ("intel-660p-1tb", "micron-7450-pro-960gb", "intel-x25-m-g1-80gb")
+    }
+    lines = {name: {key.removesuffix("_4k_us") for key in found} for name, found in known.items()}
+    native = {"read", "read_middle", "read_upper"}
+    assert lines["intel-660p-1tb"] == {*native, "read_top", "slc_read"}
+    assert lines["micron-7450-pro-960gb"] == native
+    assert lines["intel-x25-m-g1-80gb"] == {"read"}
+    assert values("corsair-force-gs-240gb")["parity_percent"] == 100 / 32
 
 
 def test_show_tells_them(capsys: pytest.CaptureFixture[str]) -> None:

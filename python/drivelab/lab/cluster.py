@@ -20,7 +20,7 @@ from drivelab.lab.points import Point, by_drive
 from drivelab.lab.running import measured
 from drivelab.lab.trace import Trace
 from drivelab.lab.workers import Take
-from drivelab.progress import Bar, TaskProgress
+from drivelab.progress import Bar, Heard, TaskProgress
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -62,13 +62,19 @@ def check(client: Any) -> None:
         raise RequestError(f"executor = {client!r}: allowed: a dask.distributed.Client, or None")
 
 
-def measure(client: Client, points: Sequence[Point], take: Take, shown: bool) -> None:
-    """Measures points on a cluster; raises the first failure."""
+def measure(
+    client: Client,
+    points: Sequence[Point],
+    take: Take,
+    shown: bool,
+    heard: Heard | None = None,
+) -> None:
+    """Measures points on a cluster; raises the first failure. `heard` hears of how far it is."""
     as_completed = _distributed().as_completed
     waiting: dict[Future[str], Point] = {}
     task, version = TaskProgress("", len(points)), _engine.engine_version()
     try:
-        with Bar(len(points), shown) as bar:
+        with Bar(len(points), shown, heard) as bar:
             for own in by_drive(points).values():
                 prepared = client.submit(_prepared, own[0].drive, version, pure=False)
                 for point in own:

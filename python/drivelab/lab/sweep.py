@@ -83,10 +83,13 @@ def sweep(
         checks.whole("workers", workers, 1, WORKERS_MAX)
     _check_one_place(workers, executor, scheduler)
     with ExitStack() as open_places:
+        what = varied(grid, points)
         team = None
         if executor is None and scheduler is None:
             team = open_places.enter_context(processes.Team(workers or _processors()))
-        what = varied(grid, points)
+            if store is None or not stores.file_of(store).exists():
+                # Nothing is there: all will be measured.
+                team.start(len(what.combinations) * checks.whole("repeats", repeats, 1, 1000))
         found = points_of(drive, what, job, state, repeats)
         if shard is not None:
             found = shards.part(found, shard)
@@ -103,6 +106,8 @@ def measured(
     """The reports of points that need no grid, each measured once; raises as `sweep` does."""
     with ExitStack() as open_places:
         team = open_places.enter_context(processes.Team(workers or _processors()))
+        if store is None:
+            team.start(len(points))
         return _reports(open_places, points, team, workers, None, None, store, progress)
 
 
@@ -131,7 +136,7 @@ def _reports(
         executor = open_places.enter_context(cluster.connected(scheduler))
     shown, heard = (progress, None) if isinstance(progress, bool) else (False, progress)
     if missing and executor is not None:
-        cluster.measure(executor, missing, take, shown)
+        cluster.measure(executor, missing, take, shown, heard)
     elif missing and team is not None:
         team.measure(missing, take, _workers(workers, missing), shown, _load_study, heard)
     return [reports[point.key] for point in found]

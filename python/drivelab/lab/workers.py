@@ -28,15 +28,18 @@ Take = Callable[[Point, str], None]
 
 
 class Team:
-    """Processes that start at once: by the time that their work is known, they are ready."""
+    """Processes that may start before their work is known, and are ready by then."""
 
     def __init__(self, workers: int) -> None:
         self._workers = [Worker() for _ in range(workers)]
 
     def __enter__(self) -> Team:
-        for one in self._workers:
-            one.start()
         return self
+
+    def start(self, points: int) -> None:
+        """Starts as many as so many points may need; others start with their first point."""
+        for one in self._workers[:points]:
+            one.start()
 
     def __exit__(self, *_: object) -> None:
         for one in self._workers:

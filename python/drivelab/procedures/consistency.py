@@ -113,12 +113,16 @@ def seconds_of(series: Any) -> list[dict[str, Any]]:
     return rows[:-1] if len(rows) > 1 else rows
 
 
-def _means(iops: Sequence[float]) -> list[float]:
-    """Of as many seconds together as trough and overshoot are looked for in."""
-    return [
+def _trough(iops: Sequence[float]) -> tuple[float | None, float | None]:
+    """The slowest of so many seconds together, and the fastest that follow them; None: too few."""
+    means = [
         statistics.fmean(iops[first : first + TOGETHER])
-        for first in range(max(1, len(iops) - TOGETHER + 1))
+        for first in range(len(iops) - TOGETHER + 1)
     ]
+    if not means:
+        return None, None
+    lowest = means.index(min(means))
+    return means[lowest], max(means[lowest + TOGETHER :], default=None)
 
 
 def held_seconds(iops: Sequence[float]) -> int | None:
@@ -138,9 +142,7 @@ def _after_fill(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
     written = trough = overshoot = None
     if held is not None:
         written = sum(iops[:held]) * BLOCK_BYTES / GIB
-        means = _means(iops[held:])
-        lowest = means.index(min(means))
-        trough, overshoot = means[lowest], max(means[lowest:])
+        trough, overshoot = _trough(iops[held:])
     return (
         Value("first_iops", "At first", first, "IOPS", "higher"),
         Value("full_speed_gib", "Written at that speed", written, "GiB", "higher"),

@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from drivelab.procedures import steady_writes
 from drivelab.procedures.flow import COLUMNS
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
-from drivelab.procedures.zones import BLOCK_BYTES, KEYS, MEASURED, SETTLING, ZoneStudy, parts
+from drivelab.procedures.zones import (
+    BLOCK_BYTES,
+    KEYS,
+    MEASURED,
+    SETTLING,
+    ZoneStudy,
+    drawn,
+    parts,
+)
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, derive_seed
 from drivelab.targets import Target
@@ -43,14 +51,14 @@ def interleaved(
     Zones begin one after the other, not together: each is as far as it would be in the long run.
     """
     length = zone_bytes // BLOCK_BYTES
-    zones = [int(zone) for zone in order.choice(ZONES, open_zones, replace=False)]
+    zones = [int(zone) for zone in np.argsort(order.random(ZONES), kind="stable")[:open_zones]]
     done = [length * index // open_zones for index in range(open_zones)]
     found = np.empty(commands, dtype=np.int64)
     for index in range(commands):
         turn = index % open_zones
         if done[turn] == length:
             closed = [zone for zone in range(ZONES) if zone not in zones]
-            zones[turn] = closed[int(order.integers(len(closed)))]
+            zones[turn] = closed[int(drawn(order, 1, len(closed))[0])]
             done[turn] = 0
         found[index] = zones[turn] * zone_bytes + done[turn] * BLOCK_BYTES
         done[turn] += 1

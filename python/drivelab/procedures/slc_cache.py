@@ -40,9 +40,9 @@ REST_S = 2 * 3600
 FULL = 25
 """How full the drive is before its cache is used up, in percent."""
 BEHIND_CACHE = 15
-"""Pieces that are written behind the end of a cache; as much, where there is none."""
+"""Pieces that are written behind the end of a cache."""
 SECOND_MAX = 0.2
-"""Share of the drive that the burst after a pause writes at most."""
+"""Share of the drive that the burst after a pause writes at most, or as much as the cache took."""
 PAUSES_S = (0, 1, 10, 60, 300, 1800)
 QUICK_PAUSES_S = (0, 10, 300)
 FIRST = 5
@@ -260,7 +260,13 @@ class CacheAfterPause(SlcCache):
         whole = first.gb(first.cached) if first.cached else None
         values = [
             Value("cache_gb", "SLC cache before it was used up", whole, "GB", "higher"),
-            Value("used_up_mb_per_s", "Used up", rows[0]["first_mb_per_s"], "MB/s", "higher"),
+            Value(
+                "used_up_mb_per_s",
+                "Speed without a pause",
+                rows[0]["first_mb_per_s"],
+                "MB/s",
+                "higher",
+            ),
         ]
         for row in rows:
             if row["pause_s"] in QUICK_PAUSES_S[1:]:
@@ -269,8 +275,15 @@ class CacheAfterPause(SlcCache):
                 title = f"Of the cache, free after {row['pause_s']} s"
                 name = f"after_{row['pause_s']}_s_percent"
                 values.append(Value(name, title, back, "%", "higher"))
+        left = count - at
+        short = first.cached is not None and left < first.cached
         return Measured(
             count * piece_bytes_on(target.capacity_bytes),
+            notes=(
+                (f"bursts after pauses end with the drive, at {first.gb(left):.4g} GB",)
+                if short
+                else ()
+            ),
             values=tuple(values),
             tables=(Table("pauses", "Bursts after pauses", columns, tuple(rows)),),
             charts=(Chart("pauses", "Speed after a pause", "bars", "pause_s", "first_mb_per_s"),),
@@ -288,7 +301,7 @@ class CacheAfterPause(SlcCache):
     ) -> dict[str, Any]:
         count = target.capacity_bytes // first.piece_bytes
         target.idle(pause_s * NS_PER_S)
-        end = min(count, at + int(SECOND_MAX * count))
+        end = min(count, at + max(int(SECOND_MAX * count), first.cached or 0))
         burst = self.write(target, (at, end), seed, progress, share)
         return {
             "pause_s": pause_s,

@@ -20,7 +20,15 @@ from drivelab.counters import spent, write_amplification
 from drivelab.procedures import steady_writes
 from drivelab.procedures.flow import COLUMNS
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
-from drivelab.procedures.zones import KEYS, MEASURED, SETTLING, ZoneStudy, parts, places_of
+from drivelab.procedures.zones import (
+    KEYS,
+    MEASURED,
+    SETTLING,
+    ZoneStudy,
+    drawn,
+    parts,
+    places_of,
+)
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, derive_seed
 from drivelab.targets import Target
@@ -106,12 +114,12 @@ class ZoneSize(ZoneStudy):
         capacity = target.capacity_bytes
         order = np.random.default_rng(derive_seed(seed, "zones", str(zone_bytes)))
 
-        def drawn(part: float) -> NDArray[np.int64]:
+        def places(part: float) -> NDArray[np.int64]:
             count = max(1, round(part * capacity / zone_bytes))
-            return places_of(order.integers(0, capacity // zone_bytes, count), zone_bytes)
+            return places_of(drawn(order, count, capacity // zone_bytes), zone_bytes)
 
         settling, measured = parts(quick)
-        stretches = drawn(settling), drawn(measured)
+        stretches = places(settling), places(measured)
         row = self.row(target, f"{zone_bytes // MIB}m", stretches, seed, progress, share)
         return {"zone_mib": zone_bytes // MIB} | row
 

@@ -68,6 +68,12 @@ class ZoneStudy(Study):
         return RANDOM
 
 
+def drawn(order: np.random.Generator, count: int, zones: int) -> NDArray[np.int64]:
+    """Zones drawn at random, each of so many as often as any other. Only uniform doubles are
+    drawn: their stream is the part of numpy that doesn't change."""
+    return (order.random(count) * zones).astype(np.int64)
+
+
 def places_of(
     zones: NDArray[np.int64], zone_bytes: int, block_bytes: int = BLOCK_BYTES
 ) -> NDArray[np.int64]:

@@ -57,8 +57,11 @@ def client() -> Iterator[distributed.Client]:
 def test_a_cluster_gives_the_same_as_a_process(
     alone: dl.Study, client: distributed.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers.Worker, "_send", lambda *_: pytest.fail("measured here"))
-    found = swept(executor=client)
+    monkeypatch.setattr(workers.Worker, "start", lambda *_: pytest.fail("measured here"))
+    heard: list[float] = []
+    found = swept(executor=client, progress=lambda share, words: heard.append(share))
+    assert heard == sorted(heard)
+    assert heard[-1] == pytest.approx(1)
     assert found.frame().equals(alone.frame())
     assert [one.report for one in found] == [one.report for one in alone]
 

@@ -66,7 +66,7 @@ def test_merged_shards_are_the_sweep(
 
     direct = swept(tmp_path / "direct")
     assert rows(tmp_path / "direct") == whole
-    monkeypatch.setattr(workers.Worker, "_send", lambda *_: pytest.fail("something ran"))
+    monkeypatch.setattr(workers.Worker, "start", lambda *_: pytest.fail("something ran"))
     assert swept(tmp_path / "all").frame().equals(direct.frame())
 
 

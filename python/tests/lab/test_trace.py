@@ -59,7 +59,7 @@ def test_traces_are_an_axis_of_a_sweep(tmp_path: Path, monkeypatch: pytest.Monke
     dl.sweep(DRIVE, {"trace": [str(ONE)]}, job=base, store=store, workers=1, progress=False)
     other = tmp_path / ONE.name
     other.write_bytes(ONE.read_bytes())
-    monkeypatch.setattr(workers.Worker, "_send", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr(workers.Worker, "start", lambda *_: pytest.fail("measured again"))
     again = dl.sweep(DRIVE, {"trace": [str(other)]}, job=base, store=store, progress=False)
     assert len(again) == 1
 

@@ -9,7 +9,7 @@ from small import small_model
 
 from drivelab import states
 from drivelab.procedures import PROCEDURES
-from drivelab.procedures.consistency import held_seconds, seconds_of
+from drivelab.procedures.consistency import TOGETHER, _trough, held_seconds, seconds_of
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, MIB
 from drivelab.targets import EngineTarget
@@ -51,6 +51,12 @@ def test_the_speed_falls_where_several_seconds_are_slower() -> None:
     assert held_seconds([10, 10, 10, 4, 4, 4, 9]) == 3
     assert held_seconds([10, 10, 4, 10, 10, 10, 10]) is None
     assert held_seconds([10]) is None
+
+
+def test_what_follows_the_trough_is_not_the_trough() -> None:
+    assert _trough([50.0] * TOGETHER + [40.0] * TOGETHER + [70.0] * TOGETHER) == (40.0, 70.0)
+    assert _trough([50.0] * TOGETHER + [40.0] * TOGETHER) == (40.0, None)
+    assert _trough([40.0] * (TOGETHER - 1)) == (None, None)
 
 
 def test_a_second_without_a_request_has_no_latency() -> None:
