@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures import small_version
 from drivelab.procedures.flow import flow, longest_of_buckets
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
@@ -79,6 +80,10 @@ class Consistency(Procedure):
         return Measured(
             capacity,
             values=(*_after_fill(rows), *_even(rows, longest)),
+            notes=small_version.notes(
+                target,
+                "what lasts minutes on the drive lasts seconds on it, and a second is coarse",
+            ),
             tables=(Table("seconds", "Random writes by the second", columns, tuple(rows)),),
             charts=(
                 Chart("seconds", "Random writes by the second", "lines", "second", "iops"),
@@ -145,7 +150,7 @@ def _after_fill(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
         trough, overshoot = _trough(iops[held:])
     return (
         Value("first_iops", "At first", first, "IOPS", "higher"),
-        Value("full_speed_gib", "Written at that speed", written, "GiB", "higher"),
+        Value("full_speed_gib", "Written in seconds of that speed", written, "GiB", "higher"),
         Value("trough_iops", f"Trough: slowest {TOGETHER} s", trough, "IOPS", "higher"),
         Value("overshoot_iops", f"Fastest {TOGETHER} s after it", overshoot, "IOPS", "higher"),
     )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drivelab.procedures import steady_writes
+from drivelab.procedures import small_version, steady_writes
 from drivelab.procedures.flow import COLUMNS
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.zones import (
@@ -24,6 +24,7 @@ from drivelab.procedures.zones import (
     KEYS,
     MEASURED,
     SETTLING,
+    SMALL,
     ZoneStudy,
     drawn,
     parts,
@@ -106,6 +107,7 @@ class InterleavedZones(ZoneStudy):
             charts=charts,
             notes=(
                 f"zones of {zone_mib:g} MiB",
+                *small_version.notes(target, SMALL),
                 *self.cut_notes(target.capacity_bytes, quick),
             ),
         )

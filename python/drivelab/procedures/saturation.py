@@ -137,7 +137,7 @@ def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
         Value("read_ms", "Mean read beside six full queues", last["light_read_ms"], "ms", "lower"),
         Value("read_p99_ms", "99 % of reads there", last["light_read_p99_ms"], "ms", "lower"),
         Value("write_ms", "Mean write there", light, "ms", "lower"),
-        Value("fairness", "It waits, of a write of the full queues", ratio, "", "lower"),
+        Value("fairness", "The light queue's write, in writes of a full one", ratio, "", "lower"),
     )
 
 

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures import small_version
 from drivelab.procedures.fill import BEFORE, BEHIND, BLOCK_BYTES, CHANGE, cache_pieces
 from drivelab.procedures.flow import flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
@@ -45,6 +46,10 @@ SECOND_MAX = 0.2
 """Share of the drive that the burst after a pause writes at most, or as much as the cache took."""
 PAUSES_S = (0, 1, 10, 60, 300, 1800)
 QUICK_PAUSES_S = (0, 10, 300)
+SMALL = (
+    "its cache is as much smaller, pauses are not, and few blocks a die are folded at another rate: "
+    "speeds behind the cache and what a pause frees are not those of the drive"
+)
 FIRST = 5
 """Pieces of a burst whose speed says how fast it begins."""
 
@@ -210,6 +215,7 @@ class CacheByFill(SlcCache):
                 ),
             ),
             tables=(Table("levels", "Bursts by fill level", columns, tuple(rows)),),
+            notes=small_version.notes(target, SMALL),
             charts=(
                 Chart("levels", "SLC cache by fill level", "bars", "full_percent", "cache_gb"),
             ),
@@ -272,7 +278,7 @@ class CacheAfterPause(SlcCache):
             if row["pause_s"] in QUICK_PAUSES_S[1:]:
                 found = row["fast_gb"]
                 back = 100 * found / whole if whole and found is not None else None
-                title = f"Of the cache, free after {row['pause_s']} s"
+                title = f"As fast as before after {row['pause_s']} s, of that cache"
                 name = f"after_{row['pause_s']}_s_percent"
                 values.append(Value(name, title, back, "%", "higher"))
         left = count - at
@@ -280,9 +286,8 @@ class CacheAfterPause(SlcCache):
         return Measured(
             count * piece_bytes_on(target.capacity_bytes),
             notes=(
-                (f"bursts after pauses end with the drive, at {first.gb(left):.4g} GB",)
-                if short
-                else ()
+                *([f"bursts after pauses end with the drive, at {first.gb(left):.4g} GB"] * short),
+                *small_version.notes(target, SMALL),
             ),
             values=tuple(values),
             tables=(Table("pauses", "Bursts after pauses", columns, tuple(rows)),),

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivelab.counters import spent, write_amplification
-from drivelab.procedures import steady_writes
+from drivelab.procedures import small_version, steady_writes
 from drivelab.procedures.flow import COLUMNS
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.zones import (
     KEYS,
     MEASURED,
     SETTLING,
+    SMALL,
     ZoneStudy,
     drawn,
     parts,
@@ -99,7 +100,10 @@ class ZoneSize(ZoneStudy):
             values=_values(rows, filling),
             tables=(Table("zones", "Zones written whole in random order", columns, tuple(rows)),),
             charts=charts,
-            notes=self.cut_notes(target.capacity_bytes, quick),
+            notes=(
+                *small_version.notes(target, SMALL),
+                *self.cut_notes(target.capacity_bytes, quick),
+            ),
         )
 
     def _point(

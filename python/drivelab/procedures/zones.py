@@ -23,6 +23,7 @@ BLOCK_BYTES = 512 * KIB
 SETTLING, MEASURED = 1.5, 1.0
 """User capacities that are written before anything is measured, and then."""
 QUICK_SETTLING, QUICK_MEASURED = 0.5, 0.25
+SMALL = "its zones are as much smaller, its blocks are not, so zones share more of them"
 KEYS = ("mib_per_s", "mean_ms", "max_ms")
 """Columns of a row beside its write amplification."""
 
