@@ -47,7 +47,7 @@ SECOND_MAX = 0.2
 PAUSES_S = (0, 1, 10, 60, 300, 1800)
 QUICK_PAUSES_S = (0, 10, 300)
 SMALL = (
-    "its cache is as much smaller, pauses are not, and few blocks a die are folded at another rate: "
+    "its cache is as much smaller, pauses are not, few blocks a die are folded at another rate: "
     "speeds behind the cache and what a pause frees are not those of the drive"
 )
 FIRST = 5
