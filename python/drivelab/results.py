@@ -38,6 +38,7 @@ STREAM, COMPOUND = "stream", "compound"
 def model_result(model: Subject) -> dict[str, Any]:
     """The record of a reviewed model, or of a real drive; `real` says how that was measured."""
     real, smart = getattr(model, "real", None), getattr(model, "smart", None)
+    remarks = getattr(model, "scale_remarks", None)
     return {
         "name": model.name,
         "title": model.title,
@@ -47,6 +48,7 @@ def model_result(model: Subject) -> dict[str, Any]:
         "raw_capacity_bytes": model.raw_capacity_bytes,
         "effective_spare_ratio": getattr(model, "effective_spare_ratio", None),
         "parameters": model.parameters,
+        **({"scale_remarks": remarks} if remarks else {}),
         **({"real": real} if real is not None else {}),
         **({"smart": smart.record()} if smart is not None else {}),
     }

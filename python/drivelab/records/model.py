@@ -61,6 +61,8 @@ class Model(Record):
     [small versions](small-versions.md); null of hard disks and real drives"""
     parameters: list[Parameter]
     """All of them, overrides included; none of a real drive"""
+    scale_remarks: list[str] | None = None
+    """Only of a [small version](small-versions.md): what differs from the drive by more than 5 %"""
     real: dict[str, JsonValue] | None = None
     """Only of a real drive: how it was measured"""
     smart: Smart | None = None

@@ -47,7 +47,8 @@ class Model:
     real: tuple[tuple[str, str], ...] = ()
     """How a real drive was measured, as label and value; empty for a model."""
     warnings: tuple[str, ...] = ()
-    """What a real drive said of itself that makes its numbers doubtful."""
+    """What makes its numbers doubtful: said by a real drive of itself, of a small version by how it
+    differs from the drive."""
     readings: tuple[tuple[str, ...], ...] = ()
     """Rows of `smart.COLUMNS`: what it said around each test."""
 

@@ -73,7 +73,10 @@ def _model(raw: dict[str, Any], tests: Sequence[dict[str, Any]] = ()) -> Model:
         price_usd_per_gib_user=number(raw.get("price_usd_per_gib_user")),
         effective_spare_ratio=number(raw.get("effective_spare_ratio")),
         real=(*_facts(raw.get("real")), *smart.rows(said)),
-        warnings=tuple(smart.warnings(said, own)),
+        warnings=(
+            *(f"At this scale: {text(remark)}." for remark in as_list(raw.get("scale_remarks"))),
+            *smart.warnings(said, own),
+        ),
         readings=tuple(smart.table(own)),
     )
 

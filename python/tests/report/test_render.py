@@ -223,3 +223,10 @@ def test_large_changes_in_the_table_are_told_as_times() -> None:
     grown = tables.delta(218.0, 39_400.0, more_is_better=False)
     assert (grown.text.replace("\u00a0", " "), grown.mood) == ("181 ×", "worse")
     assert tables.delta(100.0, 101.0, more_is_better=True).mood == ""
+
+
+def test_how_a_small_version_differs_is_on_its_page() -> None:
+    """Who is sent the page doesn't see what the command said."""
+    data = results()
+    data["models"][0]["scale_remarks"] = ["spare area of a die: varies by 8 %"]
+    assert "At this scale: spare area of a die: varies by 8 %." in render(data)
