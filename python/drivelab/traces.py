@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,35 +122,51 @@ def read_trace(
     without a capacity nothing is beyond it. Raises RequestError naming file, line and value, or the
     request, and WorkError if it was stopped.
     """
+    return next(read_for_drives(file, progress, [capacity_bytes], beyond))
+
+
+def read_for_drives(
+    file: TraceFile,
+    progress: TaskProgress,
+    capacities_bytes: Iterable[int | None],
+    beyond: str = "reject",
+) -> Iterator[Trace]:
+    """As `read_trace`, for several drives, one after the other: the file is read once."""
     engine_progress = _engine.Progress()
+    with _in_words_of_options(file.path), engine_errors(), progress.stage(1.0, engine_progress):
+        read = _engine.read_trace(
+            file.path,
+            file.format_name,
+            file.time_unit,
+            file.arrival_event,
+            file.device,
+            engine_progress,
+        )
+    for capacity_bytes in capacities_bytes:
+        with _in_words_of_options(file.path), engine_errors():
+            found = read if capacity_bytes is None else read.fit(capacity_bytes, beyond)
+        response_ns = found.response_ns
+        yield Trace(
+            name=file.path.name,
+            format=found.format,
+            devices=tuple(found.device_names),
+            requests=Requests(found.op, found.lba, found.sector_count, found.arrival_ns),
+            response_ns=None if (response_ns == _UNKNOWN_NS).all() else response_ns,
+            reordered_count=found.reordered_count,
+            dropped_count=found.dropped_count,
+        )
+
+
+@contextlib.contextmanager
+def _in_words_of_options(path: Path) -> Iterator[None]:
+    """What the engine refuses, as whoever gave options to a command knows them."""
     try:
-        with engine_errors(), progress.stage(1.0, engine_progress):
-            found = _engine.read_trace(
-                file.path,
-                file.format_name,
-                file.time_unit,
-                file.arrival_event,
-                file.device,
-                engine_progress,
-            )
-        with engine_errors():
-            fitting = found if capacity_bytes is None else found.fit(capacity_bytes, beyond)
+        yield
     except RequestError as error:
-        raise RequestError(_in_words_of_options(str(error), file.path)) from None
-    found = fitting
-    response_ns = found.response_ns
-    return Trace(
-        name=file.path.name,
-        format=found.format,
-        devices=tuple(found.device_names),
-        requests=Requests(found.op, found.lba, found.sector_count, found.arrival_ns),
-        response_ns=None if (response_ns == _UNKNOWN_NS).all() else response_ns,
-        reordered_count=found.reordered_count,
-        dropped_count=found.dropped_count,
-    )
+        raise RequestError(_reworded(str(error), path)) from None
 
 
-def _in_words_of_options(message: str, path: Path) -> str:
+def _reworded(message: str, path: Path) -> str:
     key, equals, rest = message.partition(" = ")
     if equals and key in _OPTIONS:
         return f"{_OPTIONS[key]} {rest}"

@@ -36,6 +36,7 @@ __all__ = [
     "Recorded",
     "Row",
     "append",
+    "append_together",
     "check",
     "fill",
     "opened",
@@ -83,24 +84,25 @@ class Recorded:
         return rows(self.kind, self.document, self.models)
 
 
-def write(run: Recorded, path: Path) -> None:
-    """Writes a new file with one run; raises WorkError if the disk refuses."""
+def write(run: Recorded, path: Path, *more: Recorded) -> None:
+    """Writes a new file with one run, or more; raises WorkError if the disk refuses."""
     with written(path), duckdb.connect(":memory:") as connection:
         place = str(path).replace("'", "''")
         connection.execute(f"ATTACH '{place}' AS made (BLOCK_SIZE {BLOCK_BYTES})")
         connection.execute("USE made")
-        fill(connection, run)
+        fill(connection, run, *more)
         # What a full disk refuses is told here; closing a file says nothing.
         connection.execute("CHECKPOINT made")
         connection.execute("USE memory")
         connection.execute("DETACH made")
 
 
-def fill(connection: Connection, run: Recorded) -> None:
-    """Makes the tables in an empty database, and puts one run into them."""
+def fill(connection: Connection, *runs: Recorded) -> None:
+    """Makes the tables in an empty database, and puts runs into them."""
     connection.begin()
     _create(connection)
-    _record(connection, run)
+    for run in runs:
+        _record(connection, run)
     connection.commit()
 
 
@@ -127,27 +129,33 @@ def append(path: Path, run: Recorded, option: str = "--database") -> int:
     disk refuses or another program keeps the file, RequestError for a file that isn't a database
     of this layout.
     """
+    [run_id] = append_together(path, [run], option)
+    return run_id
+
+
+def append_together(path: Path, runs: Sequence[Recorded], option: str = "--database") -> list[int]:
+    """Adds runs as `append` adds one: all of them in one transaction, or none; their numbers."""
     output.writable_file(path, option)
     try:
         with turn(path, option):
-            return _append(path, run, option)
+            return _append(path, runs, option)
     except BusyError as error:
         raise WorkError(f"{error}; this run is not recorded") from None
 
 
-def _append(path: Path, run: Recorded, option: str) -> int:
+def _append(path: Path, runs: Sequence[Recorded], option: str) -> list[int]:
     if not path.exists():
         # A link to it stays one: others may know the file by its own name.
         real = path.resolve()
-        output.publish(real.parent, {real.name: lambda place: write(run, place)})
-        return 1
+        output.publish(real.parent, {real.name: lambda place: write(runs[0], place, *runs[1:])})
+        return [*range(1, len(runs) + 1)]
     with written(path), opened(path, option, read_only=False) as connection:
         connection.begin()
         if not _tables(connection):
             _create(connection)
-        run_id = _record(connection, run)
+        run_ids = [_record(connection, run) for run in runs]
         connection.commit()
-    return run_id
+    return run_ids
 
 
 @contextlib.contextmanager

@@ -50,7 +50,9 @@ class Folder:
     def trace(self, name: str) -> Path:
         """The file of a trace; raises RequestError for a name that is none of the folder's."""
         _check_name(name)
-        if not any(entry.name == name for entry in _entries(self.traces_place)):
+        if name.endswith(PART) or not any(
+            entry.name == name for entry in _entries(self.traces_place)
+        ):
             raise RequestError(f'trace "{name}": there is none of this name in {TRACES}/')
         return self.traces_place / name
 
@@ -60,12 +62,23 @@ class Folder:
         if name.endswith(PART):
             raise RequestError(f'trace "{name}": its name ends in {PART}')
         held = self.traces()
-        if any(item["name"] == name for item in held):
-            raise RequestError(f'trace "{name}": there is one of this name already')
+        # Links and folders of this name aren't listed, but aren't replaced either.
+        if os.path.lexists(self.traces_place / name):
+            raise there_is_one(name)
         if len(held) >= TRACES_MAX or sum(item["bytes"] for item in held) > TRACES_BYTES_MAX:
             raise RequestError(f"{TRACES}/ is full: take some out of {self.traces_place}")
         self.traces_place.mkdir(parents=True, exist_ok=True)
         return self.traces_place / name
+
+    def keep_trace(self, part: Path, name: str) -> None:
+        """A file that came whole gets its name; raises RequestError if that is taken meanwhile."""
+        place = self.traces_place / name
+        try:
+            # Fails for anything of this name, links among them: so nothing is replaced but this.
+            place.open("xb").close()
+        except FileExistsError:
+            raise there_is_one(name) from None
+        part.replace(place)
 
     def study(self, study_id: str) -> dict[str, Any] | None:
         """A study that was measured; None if there is none."""
@@ -95,6 +108,11 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
             yield from (entry for entry in entries if entry.is_file(follow_symlinks=False))
     except (FileNotFoundError, NotADirectoryError):
         return
+
+
+def there_is_one(name: str) -> RequestError:
+    """Why a trace of a name isn't taken in."""
+    return RequestError(f'trace "{name}": there is one of this name already')
 
 
 def _check_name(name: str) -> None:

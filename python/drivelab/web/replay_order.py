@@ -81,15 +81,15 @@ class ReplayOrder(BaseModel):
             state=self.state,
             progress=heard,
         )
-        runs = []
-        for name, result in zip(self.models, study, strict=True):
-            model = models.load(name)
-            found = traces.read_trace(
-                traces.TraceFile(file),
-                TaskProgress("read"),
-                model.user_capacity_bytes,
-                self.out_of_range,
-            )
+        used = [models.load(name) for name in self.models]
+        fitting = traces.read_for_drives(
+            traces.TraceFile(file),
+            TaskProgress("read"),
+            [model.user_capacity_bytes for model in used],
+            self.out_of_range,
+        )
+        recorded = []
+        for model, result, found in zip(used, study, fitting, strict=True):
             document = replay.document(
                 model,
                 found,
@@ -98,8 +98,8 @@ class ReplayOrder(BaseModel):
                 seed=self.seed,
                 pacing=self.pacing,
                 queue_depth=depth,
-                command_line=self.command_line(name),
+                command_line=self.command_line(model.name),
             )
-            recorded = database.Recorded(database.REPLAY, document, [model_result(model)])
-            runs.append(database.append(results, recorded, "FILE"))
-        return runs
+            recorded.append(database.Recorded(database.REPLAY, document, [model_result(model)]))
+        # Together or not at all: one that is cancelled or fails leaves no runs of some drives.
+        return database.append_together(results, recorded, "FILE")

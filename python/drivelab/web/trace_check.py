@@ -10,8 +10,9 @@ import json
 import resource
 import sys
 from pathlib import Path
+from typing import Any
 
-from drivelab.errors import RequestError
+from drivelab.errors import RequestError, WorkError
 from drivelab.progress import TaskProgress
 from drivelab.quantities import SECTOR_BYTES
 from drivelab.traces import TraceFile, read_trace
@@ -21,6 +22,13 @@ MEMORY_BYTES_MAX = 4 * 1024**3
 """Of addresses, of which most are never used."""
 SECONDS_MAX = 60
 """Of the processor."""
+REQUESTS_MAX = 20_000_000
+"""Every process that replays a trace holds all of its requests, tens of bytes each."""
+
+
+def command(file: Path, name: str) -> list[str]:
+    """The process that looks at a file, and tells of it by this name."""
+    return [sys.executable, "-m", "drivelab.web.trace_check", str(file), name]
 
 
 def _end_bytes(requests: Requests) -> int:
@@ -28,21 +36,32 @@ def _end_bytes(requests: Requests) -> int:
     return int((requests.lba + requests.sector_count).max()) * SECTOR_BYTES
 
 
+def look(path: Path, name: str) -> dict[str, Any]:
+    """What a file holds as `trace`, or why it is none as `error`."""
+    try:
+        found = read_trace(TraceFile(path), TaskProgress("read"))
+        count = len(found.requests)
+        if not count:
+            return {"error": f"{name}: it holds no requests"}
+        if count > REQUESTS_MAX:
+            return {"error": f"{name}: {count} requests; allowed: {REQUESTS_MAX}"}
+        own = {"file": name, "end_bytes": _end_bytes(found.requests)}
+        return {"trace": found.record() | own}
+    except MemoryError:
+        return {"error": f"{name}: it is too large"}
+    except (RequestError, WorkError) as error:
+        # Whoever asks knows which file it is, and needn't know where.
+        return {"error": str(error).replace(str(path), name) or f"{name}: it can't be read"}
+    except (ValueError, IndexError) as error:
+        # No such file is known; if there is one, what is wrong is said, not that it was too large.
+        return {"error": f"{name}: it can't be read as a trace: {error}".replace(str(path), name)}
+
+
 def main(path: Path, name: str) -> None:
     """Prints `trace`, or `error`."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_MAX, SECONDS_MAX))
-    try:
-        found = read_trace(TraceFile(path), TaskProgress("read"))
-        print(
-            json.dumps(
-                {"trace": found.record() | {"file": name, "end_bytes": _end_bytes(found.requests)}}
-            )
-        )
-    except (RequestError, MemoryError) as error:
-        # Whoever asks knows which file it is, and needn't know where.
-        text = str(error).replace(str(path), name) or f"{name}: it is too large"
-        print(json.dumps({"error": text}))
+    print(json.dumps(look(path, name)))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,15 @@ from drivelab import database, stored
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError
 from drivelab.states import STATES
-from drivelab.web import bench, security
+from drivelab.web import bench, security, trace_check
 from drivelab.web.folder import PART
 from drivelab.web.security import FILE_BYTES_MAX
 
 Record = dict[str, Any]
 PATIENCE_S = 120.0
 """For the process that looks at a trace."""
+BODY_S = 300.0
+"""For a trace to arrive."""
 KNOWN_MAX = 200
 """Traces whose contents are remembered."""
 USUAL_STATE = "used"
@@ -39,12 +40,20 @@ class Looks:
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
+        self._arriving = asyncio.Lock()
         self._seen: dict[tuple[str, int, int], Record] = {}
 
     @property
     def is_busy(self) -> bool:
         """Whether a trace is being looked at, or taken in."""
-        return self._turn.locked()
+        return self._turn.locked() or self._arriving.locked()
+
+    @contextlib.asynccontextmanager
+    async def arrival(self) -> Any:
+        """Nobody else sends meanwhile, for there is room for so much; what is there is looked at
+        all the same, however long this takes."""
+        async with self._arriving:
+            yield
 
     @contextlib.asynccontextmanager
     async def turn(self) -> Any:
@@ -84,7 +93,7 @@ def _looks(request: Request) -> Looks:
 async def _looked_at(file: Path, name: str) -> Record:
     """What the process says of a file, which is told by this name."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "drivelab.web.trace_check", str(file), name),
+        *trace_check.command(file, name),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
@@ -93,10 +102,10 @@ async def _looked_at(file: Path, name: str) -> Record:
         said, _ = await asyncio.wait_for(process.communicate(), PATIENCE_S)
         told: Record = json.loads(said)
     except (TimeoutError, ValueError):
-        # Out of memory or time, it says nothing.
-        return {
-            "error": f"{name}: it can't be read with the memory and the time that a page has for it"
-        }
+        # Out of memory or time, it says nothing. That isn't remembered: the machine may be busy.
+        raise RequestError(
+            f"{name}: it can't be read with the memory and the time that a page has for it"
+        ) from None
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
@@ -143,26 +152,42 @@ async def taken(request: Request) -> Response:
     folder, looks = bench.of(request).folder, _looks(request)
     if looks.is_busy:
         return security.refusal(429, "another trace is being looked at: try again in a moment")
-    async with looks.turn():
-        place = await run_in_threadpool(folder.new_trace, request.query_params.get("name", ""))
+    async with looks.arrival():
+        name = request.query_params.get("name", "")
+        place = await run_in_threadpool(folder.new_trace, name)
         part = place.with_name(place.name + PART)
+        _clear(part)
         try:
-            if not await _written(request, part):
+            async with asyncio.timeout(BODY_S):
+                is_whole = await _written(request, part)
+            if not is_whole:
                 reason = f"the file is too long; allowed: {FILE_BYTES_MAX} bytes"
                 return security.refusal(413, reason)
-            found = await looks.at(part)
-            part.rename(place)
+            async with looks.turn():
+                found = await looks.at(part)
+            folder.keep_trace(part, name)
         except ClientDisconnect:
             return security.refusal(400, "the file did not arrive whole")
+        except TimeoutError:
+            return security.refusal(408, f"the file did not arrive within {BODY_S:g} s")
         finally:
             part.unlink(missing_ok=True)
     return JSONResponse(found, status_code=201)
 
 
+def _clear(part: Path) -> None:
+    """Takes away what an upload left that was ended with its server, or a link of that name."""
+    try:
+        part.unlink(missing_ok=True)
+    except OSError as error:
+        raise RequestError(f'"{part.name}" is in the way: {error.strerror}') from None
+
+
 async def _written(request: Request, part: Path) -> bool:
     """Writes a body as it comes; False if it is longer than it may be."""
     length = 0
-    with part.open("wb") as file:
+    # A new file: a link that appears meanwhile is not followed.
+    with part.open("xb") as file:
         async for piece in request.stream():
             length += len(piece)
             if length > FILE_BYTES_MAX:

@@ -140,8 +140,13 @@ def test_links_and_folders_are_no_traces(server: Server, folder: Path, tmp_path:
     for name in ("link.csv", "inside"):
         assert wire.ask(server, f"/api/traces/about?name={name}").status == 400
         assert queue(server, ORDER | {"trace": name}).status == 400
-    # A link where a file would go isn't followed either.
-    assert send(server, "link.csv", recorded(5).encode()).status in (400, 201)
+    # A link where a file would go isn't followed either, and stays the reader's; so does a folder.
+    for name in ("link.csv", "inside"):
+        answer = send(server, name, recorded(6).encode())
+        assert answer.status == 400
+        assert "there is one of this name" in answer.json["error"]
+    assert (folder / "link.csv").is_symlink()
+    assert (folder / "inside").is_dir()
     assert secret.read_text() == recorded(5)
 
 
