@@ -173,7 +173,7 @@ def _even(rows: Sequence[dict[str, Any]], longest_ms: float | int | None) -> tup
 PROCEDURES = (
     Consistency(
         id="consistency",
-        title="Consistency: 4 KiB random write, QD32, by the second for half an hour",
+        title="Consistency: 4 KiB random write, QD32, by the second",
         group="sweeps",
         states=("filled",),
     ),

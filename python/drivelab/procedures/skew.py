@@ -61,12 +61,12 @@ SKEWED = (
     Skewed(UNIFORM, Uniform()),
     Skewed("zipf 0.8", ZipfTrue(theta=0.8)),
     Skewed("zipf 1.2", ZipfTrue(theta=1.2)),
-    Skewed("fio's zipf 1.2", Zipf(theta=1.2)),
-    Skewed("80 % to 20 %", _hot(80, 20)),
+    Skewed("fio zipf 1.2", Zipf(theta=1.2)),
+    Skewed("80/20", _hot(80, 20)),
     Skewed("50 % cold", _hot(100, 50)),
     Skewed("80 % cold", _hot(100, 20)),
 )
-FEWER = tuple(point for point in SKEWED if point.name in (UNIFORM, "80 % to 20 %", "80 % cold"))
+FEWER = tuple(point for point in SKEWED if point.name in (UNIFORM, "80/20", "80 % cold"))
 
 COLUMNS = (
     Column("writes", "Writes"),
@@ -183,7 +183,7 @@ def _intervals(host_bytes: Sequence[int], share: float) -> int:
 
 def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
     by_name = {row["writes"]: row for row in rows}
-    hot, cold = by_name["80 % to 20 %"], by_name["80 % cold"]
+    hot, cold = by_name["80/20"], by_name["80 % cold"]
     title = "Write amplification"
     return (
         Value(
@@ -199,7 +199,7 @@ def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
             cold["write_amplification"], "", "lower",
         ),
         Value(
-            "hot_times", "Speed of 80 % to 20 %, times uniform", hot["times_uniform"], "", "higher"
+            "hot_times", "Speed of 80/20, times uniform", hot["times_uniform"], "", "higher"
         ),
         Value(
             "cold_times", "Speed beside 80 % cold, times uniform", cold["times_uniform"], "",

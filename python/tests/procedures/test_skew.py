@@ -44,7 +44,7 @@ def test_data_that_share_blocks_cost_what_the_formula_says() -> None:
     rows, values = measured(drive)
     for name, hot_data, hot_writes in (
         (UNIFORM, 0.5, 0.5),
-        ("80 % to 20 %", 0.2, 0.8),
+        ("80/20", 0.2, 0.8),
         ("50 % cold", 0.5, 1.0),
         ("80 % cold", 0.2, 1.0),
     ):
@@ -53,7 +53,7 @@ def test_data_that_share_blocks_cost_what_the_formula_says() -> None:
         assert rows[name]["write_amplification"] == pytest.approx(expected, rel=0.05), name
     assert rows[UNIFORM]["times_uniform"] == 1
     assert values["cold_times"] == rows["80 % cold"]["times_uniform"] < 0.7
-    assert values["hot_amplification"] == rows["80 % to 20 %"]["write_amplification"]
+    assert values["hot_amplification"] == rows["80/20"]["write_amplification"]
 
 
 def test_streams_apart_pay_less_for_cold_data() -> None:
