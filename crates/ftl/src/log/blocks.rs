@@ -115,8 +115,7 @@ impl Blocks {
     /// A block has failed: it is no candidate for cleaning any more.
     pub(crate) fn retire(&mut self, die: DieIndex, block: BlockIndex) {
         self.valid[block.0 as usize] |= NOT_CLOSED;
-        self.victims.withdrawn(die, block);
-        self.leave_superblock(block);
+        self.withdraw(die, block);
     }
 
     /// Free blocks of a die.
@@ -282,8 +281,7 @@ impl Blocks {
         debug_assert_eq!(self.valid_count(block), 0);
         self.valid[block.0 as usize] = NOT_CLOSED;
         self.newest[block.0 as usize] = 0;
-        self.victims.withdrawn(die, block);
-        self.leave_superblock(block);
+        self.withdraw(die, block);
         self.free.put(die, block, erase_count);
     }
 

@@ -97,9 +97,8 @@ mod tests {
         UnitLayout::new(geometry, 4096).unwrap()
     }
 
-    fn victims() -> Victims {
-        let settings = VictimSettings { dies: 1, choices: 1, window_blocks: 1, seed: 1 };
-        Victims::new(VictimSelection::Greedy, &settings)
+    fn victims(selection: VictimSelection) -> Victims {
+        Victims::new(selection, &VictimSettings { dies: 1, choices: 1, window_blocks: 1, seed: 1 })
     }
 
     fn members(blocks: &Blocks, block: u32) -> Vec<u32> {
@@ -124,7 +123,8 @@ mod tests {
         }
         let stream_of = |block: BlockIndex| Stream(u8::from(copies.contains(&block.0)));
         let streams = StreamCounts { host: 1, all: 2 };
-        let blocks = Blocks::restore(&layout, &flash, (0, 3), victims(), streams, stream_of);
+        let blocks =
+            Blocks::restore(&layout, &flash, (0, 3), victims(VictimSelection::Greedy), streams, stream_of);
         for superblock in [[1, 2, 4], [3, 6, 9], [0, 5, 11]] {
             assert_eq!(members(&blocks, superblock[1]), superblock);
             assert!(superblock.iter().all(|&block| blocks.is_closed(BlockIndex(block))));
@@ -144,7 +144,7 @@ mod tests {
     fn a_superblock_goes_on_without_a_block_that_fails_and_is_closed_with_the_rest() {
         let layout = layout(9);
         let flash = FlashArray::new(layout);
-        let mut blocks = Blocks::new(&layout, &flash, 0, 3, victims());
+        let mut blocks = Blocks::new(&layout, &flash, 0, 3, victims(VictimSelection::Greedy));
         let die = DieIndex(0);
         let first = blocks.open_next(die, Stream::HOST).unwrap();
         blocks.close(die, Stream::HOST);
@@ -154,5 +154,26 @@ mod tests {
         blocks.fail_open(die, Stream::HOST);
         assert!(blocks.is_closed(first) && blocks.open_block(die, Stream::HOST).is_none());
         assert_eq!(blocks.free_count(die), 2);
+    }
+
+    #[test]
+    fn a_superblock_that_is_mounted_without_its_first_block_keeps_its_place_among_the_candidates() {
+        let layout = layout(12);
+        let mut flash = FlashArray::new(layout);
+        for block in [1, 4, 2, 9, 3, 6] {
+            (0..4).for_each(|page| _ = flash.program(BlockIndex(block), page, &[Lpn(1)]).unwrap());
+        }
+        let (die, streams) = (DieIndex(0), StreamCounts { host: 1, all: 2 });
+        let policy = victims(VictimSelection::WindowedGreedy);
+        let mut blocks = Blocks::restore(&layout, &flash, (0, 3), policy, streams, |_| Stream::HOST);
+        let mut is_bad = [false; 12];
+        for failed in [1, 4, 2] {
+            let picked = blocks.pick_victim(die, &flash, (4, 3), 0);
+            assert_eq!(picked, Some(BlockIndex(failed)), "the one that was closed first");
+            is_bad[failed as usize] = true;
+            blocks.withhold(&layout, &is_bad, streams);
+            blocks.check_superblocks(die, |block| is_bad[block.0 as usize]).unwrap();
+        }
+        assert_eq!(blocks.pick_victim(die, &flash, (4, 3), 0), Some(BlockIndex(9)));
     }
 }

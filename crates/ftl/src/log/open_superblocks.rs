@@ -84,10 +84,14 @@ impl Blocks {
         *superblocks.waiting_mut(die, to) = waiting;
     }
 
-    /// A block was erased, or has failed: it is in no superblock any more.
-    pub(super) fn leave_superblock(&mut self, block: BlockIndex) {
-        if let Some(superblocks) = &mut self.superblocks {
-            superblocks.leave(block);
+    /// A block was erased, or has failed: it is no candidate any more and in no superblock. What stays of one that it stood
+    /// for remains a candidate if it was one.
+    #[inline]
+    pub(super) fn withdraw(&mut self, die: DieIndex, block: BlockIndex) {
+        let is_head = self.is_head(block);
+        match self.superblocks.as_mut().and_then(|superblocks| superblocks.leave(block)) {
+            Some(other) if is_head => self.victims.replaced(die, block, other),
+            _ => self.victims.withdrawn(die, block),
         }
     }
 
@@ -171,7 +175,7 @@ impl Blocks {
         picked
     }
 
-    /// Whether rings, heads and what waits agree.
+    /// Whether rings, heads, what waits and what the policy knows agree.
     pub(super) fn check_superblocks(
         &self,
         die: DieIndex,
@@ -179,7 +183,7 @@ impl Blocks {
     ) -> Result<(), String> {
         let Some(superblocks) = &self.superblocks else { return Ok(()) };
         let all = die.0 * self.blocks_per_die..(die.0 + 1) * self.blocks_per_die;
-        for block in all.map(BlockIndex) {
+        for block in all.clone().map(BlockIndex) {
             let head = superblocks.head_of(block);
             let members: Vec<_> = superblocks.members(block).take(superblocks.size as usize + 1).collect();
             if members.len() > superblocks.size as usize {
@@ -198,6 +202,8 @@ impl Blocks {
                 return Err(format!("of the superblock of block {} only a part is closed", block.0));
             }
         }
-        Ok(())
+        let is_candidate = |&block: &BlockIndex| self.is_head(block) && self.is_closed(block);
+        let candidates: Vec<_> = all.map(BlockIndex).filter(is_candidate).collect();
+        self.victims.check(die, &candidates)
     }
 }

@@ -50,6 +50,18 @@ pub(super) trait VictimPolicy {
         let _ = (die, block);
     }
 
+    /// A block that stood for its superblock is no candidate any more; another of it is, if it was one, as old as before.
+    #[inline]
+    fn replaced(&mut self, die: DieIndex, block: BlockIndex, by: BlockIndex) {
+        let _ = (die, block, by);
+    }
+
+    /// Whether the policy knows these candidates of a die and no others, if it keeps a list; what doesn't agree.
+    fn check(&self, die: DieIndex, candidates: &[BlockIndex]) -> Result<(), String> {
+        let _ = (die, candidates);
+        Ok(())
+    }
+
     /// Picks a candidate of a die, by its place in the view, or `None` if there is none.
     fn pick(&mut self, die: DieIndex, view: &View<'_>) -> Option<u32>;
 }

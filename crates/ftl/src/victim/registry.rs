@@ -52,6 +52,26 @@ macro_rules! victim_policies {
                 match self { $(Self::$variant(policy) => policy::VictimPolicy::withdrawn(policy, die, block)),+ }
             }
 
+            /// A block that stood for its superblock leaves it: another does from now on.
+            #[inline]
+            pub(crate) fn replaced(
+                &mut self,
+                die: drivelab_nand::DieIndex,
+                block: drivelab_nand::BlockIndex,
+                by: drivelab_nand::BlockIndex,
+            ) {
+                match self { $(Self::$variant(policy) => policy::VictimPolicy::replaced(policy, die, block, by)),+ }
+            }
+
+            /// Whether it knows these candidates of a die and no others, if it keeps a list.
+            pub(crate) fn check(
+                &self,
+                die: drivelab_nand::DieIndex,
+                candidates: &[drivelab_nand::BlockIndex],
+            ) -> Result<(), String> {
+                match self { $(Self::$variant(policy) => policy::VictimPolicy::check(policy, die, candidates)),+ }
+            }
+
             /// Picks a block of the die: one that is closed and has invalid units, or `None` if there is none.
             pub(crate) fn pick(&mut self, die: drivelab_nand::DieIndex, view: &View<'_>) -> Option<u32> {
                 let block = match self {

@@ -34,6 +34,27 @@ impl VictimPolicy for WindowedGreedy {
         }
     }
 
+    fn replaced(&mut self, die: DieIndex, block: BlockIndex, by: BlockIndex) {
+        let order = &mut self.order[die.0 as usize];
+        if let Some(place) = order.iter().position(|&other| other == block) {
+            order[place] = by;
+        }
+    }
+
+    fn check(&self, die: DieIndex, candidates: &[BlockIndex]) -> Result<(), String> {
+        let sorted = |blocks: &mut dyn Iterator<Item = BlockIndex>| {
+            let mut blocks: Vec<_> = blocks.map(|block| block.0).collect();
+            blocks.sort_unstable();
+            blocks
+        };
+        let known = sorted(&mut self.order[die.0 as usize].iter().copied());
+        let closed = sorted(&mut candidates.iter().copied());
+        if known != closed {
+            return Err(format!("die {} has the candidates {closed:?}, its policy knows {known:?}", die.0));
+        }
+        Ok(())
+    }
+
     fn pick(&mut self, die: DieIndex, view: &View<'_>) -> Option<u32> {
         let mut blocks = self.order[die.0 as usize].iter().map(|block| block.0 - view.first);
         let window = blocks.by_ref().take(self.window_blocks);
