@@ -192,6 +192,12 @@ fn more_is_held_back_and_user_capacity_is_limited_by_it() {
     let most = (51 - 3) * 5 * 32 - 1;
     assert!(PageMap::new(layout(cut), config(cut, most)).is_ok());
     assert!(error(cut, most + 1).contains("less 16 working blocks per die"), "{}", error(cut, most + 1));
+    // 42 superblocks of 6, and 4 blocks: 6 are open and one is in reserve.
+    let six = Cut { superblock_blocks: 6, ..CUT };
+    let streams = FtlConfig { placement: Placement::Sepbit, ..config(six, 42 * 6 * 32) };
+    let said = PageMap::new(layout(six), streams).unwrap_err().to_string();
+    let ending = "less 46 working blocks per die, 36 of them for the write streams of ftl.placement = sepbit";
+    assert!(said.ends_with(ending), "{said}");
     assert!(error(Cut { superblock_blocks: 257, ..CUT }, 1).starts_with("ftl.superblock_blocks = 257"));
     assert!(
         error(Cut { stripe_pages: 1, ..CUT }, 1).starts_with("ftl.parity_stripe_pages = 1: must be 0, or 2")

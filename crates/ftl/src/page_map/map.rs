@@ -103,7 +103,8 @@ impl<H: MapMemory> PageMap<H> {
             let of_streams = match config.placement {
                 Placement::HostAndCleaning => String::new(),
                 other => {
-                    format!(", {streams} of them for the write streams of ftl.placement = {}", other.name())
+                    let blocks = streams * config.superblock_blocks;
+                    format!(", {blocks} of them for the write streams of ftl.placement = {}", other.name())
                 }
             };
             let allowed = format!(
