@@ -72,3 +72,10 @@ fn the_same_drives_pass_when_they_are_whole() {
         assert!(outcome.is_ok(), "{}: {outcome:?}", whole.0);
     }
 }
+
+#[test]
+fn the_document_says_in_how_many_ways() {
+    let text = include_str!("../../../../ARCHITECTURE.md");
+    let said = format!("broken on purpose in {} ways (`sim::sabotage`)", Sabotage::ALL.len());
+    assert!(text.contains(&said), "ARCHITECTURE.md must say: {said}");
+}
