@@ -26,6 +26,8 @@ BY = 0.1
 SIDES = ("less", "more")
 NOT_VARIED = frozenset({"price_usd", "scale_divisor"})
 """Numbers of a model that no result follows from, and the size of a small version."""
+ZERO = "; 0: "
+"""What follows in a parameter's help is what 0 stands for: none, no limit, all."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Variation:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A variation that makes no drive."""
+    """A variation that makes no drive, or none that differs by a little."""
 
     key: str
     side: str
@@ -63,7 +65,7 @@ class Variations:
     ) -> None:
         self._drive, self._job, self._base, self._varied = drive, job, base, tuple(varied)
         self.left_out = tuple(left_out)
-        """Variations that make no drive, each with its reason."""
+        """Variations that make no drive, or none that differs by a little, with the reasons."""
 
     def __len__(self) -> int:
         return len(self._varied)
@@ -90,7 +92,8 @@ class Variations:
 
     def effects(self, metric: str, direction: str | None = None) -> pl.DataFrame:
         """How far each parameter moves a column of `frame`, in per cent of what the drive as it is
-        gives: `less_percent` and `more_percent` (null: that makes no drive), the most moving first.
+        gives: `less_percent` and `more_percent` (null: left out, or not measured), the most moving
+        first.
 
         Raises RequestError for a column that isn't there, or not a number.
         """
@@ -135,8 +138,9 @@ def vary(
     of whole numbers by one at least.
 
     `keys` are the parameters that are varied, by default all numbers of the model that aren't 0.
-    Variations that make no drive are left out, with their reasons. `state`, `workers`, `store` and
-    `progress` are those of `sweep`.
+    Variations are left out, with the reason, that make no drive, leave the parameter as it was at
+    its scale, or make a number 0 that stands for something else (no limit, none). `state`,
+    `workers`, `store` and `progress` are those of `sweep`.
 
     >>> found = vary(
     ...     Drive("intel-x25-m-g1-80gb", scale="1/64"),
@@ -159,10 +163,13 @@ def vary(
     points = [Point({}, 0, drive.in_state(state), job)]
     variations: list[Variation] = []
     left_out: list[LeftOut] = []
-    for item in _variations(drive.model, by, keys):
+    for item, zero in _variations(drive.model, by, keys):
         try:
+            if zero:
+                raise RequestError(f"{item.key} = 0 is another thing than a little less: {zero}")
             own = drive.with_parameters({item.key: _plain(item.varied)})
             job.check(own.capacity_bytes)
+            _check_differs(own.model, drive.model, item)
         except RequestError as error:
             left_out.append(LeftOut(item.key, item.side, str(error)))
             continue
@@ -174,10 +181,24 @@ def vary(
     return Variations(points[0].drive, job, reports[0], list(varied), left_out)
 
 
-def _variations(model: Model, by: float, keys: Iterable[str] | None) -> Iterator[Variation]:
-    """Every number of a model, less and more; raises RequestError for a key that is none."""
+def _check_differs(varied: Model, model: Model, item: Variation) -> None:
+    """Raises RequestError if a small version has the same value: what it has is rounded, and what
+    else moves with it (its capacity) says nothing of the parameter."""
+    value = model.value(item.key)
+    if value is not None and varied.value(item.key) == value:
+        raise RequestError(
+            f"{item.key} = {_plain(item.varied)}: {value} as before in a drive of "
+            f"1/{model.scale} of the size; a larger one shows it"
+        )
+
+
+def _variations(
+    model: Model, by: float, keys: Iterable[str] | None
+) -> Iterator[tuple[Variation, str]]:
+    """Every number of a model, less and more, and what it stands for if it becomes a 0 that is no
+    number; raises RequestError for a key that is none."""
     # Of a small version: what is varied is the drive that it stands for.
-    whole = model.with_overrides([("scale_divisor", "1")])
+    whole = model if model.scale == 1 else model.with_overrides([("scale_divisor", "1")])
     numbers = {
         item["key"]: item
         for item in whole.parameters
@@ -196,7 +217,8 @@ def _variations(model: Model, by: float, keys: Iterable[str] | None) -> Iterator
             step = max(1, round(step))
         if step:
             for side, varied in zip(SIDES, (value - step, value + step), strict=True):
-                yield Variation(key, item["unit"], value, side, varied)
+                zero = "" if varied else item["help"].partition(ZERO)[2]
+                yield Variation(key, item["unit"], value, side, varied), zero
 
 
 def _plain(value: float) -> int | float:

@@ -18,7 +18,7 @@ from drivelab.quantities import bytes_text
 from drivelab.states import STATES
 from drivelab.web import bench, security
 from drivelab.web import order as orders
-from drivelab.web.study_order import JOB_KEYS, JOBS, POINTS_MAX
+from drivelab.web.study_order import DRIVE_KEYS, JOB_KEYS, JOBS, POINTS_MAX
 
 Record = dict[str, Any]
 METRICS = {
@@ -52,6 +52,7 @@ def offered(_: Request) -> Response:
             "states": list(STATES),
             "metrics": [{"name": name, "title": title} for name, title in METRICS.items()],
             "job_keys": list(JOB_KEYS),
+            "drive_keys": list(DRIVE_KEYS),
             "points_max": POINTS_MAX,
         }
     )

@@ -17,6 +17,7 @@ from drivelab.lab.trace import Trace
 from drivelab.progress import Heard, TaskProgress
 from drivelab.results import model_result
 from drivelab.states import STATES
+from drivelab.web import trace_check
 from drivelab.web.folder import Folder
 from drivelab.web.order import Name, check_memory, check_names
 
@@ -72,6 +73,7 @@ class ReplayOrder(BaseModel):
     def measure(self, results: Path, heard: Heard) -> list[int]:
         """Replays it on every drive, and records each replay as the command does; their runs."""
         file = Folder(results).trace(self.trace)
+        trace_check.check(file, self.trace)
         depth = self.queue_depth if self.pacing == "closed" else None
         trace = Trace(file, pacing=self.pacing, queue_depth=depth, out_of_range=self.out_of_range)
         study = sweep(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -52,6 +53,8 @@ JOBS: dict[str, tuple[str, dict[str, Any]]] = {
 """Jobs by name: a title, and fio's options."""
 JOB_KEYS = ("job.iodepth", "job.bs")
 """Options of the job that a sweep may vary."""
+DRIVE_KEYS = ("spare_ratio",)
+"""What a drive takes beside the parameters of its model, which follow from it."""
 NOT_VARIED = ("name", "title", "family", "base", "flash.part", "scale_divisor")
 """Parameters that say which drive it is, or name files, or are chosen beside the sweep."""
 Value = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+-]{1,40}$")]
@@ -101,14 +104,19 @@ class StudyOrder(BaseModel):
             return
         if not self.axes:
             raise RequestError("axes: a sweep varies one parameter or two")
+        more = (*JOB_KEYS, *DRIVE_KEYS)
+        parameters = [item["key"] for item in self.drive().model.parameters]
         for axis in self.axes:
-            parameters = [item["key"] for item in self.drive().model.parameters]
-            if axis.key not in (*JOB_KEYS, *parameters) or axis.key in NOT_VARIED:
-                allowed = f"parameters of the model, {', '.join(JOB_KEYS)}"
+            if axis.key not in (*more, *parameters) or axis.key in NOT_VARIED:
+                allowed = f"parameters of the model, {', '.join(more)}"
                 raise RequestError(f'axes: "{axis.key}": allowed: {allowed}')
+        if len(self.grid()) < len(self.axes):
+            raise RequestError(f'axes: "{self.axes[0].key}" is there twice')
+        # Before as many drives are made.
+        count = math.prod(len(axis.values) for axis in self.axes)
+        if count > POINTS_MAX:
+            raise RequestError(f"{count} points; allowed: {POINTS_MAX}")
         found = points(self.drive(), varied(self.grid(), None), self.workload(), self.state, 1)
-        if len(found) > POINTS_MAX:
-            raise RequestError(f"{len(found)} points; allowed: {POINTS_MAX}")
         check_memory([point.drive.model for point in found])
 
     def drive(self) -> Drive:

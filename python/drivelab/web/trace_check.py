@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import resource
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,24 @@ REQUESTS_MAX = 20_000_000
 def command(file: Path, name: str) -> list[str]:
     """The process that looks at a file, and tells of it by this name."""
     return [sys.executable, "-m", "drivelab.web.trace_check", str(file), name]
+
+
+def check(file: Path, name: str) -> None:
+    """Raises RequestError unless the process finds a trace: before another reads it without
+    such limits."""
+    said = subprocess.run(command(file, name), stdin=subprocess.DEVNULL, capture_output=True).stdout
+    try:
+        told = json.loads(said)
+    except ValueError:
+        raise too_much(name) from None
+    if "error" in told:
+        raise RequestError(str(told["error"]))
+
+
+def too_much(name: str) -> RequestError:
+    """Why a file is refused of which the process said nothing."""
+    reason = "it can't be read with the memory and the time that a page has for it"
+    return RequestError(f"{name}: {reason}")
 
 
 def _end_bytes(requests: Requests) -> int:

@@ -103,9 +103,7 @@ async def _looked_at(file: Path, name: str) -> Record:
         told: Record = json.loads(said)
     except (TimeoutError, ValueError):
         # Out of memory or time, it says nothing. That isn't remembered: the machine may be busy.
-        raise RequestError(
-            f"{name}: it can't be read with the memory and the time that a page has for it"
-        ) from None
+        raise trace_check.too_much(name) from None
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()

@@ -45,6 +45,24 @@ def test_whole_numbers_change_by_one_at_least_and_what_makes_no_drive_is_told(
     assert "user_capacity_bytes" in left.reason
 
 
+def test_what_a_small_version_can_not_show_is_left_out_and_so_is_another_meaning() -> None:
+    keys = ["ftl.superblock_blocks", "nvme.arbitration_burst"]
+    drive = dl.Drive("samsung-pm9a3-960gb", scale="1/128")
+    found = dl.vary(drive, JOB, keys=keys, workers=1, progress=False)
+    left = {(item.key, item.side): item.reason for item in found.left_out}
+    assert left.keys() == {(keys[0], "less"), (keys[0], "more"), (keys[1], "less")}
+    assert "1/128 of the size" in left[keys[0], "less"]
+    assert "all that it has" in left[keys[1], "less"]
+    assert found.effects("iops")["key"].to_list() == [keys[1]]
+
+
+def test_a_hard_disk_which_has_no_small_version_is_varied_too() -> None:
+    job = dl.Job(rw="randread", bs="4k", io_size="64k")
+    drive = dl.Drive("wd-velociraptor-300gb")
+    found = dl.vary(drive, job, keys=["link.bytes_per_s"], workers=1, progress=False)
+    assert found.effects("iops").height == 1
+
+
 def test_it_is_what_a_sweep_measures(found: dl.Variations) -> None:
     read_ns = dl.Drive(NAME).model.value("flash.read_ns")
     values = [round(read_ns * 0.9), read_ns, round(read_ns * 1.1)]

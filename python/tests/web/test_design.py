@@ -117,6 +117,7 @@ def test_what_follows_from_what_is_measured_and_drawn(server: Server, page: Page
     expect(effect.locator(".less")).to_contain_text("−")
     expect(effect.locator(".more")).to_contain_text("+")
     expect(page.locator(".found")).to_contain_text("dl.vary(")
+    expect(page.locator(".found")).to_contain_text("variations are left out")
     page.get_by_label("Number that is drawn").select_option("write_amplification")
     expect(page.locator(".found")).to_contain_text("not measured by this job")
 
@@ -149,36 +150,59 @@ def test_a_study_that_can_not_be_says_why(server: Server, page: Page, noted: Not
 
 
 STUDY = {"kind": "sensitivity", "model": NAME}
-WRONG: tuple[dict[str, Any], ...] = (
-    {"model": "../../x"},
-    {"model": "/etc/passwd"},
-    {"job": "rm"},
-    {"state": "no-such-state"},
-    {"scale": 0},
-    {"scale": 10**9},
-    {"settings": ["base=/etc/passwd"]},
-    {"axes": [{"key": "spare_ratio", "values": ["0.1"]}]},
-    {"kind": "sweep"},
-    {"kind": "sweep", "axes": [{"key": "spare_ratio", "values": []}]},
-    {"kind": "sweep", "axes": [{"key": "trace", "values": ["x.csv"]}]},
-    {"kind": "sweep", "axes": [{"key": "model", "values": ["../x.toml"]}]},
-    {"kind": "sweep", "axes": [{"key": "base", "values": ["x"]}]},
-    {"kind": "sweep", "axes": [{"key": "job.filename", "values": ["x"]}]},
-    {"kind": "sweep", "axes": [{"key": "spare_ratio", "values": ["0.1"] * 17}]},
-    {"kind": "sweep", "axes": [{"key": "spare_ratio", "values": ["0.1/../x"]}]},
-    {"kind": "sweep", "axes": [{"key": "seed", "values": ["1"]}]},
-    {"kind": "sweep", "axes": [{"key": "spare_ratio", "values": ["0.1"]}] * 3},
-    {"kind": "sweep", "axes": [{"key": "scale_divisor", "values": ["1"]}]},
+
+
+def swept(*words: Any) -> dict[str, Any]:
+    """An order to sweep keys, each with the values behind it."""
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return {"kind": "sweep", "axes": [{"key": key, "values": values} for key, values in pairs]}
+
+
+KEY = "ftl.cleaning_stop_blocks"
+WRONG: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"model": "../../x"}, "model"),
+    ({"model": "/etc/passwd"}, "model"),
+    ({"job": "rm"}, "job"),
+    ({"state": "no-such-state"}, "state"),
+    ({"scale": 0}, "scale"),
+    ({"scale": 10**9}, "scale"),
+    ({"settings": ["base=/etc/passwd"]}, "settings"),
+    ({"axes": [{"key": KEY, "values": ["4"]}]}, "a sensitivity varies every number"),
+    ({"kind": "sweep"}, "one parameter or two"),
+    (swept(KEY, []), "values"),
+    (swept("trace", ["x.csv"]), "parameters of the model"),
+    (swept("model", ["../x.toml"]), "values"),
+    (swept("model", ["x"]), "parameters of the model"),
+    (swept("base", ["x"]), "parameters of the model"),
+    (swept("job.filename", ["x"]), "parameters of the model"),
+    (swept(KEY, list(map(str, range(3, 20)))), "values"),
+    (swept(KEY, ["4/../x"]), "values"),
+    (swept("seed", ["1"]), "parameters of the model"),
+    (swept(KEY, ["4"], "job.iodepth", ["1"], "job.bs", ["4k"]), "axes"),
+    (swept(KEY, ["3", "4"], KEY, ["5"]), "is there twice"),
+    (swept("spare_ratio", ["7"]), "spare_ratio"),
+    (swept("scale_divisor", ["1"]), "parameters of the model"),
 )
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=range(len(WRONG)))
+@pytest.mark.parametrize(("wrong", "reason"), WRONG, ids=range(len(WRONG)))
 def test_a_study_names_a_model_its_parameters_and_plain_values(
-    server: Server, wrong: dict[str, Any]
+    server: Server, wrong: dict[str, Any], reason: str
 ) -> None:
     answer = wire.ask(server, "/api/jobs", "POST", json.dumps(STUDY | wrong).encode())
     assert answer.status == 400, answer.json
+    assert reason in answer.json["error"]
     assert wire.ask(server, "/api/jobs").json == []
+
+
+def test_spare_area_is_swept_though_no_model_names_it(server: Server, page: Page) -> None:
+    opened(page, server, f"/design?drive={NAME}&part=sweep")
+    expect(page.get_by_label("Parameter 1", exact=True)).to_have_value("spare_ratio")
+    page.get_by_label("State of the drive").select_option("new")
+    page.get_by_label("Values of parameter 1").fill("0.07 0.15")
+    page.get_by_role("button", name="Measure the sweep").click()
+    expect(page.locator(".study .drawn")).to_be_visible()
+    assert page.locator(".found tbody tr").count() == 2
 
 
 def test_a_study_has_so_many_points_and_no_more(server: Server) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -127,6 +128,17 @@ def test_a_trace_has_requests_and_not_too_many(
     assert trace_check.look(file, "x.csv") == {"error": "x.csv: 5 requests; allowed: 4"}
     none = SimpleNamespace(requests=())
     assert looked(monkeypatch, lambda *_: none) == {"error": "x.csv: it holds no requests"}
+
+
+def test_nothing_is_replayed_that_the_page_could_not_read(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    (folder / "mail.csv").write_text(recorded(5))
+    # A process that was ended for the memory it took says nothing.
+    monkeypatch.setattr(trace_check, "command", lambda *_: [sys.executable, "-c", ""])
+    order = ReplayOrder.model_validate(ORDER)
+    with pytest.raises(RequestError, match="the memory and the time that a page has"):
+        order.measure(folder.parent / "results.duckdb", lambda *_: None)
 
 
 def test_what_a_busy_machine_had_no_time_for_is_looked_at_again(

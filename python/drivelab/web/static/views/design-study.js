@@ -62,16 +62,18 @@ export class Studies {
     for (const [place, { key }] of this.axes.entries()) {
       const before = key.value;
       const options = [
-        ...this.offered.job_keys.map((name) => [name, ""]),
-        ...keys.map((item) => [item.key, item.unit]),
+        ...this.offered.job_keys,
+        // Those that the model names itself are among its own.
+        ...this.offered.drive_keys.filter((name) => !keys.some((item) => item.key === name)),
+        ...keys.map((item) => item.key),
       ];
       fill(
         key,
         place ? h("option", { value: "" }, "nothing else") : null,
-        options.map(([name]) => h("option", { value: name }, name)),
+        options.map((name) => h("option", { value: name }, name)),
       );
-      key.value = options.some(([name]) => name === before) ? before : place ? "" : "spare_ratio";
-      if (!key.value && !place) key.value = options[0][0];
+      key.value = options.includes(before) ? before : place ? "" : "spare_ratio";
+      if (!key.value && !place) key.value = options[0];
       if (!this.axes[place].values.value) this.suggest(place + 1);
     }
     const isSweep = kind === "sweep";
@@ -206,6 +208,7 @@ export class Studies {
       effect[row.side] = { percent: 100 * (row[metric] / base.get(row.direction) - 1), to: row.varied };
       effects.set(row.key, effect);
     }
+    const isLeftOut = (key, side) => leftOut.some((item) => item.key === key && item.side === side);
     const size = (effect) => Math.max(...[effect.less, effect.more].map((one) => Math.abs(one?.percent ?? 0)));
     const sorted = [...effects.values()].sort((a, b) => size(b) - size(a));
     const drawn = sorted.filter((effect) => size(effect) >= LEAST);
@@ -213,7 +216,7 @@ export class Studies {
     const bars = (list) =>
       h(
         "ol.effects",
-        list.map((effect) => bar(effect, most)),
+        list.map((effect) => bar(effect, most, isLeftOut)),
       );
     const name = this.metric.selectedOptions[0].textContent;
     const still = sorted.length - drawn.length;
@@ -237,7 +240,7 @@ export class Studies {
       leftOut.length
         ? h(
             "details",
-            h("summary", `${leftOut.length} variations make no drive`),
+            h("summary", `${leftOut.length} variations are left out`),
             h(
               "ul",
               leftOut.map((item) => h("li", h("code", item.key), ` ${item.side}: ${item.reason}`)),
@@ -253,10 +256,10 @@ export class Studies {
   }
 }
 
-function bar(effect, most) {
+function bar(effect, most, isLeftOut) {
   const side = (name) => {
     const one = effect[name];
-    if (!one) return h(`span.${name}`, h("small", "makes no drive"));
+    if (!one) return h(`span.${name}`, h("small", isLeftOut(effect.key, name) ? "left out" : "no number"));
     const text = `${one.percent > 0 ? "+" : one.percent < 0 ? "−" : ""}${number(Math.abs(one.percent))} %`;
     const wide = `${(46 * Math.abs(one.percent)) / most}%`;
     const way = one.percent < 0 ? "fall" : "rise";
