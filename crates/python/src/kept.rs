@@ -157,12 +157,13 @@ impl KeptDrive {
             data.chunks_mut(SECTOR)
                 .for_each(|sector| sector[..MARK_BYTES].copy_from_slice(&mark.to_le_bytes()));
         }
-        self.host.data.insert(tag, data);
         let command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
         let now_ns = self.drive.now_ns();
         self.drive
             .submit(now_ns, command)
-            .map_err(|error| errors::WorkloadError::new_err(format!("{error:?}")))
+            .map_err(|error| errors::WorkloadError::new_err(error.to_string()))?;
+        self.host.data.insert(tag, data);
+        Ok(())
     }
 
     /// When something next happens; none: nothing does by itself.

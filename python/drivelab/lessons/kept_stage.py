@@ -247,8 +247,11 @@ class KeptStage:
         for page in pages:
             self._submit(READ, Version(page, 0), (), False)
             self._waiting.clear()
-            while not (done := self._drive.advance(self._drive.next_event() or 0)):
-                pass
+            done: list[tuple[int, int, list[int]]] = []
+            while not done:
+                if (event_ns := self._drive.next_event()) is None:
+                    raise WorkError("the lesson: the drive never answers a read")
+                done = self._drive.advance(event_ns)
             [(_, _, marks)] = done
             if len(set(marks)) != 1:
                 raise WorkError("the lesson: a page that is half old and half new")

@@ -11,9 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drivelab import cli, example, lessons
-from drivelab.errors import RequestError
+from drivelab import _engine, cli, example, lessons
+from drivelab import model as models
+from drivelab.errors import RequestError, WorkError
 from drivelab.lessons import compression_torture, disk_arm, power_cut
+from drivelab.lessons.drives import small
+from drivelab.lessons.kept_stage import KeptStage
 from drivelab.lessons.lesson import Step
 from drivelab.lessons.pieces_stage import PartedPage, Piece
 
@@ -200,6 +203,33 @@ def test_what_was_promised_is_there_after_a_power_cut() -> None:
         assert {version[1] for version in found} <= set("12"), (
             "old or new, and never something else"
         )
+
+
+def test_a_refused_command_is_refused_in_words() -> None:
+    drive = _engine.KeptDrive(models.load(example.MODEL_NAME, small(12)).engine, 1)
+    with pytest.raises(_engine.WorkloadError, match=r"^sectors \d+\.\.\d+ leave the drive"):
+        drive.submit(1, 0, 1 << 40, 8, 0, False)
+    drive.submit(1, 0, 0, 8, 0, False)
+
+
+def test_a_drive_that_never_answers_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent:
+        """A drive to which nothing happens."""
+
+        now_ns = 0
+
+        def __init__(self, *_: object) -> None: ...
+        def submit(self, *_: object) -> None: ...
+        def next_event(self) -> None: ...
+        def flash(self) -> str:
+            return "[]"
+
+        def page_states(self) -> str:
+            return "[]"
+
+    monkeypatch.setattr(_engine, "KeptDrive", Silent)
+    with pytest.raises(WorkError, match="never answers"):
+        KeptStage(example.MODEL_NAME, ()).read_back("Left", [0])
 
 
 def test_recovery_reads_every_page_that_was_programmed_once() -> None:
