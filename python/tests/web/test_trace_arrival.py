@@ -7,7 +7,8 @@ import contextlib
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -63,6 +64,12 @@ def test_a_sender_who_stalls_holds_up_no_reader(server: Server, folder: Path) ->
         assert send(server, "y.csv", recorded(5).encode()).status == 429
 
 
+def alone(work: Coroutine[Any, Any, Any]) -> Any:
+    """Its result, from a thread of its own: the browser of other tests has a loop in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, work).result()
+
+
 @contextlib.contextmanager
 def stalled(server: Server, folder: Path, name: str, body: bytes) -> Iterator[socket.socket]:
     """A line on which all of a file was sent but its last ten bytes."""
@@ -88,7 +95,7 @@ def test_a_file_that_never_arrives_is_given_up(
     app = SimpleNamespace(state=SimpleNamespace())
     scope = {"type": "http", "method": "POST", "query_string": b"name=x.csv", "app": app}
     monkeypatch.setattr(traces, "BODY_S", 0.1)
-    answer = asyncio.run(traces.taken(Request(scope | {"headers": []}, nothing)))
+    answer = alone(traces.taken(Request(scope | {"headers": []}, nothing)))
     assert answer.status_code == 408
     assert list((tmp_path / "traces").iterdir()) == []
 
@@ -149,9 +156,9 @@ def test_what_a_busy_machine_had_no_time_for_is_looked_at_again(
     looks = traces.Looks()
     monkeypatch.setattr(traces, "PATIENCE_S", 0.0)
     with pytest.raises(RequestError, match="the time that a page has"):
-        asyncio.run(looks.at(file))
+        alone(looks.at(file))
     monkeypatch.undo()
-    assert asyncio.run(looks.at(file))["requests"] == 5
+    assert alone(looks.at(file))["requests"] == 5
 
 
 def test_a_replay_that_fails_leaves_no_run_of_some_drives(
