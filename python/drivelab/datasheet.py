@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from drivelab.model import Model
+from drivelab.model import CELL_BITS, Model
 from drivelab.quantities import GB, KIB, MB, NS_PER_S, NS_PER_US, number
 from drivelab.theory import fifo_write_amplification
 
-CELL_BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 READ_BYTES = 4 * KIB
 PageKind = Literal["read", "read_middle", "read_upper", "read_top", "slc_read"]
 

@@ -17,6 +17,8 @@ from drivelab.model_texts import Overrides as Overrides
 from drivelab.model_texts import Texts
 from drivelab.quantities import GIB
 
+CELL_BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
+"""Of a cell, by `flash.cell`: pages of a word line."""
 MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 4.125
 """Memory per map unit: an entry of the map; what is written beside the data, and a valid bit."""
 COMPRESSED_UNIT_BYTES = 16

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,10 +86,8 @@ def sweep(
         what = varied(grid, points)
         team = None
         if executor is None and scheduler is None:
-            team = open_places.enter_context(processes.Team(workers or _processors()))
-            if store is None or not stores.file_of(store).exists():
-                # Nothing is there: all will be measured.
-                team.start(len(what.combinations) * checks.whole("repeats", repeats, 1, 1000))
+            count = len(what.combinations) * checks.whole("repeats", repeats, 1, 1000)
+            team = open_places.enter_context(_team(workers, store, count))
         found = points_of(drive, what, job, state, repeats)
         if shard is not None:
             found = shards.part(found, shard)
@@ -105,9 +103,7 @@ def measured(
 ) -> list[Report]:
     """The reports of points that need no grid, each measured once; raises as `sweep` does."""
     with ExitStack() as open_places:
-        team = open_places.enter_context(processes.Team(workers or _processors()))
-        if store is None:
-            team.start(len(points))
+        team = open_places.enter_context(_team(workers, store, len(points)))
         return _reports(open_places, points, team, workers, None, None, store, progress)
 
 
@@ -140,6 +136,15 @@ def _reports(
     elif missing and team is not None:
         team.measure(missing, take, _workers(workers, missing), shown, _load_study, heard)
     return [reports[point.key] for point in found]
+
+
+@contextmanager
+def _team(workers: int | None, store: str | Path | None, points: int) -> Iterator[processes.Team]:
+    """Processes for so many points: they start at once where none of them can be there yet."""
+    with processes.Team(workers or _processors()) as team:
+        if store is None or not stores.file_of(store).exists():
+            team.start(points)
+        yield team
 
 
 def _load_study() -> type[Study]:

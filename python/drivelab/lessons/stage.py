@@ -21,8 +21,6 @@ from drivelab.quantities import NS_PER_S
 from drivelab.targets import EngineTarget
 from drivelab.workload import FLUSH, TRIM, WRITE, Job, Recorded, Requests
 
-BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
-"""Of a cell: pages of a word line that is programmed whole."""
 READ_OP, PROGRAM_OP, ERASE_OP = 0, 1, 2
 _MOST = 100_000
 """Operations of a command that are kept."""
@@ -42,7 +40,9 @@ class Stage:
     def __init__(self, model: str, overrides: Overrides = ()) -> None:
         loaded = models.load(model, overrides)
         self._target = EngineTarget(loaded, seed=1)
-        line_pages = BITS[loaded.value("flash.cell")] if loaded.value("flash.one_shot") else 1
+        line_pages = (
+            models.CELL_BITS[loaded.value("flash.cell")] if loaded.value("flash.one_shot") else 1
+        )
         self._picture = Picture(self._seen(), line_pages)
         self._title = "A new drive"
         self._begun_ns = 0

@@ -13,17 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures import timed
 from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM, WRITTEN_STATES
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, NS_PER_S, derive_seed
+from drivelab.quantities import derive_seed
 from drivelab.targets import Target
-from drivelab.workload import BlockSize, Job
+from drivelab.workload import Job
 
-BLOCK_BYTES = 4 * KIB
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9)
 """Of the writes that the drive does a second when nothing holds them back."""
 QUICK_SHARES = (0.0, 0.5, 0.9)
@@ -31,8 +30,6 @@ QUEUE_DEPTH = 32
 """Of the writes, at most."""
 SATURATION_S, POINT_S = 30.0, 20.0
 QUICK_SATURATION_S, QUICK_POINT_S = 5.0, 3.0
-RAMP_SHARE = 0.25
-"""The first part of every point, which isn't measured."""
 KEYS = ("mean_ms", "p50_ms", "p99_ms", "p99_9_ms", "max_ms")
 
 
@@ -42,7 +39,7 @@ class PacedWrites(Procedure):
 
     def fits(self, capacity_bytes: int) -> bool:
         """Whether a drive of this size has places to choose from."""
-        return capacity_bytes >= 256 * BLOCK_BYTES
+        return timed.fits(capacity_bytes)
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a stream of 3 minutes."""
@@ -100,10 +97,14 @@ class PacedWrites(Procedure):
         )
 
     def _reads(self, target: Target, seed: int, seconds: float) -> Job:
-        return _job(f"{self.id}-reads", "randread", target, derive_seed(seed, "reads"), seconds)
+        return timed.job(
+            f"{self.id}-reads", "randread", target, derive_seed(seed, "reads"), seconds
+        )
 
     def _writes(self, target: Target, seed: int, seconds: float, rate: int | None) -> Job:
-        job = _job(f"{self.id}-writes", "randwrite", target, derive_seed(seed, "writes"), seconds)
+        job = timed.job(
+            f"{self.id}-writes", "randwrite", target, derive_seed(seed, "writes"), seconds
+        )
         depth = max(1, min(QUEUE_DEPTH, target.queue_depth - 1))
         return job.model_copy(update={"queue_depth": depth, "rate_iops": rate})
 
@@ -122,21 +123,6 @@ def _lengths(quick: bool) -> tuple[Sequence[float], float, float]:
     if quick:
         return QUICK_SHARES, QUICK_SATURATION_S, QUICK_POINT_S
     return SHARES, SATURATION_S, POINT_S
-
-
-def _job(name: str, rw: Any, target: Target, seed: int, seconds: float) -> Job:
-    ramp_s = RAMP_SHARE * seconds
-    return Job(
-        name=name,
-        rw=rw,
-        block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
-        span_bytes=target.capacity_bytes - target.capacity_bytes % BLOCK_BYTES,
-        runtime_ns=round((seconds - ramp_s) * NS_PER_S),
-        ramp_ns=round(ramp_s * NS_PER_S),
-        time_based=True,
-        data=parse_data_pattern(RANDOM),
-        seed=seed,
-    )
 
 
 def _values(rows: Sequence[dict[str, Any]], saturation: float) -> tuple[Value, ...]:

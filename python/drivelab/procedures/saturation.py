@@ -11,26 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures import timed
 from drivelab.procedures.flow import flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, NS_PER_S, derive_seed
+from drivelab.quantities import derive_seed
 from drivelab.targets import Target
-from drivelab.workload import BlockSize, Job
 
-BLOCK_BYTES = 4 * KIB
 FULL_QUEUES = (0, 1, 2, 4, 6)
 QUICK_FULL_QUEUES = (0, 6)
 QUEUE_DEPTH = 64
 """Of a full queue."""
 POINT_S, QUICK_POINT_S = 20.0, 3.0
-RAMP_SHARE = 0.25
-"""The first part of every point, which isn't measured."""
 COLUMNS = (
     Column("full_queues", "Full queues"),
     Column("writes_per_s", "Writes of all queues", "IOPS"),
@@ -48,7 +44,7 @@ class Saturation(Procedure):
 
     def fits(self, capacity_bytes: int) -> bool:
         """Whether a drive of this size has places to choose from."""
-        return capacity_bytes >= 256 * BLOCK_BYTES
+        return timed.fits(capacity_bytes)
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a stream of 3 minutes."""
@@ -60,10 +56,14 @@ class Saturation(Procedure):
         numbers, point_s = _points(quick)
         rows = []
         for number in numbers:
-            jobs = [_job(f"{self.id}-light", "randrw", target, derive_seed(seed, "light"), point_s)]
+            jobs = [
+                timed.job(f"{self.id}-light", "randrw", target, derive_seed(seed, "light"), point_s)
+            ]
             for index in range(number):
                 own_seed = derive_seed(seed, "full", str(index))
-                job = _job(f"{self.id}-full-{index + 1}", "randwrite", target, own_seed, point_s)
+                job = timed.job(
+                    f"{self.id}-full-{index + 1}", "randwrite", target, own_seed, point_s
+                )
                 jobs.append(job.model_copy(update={"queue_depth": QUEUE_DEPTH}))
             report = target.clone().run(jobs, progress, 1 / len(numbers))
             rows.append(_row(report, number))
@@ -93,23 +93,6 @@ class Saturation(Procedure):
 
 def _points(quick: bool) -> tuple[Sequence[int], float]:
     return (QUICK_FULL_QUEUES, QUICK_POINT_S) if quick else (FULL_QUEUES, POINT_S)
-
-
-def _job(
-    name: str, rw: Literal["randrw", "randwrite"], target: Target, seed: int, seconds: float
-) -> Job:
-    ramp_s = RAMP_SHARE * seconds
-    return Job(
-        name=name,
-        rw=rw,
-        block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
-        span_bytes=target.capacity_bytes - target.capacity_bytes % BLOCK_BYTES,
-        runtime_ns=round((seconds - ramp_s) * NS_PER_S),
-        ramp_ns=round(ramp_s * NS_PER_S),
-        time_based=True,
-        data=parse_data_pattern(RANDOM),
-        seed=seed,
-    )
 
 
 def _row(report: Any, number: int) -> dict[str, Any]:
