@@ -16,15 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drivelab.procedures import small_version, steady_writes
-from drivelab.procedures.flow import COLUMNS
-from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures import steady_writes
+from drivelab.procedures.measured import Column, Measured, Value
 from drivelab.procedures.zones import (
     BLOCK_BYTES,
-    KEYS,
     MEASURED,
     SETTLING,
-    SMALL,
     ZoneStudy,
     drawn,
     parts,
@@ -87,30 +84,10 @@ class InterleavedZones(ZoneStudy):
         rows = [
             self._point(target.clone(), number, seed, quick, progress, share) for number in numbers
         ]
-        columns = (
-            Column("open_zones", "Open zones"),
-            Column("write_amplification", "Write amplification"),
-            *(COLUMNS[key] for key in KEYS),
-        )
-        charts = tuple(
-            Chart("open", title, "lines", "open_zones", key, log_x=True)
-            for title, key in (
-                ("Write amplification by open zones", "write_amplification"),
-                ("Throughput by open zones", "mib_per_s"),
-            )
-        )
         zone_mib = zone_bytes_on(target.capacity_bytes) / MIB
-        return Measured(
-            target.capacity_bytes,
-            values=_values(rows),
-            tables=(Table("open", "Zones by how many are open", columns, tuple(rows)),),
-            charts=charts,
-            notes=(
-                f"zones of {zone_mib:g} MiB",
-                *small_version.notes(target, SMALL),
-                *self.cut_notes(target.capacity_bytes, quick),
-            ),
-        )
+        table = ("open", "Zones by how many are open", Column("open_zones", "Open zones"))
+        notes = (f"zones of {zone_mib:g} MiB",)
+        return self.measured(target, table, "open zones", rows, _values(rows), quick, notes)
 
     def _point(
         self,

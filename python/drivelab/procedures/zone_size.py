@@ -17,14 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivelab.counters import spent, write_amplification
-from drivelab.procedures import small_version, steady_writes
-from drivelab.procedures.flow import COLUMNS
-from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures import steady_writes
+from drivelab.procedures.measured import Column, Measured, Value
 from drivelab.procedures.zones import (
-    KEYS,
     MEASURED,
     SETTLING,
-    SMALL,
     ZoneStudy,
     drawn,
     parts,
@@ -83,28 +80,9 @@ class ZoneSize(ZoneStudy):
         steady_writes.fill(target, target.capacity_bytes, seed, progress, share)
         filling = write_amplification(spent(before, target.counters()))
         rows = [self._point(target.clone(), size, seed, quick, progress, share) for size in sizes]
-        columns = (
-            Column("zone_mib", "Zone", "MiB"),
-            Column("write_amplification", "Write amplification"),
-            *(COLUMNS[key] for key in KEYS),
-        )
-        charts = tuple(
-            Chart("zones", title, "lines", "zone_mib", key, log_x=True)
-            for title, key in (
-                ("Write amplification by zone size", "write_amplification"),
-                ("Throughput by zone size", "mib_per_s"),
-            )
-        )
-        return Measured(
-            target.capacity_bytes,
-            values=_values(rows, filling),
-            tables=(Table("zones", "Zones written whole in random order", columns, tuple(rows)),),
-            charts=charts,
-            notes=(
-                *small_version.notes(target, SMALL),
-                *self.cut_notes(target.capacity_bytes, quick),
-            ),
-        )
+        title = "Zones written whole in random order"
+        table = ("zones", title, Column("zone_mib", "Zone", "MiB"))
+        return self.measured(target, table, "zone size", rows, _values(rows, filling), quick)
 
     def _point(
         self,

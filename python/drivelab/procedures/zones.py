@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 
 from drivelab.counters import spent_in, write_amplification
 from drivelab.data_patterns import parse_data_pattern
-from drivelab.procedures.flow import flow
+from drivelab.procedures import small_version
+from drivelab.procedures.flow import COLUMNS, flow
+from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.stream import RANDOM
 from drivelab.procedures.study import Study
 from drivelab.progress import TaskProgress
@@ -62,6 +65,43 @@ class ZoneStudy(Study):
             "write_amplification": write_amplification(spent_in(report)),
             **{key: numbers[key] for key in KEYS},
         }
+
+    def measured(
+        self,
+        target: Target,
+        table: tuple[str, str, Column],
+        by: str,
+        rows: Sequence[dict[str, Any]],
+        values: tuple[Value, ...],
+        quick: bool,
+        notes: tuple[str, ...] = (),
+    ) -> Measured:
+        """What the study found: name, title and first column of its table, and in words what the
+        curves are drawn over."""
+        name, title, first = table
+        columns = (
+            first,
+            Column("write_amplification", "Write amplification"),
+            *(COLUMNS[key] for key in KEYS),
+        )
+        curves = (
+            ("Write amplification", "write_amplification"),
+            ("Throughput", "mib_per_s"),
+        )
+        return Measured(
+            target.capacity_bytes,
+            values=values,
+            tables=(Table(name, title, columns, tuple(rows)),),
+            charts=tuple(
+                Chart(name, f"{what} by {by}", "lines", first.key, key, log_x=True)
+                for what, key in curves
+            ),
+            notes=(
+                *notes,
+                *small_version.notes(target, SMALL),
+                *self.cut_notes(target.capacity_bytes, quick),
+            ),
+        )
 
     @property
     def data_text(self) -> str:
