@@ -28,12 +28,17 @@ __all__ = [
     "check_fault_plan",
     "check_image",
     "create_image",
+    "cut_power",
     "engine_version",
     "erase_image",
     "families",
+    "keep_flash",
+    "kept_bytes",
     "queue_lengths",
     "read_trace",
     "record_timeline",
+    "rest",
+    "restore_power",
     "serve_image",
     "smart_image",
     "take_timeline",
@@ -187,6 +192,24 @@ def unit_pieces(drive: Drive) -> dict[str, NDArray[Any]]:
 def queue_lengths(drive: Drive) -> tuple[int, list[int]]:
     """Commands inside the controller, and those that wait in each of its submission queues; none
     are listed where it has one line."""
+
+def kept_bytes(drive: Drive) -> int:
+    """Bytes of memory that keeping what a recovery reads takes."""
+
+def keep_flash(drive: Drive) -> None:
+    """From now on a new drive keeps what a recovery reads. Raises WorkloadError for one that
+    forgets its data with its power."""
+
+def rest(drive: Drive) -> None:
+    """A drive that keeps its flash goes to rest: a checkpoint of its map is written."""
+
+def cut_power(drive: Drive) -> str:
+    """The power of a drive that keeps its flash fails now. JSON: complete_units, arriving_units (of
+    the write buffer), torn_programs, torn_erases."""
+
+def restore_power(drive: Drive, model: Model, seed: int) -> tuple[str, NDArray[np.bool_]]:
+    """The power comes back. JSON of what recovery did, and of each block whether it has read its
+    pages. Releases the GIL."""
 
 @final
 class KeptDrive:

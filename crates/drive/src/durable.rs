@@ -1,6 +1,7 @@
 //! Durable mode of drives of every family: effects, media, power cycles.
 
 use drivelab_controller::{Completion, Effects, FlashShape, MountReport, UnitContent};
+use drivelab_nand::Lpn;
 use drivelab_nand::view::MediumView;
 
 use crate::by_kind;
@@ -97,6 +98,25 @@ impl Engine {
             flash => flash.live_cells().map(|(lpn, cell)| (lpn.0, cell)).collect(),
             _disk => Vec::new(),
             array => array.live_cells(medium))
+    }
+
+    /// Units in a medium's write buffer, each with its newest payload cell, and whether its data is complete. In durable
+    /// mode; a disk has none.
+    #[must_use]
+    pub fn buffered_cells(&self, medium: usize) -> Vec<(u32, u32, bool)> {
+        by_kind!(self,
+            flash => flash.buffered_cells().map(|(lpn, cell, is_complete)| (lpn.0, cell, is_complete)).collect(),
+            _disk => Vec::new(),
+            array => array.buffered_cells(medium))
+    }
+
+    /// Whether a payload cell is what a unit of a medium holds. In durable mode.
+    #[must_use]
+    pub fn holds_cell(&self, medium: usize, unit: u32, cell: u32) -> bool {
+        by_kind!(self,
+            flash => flash.holds_cell(Lpn(unit), cell),
+            _disk => false,
+            array => array.holds_cell(medium, unit, cell))
     }
 
     /// Whether a range that begins with this sector holds anything (otherwise it reads as zeros), and for how many of

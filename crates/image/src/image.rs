@@ -243,7 +243,9 @@ impl Image {
 
     /// The power fails: what has begun is torn.
     pub fn cut(&mut self) {
-        self.stores.iter_mut().for_each(Store::cut);
+        for store in &mut self.stores {
+            store.cut();
+        }
     }
 
     /// Brings what was stored to the disk beneath.

@@ -43,6 +43,15 @@ impl Store<Vec<u8>, Unlimited> {
         let cells = Cells::new(vec![0; shape.payload_bytes() as usize], shape.cell_bytes);
         Ok(Self::new(medium, cells, Unlimited))
     }
+
+    /// A new one in memory that keeps what a recovery reads, and none of the host's bytes.
+    ///
+    /// # Errors
+    /// A shape that can't be.
+    pub fn without_bytes(shape: &MediaShape) -> Result<Self, MediumError> {
+        let medium = Medium::in_memory(shape.medium())?;
+        Ok(Self::new(medium, Cells::new(Vec::new(), shape.cell_bytes), Unlimited))
+    }
 }
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
@@ -197,14 +206,17 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
         self.medium.touched_by(op, words).into_iter().try_for_each(|place| self.room.make_for_medium(place))
     }
 
-    /// The power fails: what has begun is torn.
-    pub fn cut(&mut self) {
+    /// The power fails: what has begun is torn. Gives how many programs and how many erases that are.
+    pub fn cut(&mut self) -> (u64, u64) {
+        let (mut programs, mut erases) = (0, 0);
         for (_, op) in std::mem::take(&mut self.begun) {
             // An operation may not be possible because the one before it was torn too: then it has not happened.
-            if self.make_room(op, 0).is_ok() {
-                let _ = self.medium.tear(op);
+            if self.make_room(op, 0).is_ok() && self.medium.tear(op).is_ok() {
+                programs += u64::from(matches!(op, FlashOp::Program { .. }));
+                erases += u64::from(matches!(op, FlashOp::Erase { .. }));
             }
         }
+        (programs, erases)
     }
 
     /// Every block is erased, and every byte of every cell is gone.

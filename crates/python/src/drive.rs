@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use drivelab_controller::Device;
 use drivelab_drive::Inside;
+use drivelab_image::KeptFlash;
 use drivelab_sim::time::NEVER;
 use drivelab_workload::{
     Program, Report, RequestLog, Requests, Run, Task, WorkloadError, parse_job, parse_jobs,
@@ -15,6 +16,7 @@ use pyo3::types::PyDict;
 use crate::columns;
 use crate::errors;
 use crate::model::Model;
+use crate::powered::{self, on_device};
 use crate::progress::Progress;
 
 /// Ten years: virtual time has 64 bits of nanoseconds, 584 years.
@@ -24,6 +26,8 @@ const LONGEST_IDLE_NS: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
 #[pyclass(module = "drivelab._engine")]
 pub struct Drive {
     pub(crate) inner: drivelab_drive::Drive,
+    /// What a recovery would read, of a drive whose power can be cut.
+    pub(crate) kept: Option<Box<KeptFlash>>,
 }
 
 impl Drive {
@@ -34,9 +38,9 @@ impl Drive {
         progress: Option<&Progress>,
     ) -> PyResult<String> {
         let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.shared));
-        let inner = &mut self.inner;
-        let report =
-            python.detach(|| drivelab_workload::run(inner, tasks, &shared)).map_err(errors::workload)?;
+        let report = on_device!(self, device => {
+            python.detach(|| drivelab_workload::run(device, tasks, &shared)).map_err(errors::workload)
+        })?;
         report_json(&report)
     }
 
@@ -48,14 +52,15 @@ impl Drive {
         progress: Option<&Progress>,
     ) -> PyResult<(String, Bound<'py, PyDict>)> {
         let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.shared));
-        let inner = &mut self.inner;
-        let work = || -> Result<(Report, RequestLog), WorkloadError> {
-            let mut run = Run::begin(inner, tasks)?;
-            run.keep_log();
-            run.advance(inner, NEVER, &shared)?;
-            Ok((run.report(inner), run.take_log()))
-        };
-        let (report, log) = python.detach(work).map_err(errors::workload)?;
+        let (report, log) = on_device!(self, device => {
+            let work = || -> Result<(Report, RequestLog), WorkloadError> {
+                let mut run = Run::begin(device, tasks)?;
+                run.keep_log();
+                run.advance(device, NEVER, &shared)?;
+                Ok((run.report(device), run.take_log()))
+            };
+            python.detach(work).map_err(errors::workload)
+        })?;
         Ok((report_json(&report)?, columns::requests(python, log)?))
     }
 }
@@ -71,12 +76,12 @@ impl Drive {
     #[new]
     fn new(model: &Model, seed: u64) -> PyResult<Self> {
         let inner = drivelab_drive::Drive::new(Arc::clone(&model.shared), seed).map_err(errors::model)?;
-        Ok(Self { inner })
+        Ok(Self { inner, kept: None })
     }
 
     /// An independent copy of the whole state.
     fn clone(&self, python: Python<'_>) -> Self {
-        Self { inner: python.detach(|| Clone::clone(&self.inner)) }
+        python.detach(|| Self { inner: Clone::clone(&self.inner), kept: self.kept.clone() })
     }
 
     /// Runs jobs that start together; returns the report as JSON. Releases the GIL.
@@ -132,13 +137,22 @@ impl Drive {
                 format!("duration_ns = {duration_ns}: must be at most {LONGEST_IDLE_NS} (ten years)");
             return Err(errors::WorkloadError::new_err(message));
         }
-        python.detach(|| self.inner.idle(duration_ns));
-        Ok(())
+        let until_ns = self.inner.now_ns().saturating_add(duration_ns);
+        on_device!(self, device => {
+            python.detach(|| device.advance(until_ns, &mut Vec::new()));
+            Ok(())
+        })
     }
 
     /// Erases everything: the new state, except for wear.
-    fn secure_erase(&mut self, python: Python<'_>) {
-        python.detach(|| self.inner.secure_erase());
+    fn secure_erase(&mut self, python: Python<'_>) -> PyResult<()> {
+        python.detach(|| match &mut self.kept {
+            Some(flash) => powered::secure_erase(&mut self.inner, flash),
+            None => {
+                self.inner.secure_erase();
+                Ok(())
+            }
+        })
     }
 
     /// Cumulative counters as a flat JSON object.

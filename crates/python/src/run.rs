@@ -12,6 +12,7 @@ use pyo3::types::PyDict;
 use crate::columns;
 use crate::drive::{Drive, report_json};
 use crate::errors;
+use crate::powered::on_device;
 use crate::progress::Progress;
 
 /// What is done, and the numbers that the requests have.
@@ -30,7 +31,9 @@ impl Run {
     fn new(drive: &mut Drive, jobs_json: &str, log: bool) -> PyResult<Self> {
         let tasks: Vec<Task<'static>> =
             parse_jobs(jobs_json).map_err(errors::workload)?.into_iter().map(Task::from).collect();
-        let mut inner = drivelab_workload::Run::begin(&mut drive.inner, &tasks).map_err(errors::workload)?;
+        let mut inner = on_device!(drive, device => {
+            drivelab_workload::Run::begin(device, &tasks).map_err(errors::workload)
+        })?;
         if log {
             inner.keep_log();
         }
@@ -46,8 +49,10 @@ impl Run {
         progress: Option<&Progress>,
     ) -> PyResult<bool> {
         let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.shared));
-        let (drive, inner) = (&mut drive.inner, &mut self.inner);
-        python.detach(|| inner.advance(drive, until_ns, &shared)).map_err(errors::workload)
+        let inner = &mut self.inner;
+        on_device!(drive, device => {
+            python.detach(|| inner.advance(device, until_ns, &shared)).map_err(errors::workload)
+        })
     }
 
     /// When the first job begins to measure, and when the last one does.
@@ -129,8 +134,10 @@ impl Session {
 
     /// Lets the drive work until this time of its clock; of 2^64 - 1: until everything is done. Releases the GIL.
     fn advance(&mut self, python: Python<'_>, drive: &mut Drive, until_ns: u64) -> PyResult<()> {
-        let (drive, inner) = (&mut drive.inner, &mut self.inner);
-        python.detach(|| inner.advance(drive, until_ns)).map_err(errors::workload)
+        let inner = &mut self.inner;
+        on_device!(drive, device => {
+            python.detach(|| inner.advance(device, until_ns)).map_err(errors::workload)
+        })
     }
 
     /// What is done since the last call: numbers of requests, and columns.

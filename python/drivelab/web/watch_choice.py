@@ -22,6 +22,16 @@ MEMORY_BYTES_MAX = 2**31
 STATES = ("new", "filled", "used", "tortured")
 """States of the laboratory that a drive can be watched from."""
 
+STEADY, CUTS = "steady", "cuts"
+POWERS = {
+    STEADY: "never fails",
+    CUTS: "can be cut",
+    "volatile": "can be cut; a buffer that forgets",
+    "capacitor": "can be cut; a buffer with a capacitor",
+}
+"""What can happen to the power of a watched drive, and its write buffer then."""
+CAPACITOR = "write_buffer.capacitor"
+
 SPARE, VICTIMS, PLACEMENT = "spare_ratio", "ftl.victim_selection", "ftl.placement"
 LONGEST = "1000000000s"
 """Of a workload that goes on until another one comes: 30 years of the drive's time."""
@@ -60,11 +70,14 @@ class Choice:
     state: str
     fill_percent: int
     """Of its capacity: what is written in the state "filled", and what workloads go over."""
+    power: str = STEADY
+    """One of `POWERS`."""
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> Choice:
         """What a page asks for; raises RequestError naming key, value and what is allowed."""
-        known(asked, ("model", "spare_percent", "victims", "state", "fill_percent", "divisor"))
+        keys = ("model", "spare_percent", "victims", "state", "fill_percent", "divisor", "power")
+        known(asked, keys)
         name = one_of("model", asked.get("model"), watchable())
         overrides: dict[str, object] = {}
         divisor = checks.whole("divisor", asked.get("divisor", 1), 1, 65536)
@@ -77,6 +90,9 @@ class Choice:
             if key is None:
                 raise RequestError(f'victims: {name} chooses none: it is a "{plain.family}" drive')
             overrides[key] = one_of("victims", asked["victims"], policies(plain))
+        power = one_of("power", asked.get("power", STEADY), tuple(POWERS))
+        if power not in (STEADY, CUTS):
+            overrides[_key_of(plain, CAPACITOR) or CAPACITOR] = power == "capacitor"
         scale = None if divisor == 1 else f"1/{divisor}"
         drive = Drive(name, overrides, scale=scale)
         if drive.model.memory_bytes > MEMORY_BYTES_MAX:
@@ -88,6 +104,7 @@ class Choice:
             drive,
             one_of("state", asked.get("state", "filled"), STATES),
             checks.whole("fill_percent", asked.get("fill_percent", 100), 1, 100),
+            power,
         )
 
     def record(self) -> dict[str, Any]:
@@ -102,6 +119,8 @@ class Choice:
             "spare_percent": 100 * (model.effective_spare_ratio or 0),
             "overrides": dict(model.overrides),
             "takes_trim": model.takes_trim,
+            "power": self.power,
+            "capacitor": bool(model.value(_key_of(model, CAPACITOR) or "")),
         }
 
 
@@ -143,12 +162,18 @@ def offered(name: str) -> dict[str, Any]:
         "takes_trim": model.takes_trim,
         "states": [{"name": name, "title": states.find(name).description} for name in STATES],
         "workloads": [{"name": name, "title": title} for name, (title, _) in WORKLOADS.items()],
+        "powers": [{"name": name, "title": title} for name, title in POWERS.items()],
     }
 
 
 def victims_key(model: Model) -> str | None:
     """The parameter that says how victims are chosen, if the drive chooses any."""
-    keys = (VICTIMS, f"member.{VICTIMS}")
+    return _key_of(model, VICTIMS)
+
+
+def _key_of(model: Model, key: str) -> str | None:
+    """A parameter of the drive, or of an array's members; None if neither has it."""
+    keys = (key, f"member.{key}")
     return next((key for key in keys if model.value(key) is not None), None)
 
 

@@ -22,9 +22,11 @@ from drivelab.quantities import NS_PER_S, derive_seed
 from drivelab.targets import EngineTarget
 from drivelab.targets.engine import engine_errors
 from drivelab.targets.going import FOR_EVER_NS, EngineRun
-from drivelab.web import watch_choice
+from drivelab.targets.kept import KeptTarget
+from drivelab.web import watch_choice, watch_power
 from drivelab.web.watch_choice import Choice
 from drivelab.web.watch_frames import Frames
+from drivelab.web.watch_preparing import prepared
 
 FRAME_S = 1 / 30
 """Between two frames at least."""
@@ -43,11 +45,13 @@ COMMANDS_MAX = 64
 """That wait: more are refused."""
 _FIRST_RATE = 1e6
 _GROWTH = 4.0
-_KINDS = ("play", "pause", "step", "speed", "workload", "trim", "erase", "cut")
+_KINDS = ("play", "pause", "step", "speed", "workload", "trim", "erase", "cut", "on")
+_NEED_POWER = ("block", "step", "trim", "erase", "cut")
 NO_POWER_CUT = (
-    "a drive of the laboratory never loses its power: its flash is kept in memory, without what "
-    "a recovery would read. A served one does: drivelab serve, then drivelab fault IMAGE power-cut"
+    "this drive keeps nothing that a recovery would read, which takes memory and time; one that is "
+    'begun with power = "cuts" does'
 )
+NO_POWER = "the power is off"
 
 Send = Callable[[dict[str, Any] | bytes], None]
 """Takes what the viewer is to get: a text (an object) or a frame. Called in the drive's thread."""
@@ -144,8 +148,8 @@ class Watched:
         if kind == "trim":
             return self._checked_trim(asked)
         watch_choice.known(asked, ("do",))
-        if kind == "cut":
-            raise RequestError(f"cut: {NO_POWER_CUT}")
+        if kind in ("cut", "on") and self._choice.power == watch_choice.STEADY:
+            raise RequestError(f"{kind}: {NO_POWER_CUT}")
         return {"do": kind}
 
     def _checked_jobs(self, name: object) -> tuple[Job, ...]:
@@ -206,18 +210,6 @@ def _speed(asked: object) -> float | None:
     return None if asked is None else watch_choice.number("speed", asked, *SPEEDS)
 
 
-def prepared(choice: Choice, progress: TaskProgress) -> EngineTarget:
-    """The drive that was chosen, in its state: nobody else has it."""
-    drive = choice.drive
-    if choice.state == "filled" and choice.fill_percent < 100:
-        target = drive.in_state("new").make_with(TaskProgress("new"))
-        fill = Job(rw="write", bs="128k", size=f"{choice.fill_percent}%", name="fill")
-        seed = derive_seed(drive.seed, drive.name, "fill")
-        target.run([fill.on_drive(target.capacity_bytes, seed, 0).job], progress)
-        return target
-    return drive.in_state(choice.state).make_with(progress)
-
-
 class _Stage:
     """The drive at work, in its thread."""
 
@@ -227,6 +219,8 @@ class _Stage:
         self._frames = Frames(target)
         self._run: EngineRun | None = None
         self._begun = 0
+        self._cut: watch_power.Cut | None = None
+        """The power is off since then."""
         self._step_ns = 0
         self._rate = _FIRST_RATE
         """Nanoseconds of the drive that the engine does in a second, as it seems now."""
@@ -273,11 +267,16 @@ class _Stage:
                 command = own._commands.get_nowait()
             except queue.Empty:
                 return
-            self._do(command)
-            if command["do"] != "block":
-                own._send({"did": command["do"], **self._standing()})
+            kind = command["do"]
+            if self._cut is not None and kind in _NEED_POWER:
+                own._send({"error": f"{kind}: {NO_POWER}"})
+                continue
+            told = self._do(command)
+            if kind != "block":
+                own._send({"did": kind, **self._standing(), **(told or {})})
 
-    def _do(self, command: dict[str, Any]) -> None:
+    def _do(self, command: dict[str, Any]) -> dict[str, Any] | None:
+        """Carries a command out; what there is to tell of it."""
         own, kind = self._watched, command["do"]
         if kind == "block":
             own._send(self._block(command))
@@ -290,7 +289,8 @@ class _Stage:
             own._speed = command["speed"]
         elif kind == "workload":
             own._workload, own._jobs = command["name"], command["jobs"]
-            self._begin(own._jobs)
+            if self._cut is None:
+                self._begin(own._jobs)
         elif kind == "trim":
             self._begin(())
             part = command["job"].on_drive(self._target.capacity_bytes, 0, 0).job
@@ -300,6 +300,29 @@ class _Stage:
             self._begin(())
             self._target.secure_erase()
             self._begin(own._jobs)
+        elif kind == "cut":
+            return self._lose_power()
+        elif kind == "on":
+            return self._restore_power()
+        return None
+
+    def _lose_power(self) -> dict[str, Any]:
+        """The power fails: commands that are under way are never answered."""
+        assert isinstance(self._target, KeptTarget)
+        self._run = None
+        self._cut = watch_power.cut(self._target)
+        return {"cut": self._cut.record()}
+
+    def _restore_power(self) -> dict[str, Any]:
+        """The power comes back; the drive's clock and counters begin anew."""
+        if self._cut is None:
+            return {}
+        assert isinstance(self._target, KeptTarget)
+        recovery = watch_power.restored(self._target, self._cut)
+        self._cut = None
+        self._frames = Frames(self._target)
+        self._begin(self._watched._jobs)
+        return {"recovery": recovery}
 
     def _standing(self) -> dict[str, Any]:
         own = self._watched
@@ -308,6 +331,7 @@ class _Stage:
             "speed": own._speed,
             "workload": own._workload,
             "achieved": self._achieved,
+            "is_on": self._cut is None,
         }
 
     def _block(self, place: dict[str, Any]) -> dict[str, Any]:
@@ -332,7 +356,7 @@ class _Stage:
             self._go(whole_ns)
             return True
         unseen = now_s - own._taken_at > UNSEEN_S and not own._wanted.is_set()
-        if own._paused or unseen:
+        if own._paused or unseen or self._cut is not None:
             return False
         speed = own._speed
         if speed is None and self._run is None:

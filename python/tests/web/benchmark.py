@@ -27,7 +27,7 @@ from web.conftest import WAIT_MS, start
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 from drivelab.targets.going import EngineRun
-from drivelab.web import watch_choice, watch_session
+from drivelab.web import watch_choice, watch_preparing, watch_session
 from drivelab.web.watch_choice import Choice
 from drivelab.web.watch_frames import Frames
 from drivelab.web.watch_session import Watched
@@ -183,7 +183,7 @@ def measured(
         try:
             for model in models:
                 choice = Choice.of({"model": model, "divisor": divisor})
-                target = watch_session.prepared(choice, TaskProgress("bench"))
+                target = watch_preparing.prepared(choice, TaskProgress("bench"))
                 count = Frames(target).layout()["block_count"]
                 cost_ms = frame_ms(target, frames)
                 del target

@@ -78,7 +78,7 @@ def test_every_control_does_what_it_says(server: Server, page: Page) -> None:
     button(page, "Secure erase").click()
     expect(free).to_have_text(re.compile(r"\d,\d{3}"))
     button(page, "Power cut").click(force=True)
-    expect(page.locator(".watch-why")).to_contain_text("served drive's can")
+    expect(page.locator(".watch-why")).to_contain_text("keeps nothing that a recovery could read")
 
 
 def test_trim_is_seen_where_the_drive_takes_it(server: Server, page: Page) -> None:

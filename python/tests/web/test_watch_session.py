@@ -17,7 +17,7 @@ from drivelab.lab.inside import Inside
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 from drivelab.targets.going import EngineRun
-from drivelab.web import watch_choice, watch_session
+from drivelab.web import watch_choice, watch_preparing
 from drivelab.web.watch_choice import Choice
 from drivelab.web.watch_frames import Frames, read_frame
 from drivelab.web.watch_session import Watched
@@ -28,7 +28,7 @@ WAIT_S = 120.0
 
 
 def prepared(**asked: object) -> EngineTarget:
-    return watch_session.prepared(Choice.of(SMALL | asked), TaskProgress("test"))
+    return watch_preparing.prepared(Choice.of(SMALL | asked), TaskProgress("test"))
 
 
 def begun(target: EngineTarget, log: bool = False, **options: Any) -> EngineRun:
@@ -245,7 +245,8 @@ def test_a_viewer_who_comes_anew_gets_all_blocks(viewer: Viewer) -> None:
         ({"do": "workload", "name": "../x"}, "workload = '../x'"),
         ({"do": "trim"}, "takes no TRIM"),
         ({"do": "block", "die": -1}, "die = -1"),
-        ({"do": "cut"}, "never loses its power"),
+        ({"do": "cut"}, "keeps nothing that a recovery would read"),
+        ({"do": "on"}, "keeps nothing that a recovery would read"),
     ],
 )
 def test_a_wrong_command_is_named_and_changes_nothing(
@@ -268,6 +269,7 @@ def test_a_wrong_command_is_named_and_changes_nothing(
         ({"model": "jmicron-jmf602b-64gb", "victims": "greedy"}, "chooses none"),
         ({**SMALL, "fill_percent": 0}, "fill_percent = 0"),
         ({**SMALL, "divisor": 1.5}, "divisor = 1.5"),
+        ({**SMALL, "power": "off"}, "power = 'off': allowed: steady, cuts, volatile, capacitor"),
         ({**SMALL, "state": "broken"}, "state = 'broken': allowed: new, filled, used, tortured"),
     ],
 )

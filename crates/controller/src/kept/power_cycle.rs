@@ -311,6 +311,24 @@ impl<M: Scheduled> SolidStateDrive<M> {
         })
     }
 
+    /// Units in the write buffer, each with its newest payload cell, and whether its data is complete: with a buffer that
+    /// writes back the host has its answer then. In durable mode.
+    pub fn buffered_cells(&self) -> impl Iterator<Item = (Lpn, u32, bool)> {
+        (0..self.mapping.user_units()).map(Lpn).filter_map(|lpn| {
+            let id = self.buffer.find(lpn)?;
+            let cell = *self.buffer.stamps(id)?.first()? as u32;
+            Some((lpn, cell, self.buffer.entry(id).ready_ns <= self.now_ns))
+        })
+    }
+
+    /// Whether this payload cell is what a unit holds, in flash or in the write buffer. In durable mode.
+    #[must_use]
+    pub fn holds_cell(&self, lpn: Lpn, cell: u32) -> bool {
+        let is_it = |words: Option<&[u64]>| words.and_then(|words| words.first()) == Some(&u64::from(cell));
+        is_it(self.mapping.stamps_of(lpn))
+            || self.buffer.find(lpn).is_some_and(|id| is_it(self.buffer.stamps(id)))
+    }
+
     /// Cells that nothing current refers to are free.
     fn restore_cells(&mut self, held: &[(u32, u32)], cells: u32) -> Result<(), String> {
         let mut used = vec![true];

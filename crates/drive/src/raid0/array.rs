@@ -86,16 +86,33 @@ impl Array {
     /// Units of a medium that hold something, each with its payload cell.
     #[must_use]
     pub fn live_cells(&self, medium: usize) -> Vec<(u32, u32)> {
+        self.member_of(medium).map_or_else(Vec::new, |(engine, own)| engine.live_cells(own))
+    }
+
+    /// Units in a medium's write buffer, each with its newest payload cell, and whether its data is complete.
+    #[must_use]
+    pub fn buffered_cells(&self, medium: usize) -> Vec<(u32, u32, bool)> {
+        self.member_of(medium).map_or_else(Vec::new, |(engine, own)| engine.buffered_cells(own))
+    }
+
+    /// Whether a payload cell is what a unit of a medium holds.
+    #[must_use]
+    pub fn holds_cell(&self, medium: usize, unit: u32, cell: u32) -> bool {
+        self.member_of(medium).is_some_and(|(engine, own)| engine.holds_cell(own, unit, cell))
+    }
+
+    /// The member to which a medium belongs, and which of its media it is.
+    fn member_of(&self, medium: usize) -> Option<(&Engine, usize)> {
         let mut first = 0;
         for member in self.members() {
             let engine = member.device();
             let count = engine.media_count();
             if medium < first + count {
-                return engine.live_cells(medium - first);
+                return Some((engine, medium - first));
             }
             first += count;
         }
-        Vec::new()
+        None
     }
 
     /// The effects on one medium since they were last taken, instead of what `out` held.

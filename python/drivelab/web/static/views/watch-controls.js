@@ -22,9 +22,8 @@ const STEPS = [
 const POSITIONS = 61;
 const USUAL = 47;
 const NO_CUT =
-  "A drive of the laboratory keeps nothing that a recovery could read, so its power can't be cut. A served drive's " +
-  "can: drivelab serve, then drivelab fault IMAGE power-cut. What happens then, step by step: the lesson “A " +
-  "power cut”.";
+  "This drive keeps nothing that a recovery could read, so its power can't be cut: that takes memory and work. " +
+  "Choose “Another drive”, and under “Power” that it can be cut.";
 const NO_TRIM = "This drive takes no TRIM: neither its firmware nor its model knows the command.";
 
 const speedAt = (position) => (position >= POSITIONS ? null : Number((10 ** (position / 10 - 3)).toPrecision(2)));
@@ -84,11 +83,8 @@ export class Controls {
     );
     this.trim = h("button", { type: "button", onclick: () => this.doTrim() }, "TRIM");
     const erase = h("button", { type: "button", onclick: () => this.send({ do: "erase" }) }, "Secure erase");
-    const cut = h(
-      "button",
-      { type: "button", "aria-disabled": "true", title: NO_CUT, onclick: () => this.refuse(NO_CUT) },
-      "Power cut",
-    );
+    this.cut = h("button.cut", { type: "button", onclick: () => this.doCut() }, "Power cut");
+    this.isOn = true;
     this.why = h("p.watch-why", { role: "status", hidden: true });
     this.element = h(
       "div.watch-controls",
@@ -103,7 +99,7 @@ export class Controls {
       this.trim,
       this.range,
       erase,
-      cut,
+      this.cut,
       this.why,
     );
     this.drawSpeed();
@@ -143,8 +139,17 @@ export class Controls {
     this.send({ do: "trim", from_percent: from, to_percent: to });
   }
 
+  doCut() {
+    if (!this.canCut) this.refuse(NO_CUT);
+    else this.send({ do: this.isOn ? "cut" : "on" });
+  }
+
   /** Another drive is there. */
   begin(watching) {
+    this.canCut = watching.power !== "steady";
+    if (this.canCut) this.cut.removeAttribute("aria-disabled");
+    else this.cut.setAttribute("aria-disabled", "true");
+    this.cut.title = this.canCut ? "" : NO_CUT;
     this.takesTrim = watching.takes_trim;
     if (this.takesTrim) this.trim.removeAttribute("aria-disabled");
     else this.trim.setAttribute("aria-disabled", "true");
@@ -157,6 +162,11 @@ export class Controls {
     if (said.paused !== this.paused) {
       this.paused = said.paused;
       this.play.textContent = this.paused ? "Play" : "Pause";
+    }
+    if (said.is_on !== this.isOn) {
+      this.isOn = said.is_on;
+      this.cut.textContent = this.isOn ? "Power cut" : "Power on";
+      this.cut.classList.toggle("primary", !this.isOn);
     }
     if (said.workload !== this.workload.value && document.activeElement !== this.workload)
       this.workload.value = said.workload;
@@ -171,6 +181,8 @@ export class Controls {
           workload: "Another workload",
           trim: "Trimmed",
           erase: "Erased",
+          cut: "The power is off",
+          on: "The power is back",
         }[said.did] ?? "",
       );
   }

@@ -74,6 +74,8 @@ export class Picture {
     this.view = "pages";
     this.pointed = null;
     this.chosen = null;
+    /** Blocks of which a recovery has read all pages. */
+    this.read = [];
     this.recolour();
   }
 
@@ -90,6 +92,7 @@ export class Picture {
     this.blocks = new Blocks(layout);
     this.busy = new Float32Array(layout.die.length);
     this.pointed = this.chosen = null;
+    this.read = [];
     if (this.room) this.arrange(this.room);
   }
 
@@ -191,6 +194,10 @@ export class Picture {
       for (let i = 0; i <= plan.down; i++) context.fillRect(x, y + i * plan.sy - line / 2, plan.across * plan.sx, line);
       context.fillStyle = soft;
     });
+    context.fillStyle = this.style.getPropertyValue("--accent");
+    context.globalAlpha = 0.75;
+    for (const block of this.read) context.fillRect(...this.spot(block), plan.sx, plan.sy);
+    context.globalAlpha = 1;
     for (const [block, width] of [
       [this.chosen, 3],
       [this.pointed, 2],

@@ -11,7 +11,10 @@ export function legend(picture, layout) {
   const { theme, css } = picture.colours;
   const [least, most] = picture.bounds ?? [0, 0];
   const ramp = (stops) => h("i.ramp", { style: { background: `linear-gradient(to right, ${stops.join(", ")})` } });
-  const erased = swatch(theme.glow, "erased just now");
+  const erased = [
+    swatch(theme.glow, "erased just now"),
+    picture.read.length ? swatch("var(--accent)", "all its pages read by the recovery") : null,
+  ];
   switch (picture.view) {
     case "erases":
       return [h("span", `erased ${least} times`), ramp(css.erases), h("span", `${most} times`)];
@@ -55,6 +58,7 @@ export function legend(picture, layout) {
 /** One sentence on what the drive does, from what a frame says of the time since the one before. */
 export function nowSentence(said) {
   const at = h("b", `${clock(said.now_s)}: `);
+  if (!said.is_on) return [at, "the power is off."];
   if (said.paused) return [at, "the drive stands still."];
   const seconds = said.since_s;
   if (!seconds) return [at];

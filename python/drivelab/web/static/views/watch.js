@@ -8,6 +8,7 @@ import { Controls } from "./watch-controls.js";
 import { readFrame } from "./watch-frames.js";
 import { Picture } from "./watch-picture.js";
 import { Instruments } from "./watch-plots.js";
+import { Power } from "./watch-power.js";
 import { Queues } from "./watch-queues.js";
 import { dieTable, legend, nowSentence, pagesOf } from "./watch-words.js";
 
@@ -15,6 +16,8 @@ const KEY = "drivelab.watch";
 const CHOSEN = "drivelab.watched";
 const AGAIN_MS = 1000;
 const SLOW_MS = 1000;
+/** For so long the picture shows what a recovery has read. */
+const READ_MS = 6000;
 
 /** What a reader of another page comes back to: a drive by this key. */
 function ownKey() {
@@ -88,11 +91,13 @@ class Watch {
     );
     const dials = h("div.dials");
     this.queues = new Queues();
+    this.power = new Power();
     fill(
       root,
       h("div.watch-head", h("h1", "Watch"), this.about, other),
       this.form,
       this.controls.element,
+      this.power.element,
       dials,
       this.queues.element,
       h("div.watch-bar", this.tabs, this.legend),
@@ -151,10 +156,30 @@ class Watch {
     if (said.watching) this.begin(said);
     if (said.did) this.controls.stand(said);
     if (said.did === "workload") this.queues.clear();
+    if (said.cut || said.recovery) this.lose(said);
     if (said.block) this.openPages(said.block);
     if (said.error && !this.veil.hidden) fill(this.veil, h("p", said.error));
     else if (said.error) this.controls.refuse(said.error);
     if (said.failed) fill(this.veil, h("p", said.failed));
+  }
+
+  /** The power has gone, or is back. */
+  lose(said) {
+    this.power.hear(said);
+    this.markRead(said.recovery?.blocks ?? []);
+    if (said.recovery) {
+      this.dials.clear();
+      this.queues.clear();
+    }
+    this.fit();
+  }
+
+  markRead(blocks) {
+    clearTimeout(this.reading);
+    if (blocks.length) this.reading = setTimeout(() => this.markRead([]), READ_MS);
+    this.picture.read = blocks;
+    this.picture.drawOverlay();
+    this.drawSlow(true);
   }
 
   /** This tab has a drive: it is the one to watch if the address asks for no other. */
@@ -191,6 +216,7 @@ class Watch {
     this.layout = layout;
     fill(this.about, summary(watching, layout));
     this.controls.begin(watching);
+    this.power.begin(watching);
     for (const tab of this.tabs.children) tab.hidden = !this.has(tab.dataset.view);
     this.look(this.has(this.picture.view) ? this.picture.view : "pages");
     this.fit();
@@ -207,6 +233,7 @@ class Watch {
     this.queues.take(frame.said);
     this.controls.stand(frame.said);
     this.last = frame.said;
+    this.stage.classList.toggle("off", !frame.said.is_on);
     this.drawSlow();
     // The next frame is wanted once this one is on the screen: a page that isn't seen asks for none.
     requestAnimationFrame(() => this.send({ want: true }));
@@ -341,6 +368,7 @@ class Watch {
   end() {
     this.gone = true;
     clearTimeout(this.lost);
+    clearTimeout(this.reading);
     this.leave.abort();
     this.sizes.disconnect();
     // One that isn't open yet can't be closed without a complaint.

@@ -1,0 +1,85 @@
+//! Flash that is kept without the host's bytes: a power cut loses what was in a plain buffer, and nothing that was flushed.
+
+mod small;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use drivelab_controller::{Command, Completion, Device, Op};
+use drivelab_drive::{Drive, Model};
+use drivelab_image::{KeptFlash, Recovery};
+use small::{SECTORS, texts};
+
+const SEED: u64 = 7;
+const UNIT: u64 = 8;
+
+/// A drive that has written every unit once and was flushed, and has written `more` units since.
+fn written(model: &Arc<Model>, more: u64, seed: u64) -> (Drive, KeptFlash) {
+    let mut drive = Drive::new(Arc::clone(model), SEED).unwrap();
+    let mut flash = KeptFlash::of(&mut drive).unwrap();
+    let mut host = |command: Command| {
+        drive.submit(drive.now_ns(), command).unwrap();
+        let mut done: Vec<Completion> = Vec::new();
+        while done.is_empty() {
+            let event = drive.next_event().unwrap();
+            drive.advance(event, &mut done);
+            flash.follow(&mut drive, &mut done);
+        }
+    };
+    for unit in 0..SECTORS / UNIT {
+        host(Command::new(0, Op::Write, unit * UNIT, UNIT as u32));
+    }
+    host(Command::new(0, Op::Flush, 0, 0));
+    for unit in 0..more {
+        let place = (unit * 37 + seed) % (SECTORS / UNIT);
+        host(Command::new(0, Op::Write, place * UNIT, UNIT as u32));
+    }
+    assert_eq!(flash.take_failure(), None);
+    (drive, flash)
+}
+
+fn cut(model: &Arc<Model>, more: u64, seed: u64) -> (u64, Recovery, Drive) {
+    let (mut drive, mut flash) = written(model, more, seed);
+    let met = flash.cut(&mut drive);
+    assert!(!flash.is_on());
+    let (mounted, recovery) = flash.mount(Arc::clone(model), SEED).unwrap();
+    assert!(flash.is_on());
+    mounted.engine().check().unwrap();
+    let units: BTreeSet<u32> = mounted.engine().live_cells(0).into_iter().map(|(unit, _)| unit).collect();
+    assert_eq!(units.len() as u64, SECTORS / UNIT);
+    (met.complete_units, recovery, mounted)
+}
+
+#[test]
+fn what_is_only_in_a_plain_buffer_is_lost() {
+    let model = texts(&[]).parse().unwrap();
+    for seed in 0..20 {
+        let (_, flushed, _) = cut(&model, 0, seed);
+        assert_eq!(flushed.lost_units, 0, "seed {seed}: it was flushed");
+        let (buffered, recovery, _) = cut(&model, seed + 1, seed);
+        assert!(buffered > 0, "seed {seed}");
+        assert_eq!(recovery.lost_units, buffered, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_capacitor_keeps_it() {
+    let model = texts(&[("write_buffer.capacitor", "true")]).parse().unwrap();
+    for seed in 0..20 {
+        let (buffered, recovery, _) = cut(&model, seed + 1, seed);
+        assert!(buffered > 0, "seed {seed}");
+        assert_eq!((recovery.lost_units, recovery.report.held_units), (0, buffered), "seed {seed}");
+    }
+}
+
+#[test]
+fn after_a_rest_no_block_is_read_whole() {
+    let model: Arc<Model> = texts(&[]).parse().unwrap();
+    let (mut drive, mut flash) = written(&model, 9, 3);
+    flash.rest(&mut drive, &mut Vec::new());
+    flash.cut(&mut drive);
+    let (_, recovery) = flash.mount(model, SEED).unwrap();
+    assert_eq!((recovery.lost_units, recovery.report.pages_read), (0, 0));
+    assert!(recovery.blocks_read.iter().all(|&read| !read));
+    assert_eq!(recovery.blocks_read.len(), recovery.report.blocks_skipped as usize);
+}
