@@ -65,6 +65,12 @@ class Trace:
     reordered_count: int = 0
     dropped_count: int = 0
 
+    @property
+    def memory_bytes(self) -> int:
+        """What the columns take."""
+        columns = [*vars(self.requests).values(), self.response_ns]
+        return sum(column.nbytes for column in columns if column is not None)
+
     def record(self) -> dict[str, Any]:
         """The trace in the documents of commands: counts, bytes, seconds, recorded latencies."""
         requests = self.requests

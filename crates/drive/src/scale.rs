@@ -62,6 +62,8 @@ struct Size {
     map_log_fill_ratio: f64,
     /// Of an SLC cache: what it holds at most.
     slc_bytes: f64,
+    /// Flash beside it, were it full: native blocks are taken from there, those that are held back once more.
+    beside_slc_bytes: f64,
 }
 
 impl Size {
@@ -69,14 +71,16 @@ impl Size {
         let drive = build::build(model, 0)?;
         let derived = drive.derived();
         let number = |key: &str| derived[key].as_f64().unwrap_or(0.0);
+        let (raw_bytes, slc_bytes) = (number("raw_capacity_bytes"), number("slc_cache_bytes"));
         Ok(Self {
-            raw_bytes: number("raw_capacity_bytes"),
+            raw_bytes,
             user_bytes: (drive.capacity_sectors() * SECTOR_BYTES) as f64,
             held_back_bytes: number("held_back_bytes"),
             blocks_per_die: number("blocks_per_die"),
             block_bytes: number("block_bytes"),
             map_log_fill_ratio: number("map_log_fill_ratio"),
-            slc_bytes: number("slc_cache_bytes"),
+            slc_bytes,
+            beside_slc_bytes: raw_bytes - slc_bytes * f64::from(build::page_types(model)?),
         })
     }
 
@@ -152,6 +156,7 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     }
     let (slc, small_slc) = (full.slc_bytes / full.user_bytes, small.slc_bytes / small.user_bytes);
     compare(&mut remarks, "what the SLC cache holds over user capacity", slc, small_slc);
+    behind_slc_cache(&mut remarks, &full, &small);
     if let Some(bytes) = model.optional_integer("partition_bytes") {
         let bytes = (bytes as f64 * small.user_bytes / full.user_bytes) as u64 / UNIT_BYTES * UNIT_BYTES;
         model.replace("partition_bytes", bytes.max(UNIT_BYTES), divisor);
@@ -204,6 +209,23 @@ fn shrink(model: &mut Model, key: &'static str, divisor: u64, least: u64) {
     let Some(value) = model.optional_integer(key).filter(|&value| value > 0) else { return };
     let shrunk = ((value as f64 / divisor as f64).round() as u64).max(least.min(value));
     model.replace(key, shrunk, divisor);
+}
+
+/// Blocks that are held back are free while a drive is filled for the first time, and more of them in proportion lie
+/// beside a full SLC cache of a small version: it writes natively where the drive has to fold.
+fn behind_slc_cache(remarks: &mut Vec<String>, full: &Size, small: &Size) {
+    if full.slc_bytes == 0.0 {
+        return;
+    }
+    let [before, after] = [full, small].map(|size| size.beside_slc_bytes / size.user_bytes);
+    if after - before > TOLERANCE {
+        remarks.push(format!(
+            "flash beside a full SLC cache is {:.0} % of the user capacity, at full size {:.0} %: more is written before \
+             the drive has to fold, and the rates behind the cache are higher",
+            100.0 * after,
+            100.0 * before
+        ));
+    }
 }
 
 /// A superblock is a share of the drive, but at least a block of each die.

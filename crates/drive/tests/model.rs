@@ -211,6 +211,7 @@ fn wrong_requests_name_key_value_and_limit() {
     assert!(message(&[("spare_ratio", "nan")]).contains("must be a number from 0 to 100"));
     assert!(message(&[("ftl.victim_selection", "gready")]).contains("one of greedy, fifo"));
     assert!(message(&[("ftl.placment", "hint")]).contains("did you mean ftl.placement?"));
+    assert!(message(&[("ftl.superblocks", "6")]).contains("did you mean ftl.superblock_blocks?"));
     assert!(message(&[("ftl.placement", "hot")]).contains("one of one-stream, host-and-cleaning, hot-cold"));
     assert!(message(&[("ftl.hint_streams", "9")]).contains("must be a whole number from 1 to 8"));
     assert!(message(&[("user_capacity_bytes", "99999999999")]).contains("raw capacity, 85899345920 bytes"));

@@ -149,6 +149,17 @@ fn a_small_log_block_map_says_that_it_differs() {
     assert!(small.scale_remarks().iter().any(|remark| remark.contains("may differ by a third")));
 }
 
+/// The blocks that a die holds back are a fifth of a version of 1/64, and none of them are needed while it is filled.
+#[test]
+fn a_small_slc_cache_says_that_more_flash_lies_beside_it() {
+    let told = |divisor| {
+        let small = scaled("crucial-t500-2tb", divisor);
+        small.scale_remarks().iter().any(|remark| remark.contains("flash beside a full SLC cache"))
+    };
+    assert!(told(64));
+    assert!(!told(4));
+}
+
 /// What is left out of the arithmetic is what `--set flash.blocks_per_plane` gets wrong.
 #[test]
 fn fewer_blocks_alone_are_another_drive() {

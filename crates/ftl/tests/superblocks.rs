@@ -196,8 +196,16 @@ fn more_is_held_back_and_user_capacity_is_limited_by_it() {
     let six = Cut { superblock_blocks: 6, ..CUT };
     let streams = FtlConfig { placement: Placement::Sepbit, ..config(six, 42 * 6 * 32) };
     let said = PageMap::new(layout(six), streams).unwrap_err().to_string();
-    let ending = "less 46 working blocks per die, 36 of them for the write streams of ftl.placement = sepbit";
+    let ending = "less 46 working blocks per die, 36 of them for the write streams of ftl.placement = sepbit, in superblocks \
+                  of ftl.superblock_blocks = 6";
     assert!(said.ends_with(ending), "{said}");
+    let parity = error(Cut { stripe_pages: 2, ..CUT }, 200 * 32);
+    assert!(parity.ends_with(", and a page in 2 for parity (ftl.parity_stripe_pages)"), "{parity}");
+    let none = error(Cut { superblock_blocks: 128, ..CUT }, 1);
+    assert!(
+        none.contains("= 4096: has no room at all") && none.ends_with("ftl.superblock_blocks = 128"),
+        "{none}"
+    );
     assert!(error(Cut { superblock_blocks: 257, ..CUT }, 1).starts_with("ftl.superblock_blocks = 257"));
     assert!(
         error(Cut { stripe_pages: 1, ..CUT }, 1).starts_with("ftl.parity_stripe_pages = 1: must be 0, or 2")

@@ -16,6 +16,9 @@ from drivelab.quantities import GIB, bytes_text
 
 Record = dict[str, Any]
 
+# Columns of a terminal from which `show` says what is allowed, too.
+WIDE = 120
+
 
 def list_models(
     tests: Annotated[bool, typer.Option("--tests", help="List the tests of a review.")] = False,
@@ -204,6 +207,11 @@ def show(
         columns: tuple[str, ...] = ("limit", "value", "follows from")
         printing.table(columns, datasheet.rows(facts), ("value",), whole=("limit", "value"))
         out.print()
+    _print_parameters(found, wide=out.width >= WIDE)
+
+
+def _print_parameters(found: model.Model, wide: bool) -> None:
+    """The parameters with what is allowed, where the terminal has room for that."""
     rows = [
         (
             str(item["key"]),
@@ -215,8 +223,16 @@ def show(
         )
         for item in found.parameters
     ]
-    columns = ("parameter", "value", "unit", "allowed", "role", "source")
-    printing.table(columns, rows, ("value",), whole=("parameter",))
+    if wide:
+        columns: tuple[str, ...] = ("parameter", "value", "unit", "allowed", "role", "source")
+        printing.table(columns, rows, ("value",), whole=("parameter",))
+        return
+    # A source that is no citation begins with the word of its role.
+    narrow = [(key, f"{value} {unit}".rstrip(), source) for key, value, unit, _, _, source in rows]
+    printing.table(("parameter", "value", "source"), narrow, ("value",), whole=("parameter",))
+    printing.console().print(
+        f"\nWhat is allowed: in a terminal of {WIDE} columns, or with --json.", markup=False
+    )
 
 
 def _standing(found: model.Model) -> Record:

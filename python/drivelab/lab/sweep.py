@@ -118,8 +118,10 @@ def _reports(
     progress: bool | Heard,
 ) -> list[Report]:
     """The reports of points, in their order: those that are kept, and those that are measured."""
-    for capacity_bytes, own in {(p.drive.capacity_bytes, p.job): None for p in found}:
+    jobs = list({(p.drive.capacity_bytes, p.job): None for p in found})
+    for capacity_bytes, own in jobs:
         own.check(capacity_bytes)
+    trace_bytes = max((own.memory_bytes for _, own in jobs if isinstance(own, Trace)), default=0)
     kept = open_places.enter_context(stores.opened(store))
     reports = kept.reports([point.key for point in found])
     missing = list({point.key: point for point in found if point.key not in reports}.values())
@@ -134,7 +136,7 @@ def _reports(
     if missing and executor is not None:
         cluster.measure(executor, missing, take, shown, heard)
     elif missing and team is not None:
-        team.measure(missing, take, _workers(workers, missing), shown, _load_study, heard)
+        team.measure(missing, take, _workers(workers, missing, trace_bytes), shown, _load_study, heard)
     return [reports[point.key] for point in found]
 
 
@@ -167,12 +169,13 @@ def _check_one_place(workers: int | None, executor: Client | None, scheduler: st
         checks.text("scheduler", scheduler)
 
 
-def _workers(wanted: int | None, missing: list[Point]) -> int:
-    """How many processes: each holds a prepared drive and the copy that is measured."""
+def _workers(wanted: int | None, missing: list[Point], trace_bytes: int) -> int:
+    """How many processes: each holds a prepared drive, the copy that is measured, and the requests
+    of a trace."""
     if wanted is not None:
         return wanted
-    drive_bytes = max(2 * point.drive.model.memory_bytes for point in missing)
-    fitting = max(1, schedule.usual_memory_bytes() // max(1, drive_bytes))
+    point_bytes = max(2 * point.drive.model.memory_bytes for point in missing) + trace_bytes
+    fitting = max(1, schedule.usual_memory_bytes() // max(1, point_bytes))
     return min(_processors(), fitting)
 
 

@@ -84,6 +84,7 @@ class Trace:
         try:
             with self.path.open("rb") as file:
                 self._digest = hashlib.file_digest(file, "sha256").hexdigest()
+            self._memory_bytes = 0
         except OSError as error:
             raise RequestError(f'trace "{path}": can\'t be read: {error.strerror}') from None
 
@@ -142,8 +143,15 @@ class Trace:
         report["jobs"][0]["name"] = self.name
         return report
 
+    @property
+    def memory_bytes(self) -> int:
+        """What its requests take in memory; 0 before they were read once."""
+        return self._memory_bytes
+
     def _read(self, capacity_bytes: int, progress: TaskProgress) -> traces.Trace:
-        return traces.read_trace(self._file, progress, capacity_bytes, self._beyond)
+        trace = traces.read_trace(self._file, progress, capacity_bytes, self._beyond)
+        self._memory_bytes = trace.memory_bytes
+        return trace
 
     def __repr__(self) -> str:
         words = [repr(str(self.path)), *(f"{k}={v!r}" for k, v in self._options.items())]

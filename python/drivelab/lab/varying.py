@@ -155,6 +155,8 @@ def vary(
     checks.instance("drive", drive, Drive)
     if not isinstance(job, Trace):
         checks.instance("job", job, Job)
+    if isinstance(keys, str):
+        raise RequestError(f'keys = "{keys}": allowed: a list of keys, as ["{keys}"]')
     if drive.history:
         raise RequestError("vary(): the drive has a past already; give a new one and state=...")
     if not 0 < by < 1:

@@ -117,3 +117,18 @@ def test_what_a_trace_can_not_be_is_refused_before_anything_runs() -> None:
         dl.sweep(DRIVE, {"spare_ratio": [0.1]}, job=trace, progress=False)
     with pytest.raises(dl.RequestError, match="did you mean"):
         dl.sweep(DRIVE, {"job.pacin": ["closed"]}, job=trace, progress=False)
+
+
+def test_a_sweep_counts_what_a_trace_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every process reads it: two of them, where there is memory for one, are one."""
+    from drivelab.lab import sweep
+
+    trace = dl.Trace(TWO, **OPTIONS)
+    trace.check(DRIVE.capacity_bytes)
+    assert trace.memory_bytes >= 300 * (1 + 8 + 4 + 8)
+    one = 2 * DRIVE.model.memory_bytes
+    monkeypatch.setattr(sweep.schedule, "usual_memory_bytes", lambda: 2 * one)
+    monkeypatch.setattr(sweep, "_processors", lambda: 2)
+    point = sweep.Point({}, 0, DRIVE, trace)
+    assert sweep._workers(None, [point], 0) == 2
+    assert sweep._workers(None, [point], one) == 1

@@ -17,6 +17,8 @@ use crate::model::Model;
 use crate::parameters::Family;
 use crate::partition::Partition;
 
+pub(crate) use word_lines::page_types;
+
 /// Builds the drive.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ const OPTIONAL: [&str; 5] = [
 ];
 
 /// Pages that one program writes on each of its planes: those of a word line, or one.
-pub(super) fn page_types(model: &Model) -> Result<u32, ModelError> {
+pub(crate) fn page_types(model: &Model) -> Result<u32, ModelError> {
     if !model.flag(ONE_SHOT) {
         return Ok(1);
     }

@@ -118,8 +118,8 @@ impl Family {
     pub fn nearest(self, key: &str) -> Option<String> {
         let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
         let distance = |known: &str| {
-            // Who left out the end of a name meant one that begins like that.
-            if last(key).len() > 2 && last(known).starts_with(&last(key)) {
+            // Who left out the end of a name, or put it in the plural, meant one that begins like that.
+            if last(key).len() > 2 && last(known).starts_with(last(key).trim_end_matches('s')) {
                 return 1;
             }
             strsim::damerau_levenshtein(key, known).min(strsim::damerau_levenshtein(&last(key), &last(known)))

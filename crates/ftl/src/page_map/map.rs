@@ -3,6 +3,8 @@
 //! `map` gives the place of an LPN, out-of-band data in flash the LPN of a place, one bit per place says which of
 //! the two is current. All three are flat arrays; a unit costs 8 bytes and one bit.
 
+use std::fmt::Write as _;
+
 use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Table;
 
@@ -73,6 +75,24 @@ impl PageMap<DemandLoaded> {
     }
 }
 
+/// The parameters that take room from the user, for whoever set one of them and reads of the capacity.
+fn what_takes_room(config: &FtlConfig, streams: u32) -> String {
+    let each = config.superblock_blocks;
+    let mut said = String::new();
+    if config.placement != Placement::HostAndCleaning {
+        let (blocks, name) = (streams * each, config.placement.name());
+        let _ = write!(said, ", {blocks} of them for the write streams of ftl.placement = {name}");
+    }
+    if each > 1 {
+        let _ = write!(said, ", in superblocks of ftl.superblock_blocks = {each}");
+    }
+    if config.parity_stripe_pages > 0 {
+        let pages = config.parity_stripe_pages;
+        let _ = write!(said, ", and a page in {pages} for parity (ftl.parity_stripe_pages)");
+    }
+    said
+}
+
 impl<H: MapMemory> PageMap<H> {
     fn with_memory(layout: UnitLayout, config: FtlConfig, memory: H) -> Result<Self, GeometryError> {
         let dies = layout.geometry.die_count();
@@ -100,19 +120,18 @@ impl<H: MapMemory> PageMap<H> {
         let room = (u64::from(die_limit) * u64::from(dies)).saturating_sub(u64::from(slack));
         if config.user_units == 0 || u64::from(config.user_units) > room {
             let bytes = u64::from(config.user_units) * u64::from(layout.unit_bytes);
-            let of_streams = match config.placement {
-                Placement::HostAndCleaning => String::new(),
-                other => {
-                    let blocks = streams * config.superblock_blocks;
-                    format!(", {blocks} of them for the write streams of ftl.placement = {}", other.name())
-                }
+            let range = if room == 0 {
+                "has no room at all".to_owned()
+            } else {
+                format!(
+                    "must be 1 map unit ({} bytes) to {} bytes",
+                    layout.unit_bytes,
+                    room * u64::from(layout.unit_bytes)
+                )
             };
-            let allowed = format!(
-                "must be 1 map unit ({} bytes) to {} bytes: raw capacity less {} working blocks per die{of_streams}",
-                layout.unit_bytes,
-                room * u64::from(layout.unit_bytes),
-                layout.geometry.blocks_per_die() - lasting
-            );
+            let working = layout.geometry.blocks_per_die() - lasting;
+            let of_them = what_takes_room(&config, streams);
+            let allowed = format!("{range}: raw capacity less {working} working blocks per die{of_them}");
             return Err(GeometryError::new("user_capacity_bytes", bytes, allowed));
         }
         check_thresholds(&layout, &config, reserved)?;
