@@ -16,38 +16,40 @@ pub(super) const PROGRAMMED: u8 = 1;
 /// Status of a page during whose program the power failed.
 pub(super) const TORN: u8 = 2;
 
-/// A page's header.
+/// A page's header: the two words that are stored, so that every program loads and stores them whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PageHead {
     pub(super) sequence: u64,
-    /// First record within the block.
-    pub(super) first: u32,
-    pub(super) records: u16,
-    pub(super) kind: u8,
-    pub(super) status: u8,
+    word: u64,
 }
 
 impl PageHead {
-    fn from_words(sequence: u64, word: u64) -> Self {
-        Self {
-            sequence,
-            first: word as u32,
-            records: (word >> 32) as u16,
-            kind: (word >> 48) as u8,
-            status: (word >> 56) as u8,
-        }
+    fn new(sequence: u64, first: u32, records: u16, kind: u8, status: u8) -> Self {
+        let word =
+            u64::from(first) | u64::from(records) << 32 | u64::from(kind) << 48 | u64::from(status) << 56;
+        Self { sequence, word }
     }
 
-    fn second_word(self) -> u64 {
-        u64::from(self.first)
-            | u64::from(self.records) << 32
-            | u64::from(self.kind) << 48
-            | u64::from(self.status) << 56
+    /// First record within the block.
+    pub(super) fn first(self) -> u32 {
+        self.word as u32
+    }
+
+    pub(super) fn records(self) -> u16 {
+        (self.word >> 32) as u16
+    }
+
+    pub(super) fn kind(self) -> u8 {
+        (self.word >> 48) as u8
+    }
+
+    pub(super) fn status(self) -> u8 {
+        (self.word >> 56) as u8
     }
 
     /// One past its last record.
     pub(super) fn end(self) -> u32 {
-        self.first.saturating_add(u32::from(self.records))
+        self.first().saturating_add(u32::from(self.records()))
     }
 }
 
@@ -105,14 +107,14 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     pub(super) fn page_head(&self, block: u32, page: u32) -> PageHead {
         let at = self.page_at(block, page);
         let bytes = self.bytes.as_ref();
-        PageHead::from_words(load(bytes, at), load(bytes, at + 8))
+        PageHead { sequence: load(bytes, at), word: load(bytes, at + 8) }
     }
 
     fn commit_page(&mut self, block: u32, page: u32, head: PageHead) {
         let at = self.page_at(block, page);
         let bytes = self.bytes.as_mut();
         store(bytes, at, head.sequence);
-        commit(bytes, at + 8, head.second_word());
+        commit(bytes, at + 8, head.word);
     }
 
     /// Programs of a block that were done or torn since it was erased: the pages of a block are consumed in order.
@@ -120,7 +122,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         let (mut low, mut high) = (0, self.shape.programs_per_block());
         while low < high {
             let middle = low.midpoint(high);
-            if self.page_head(block, middle * self.shape.pages_per_unit).status == ERASED {
+            if self.page_head(block, middle * self.shape.pages_per_unit).status() == ERASED {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -146,11 +148,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         }
         let step = self.shape.pages_per_unit;
         let fits = page.is_multiple_of(step) && page / step < self.shape.programs_per_block();
-        if fits && self.page_head(block, page).status == ERASED {
+        if fits && self.page_head(block, page).status() == ERASED {
             let before = page.checked_sub(step).map(|before| self.page_head(block, before));
             match before {
                 None => return Ok(PageHead::default()),
-                Some(head) if head.status != ERASED => return Ok(head),
+                Some(head) if head.status() != ERASED => return Ok(head),
                 Some(_) => {}
             }
         }
@@ -196,7 +198,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
             store(bytes, at + 8, record[1]);
             at += RECORD_BYTES;
         }
-        let head = PageHead { sequence, first, records: count, kind, status: PROGRAMMED };
+        let head = PageHead::new(sequence, first, count, kind, PROGRAMMED);
         self.commit_page(block, page, head);
         Ok(())
     }
@@ -204,8 +206,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     pub(super) fn tear_program(&mut self, block: u32, page: u32) -> Result<(), MediumError> {
         // The number of the last program that can be read goes on, so that order is still seen beyond the torn page.
         let before = self.programmable(block, page)?;
-        let head =
-            PageHead { sequence: before.sequence, first: before.end(), records: 0, kind: 0, status: TORN };
+        let head = PageHead::new(before.sequence, before.end(), 0, 0, TORN);
         self.commit_page(block, page, head);
         Ok(())
     }

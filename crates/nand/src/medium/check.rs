@@ -9,6 +9,13 @@ use crate::geometry::Lpn;
 use crate::op::{PageKind, Record};
 use crate::view::BlockState;
 
+/// What the next page of a block must be.
+#[derive(Clone, Copy)]
+struct Next {
+    first: u32,
+    is_erased: bool,
+}
+
 impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     /// Every contradiction that needs no knowledge of a mapping scheme to see, in words.
     pub fn check(&self) -> Vec<String> {
@@ -56,11 +63,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
             return;
         }
         let mut before: Option<PageHead> = None;
-        let mut next = PageHead { status: PROGRAMMED, ..PageHead::default() };
+        let mut next = Next { first: 0, is_erased: false };
         for page in (0..self.shape.pages_per_block).step_by(self.shape.pages_per_unit as usize) {
             let head = self.page_head(block, page);
-            if head.status == 0 {
-                next.status = 0;
+            if head.status() == 0 {
+                next.is_erased = true;
             } else {
                 if let Some(fault) = self.page_fault(head, next, before) {
                     wrong.push(format!("block {block}, page {page}: {fault}"));
@@ -73,34 +80,34 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     }
 
     /// What is wrong with a page's header after those before it.
-    fn page_fault(&self, head: PageHead, next: PageHead, before: Option<PageHead>) -> Option<String> {
-        if next.status == 0 {
+    fn page_fault(&self, head: PageHead, next: Next, before: Option<PageHead>) -> Option<String> {
+        if next.is_erased {
             return Some("not erased, but one before it is".into());
         }
-        if head.status != PROGRAMMED && head.status != TORN {
-            return Some(format!("status {} is none", head.status));
+        if head.status() != PROGRAMMED && head.status() != TORN {
+            return Some(format!("status {} is none", head.status()));
         }
         let room = self.shape.records_per_block;
-        if head.first != next.first || head.end() > room {
-            let (first, end) = (head.first, head.end());
+        if head.first() != next.first || head.end() > room {
+            let (first, end) = (head.first(), head.end());
             return Some(format!("records {first} to {end}, but they begin at {} of {room}", next.first));
         }
-        if head.status == TORN {
-            return (head.records != 0).then(|| "torn, but it has records".into());
+        if head.status() == TORN {
+            return (head.records() != 0).then(|| "torn, but it has records".into());
         }
-        if PageKind::from_byte(head.kind).is_none() {
-            return Some(format!("kind {} is none", head.kind));
+        if PageKind::from_byte(head.kind()).is_none() {
+            return Some(format!("kind {} is none", head.kind()));
         }
         let last = before.map_or(0, |before| before.sequence);
         (head.sequence <= last).then(|| format!("program {} comes after program {last}", head.sequence))
     }
 
     fn check_records(&self, block: u32, page: u32, head: PageHead, wrong: &mut Findings) {
-        if head.end() > self.shape.records_per_block || head.status != PROGRAMMED {
+        if head.end() > self.shape.records_per_block || head.status() != PROGRAMMED {
             return;
         }
         let units = self.shape.user_units;
-        for index in head.first..head.end() {
+        for index in head.first()..head.end() {
             let at = self.record_at(block, index);
             let bytes = &self.bytes.as_ref()[at..at + RECORD_BYTES];
             let lpn = Record::from_words([load(bytes, 0), load(bytes, 8)]).lpn;

@@ -16,7 +16,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         {
             return None;
         }
-        Some(self.page_head(block, page)).filter(|head| head.status == PROGRAMMED)
+        Some(self.page_head(block, page)).filter(|head| head.status() == PROGRAMMED)
     }
 }
 
@@ -41,7 +41,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> MediumView for Medium<B> {
 
     fn page(&self, block: BlockIndex, page: u32) -> Option<FoundPage> {
         let head = self.readable(block.0, page)?;
-        Some(FoundPage { sequence: head.sequence, kind: PageKind::from_byte(head.kind)? })
+        Some(FoundPage { sequence: head.sequence, kind: PageKind::from_byte(head.kind())? })
     }
 
     fn records(&self, block: BlockIndex, page: u32, out: &mut Vec<Record>) {
@@ -49,8 +49,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> MediumView for Medium<B> {
         if head.end() > self.shape.records_per_block {
             return;
         }
-        let at = self.record_at(block.0, head.first);
-        let bytes = &self.bytes.as_ref()[at..at + usize::from(head.records) * RECORD_BYTES];
+        let at = self.record_at(block.0, head.first());
+        let bytes = &self.bytes.as_ref()[at..at + usize::from(head.records()) * RECORD_BYTES];
         let (records, _) = bytes.as_chunks::<RECORD_BYTES>();
         out.extend(records.iter().map(|record| Record::from_words([load(record, 0), load(record, 8)])));
     }
