@@ -136,7 +136,9 @@ def _reports(
     if missing and executor is not None:
         cluster.measure(executor, missing, take, shown, heard)
     elif missing and team is not None:
-        team.measure(missing, take, _workers(workers, missing, trace_bytes), shown, _load_study, heard)
+        team.measure(
+            missing, take, _workers(workers, missing, trace_bytes), shown, _load_study, heard
+        )
     return [reports[point.key] for point in found]
 
 
