@@ -7,11 +7,21 @@ use serde_json::{Map, Value, json};
 
 use crate::control::{self, Control};
 use crate::drive_export::DriveExport;
+use crate::watching;
 
 impl Control for DriveExport {
     fn handle(&mut self, request: Value) -> Value {
         match request["command"].as_str() {
             Some("smart") => control::done(self.facts()),
+            Some("layout") => control::done(watching::layout(self.drive.drive())),
+            Some("look") => match request["viewer"].as_u64() {
+                Some(viewer) => control::done(self.watching.look(viewer, self.drive.drive())),
+                None => control::refused("viewer: missing; a whole number is wanted"),
+            },
+            Some("block") => match watching::block(&request, self.drive.drive()) {
+                Value::Null => control::refused("member, die, block: the drive has no such block"),
+                pages => control::done(pages),
+            },
             Some("power-cut") => {
                 self.drive.cut();
                 self.end();

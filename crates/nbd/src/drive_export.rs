@@ -11,12 +11,14 @@ use drivelab_controller::{Command, Completion, Device, FaultPlan, MountReport, O
 use drivelab_drive::Family;
 use drivelab_image::{HostData, ImageDrive, ImageError};
 use drivelab_sim::LatencyHistogram;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::commands::{Commands, Job};
 use crate::export::{Errno, Export, ExportInfo, Extent, Reply, Request, RequestKind, Ticket};
+use crate::latencies::Latencies;
 use crate::recording::Recorder;
 use crate::stop::StopHandle;
+use crate::watching::Watching;
 
 /// Most sectors of one trim, as many as a command of ATA holds in its first block of ranges.
 const TRIM_SECTORS_MAX: u64 = 64 * 65_535;
@@ -44,29 +46,6 @@ pub struct ServeOptions {
     pub faults: FaultPlan,
 }
 
-/// Latencies in the drive's own time.
-#[derive(Default)]
-pub(crate) struct Latencies([LatencyHistogram; 4]);
-
-impl Latencies {
-    fn record(&mut self, completion: &Completion) {
-        self.0[completion.op as usize]
-            .record(completion.completed_ns.saturating_sub(completion.submitted_ns));
-    }
-
-    pub fn to_json(&self) -> Value {
-        const OPS: [&str; 4] = ["read", "write", "flush", "trim"];
-        let told = OPS.iter().zip(&self.0).map(|(name, latency)| {
-            let median_ns = latency.percentile_ns(50.0);
-            (
-                (*name).to_owned(),
-                json!({ "median": median_ns, "mean": latency.mean_ns(), "max": latency.max_ns() }),
-            )
-        });
-        Value::Object(told.collect())
-    }
-}
-
 /// A drive under power, as an export.
 pub struct DriveExport {
     pub(crate) drive: ImageDrive,
@@ -86,6 +65,7 @@ pub struct DriveExport {
     /// Completions whose time has not come.
     later: VecDeque<Completion>,
     pub(crate) latencies: Latencies,
+    pub(crate) watching: Watching,
     /// How much later than in the model answers left, because the machine was busy; in the drive's time.
     pub(crate) lateness: LatencyHistogram,
     /// Where requests that the drive takes are written to.
@@ -130,6 +110,7 @@ impl DriveExport {
             done: Vec::new(),
             later: VecDeque::new(),
             latencies: Latencies::default(),
+            watching: Watching::default(),
             lateness: LatencyHistogram::default(),
             recorder: None,
             fua_requests: 0,
@@ -369,6 +350,7 @@ impl Export for DriveExport {
             {
                 self.later.pop_front();
                 self.latencies.record(&completion);
+                self.watching.record(&completion);
                 self.lateness.record(until_ns - completion.completed_ns);
                 self.finish(completion.tag, completion.outcome, reply);
                 was_answered = true;

@@ -16,6 +16,7 @@ mod error;
 pub mod export;
 pub mod fuzz;
 mod handshake;
+mod latencies;
 mod limits;
 mod listener;
 pub mod memory;
@@ -31,6 +32,7 @@ mod statistics;
 mod stdio;
 mod stop;
 mod table;
+mod watching;
 
 pub use clock::Clock;
 pub use control::Control;

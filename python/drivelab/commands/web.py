@@ -25,11 +25,19 @@ def web(
         int,
         typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0: any that is free."),
     ] = 8080,
+    served: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--served",
+            metavar="IMAGE|SOCKET",
+            help="A served drive that may be watched as it serves; may be given several times.",
+        ),
+    ] = None,
 ) -> None:
     """Open the laboratory as a page: compare drives, watch one work, learn why."""
     # The server takes half a second to load.
     from drivelab import database
-    from drivelab.web import security, server, storage
+    from drivelab.web import security, server, storage, watch_served
     from drivelab.web.bench import Bench
     from drivelab.web.folder import Folder
     from drivelab.web.jobs import Jobs
@@ -45,7 +53,9 @@ def web(
     with listener, contextlib.suppress(KeyboardInterrupt):
         known = Library(place.resolve())
         jobs = Jobs(known.results)
-        bench = Bench(known, token, listener.getsockname()[1], jobs, Folder(known.results))
+        drives = watch_served.by_name([place.absolute() for place in served or []])
+        port = listener.getsockname()[1]
+        bench = Bench(known, token, port, jobs, Folder(known.results), drives)
 
         def ready() -> None:
             print(f"http://{server.LOOPBACK}:{bench.port}/#token={bench.token}", flush=True)

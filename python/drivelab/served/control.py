@@ -51,6 +51,44 @@ def ask(place: Path, request: dict[str, Any]) -> dict[str, Any]:
     return _answer(place, text)
 
 
+class ControlLink:
+    """A connection for many requests, one after the other: to look at a drive while it serves."""
+
+    ANSWER_BYTES_MAX = 1 << 28
+    """All blocks of a large drive, in letters."""
+
+    def __init__(self, place: Path) -> None:
+        """Raises NotServedError if nobody listens."""
+        self._place = place
+        self._link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._link.settimeout(TIMEOUT_S)
+        try:
+            self._link.connect(str(place))
+        except OSError as error:
+            self._link.close()
+            raise NotServedError(f"{place}: {error.strerror or error}") from None
+
+    def __enter__(self) -> ControlLink:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._link.close()
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """As `ask` of this module."""
+        try:
+            self._link.sendall(json.dumps(request, allow_nan=False).encode() + b"\n")
+            parts, length = [self._link.recv(1 << 18)], 0
+            while parts[-1] and b"\n" not in parts[-1] and length < self.ANSWER_BYTES_MAX:
+                length += len(parts[-1])
+                parts.append(self._link.recv(1 << 18))
+        except TimeoutError:
+            raise WorkError(f"no answer in {TIMEOUT_S:.0f} s") from None
+        except OSError as error:
+            raise WentAwayError(f"the server went away ({error.strerror})") from None
+        return _answer(self._place, b"".join(parts))
+
+
 def _line(link: socket.socket) -> bytes:
     text = b""
     while b"\n" not in text and len(text) < ANSWER_BYTES_MAX:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from starlette.requests import HTTPConnection
 
@@ -23,6 +25,8 @@ class Bench:
     jobs: Jobs
     folder: Folder
     """Traces and studies beside the results."""
+    served: Mapping[str, Path] = field(default_factory=dict)
+    """Images or control sockets of served drives that may be watched, by name."""
     reports: dict[str, int] = field(default_factory=dict)
     """Runs whose reports are open, by the last part of their addresses."""
     closing: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)

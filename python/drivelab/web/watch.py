@@ -1,11 +1,10 @@
 """What the view Watch asks the server for: what can be watched, and a socket to a drive at work.
 
-Texts from the page are objects: {"start": CHOICE with workload and speed}, {"want": true} (ready
-for a frame), {"do": ...} (a command of `watch_session`), {"end": true}. To the page: {"idle": true}
-(no drive yet), {"again": true} (its drive of before), {"preparing": SHARE}, {"watching": ...,
-"layout": ...},
-{"did": ...}, {"block": ...}, {"error": TEXT}, {"failed": TEXT}, and frames as bytes
-(`watch_frames`).
+Texts from the page are objects: {"start": CHOICE with workload and speed}, {"start": {"served":
+NAME}}, {"want": true} (ready for a frame), {"do": ...} (a command of `watch_session`), {"end":
+true}. To the page: {"idle": true} (no drive yet), {"again": true} (its drive of before),
+{"preparing": SHARE}, {"watching": ..., "layout": ...}, {"did": ...}, {"block": ...}, {"error":
+TEXT}, {"failed": TEXT}, and frames as bytes (`watch_frames`).
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -26,10 +26,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from drivelab import model as models
 from drivelab.errors import RequestError
-from drivelab.web import bench, watch_choice
+from drivelab.web import bench, watch_choice, watch_served
 from drivelab.web.watch_choice import Choice
+from drivelab.web.watch_served import ServedWatch
 from drivelab.web.watch_session import Watched
 
+AnyWatched = Watched | ServedWatch
 DRIVES_MAX = 2
 """That are kept at a time; whoever asks for one more ends the one that nobody looks at."""
 UNSEEN_S = 120.0
@@ -43,6 +45,7 @@ def routes() -> list[BaseRoute]:
     """Below /api/watch/ and /socket/watch/."""
     return [
         Route("/api/watch/models", _models),
+        Route("/api/watch/served", _served),
         Route("/api/watch/models/{name}", _model),
         WebSocketRoute("/socket/watch/{key}", _socket),
     ]
@@ -60,6 +63,10 @@ def _listed() -> list[dict[str, Any]]:
     ]
 
 
+async def _served(request: Request) -> Response:
+    return JSONResponse(list(bench.of(request).served))
+
+
 async def _model(request: Request) -> Response:
     return JSONResponse(await run_in_threadpool(watch_choice.offered, request.path_params["name"]))
 
@@ -68,9 +75,9 @@ class Drives:
     """The drives of a server that are watched, by the keys that pages choose."""
 
     def __init__(self) -> None:
-        self._drives: dict[str, Watched] = {}
+        self._drives: dict[str, AnyWatched] = {}
         self._left_at: dict[str, float] = {}
-        self._ending: list[Watched] = []
+        self._ending: list[AnyWatched] = []
         """That were told to end, and hold their memory until they have."""
 
     @classmethod
@@ -84,13 +91,13 @@ class Drives:
         assert isinstance(found, Drives)
         return found
 
-    def find(self, key: str) -> Watched | None:
+    def find(self, key: str) -> AnyWatched | None:
         """The drive of a key, if it still works."""
         self._forget()
         self._left_at.pop(key, None)
         return self._drives.get(key)
 
-    def keep(self, key: str, drive: Watched) -> None:
+    def keep(self, key: str, drive: AnyWatched) -> None:
         """Takes a drive in, in place of the key's own; raises RequestError if there is no room."""
         self._ending = [ending for ending in self._ending if not ending.join(0)]
         if len(self._ending) >= DRIVES_MAX:
@@ -188,7 +195,7 @@ async def _socket(socket: WebSocket) -> None:
         while not sender.done():
             asked = await _asked(socket)
             if asked is not None:
-                await _answer(asked, key, drives, line)
+                await _answer(asked, key, drives, line, bench.of(socket).served)
     except (WebSocketDisconnect, RuntimeError):
         pass
     finally:
@@ -208,10 +215,12 @@ async def _asked(socket: WebSocket) -> Mapping[str, Any] | None:
     return asked if isinstance(asked, dict) else None
 
 
-async def _answer(asked: Mapping[str, Any], key: str, drives: Drives, line: _Line) -> None:
+async def _answer(
+    asked: Mapping[str, Any], key: str, drives: Drives, line: _Line, served: Mapping[str, Path]
+) -> None:
     try:
         if "start" in asked:
-            drive = await run_in_threadpool(_chosen, asked["start"], line)
+            drive = await run_in_threadpool(_chosen, asked["start"], line, served)
             drives.keep(key, drive)
             line.has_frame = False
             drive.start()
@@ -234,10 +243,15 @@ async def _answer(asked: Mapping[str, Any], key: str, drives: Drives, line: _Lin
         line.put({"error": str(error)})
 
 
-def _chosen(asked: object, line: _Line) -> Watched:
+def _chosen(asked: object, line: _Line, served: Mapping[str, Path]) -> AnyWatched:
     """The drive that a page asks for, not started; raises RequestError."""
     if not isinstance(asked, dict):
         raise RequestError("start: allowed: an object")
+    if "served" in asked:
+        watch_choice.known(asked, ("served", "speed"))
+        return ServedWatch(
+            str(asked["served"]), watch_served.named(served, asked["served"]), line.put
+        )
     choice = {key: value for key, value in asked.items() if key not in ("workload", "speed")}
     workload, speed = asked.get("workload", "random-writes"), asked.get("speed", 1.0)
     return Watched(Choice.of(choice), line.put, workload, speed)

@@ -55,7 +55,7 @@ class Latencies:
         return {
             "ios": int(ios),
             "mean_us": sum(of_parts) / ios / NS_PER_US,
-            "p99_us": _percentile_ns([edges for edges, _ in bins], sums[:, 0], P99) / NS_PER_US,
+            "p99_us": percentile_ns([edges for edges, _ in bins], sums[:, 0], P99) / NS_PER_US,
             "parts_us": [part / ios / NS_PER_US for part in of_parts],
         }
 
@@ -73,7 +73,7 @@ class Latencies:
         return {edges: row for edges, row in fresh.items() if row[0]}
 
 
-def _percentile_ns(
+def percentile_ns(
     edges: Sequence[tuple[int, int]], counts: NDArray[np.float64], share: float
 ) -> float:
     """The latency that a share of the requests doesn't exceed: within its bin by its rank."""
@@ -84,55 +84,20 @@ def _percentile_ns(
     return from_ns + (to_ns - from_ns) * float((rank - upto[place] + counts[place]) / counts[place])
 
 
-class Frames:
-    """Makes the frames of a drive for one viewer, who has seen all of them until now."""
+class Meters:
+    """What a drive's counters say of the time since the last frame."""
 
-    def __init__(self, target: EngineTarget) -> None:
-        self._target = target
-        self._tiles = _engine.Tiles()
-        self.latencies = Latencies()
-        self._before = target.counters()
-        self._before_ns = target.now_ns
+    def __init__(self, counters_now: Mapping[str, Any], now_ns: int) -> None:
+        self._before, self._before_ns = counters_now, now_ns
         self._worked_ns: list[int] = []
-        self._queues = int(target.model.value("nvme.queue_count") or 1)
 
-    def begin_anew(self) -> None:
-        """The next frame has all blocks: a viewer has come who knows none."""
-        self._tiles.forget()
+    @property
+    def has_cache(self) -> bool:
+        """Whether the drive has an SLC cache."""
+        return "slc_cache_bytes" in self._before
 
-    def layout(self) -> dict[str, Any]:
-        """Where blocks are: those of a die follow each other, dies in this order."""
-        blocks, dies = self._target.inside()
-        count = len(blocks["die"])
-        die_count = len(dies["die"])
-        return {
-            "block_count": count,
-            "blocks_per_die": count // die_count if die_count else 0,
-            "member": dies["member"].tolist(),
-            "die": dies["die"].tolist(),
-            "channel": dies["channel"].tolist(),
-            "roles": _engine.block_roles(),
-            "modes": _engine.cell_modes(),
-            "cache": "slc_cache_bytes" in self._before,
-            "parts": list(SPLIT_PARTS),
-            "queues": self._queues,
-            "room": self._target.model.value("controller.queue_depth"),
-        }
-
-    def frame(self, run: EngineRun | None, more: Mapping[str, Any]) -> bytes:
-        """What has changed since the last frame, with `more` in its text; `run` is at work."""
-        count, is_whole, sequences, worked_ns, columns = self._tiles.changes(self._target.engine)
-        text = {"count": count, "whole": is_whole, "next": sequences, **self._meters(worked_ns)}
-        text["latency"] = self.latencies.take(run)
-        if self._queues > 1:
-            inside, waiting = _engine.queue_lengths(self._target.engine)
-            text["queues"] = {"inside": inside, "waiting": waiting[:QUEUES_SHOWN]}
-        encoded = json.dumps(text | dict(more), separators=(",", ":")).encode()
-        encoded += b" " * (-len(encoded) % 4)
-        return _HEAD.pack(len(encoded)) + encoded + columns
-
-    def _meters(self, worked_ns: list[int]) -> dict[str, Any]:
-        now_ns, now = self._target.now_ns, self._target.counters()
+    def take(self, now: Mapping[str, Any], now_ns: int, worked_ns: list[int]) -> dict[str, Any]:
+        """The numbers of a frame; `worked_ns`: how long each die has worked."""
         used = counters.spent(self._before, now)
         since_ns = now_ns - self._before_ns
         # A secure erase sets the dies' times back.
@@ -158,6 +123,59 @@ class Frames:
             if since_ns
             else [0] * len(busy_ns),
         }
+
+
+class Frames:
+    """Makes the frames of a drive for one viewer, who has seen all of them until now."""
+
+    def __init__(self, target: EngineTarget) -> None:
+        self._target = target
+        self._tiles = _engine.Tiles()
+        self.latencies = Latencies()
+        self._meters = Meters(target.counters(), target.now_ns)
+        self._queues = int(target.model.value("nvme.queue_count") or 1)
+
+    def begin_anew(self) -> None:
+        """The next frame has all blocks: a viewer has come who knows none."""
+        self._tiles.forget()
+
+    def layout(self) -> dict[str, Any]:
+        """Where blocks are: those of a die follow each other, dies in this order."""
+        blocks, dies = self._target.inside()
+        count = len(blocks["die"])
+        die_count = len(dies["die"])
+        return {
+            "block_count": count,
+            "blocks_per_die": count // die_count if die_count else 0,
+            "member": dies["member"].tolist(),
+            "die": dies["die"].tolist(),
+            "channel": dies["channel"].tolist(),
+            "roles": _engine.block_roles(),
+            "modes": _engine.cell_modes(),
+            "cache": self._meters.has_cache,
+            "parts": list(SPLIT_PARTS),
+            "queues": self._queues,
+            "room": self._target.model.value("controller.queue_depth"),
+        }
+
+    def frame(self, run: EngineRun | None, more: Mapping[str, Any]) -> bytes:
+        """What has changed since the last frame, with `more` in its text; `run` is at work."""
+        count, is_whole, sequences, worked_ns, columns = self._tiles.changes(self._target.engine)
+        target = self._target
+        meters = self._meters.take(target.counters(), target.now_ns, worked_ns)
+        text = {"count": count, "whole": is_whole, "next": sequences, **meters}
+        text["latency"] = self.latencies.take(run)
+        if self._queues > 1:
+            inside, waiting = _engine.queue_lengths(self._target.engine)
+            text["queues"] = {"inside": inside, "waiting": waiting[:QUEUES_SHOWN]}
+        return packed(text | dict(more), columns)
+
+
+def packed(text: Mapping[str, Any], columns: bytes) -> bytes:
+    """A frame of its text and its columns."""
+    encoded = json.dumps(text, separators=(",", ":")).encode()
+    encoded += b" " * (-len(encoded) % 4)
+    return _HEAD.pack(len(encoded)) + encoded + columns
 
 
 def read_frame(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,10 +64,12 @@ class Server:
         return status
 
 
-def start(folder: Path, results: Path | None = None, port: int = 0) -> Server:
+def start(
+    folder: Path, results: Path | None = None, port: int = 0, more: Sequence[str] = ()
+) -> Server:
     """Starts a server whose files are below a folder."""
     kept = {key: str(folder / key) for key in ("XDG_DATA_HOME", "XDG_STATE_HOME")}
-    words = [*PROGRAM, *([str(results)] if results else []), "--port", str(port)]
+    words = [*PROGRAM, *([str(results)] if results else []), "--port", str(port), *more]
     with (folder / "server.log").open("a") as log:
         process = subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, **kept}

@@ -13,12 +13,15 @@ const SIZES = [
 ];
 
 const STEADY = "steady";
+/** Before the name of a served drive in the list of models, whose names have no colon. */
+const SERVED = "served:";
 const POWER_COST =
   "A drive whose power can be cut keeps what a recovery reads, 10 to 20 bytes of memory for each KiB of flash, and " +
   "works half as fast.";
 
 /** What the address asks for, as the server reads it. */
 export function choiceOf(params) {
+  if (params.get("served")) return { served: params.get("served") };
   const choice = { ...FIRST };
   for (const key of WORDS) if (params.get(key)) choice[key] = params.get(key);
   for (const key of NUMBERS) if (params.get(key) && isFinite(params.get(key))) choice[key] = Number(params.get(key));
@@ -34,25 +37,32 @@ export function bytes(count) {
 
 /** A drive in a line. */
 export function summary(watching, layout) {
+  const dies = layout.die.length;
+  const channels = new Set(layout.die.map((_, i) => `${layout.member[i]}.${layout.channel[i]}`)).size;
+  const flash =
+    `${layout.block_count.toLocaleString("en")} blocks on ${dies} dies, ${channels} ` +
+    `${channels === 1 ? "channel" : "channels"}`;
+  if (watching.served)
+    return [
+      h("b", watching.title),
+      ` · ${bytes(watching.capacity_bytes)} · ${watching.served}, as it is served: only looked at · ${flash}`,
+    ];
   const fill =
     watching.state === "filled" && watching.fill_percent < 100
       ? `filled to ${watching.fill_percent} %`
       : watching.state;
-  const dies = layout.die.length;
-  const channels = new Set(layout.die.map((_, i) => `${layout.member[i]}.${layout.channel[i]}`)).size;
   const more = [
     bytes(watching.capacity_bytes),
     fill,
     `${watching.spare_percent.toFixed(1)} % spare`,
     ...(watching.power === STEADY ? [] : [`power can be cut, ${watching.capacitor ? "capacitor" : "no capacitor"}`]),
-    `${layout.block_count.toLocaleString("en")} blocks on ${dies} dies, ${channels} ` +
-      `${channels === 1 ? "channel" : "channels"}`,
+    flash,
   ];
   return [h("b", watching.title), ` · ${more.join(" · ")}`];
 }
 
 /** A form; `done` gets what was chosen as the address has it. */
-export async function choiceForm(models, choice, done) {
+export async function choiceForm(models, served, choice, done) {
   const form = h("form.watch-form.card");
   const options = (list, chosen) =>
     list.map(([value, title]) =>
@@ -62,6 +72,16 @@ export async function choiceForm(models, choice, done) {
   const model = h(
     "select",
     { name: "model" },
+    served.length
+      ? h(
+          "optgroup",
+          { label: "Being served" },
+          options(
+            served.map((name) => [SERVED + name, name]),
+            choice.served && SERVED + choice.served,
+          ),
+        )
+      : null,
     families.map((family) =>
       h(
         "optgroup",
@@ -79,6 +99,11 @@ export async function choiceForm(models, choice, done) {
     // Nothing is typed into fields that are about to be replaced, and the last model asked for counts.
     const mine = ++drawn;
     rest.disabled = true;
+    rest.hidden = model.value.startsWith(SERVED);
+    if (rest.hidden) {
+      rest.replaceChildren();
+      return;
+    }
     const about = await ask(`/api/watch/models/${encodeURIComponent(model.value)}`);
     if (mine !== drawn) return;
     rest.disabled = false;
@@ -153,7 +178,7 @@ export async function choiceForm(models, choice, done) {
       ),
     );
   };
-  model.addEventListener("change", () => draw({ ...choice, spare_percent: "", victims: "" }));
+  model.addEventListener("change", () => draw({ ...FIRST, ...choice, spare_percent: "", victims: "" }));
   form.append(
     h("label", "Drive", model),
     rest,
@@ -163,6 +188,10 @@ export async function choiceForm(models, choice, done) {
     event.preventDefault();
     const given = [...new FormData(form)].filter(([, value]) => value !== "");
     const found = Object.fromEntries(given);
+    if (found.model.startsWith(SERVED)) {
+      done({ served: found.model.slice(SERVED.length) });
+      return;
+    }
     if (found.divisor === "1") delete found.divisor;
     if (found.power === STEADY) delete found.power;
     if (found.fill_percent === "100") delete found.fill_percent;

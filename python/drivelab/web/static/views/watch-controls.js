@@ -146,6 +146,8 @@ export class Controls {
 
   /** Another drive is there. */
   begin(watching) {
+    // Who uses a served drive decides what it does.
+    this.element.hidden = Boolean(watching.served);
     this.canCut = watching.power !== "steady";
     if (this.canCut) this.cut.removeAttribute("aria-disabled");
     else this.cut.setAttribute("aria-disabled", "true");

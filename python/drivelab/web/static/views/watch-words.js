@@ -58,6 +58,14 @@ export function legend(picture, layout) {
 /** One sentence on what the drive does, from what a frame says of the time since the one before. */
 export function nowSentence(said) {
   const at = h("b", `${clock(said.now_s)}: `);
+  const words = workWords(said, at);
+  // Of a served drive clients are others: what they have under way is said.
+  if (said.inside !== undefined)
+    words.push(` ${said.inside} ${said.inside === 1 ? "command is" : "commands are"} under way.`);
+  return words;
+}
+
+function workWords(said, at) {
   if (!said.is_on) return [at, "the power is off."];
   if (said.paused) return [at, "the drive stands still."];
   const seconds = said.since_s;
@@ -69,7 +77,7 @@ export function nowSentence(said) {
   const moved = parts.cleaning + parts.wear;
   const folded =
     parts.folding > 0.01 ? `${number(parts.folding)} MiB/s go from blocks with one bit a cell to native ones` : "";
-  if (said.workload === "idle")
+  if (said.workload === "idle" || (!host && !said.host_read_bytes))
     return [
       at,
       folded

@@ -32,14 +32,19 @@ function ownKey() {
 const chosen = (choice) => JSON.stringify({ ...choice, workload: undefined });
 
 export async function show(root, page) {
-  const [models] = await Promise.all([ask("/api/watch/models"), sheet("/static/views/watch.css")]);
-  const watch = new Watch(root, page, models);
+  const [models, served] = await Promise.all([
+    ask("/api/watch/models"),
+    ask("/api/watch/served"),
+    sheet("/static/views/watch.css"),
+  ]);
+  const watch = new Watch(root, page, models, served);
   watch.connect();
   return watch;
 }
 
 class Watch {
-  constructor(root, page, models) {
+  constructor(root, page, models, served) {
+    this.served = served;
     this.page = page;
     this.choice = choiceOf(page.params);
     this.controls = new Controls((command) => this.send(command));
@@ -344,7 +349,7 @@ class Watch {
     if (this.form.hidden) return;
     fill(
       this.form,
-      await choiceForm(this.models, this.choice, (choice) => {
+      await choiceForm(this.models, this.served, this.choice, (choice) => {
         this.form.hidden = true;
         this.other.setAttribute("aria-expanded", "false");
         const asked = new URLSearchParams(choice);

@@ -1,0 +1,164 @@
+"""Served drives under watch: what their control sockets say, and that nobody but the user of the
+command line says which."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from served.drive import ServedDrive
+from served.wire import FLUSH, WRITE, Connection
+from web.conftest import Server, serious, start
+
+from drivelab.errors import RequestError, WorkError
+from drivelab.served.control import ControlLink, ask, place_of
+from drivelab.web import watch_served
+from drivelab.web.watch_frames import read_frame
+from drivelab.web.watch_served import ServedFrames, ServedWatch
+
+MODEL, SETS = "intel-x25-m-g2-80gb", ("scale_divisor=64",)
+STANDING = {"paused": False, "speed": None, "workload": "", "achieved": 0.0, "is_on": True}
+WAIT_S = 60.0
+
+
+def write(served: ServedDrive, pages: int) -> None:
+    """A client writes pages of 16 KiB, one after the other, and flushes."""
+    client = Connection(served.socket)
+    for page in range(pages):
+        client.done(WRITE, page * 16384, 16384, b"x" * 16384)
+    client.done(FLUSH, 0, 0)
+    client.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[ServedDrive]:
+    drive = ServedDrive(tmp_path, MODEL, SETS, "instant")
+    yield drive
+    drive.discard()
+
+
+def test_frames_are_what_the_drive_has_done(served: ServedDrive) -> None:
+    with ControlLink(place_of(served.image)) as link:
+        frames = ServedFrames(link)
+        layout = frames.layout()
+        assert layout["block_count"] == layout["blocks_per_die"] * len(layout["die"]) > 1000
+        text, columns = read_frame(frames.frame(STANDING))
+        assert (text["whole"], text["count"]) == (True, layout["block_count"])
+        assert columns["written"].sum() == 0
+        write(served, 512)
+        text, columns = read_frame(frames.frame(STANDING))
+        assert not text["whole"]
+        assert 0 < text["count"] < layout["block_count"]
+        assert columns["written"].sum() > 0
+        assert text["host_write_bytes"] == 512 * 16384
+        assert text["latency"]["ios"] == 512
+        assert sum(text["latency"]["parts_us"]) == pytest.approx(text["latency"]["mean_us"])
+        assert text["latency"]["p99_us"] >= text["latency"]["mean_us"] / 2
+        text, _ = read_frame(frames.frame(STANDING))
+        assert (text["count"], text["latency"]["ios"]) == (0, 0)
+
+
+def test_looks_change_nothing_and_viewers_do_not_disturb_each_other(served: ServedDrive) -> None:
+    place = place_of(served.image)
+    write(served, 4)
+    before = ask(place, {"command": "smart"})
+    counts = []
+    for viewer in (1, 2, 1, 2, 3, 4, 5, 1):
+        with ControlLink(place) as link:
+            counts.append(link.ask({"command": "look", "viewer": viewer})["whole"])
+    # Four are remembered: the fifth has put the first out.
+    assert counts == [True, True, False, False, True, True, True, True]
+    assert ask(place, {"command": "smart"}) == before
+    for wrong in ({"command": "look"}, {"command": "look", "viewer": "../x"}):
+        with pytest.raises(RequestError, match="viewer: missing"):
+            ask(place, wrong)
+    with pytest.raises(RequestError, match="no such block"):
+        ask(place, {"command": "block", "member": 0, "die": 0, "block": 1 << 40})
+    states = ask(place, {"command": "block", "member": 0, "die": 0, "block": 0})["states"]
+    assert set(states) <= {0, 1, 2}
+
+
+def test_a_viewer_may_only_look(served: ServedDrive) -> None:
+    said: list[Any] = []
+    came = threading.Event()
+
+    def take(message: dict[str, Any] | bytes) -> None:
+        said.append(message if isinstance(message, bytes) else json.loads(json.dumps(message)))
+        came.set()
+
+    watch = ServedWatch("my.drive", place_of(served.image), take)
+    watch.start()
+    for kind in ("erase", "trim", "cut", "pause", "workload", "step"):
+        with pytest.raises(RequestError, match="only looked at"):
+            watch.obey({"do": kind})
+    watch.want()
+    while not any(isinstance(message, bytes) for message in said):
+        assert came.wait(WAIT_S)
+        came.clear()
+    came.clear()
+    served.stop()
+    watch.want()
+    assert came.wait(WAIT_S)
+    assert "my.drive" in said[-1]["failed"]
+    assert watch.join(WAIT_S)
+
+
+def test_only_what_the_command_line_named_is_found(tmp_path: Path) -> None:
+    one, other = tmp_path / "a" / "my.drive", tmp_path / "b" / "my.drive"
+    known = watch_served.by_name([one, other, tmp_path / "third.drive"])
+    assert list(known) == [str(one), str(other), "third.drive"]
+    for name in (
+        "../my.drive",
+        "my.drive",
+        "/etc/passwd",
+        "third.drive\0",
+        None,
+        1,
+        ["third.drive"],
+    ):
+        with pytest.raises(RequestError, match="allowed"):
+            watch_served.named(known, name)
+    assert watch_served.named(known, "third.drive").name == "third.drive.control"
+    with pytest.raises((WorkError, Exception), match=r"third\.drive"):
+        ControlLink(watch_served.named(known, "third.drive"))
+
+
+def test_a_served_drive_is_drawn_while_clients_write(
+    served: ServedDrive, tmp_path: Path, page: Page
+) -> None:
+    server: Server = start(tmp_path, more=("--served", str(served.image)))
+    try:
+        page.goto(server.at("/watch?served=my.drive"))
+        about = page.locator(".watch-head .about")
+        expect(about).to_contain_text("my.drive, as it is served: only looked at")
+        expect(page.locator(".watch-controls")).to_be_hidden()
+        write(served, 2048)
+        expect(page.locator(".dial").first).to_contain_text(re.compile(r"host\s*\d"))
+        picture = page.locator("canvas.map")
+        picture.focus()
+        page.keyboard.press("Home")
+        for _ in range(8):  # the first blocks are the log's of the map
+            if re.search(r"\b[1-9]\d* % valid", page.locator(".told").inner_text()):
+                break
+            page.keyboard.press("ArrowRight")
+        expect(page.locator(".told")).to_contain_text(re.compile(r"\b[1-9]\d* % valid"))
+        page.keyboard.press("Enter")
+        expect(page.locator(".pages i.valid").first).to_be_visible()
+        assert serious(page) == []
+        page.get_by_role("button", name="Another drive").click()
+        expect(page.locator("select[name=model]")).to_have_value("served:my.drive")
+        served.stop()
+        expect(page.locator(".veil")).to_contain_text("my.drive")
+    finally:
+        server.stop()
+
+
+def test_an_address_of_a_drive_that_nobody_named_is_refused(server: Server, page: Page) -> None:
+    page.goto(server.at("/watch?served=/tmp/other.drive"))
+    expect(page.locator(".veil")).to_contain_text("served = '/tmp/other.drive': allowed")
