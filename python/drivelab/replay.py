@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -9,8 +11,9 @@ import numpy as np
 from drivelab import _engine, results
 from drivelab.errors import WorkError
 from drivelab.fio.output import over_time
-from drivelab.model import Model
 from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
+from drivelab.states import State
+from drivelab.subject import Subject
 from drivelab.targets import Report
 from drivelab.traces import Trace
 from drivelab.workload import RANDOM_BYTES, DataPattern, Job, Recorded, Requests
@@ -79,37 +82,45 @@ def replay_result(report: Report) -> dict[str, Any]:
 
 
 def document(
-    model: Model,
+    drive: Subject,
     trace: Trace,
     report: Report,
     *,
-    state: str,
-    seed: int,
+    job: Job,
     pacing: Pacing,
-    queue_depth: int | None,
+    state: State,
+    seed: int,
     command_line: str,
+    span_bytes: int | None = None,
+    smart: Mapping[str, Any] = MappingProxyType({}),
+    of_rounds: Mapping[str, Any] = MappingProxyType({}),
+    wall_s: float | None = None,
 ) -> dict[str, Any]:
-    """What `drivelab replay --json` prints of one replay of random data on a drive that was
-    prepared so."""
+    """What `drivelab replay --json` prints of a replay by a job of `replay_job` on a drive that was
+    prepared so; `smart` and `of_rounds` are what a real drive and `rounds` say beside."""
+    cap_ns = job.source.idle_cap_ns if isinstance(job.source, Recorded) else None
     return {
         "drivelab": {
             "engine_version": _engine.engine_version(),
             "command_line": command_line,
             "seed": seed,
-            "model": model.name,
-            "model_hash": model.hash,
-            "effective_spare_ratio": model.effective_spare_ratio,
-            "state": state,
+            "model": drive.name,
+            "model_hash": drive.hash,
+            "effective_spare_ratio": getattr(drive, "effective_spare_ratio", None),
+            "state": state.name,
+            **({"state_from": found} if (found := results.state_origin(state)) else {}),
             "pacing": pacing,
-            "queue_depth": queue_depth,
-            "idle_cap_ns": None,
-            "data": RANDOM_BYTES.model_dump(),
-            "span_bytes": None,
+            "queue_depth": job.queue_depth if pacing == "closed" else None,
+            "idle_cap_ns": cap_ns,
+            "data": job.data.model_dump(),
+            "span_bytes": span_bytes,
+            **smart,
         },
         "trace": trace.record(),
-        "gaps_cut": None,
+        "gaps_cut": gaps_cut(trace.requests, cap_ns),
         "replay": replay_result(report),
-        "wall_s": None,
+        **of_rounds,
+        "wall_s": wall_s,
     }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,34 +20,16 @@ from drivelab import (
     states,
     stored,
 )
-from drivelab import model as models
-from drivelab import review as laboratory
 from drivelab.commands import printing, recording
-from drivelab.comparison import Comparison, Source, compare
+from drivelab.comparison import Comparison, compare, planning
 from drivelab.comparison.document import document as to_document
-from drivelab.comparison.runs import as_review
+from drivelab.comparison.planning import Wanted
 from drivelab.comparison.sides import check_count
 from drivelab.documents import to_json
 from drivelab.errors import RequestError
 
 SHOWN_MAX = 40
 """Rows of the summary that is printed."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is compared of each side; the defaults are those of the stored results."""
-
-    tests: Sequence[str]
-    states: Sequence[str]
-    quick: bool
-    seed: int | None
-    sets: Sequence[str]
-    workers: int
-    repeat: int | None
-    memory_bytes: int
-    plugin_files: Sequence[Path]
-    known: plugins.Known
 
 
 Sides = Annotated[
@@ -120,19 +102,25 @@ def compare_command(
     wanted = Wanted(
         chosen, wanted_states, quick, seed, given, crew, repeat, room, plugin or (), known
     )
-    kept = {text: _kept(text, wanted) for text in sides if stored.is_stored(text)}
+    kept = {text: planning.kept(text, wanted) for text in sides if stored.is_stored(text)}
     asked = [text for text in sides if text not in kept]
-    check_count([name for text in sides for name in _names(text, kept.get(text))])
+    check_count([name for text in sides for name in planning.drive_names(text, kept.get(text))])
     if not asked:
         _check_stored(wanted, database_file)
-    plan = _plan(sides, asked, list(kept.values()), wanted) if asked else None
-    _check_plan(plan, kept.values(), force)
+    plan = None
+    if asked:
+        words = partial(_command_line, sides, wanted, force=False)
+        plan = planning.plan(asked, list(kept.values()), wanted, words, printing.message)
+    planning.check_plan(plan, kept.values(), force)
     folder = output.writable_folder(out)
     recording.check(database_file if plan is not None else None)
     with output.claimed(folder):
-        count = wanted.repeat or _stored_repeat(kept.values())
+        count = wanted.repeat or planning.stored_repeat(kept.values())
         reviewed = repeats.review(plan, count) if plan is not None else None
-        by_text = {**kept, **(_reviewed(asked, plan, reviewed) if plan and reviewed else {})}
+        by_text = {
+            **kept,
+            **(planning.reviewed_sides(asked, plan, reviewed) if plan and reviewed else {}),
+        }
         command_line = _command_line(sides, wanted, plan.seed if plan else None, force=force)
         try:
             found = compare([by_text[text] for text in sides], command_line, force=force)
@@ -168,32 +156,6 @@ def _check_stored(wanted: Wanted, database_file: Path | None) -> None:
         raise RequestError(f"{used[0]}: counts for models, and all sides are stored results")
 
 
-def _check_plan(plan: laboratory.Plan | None, kept: Iterable[Source], force: bool) -> None:
-    """Raises RequestError for a review that gives nothing to compare, before it takes its minutes:
-    a quick one beside a whole one, or of a model that no stored test can be run on."""
-    words = {True: "quick", False: "whole"}
-    for source in kept:
-        quick = source.document["drivelab"].get("quick") is True
-        if plan is not None and quick != plan.quick and not force:
-            raise RequestError(
-                f'SIDE "{source.text}": a {words[quick]} run, and models would be reviewed in a '
-                f"{words[plan.quick]} one, which can't be compared; --force does it all the same"
-            )
-    for name, items in plan.measurements.items() if plan is not None else ():
-        if not items:
-            raise RequestError(
-                f'MODEL "{name}": nothing that was measured of the stored results can be '
-                "measured on it; --tests chooses other tests"
-            )
-
-
-def _stored_repeat(kept: Iterable[Source]) -> int:
-    """How often the first of the stored results was repeated."""
-    for source in kept:
-        return int((source.document["drivelab"].get("repeats") or {}).get("count", 1))
-    return 1
-
-
 def _keep(reviewed: Mapping[str, Any], folder: Path) -> None:
     """Writes a review whose comparison is refused: it took minutes."""
     written = output.publish(folder, _review_writers(reviewed))
@@ -220,108 +182,6 @@ def _writers(
         "compare.json": lambda path: output.write_text(path, to_json(document)),
     }
     return writers | (_review_writers(reviewed) if reviewed is not None else {})
-
-
-def _kept(text: str, wanted: Wanted) -> Source:
-    """Stored results, as far as they are wanted."""
-    found = stored.read(*stored.split(text), "SIDE")
-    document = as_review(found)
-    groups = procedures.groups_of(wanted.known.tests)
-    chosen = {procedures.group_name(group) for group in groups} & set(wanted.tests)
-    everything = not wanted.tests or procedures.ALL in wanted.tests
-    kept = [
-        test
-        for test in document["tests"]
-        if (
-            everything
-            or test["id"] in wanted.tests
-            or procedures.group_name(str(test.get("group"))) in chosen
-        )
-        and (not wanted.states or test["state"] in wanted.states)
-    ]
-    return Source(text, {**document, "tests": kept})
-
-
-def _names(text: str, kept: Source | None) -> list[str]:
-    """The drives of a side: of stored results all their models, otherwise the one it names."""
-    if kept is None:
-        return [text]
-    return [f"{model['name']} of {text}" for model in kept.document["models"]]
-
-
-def _plan(
-    sides: Sequence[str], asked: Sequence[str], kept: Sequence[Source], wanted: Wanted
-) -> laboratory.Plan:
-    """The review of the models, all in one run; tests, seed and quick are those of stored results.
-
-    Options say otherwise where they are given.
-    """
-    overrides = [models.split_override(text) for text in wanted.sets]
-    loaded = [models.load(name, overrides) for name in asked]
-    own = kept[0].document["drivelab"] if kept else {}
-    seed = wanted.seed if wanted.seed is not None else int(own.get("seed", 1))
-    quick = wanted.quick or own.get("quick") is True
-    span_bytes = own.get("span_bytes")
-    measurements = {
-        model.name: _measurements(model, kept, wanted, quick, span_bytes) for model in loaded
-    }
-    plan = laboratory.Plan(
-        models=loaded,
-        measurements=measurements,
-        command_line=_command_line(sides, wanted, seed, force=False),
-        seed=seed,
-        quick=quick,
-        workers=wanted.workers,
-        memory_bytes=wanted.memory_bytes,
-        span_bytes=span_bytes,
-    )
-    laboratory.check(plan)
-    return plan
-
-
-def _measurements(
-    model: models.Model,
-    kept: Sequence[Source],
-    wanted: Wanted,
-    quick: bool,
-    span_bytes: int | None,
-) -> list[laboratory.Measurement]:
-    """What a review measures, or what was measured of the stored results, as long as they were."""
-    unabridged = not quick and any(
-        source.document["drivelab"].get("unabridged") is True for source in kept
-    )
-    if not kept or wanted.tests:
-        return laboratory.plan_measurements(
-            model,
-            wanted.tests,
-            wanted.states,
-            printing.message,
-            unabridged=unabridged,
-            known=wanted.known,
-            span_bytes=span_bytes,
-        )
-    pairs = dict.fromkeys(
-        (str(test["id"]), str(test["state"]))
-        for source in kept
-        for test in source.document["tests"]
-    )
-    return laboratory.same_measurements(
-        model,
-        pairs,
-        printing.message,
-        unabridged=unabridged,
-        known=wanted.known,
-        span_bytes=span_bytes,
-    )
-
-
-def _reviewed(
-    asked: Sequence[str], plan: laboratory.Plan, reviewed: Mapping[str, Any]
-) -> dict[str, Source]:
-    return {
-        text: Source("this run", reviewed, (model.name,))
-        for text, model in zip(asked, plan.models, strict=True)
-    }
 
 
 def _command_line(sides: Sequence[str], wanted: Wanted, seed: int | None, *, force: bool) -> str:

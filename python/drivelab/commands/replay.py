@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import (
-    _engine,
     arguments,
     output,
     plugins,
@@ -38,7 +37,7 @@ from drivelab.lab.trace import IDLE_CAP
 from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import derive_seed
-from drivelab.results import model_result, state_origin
+from drivelab.results import model_result
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
 from drivelab.targets.engine import Columns
@@ -122,9 +121,10 @@ def replay(
     settings = arguments.settings(sets, scale)
     found = subject.find(drive, [models.split_override(text) for text in settings], wish)
     printing.scale_remarks([found])
+    paced = _pacing(pacing, queue_depth)
     job = laboratory.replay_job(
         trace_file.name,
-        _pacing(pacing, queue_depth),
+        paced,
         queue_depth or 1,
         _idle_cap_ns(idle_cap, pacing),
         derive_seed(seed, found.name, state, "replay"),
@@ -162,16 +162,20 @@ def replay(
     words += ["--until-steady"] if until_steady else []
     words += [*arguments.plugin_words(plugin), *real_drives.wish_words(size, buffered)]
     command_line = printing.command_line([*words, *set_words(settings)], seed)
-    document = {
-        "drivelab": _provenance(found, wanted, pacing, job, seed, command_line)
-        | {"span_bytes": span_bytes}
-        | real_drives.smart_of(found),
-        "trace": trace.record(),
-        "gaps_cut": laboratory.gaps_cut(trace.requests, _cap_ns(job)),
-        "replay": laboratory.replay_result(reports[-1]),
-        **_of_rounds(reports, trace, found, goal),
-        "wall_s": watch.seconds(),
-    }
+    document = laboratory.document(
+        found,
+        trace,
+        reports[-1],
+        job=job,
+        pacing=paced,
+        state=wanted,
+        seed=seed,
+        command_line=command_line,
+        span_bytes=span_bytes,
+        smart=real_drives.smart_of(found),
+        of_rounds=_of_rounds(reports, trace, found, goal),
+        wall_s=watch.seconds(),
+    )
     recorded = Recorded(REPLAY, document, [model_result(found)])
     writers = run_files.of_replay(columns, job.name, request_log)
     with recording.recorded(database_file, recorded, partial(output.publish_files, writers)):
@@ -179,30 +183,6 @@ def replay(
             printing.document(document)
         else:
             replay_table.show(document)
-
-
-def _provenance(
-    drive: Subject, state: states.State, pacing: str, job: Job, seed: int, command_line: str
-) -> dict[str, Any]:
-    return {
-        "engine_version": _engine.engine_version(),
-        "command_line": command_line,
-        "seed": seed,
-        "model": drive.name,
-        "model_hash": drive.hash,
-        "effective_spare_ratio": getattr(drive, "effective_spare_ratio", None),
-        "state": state.name,
-        **({"state_from": found} if (found := state_origin(state)) else {}),
-        "pacing": pacing,
-        "queue_depth": job.queue_depth if pacing == "closed" else None,
-        "idle_cap_ns": _cap_ns(job),
-        "data": job.data.model_dump(),
-    }
-
-
-def _cap_ns(job: Job) -> int | None:
-    """The longest gap between arrivals, with `--pacing capped`."""
-    return job.source.idle_cap_ns if isinstance(job.source, workload.Recorded) else None
 
 
 def _read(

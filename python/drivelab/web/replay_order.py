@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from drivelab import database, replay, traces
+from drivelab import database, replay, states, traces
 from drivelab import model as models
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError
@@ -16,7 +16,6 @@ from drivelab.lab.sweep import sweep
 from drivelab.lab.trace import Trace
 from drivelab.progress import Heard, TaskProgress
 from drivelab.results import model_result
-from drivelab.states import STATES
 from drivelab.web import trace_check
 from drivelab.web.folder import Folder
 from drivelab.web.order import Name, check_memory, check_names
@@ -45,8 +44,10 @@ class ReplayOrder(BaseModel):
         check_names(self.models)
         if len(set(self.models)) < len(self.models):
             raise RequestError("models: a drive is there twice")
-        if self.state not in STATES:
-            raise RequestError(f'state "{self.state}" is unknown; allowed: {", ".join(STATES)}')
+        if self.state not in states.STATES:
+            raise RequestError(
+                f'state "{self.state}" is unknown; allowed: {", ".join(states.STATES)}'
+            )
         check_memory([models.load(name) for name in self.models])
         folder.trace(self.trace)
 
@@ -96,10 +97,10 @@ class ReplayOrder(BaseModel):
                 model,
                 found,
                 result.report,
-                state=self.state,
-                seed=self.seed,
+                job=replay.replay_job(found.name, self.pacing, depth or 1, None, self.seed),
                 pacing=self.pacing,
-                queue_depth=depth,
+                state=states.find(self.state),
+                seed=self.seed,
                 command_line=self.command_line(model.name),
             )
             recorded.append(database.Recorded(database.REPLAY, document, [model_result(model)]))

@@ -6,10 +6,10 @@ import pytest
 from figures.sample import ROWS, TESTS, X25_M
 
 from drivelab import figures
-from drivelab.commands import comparison
 from drivelab.errors import RequestError
 from drivelab.figures import document, plot, text
 from drivelab.figures.bindings import SWITCH, Row
+from drivelab.figures.record import other_pages, unreviewed_names
 
 KNOWN = figures.Measured([X25_M], TESTS, ROWS)
 RECORDS = figures.compare_all(KNOWN)
@@ -141,8 +141,8 @@ def test_the_shipped_page_knows_every_model_that_has_no_figure_in_it() -> None:
     """A model that comes moves no figure: nobody would measure all of them for it."""
     page = (Path(__file__).resolve().parents[3] / "docs" / "figures.md").read_text(encoding="utf-8")
     found = {
-        "specification_sheet_only": comparison.unreviewed_names(),
-        "on_other_pages": comparison.other_pages(),
+        "specification_sheet_only": unreviewed_names(),
+        "on_other_pages": other_pages(),
     }
     assert document.sheets(found) in page
     assert document.other_pages(found) in page

@@ -1,0 +1,172 @@
+"""What is to be compared: stored results as far as they are wanted, and the review of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drivelab import model as models
+from drivelab import plugins, procedures, stored
+from drivelab import review as laboratory
+from drivelab.comparison.runs import as_review
+from drivelab.comparison.sides import Source
+from drivelab.errors import RequestError
+
+Remark = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is compared of each side; the defaults are those of the stored results."""
+
+    tests: Sequence[str]
+    states: Sequence[str]
+    quick: bool
+    seed: int | None
+    sets: Sequence[str]
+    workers: int
+    repeat: int | None
+    memory_bytes: int
+    plugin_files: Sequence[Path]
+    known: plugins.Known
+
+
+def kept(text: str, wanted: Wanted) -> Source:
+    """Stored results, as far as they are wanted."""
+    found = stored.read(*stored.split(text), "SIDE")
+    document = as_review(found)
+    groups = procedures.groups_of(wanted.known.tests)
+    chosen = {procedures.group_name(group) for group in groups} & set(wanted.tests)
+    everything = not wanted.tests or procedures.ALL in wanted.tests
+    kept = [
+        test
+        for test in document["tests"]
+        if (
+            everything
+            or test["id"] in wanted.tests
+            or procedures.group_name(str(test.get("group"))) in chosen
+        )
+        and (not wanted.states or test["state"] in wanted.states)
+    ]
+    return Source(text, {**document, "tests": kept})
+
+
+def drive_names(text: str, kept: Source | None) -> list[str]:
+    """The drives of a side: of stored results all their models, otherwise the one it names."""
+    if kept is None:
+        return [text]
+    return [f"{model['name']} of {text}" for model in kept.document["models"]]
+
+
+def plan(
+    asked: Sequence[str],
+    stored_sides: Sequence[Source],
+    wanted: Wanted,
+    command_line: Callable[[int], str],
+    remark: Remark,
+) -> laboratory.Plan:
+    """The review of the models `asked` for, all in one run; tests, seed and quick are those of
+    stored results.
+
+    Options say otherwise where they are given. `command_line` gives that of a seed, `remark` hears
+    what can't be measured. Raises RequestError for what can't be.
+    """
+    overrides = [models.split_override(text) for text in wanted.sets]
+    loaded = [models.load(name, overrides) for name in asked]
+    own = stored_sides[0].document["drivelab"] if stored_sides else {}
+    seed = wanted.seed if wanted.seed is not None else int(own.get("seed", 1))
+    quick = wanted.quick or own.get("quick") is True
+    span_bytes = own.get("span_bytes")
+    measurements = {
+        model.name: _measurements(model, stored_sides, wanted, quick, span_bytes, remark)
+        for model in loaded
+    }
+    found = laboratory.Plan(
+        models=loaded,
+        measurements=measurements,
+        command_line=command_line(seed),
+        seed=seed,
+        quick=quick,
+        workers=wanted.workers,
+        memory_bytes=wanted.memory_bytes,
+        span_bytes=span_bytes,
+    )
+    laboratory.check(found)
+    return found
+
+
+def _measurements(
+    model: models.Model,
+    stored_sides: Sequence[Source],
+    wanted: Wanted,
+    quick: bool,
+    span_bytes: int | None,
+    remark: Remark,
+) -> list[laboratory.Measurement]:
+    """What a review measures, or what was measured of the stored results, as long as they were."""
+    unabridged = not quick and any(
+        source.document["drivelab"].get("unabridged") is True for source in stored_sides
+    )
+    if not stored_sides or wanted.tests:
+        return laboratory.plan_measurements(
+            model,
+            wanted.tests,
+            wanted.states,
+            remark,
+            unabridged=unabridged,
+            known=wanted.known,
+            span_bytes=span_bytes,
+        )
+    pairs = dict.fromkeys(
+        (str(test["id"]), str(test["state"]))
+        for source in stored_sides
+        for test in source.document["tests"]
+    )
+    return laboratory.same_measurements(
+        model,
+        pairs,
+        remark,
+        unabridged=unabridged,
+        known=wanted.known,
+        span_bytes=span_bytes,
+    )
+
+
+def check_plan(
+    planned: laboratory.Plan | None, stored_sides: Iterable[Source], force: bool
+) -> None:
+    """Raises RequestError for a review that gives nothing to compare, before it takes its minutes:
+    a quick one beside a whole one, or of a model that no stored test can be run on."""
+    words = {True: "quick", False: "whole"}
+    for source in stored_sides:
+        quick = source.document["drivelab"].get("quick") is True
+        if planned is not None and quick != planned.quick and not force:
+            raise RequestError(
+                f'SIDE "{source.text}": a {words[quick]} run, and models would be reviewed in a '
+                f"{words[planned.quick]} one, which can't be compared; --force does it all the same"
+            )
+    for name, items in planned.measurements.items() if planned is not None else ():
+        if not items:
+            raise RequestError(
+                f'MODEL "{name}": nothing that was measured of the stored results can be '
+                "measured on it; --tests chooses other tests"
+            )
+
+
+def stored_repeat(stored_sides: Iterable[Source]) -> int:
+    """How often the first of the stored results was repeated."""
+    for source in stored_sides:
+        return int((source.document["drivelab"].get("repeats") or {}).get("count", 1))
+    return 1
+
+
+def reviewed_sides(
+    asked: Sequence[str], planned: laboratory.Plan, reviewed: Mapping[str, Any]
+) -> dict[str, Source]:
+    """The review as the sides that its models are."""
+    return {
+        text: Source("this run", reviewed, (model.name,))
+        for text, model in zip(asked, planned.models, strict=True)
+    }
