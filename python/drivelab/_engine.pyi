@@ -142,6 +142,9 @@ class Drive:
         columns of every request. Releases the GIL."""
 
     def idle(self, duration_ns: int) -> None: ...
+    def age(self, duration_ns: int) -> None:
+        """What lies in flash becomes older, as without power."""
+
     def secure_erase(self) -> None: ...
     def counters(self) -> str:
         """Cumulative counters as a flat JSON object."""

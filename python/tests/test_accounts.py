@@ -133,7 +133,7 @@ def test_a_test_that_begins_with_a_new_drive_is_recorded_as_new() -> None:
     # Whoever purges its drive, or makes variants of it, is among them.
     purging = {test.id for test in procedures.select(["snia-pts"])}
     own = {"partition", "spare-area", "fill-level", "zone-size", "skew", "interleaved-zones"}
-    assert purging | own | {"cache-by-fill", "cache-after-pause"} == {
+    assert purging | own | {"endurance", "retention", "cache-by-fill", "cache-after-pause"} == {
         test.id for test in PROCEDURES.values() if test.begins_new
     }
 

@@ -1,6 +1,7 @@
 //! What a flash drive of any mapping scheme says about itself: counters, pages, what follows from its parameters.
 
 use drivelab_controller::{Device, SECTOR_BYTES, Scheduled, SolidStateDrive};
+use drivelab_ftl::BadBlocks;
 use drivelab_nand::BlockIndex;
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ pub fn trim_unit_sectors<M: Scheduled>(drive: &SolidStateDrive<M>) -> Option<u32
 }
 
 /// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included. Of a drive with
-/// an SLC cache there are more.
+/// an SLC cache there are more, and of one whose bits go wrong.
 pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let meters = drive.meters();
     let ftl = drive.mapping();
@@ -71,6 +72,16 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         found["read_bytes_folding"] = meters.read_bytes_folding.into();
         found["erases_folding"] = counts.erases_folding.into();
         found["slc_cache_bytes"] = (u64::from(cache.used_blocks) * cache.block_bytes).into();
+    }
+    if drive.wears_out() {
+        let faults = drive.fault_counters();
+        found["read_retries"] = faults.read_retries.into();
+        found["corrected_codewords"] = faults.corrected_codewords.into();
+        found["uncorrectable_codewords"] = faults.uncorrectable_codewords.into();
+        found["read_errors"] = faults.read_errors.into();
+        found["blocks_refreshed"] = faults.blocks_refreshed.into();
+        found["blocks_retired"] = ftl.bad_blocks().map_or(0, BadBlocks::retired).into();
+        found["read_only"] = u8::from(drive.is_read_only()).into();
     }
     found
 }

@@ -22,6 +22,9 @@ use crate::progress::Progress;
 /// Ten years: virtual time has 64 bits of nanoseconds, 584 years.
 const LONGEST_IDLE_NS: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
 
+/// Longest time on a shelf.
+const LONGEST_AGE_NS: u64 = 100 * 365 * 86_400 * 1_000_000_000;
+
 /// A drive in virtual time.
 #[pyclass(module = "drivelab._engine")]
 pub struct Drive {
@@ -142,6 +145,17 @@ impl Drive {
             python.detach(|| device.advance(until_ns, &mut Vec::new()));
             Ok(())
         })
+    }
+
+    /// What lies in flash becomes older by this, without anything else happening: as on a shelf, without power.
+    fn age(&mut self, duration_ns: u64) -> PyResult<()> {
+        if duration_ns > LONGEST_AGE_NS {
+            let message =
+                format!("duration_ns = {duration_ns}: must be at most {LONGEST_AGE_NS} (a hundred years)");
+            return Err(errors::WorkloadError::new_err(message));
+        }
+        self.inner.age(duration_ns);
+        Ok(())
     }
 
     /// Erases everything: the new state, except for wear.

@@ -16,6 +16,7 @@ from drivelab.lab import checks, running
 from drivelab.lab.history import (
     Step,
     drive_key,
+    let_pass,
     overrides_of,
     reference,
     referred,
@@ -274,10 +275,16 @@ class Drive:
 
         Raises RequestError for what is no time.
         """
-        duration_ns = checks.time_ns("time", time)
-        found = self._like((*self._history, {"idle_ns": duration_ns}))
+        return self._later("idle_ns", time)
+
+    def age(self, time: str | float) -> Drive:
+        """The same without power, as on a shelf; only `flash.bit_errors` make a difference."""
+        return self._later("age_ns", time)
+
+    def _later(self, step: str, time: str | float) -> Drive:
+        found = self._like((*self._history, {step: checks.time_ns("time", time)}))
         found._target = self.make().clone()
-        found._target.idle(duration_ns)
+        let_pass(found._target, found._history[-1])
         return found
 
     def _after(self, done: running.DoneJobs, jobs: Sequence[Job], until: Steady | None) -> Drive:
@@ -345,8 +352,8 @@ class Drive:
             progress.follow(part, 1 / len(self._history))
             if "state" in step:
                 self._states[0].prepare(target, seeds, part)
-            elif "idle_ns" in step:
-                target.idle(step["idle_ns"])
+            elif "jobs" not in step:
+                let_pass(target, step)
             else:
                 jobs = [Job.of_record(record) for record in step["jobs"]]
                 until = until_of(step)

@@ -14,11 +14,12 @@ from drivelab.states import STATES, State
 
 if TYPE_CHECKING:
     from drivelab.lab.steady import Steady
+    from drivelab.targets import Target
 
 Step = dict[str, Any]
 """Something that was done to a drive: {"state": NAME}, of a state from elsewhere an object with
-`name`, `place` and `sha256`; {"idle_ns": TIME}; or {"jobs": [record of a job, ...]}, with "until"
-where they ended once steady."""
+`name`, `place` and `sha256`; {"idle_ns": TIME}; {"age_ns": TIME}, without power; or {"jobs":
+[record of a job, ...]}, with "until" where they ended once steady."""
 
 
 def until_of(step: Step) -> Steady | None:
@@ -28,6 +29,14 @@ def until_of(step: Step) -> Steady | None:
     from drivelab.lab.steady import Steady
 
     return Steady.of_record(step["until"])
+
+
+def let_pass(target: Target, step: Step) -> None:
+    """Does a step that takes a time and no commands."""
+    if "age_ns" in step:
+        target.age(step["age_ns"])
+    else:
+        target.idle(step["idle_ns"])
 
 
 def state_named(name: str) -> State:

@@ -20,7 +20,7 @@ _MODULES = (
     *("resiliency", "atto", "alignment", "compressibility", "read_span", "paced_writes"),
     *("slc_cache", "consistency", "saturation"),
     *("spare_area", "fill_level", "partition", "zone_size", "skew"),
-    *("interleaved_zones", "storage_bench", "applications"),
+    *("interleaved_zones", "endurance", "retention", "storage_bench", "applications"),
     *("loading", "power", "disk_mark", "iometer", "pts"),
 )
 PROCEDURES: dict[str, Procedure]

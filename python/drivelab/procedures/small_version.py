@@ -1,8 +1,14 @@
-"""What a test says of a small version of a drive, whose results it can't give at full size."""
+"""Small versions of a drive: what a test says of one that it was given, and one made for a test
+that would take too long on the whole drive."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from drivelab.errors import RequestError
 from drivelab.targets import Target
+
+SCALE = "scale_divisor"
 
 
 def notes(target: Target, words: str) -> tuple[str, ...]:
@@ -12,3 +18,25 @@ def notes(target: Target, words: str) -> tuple[str, ...]:
         return ()
     divisor = round(original.user_bytes / target.capacity_bytes)
     return (f"a small version, 1/{divisor} of the drive: {words}",) if divisor > 1 else ()
+
+
+def variant(target: Target, overrides: Sequence[tuple[str, str]], most_bytes: int) -> Target:
+    """A new drive of the same model with other parameters, and as much smaller by a power of two as
+    it takes to have `most_bytes`, or as can be.
+
+    Raises RequestError for parameters that the drive can't have.
+    """
+    original = target.original
+    if original is None or target.capacity_bytes <= most_bytes:
+        return target.variant(overrides)
+    divisor = 1
+    while original.user_bytes > most_bytes * divisor:
+        divisor *= 2
+    while original.user_bytes < target.capacity_bytes * divisor:
+        try:
+            return target.variant([*overrides, (SCALE, str(divisor))])
+        except RequestError as error:
+            if SCALE not in str(error):
+                raise
+        divisor //= 2
+    return target.variant(overrides)

@@ -114,6 +114,14 @@ class AccountedTarget:
         self.drive.idle(duration_ns)
         self._book()
 
+    def age(self, duration_ns: int) -> None:
+        """What is in flash becomes older, as on a shelf, without power."""
+        self.drive.age(duration_ns)
+
+    def parameter(self, key: str) -> float | None:
+        """A number of the model."""
+        return self.drive.parameter(key)
+
     def secure_erase(self) -> None:
         """Brings the drive into the state before its first use."""
         self.drive.secure_erase()

@@ -94,6 +94,13 @@ class EngineTarget:
         """A new drive of the same model with other parameters; raises RequestError."""
         return EngineTarget(self._model.with_overrides(overrides), self._seed)
 
+    def parameter(self, key: str) -> float | None:
+        """A number of the model, or one that follows from it; None where it says none."""
+        found = self._model.value(key)
+        if found is None:
+            found = self._model.description["derived"].get(key)
+        return found if isinstance(found, int | float) else None
+
     def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
         """Runs jobs that start together; raises RequestError for a job that can't be."""
         engine_progress = _engine.Progress()
@@ -135,6 +142,11 @@ class EngineTarget:
     def idle(self, duration_ns: int) -> None:
         """Lets virtual time pass without commands."""
         self._drive.idle(duration_ns)
+
+    def age(self, duration_ns: int) -> None:
+        """What is in flash becomes older, as on a shelf, without power."""
+        with engine_errors():
+            self._drive.age(duration_ns)
 
     @property
     def erase_method(self) -> str:

@@ -51,6 +51,10 @@ class Target(Protocol):
         Raises RequestError for a key or a value that can't be, and where there is no model.
         """
 
+    def parameter(self, key: str) -> float | None:
+        """A number of the model, as "flash.read_ns", or one that follows from it, as
+        "raw_capacity_bytes"; None where it says none, and where there is no model."""
+
     def run(self, jobs: Sequence[Job], progress: TaskProgress, share: float = 1.0) -> Report:
         """Runs jobs that start together; they are `share` of the task whose progress is given."""
 
@@ -61,6 +65,12 @@ class Target(Protocol):
 
     def idle(self, duration_ns: int) -> None:
         """Lets time pass without commands."""
+
+    def age(self, duration_ns: int) -> None:
+        """What is in flash becomes older, as on a shelf, without power.
+
+        Raises RequestError where that can't be.
+        """
 
     @property
     def erase_method(self) -> str:

@@ -261,6 +261,21 @@ def test_time_passes_without_commands(result: dl.Result) -> None:
         result.drive.idle("5x")
 
 
+def test_what_lay_on_a_shelf_is_older_and_made_again_the_same() -> None:
+    on = {"flash.bit_errors": True, "flash.initial_cycles": 20_000, "flash.retention_hours": 1}
+    drive = dl.Drive(NAME, on, scale="1/64").prepare("filled", progress=False)
+    job = dl.Job(rw="randread", bs="4k", io_size="8m")
+    shelved = drive.age("365d")
+    assert shelved.now_s == drive.now_s
+    assert shelved.history[-1] == {"age_ns": 365 * 86_400 * 10**9}
+    fresh, old = (each.run(job, keep=True, progress=False) for each in (drive, shelved))
+    assert fresh.drive.counters["read_errors"] == 0 < old.drive.counters["read_errors"]
+    copy = pickle.loads(pickle.dumps(shelved))
+    assert copy.run(job, keep=True, progress=False).drive.counters == old.drive.counters
+    with pytest.raises(dl.RequestError, match="a hundred years"):
+        drive.age("40000d")
+
+
 def test_jobs_of_one_name_are_told_apart(used: dl.Drive) -> None:
     found = used.run(WRITES, WRITES, progress=False)
     assert found.summary["job"].to_list() == ["w", "w #2"]

@@ -266,6 +266,32 @@ impl Flash {
         self.pass_read_path(wait, bytes, now);
     }
 
+    /// A page is read again with other thresholds, for what has waited so far as `wait` says: die and bus, as the first time.
+    #[cold]
+    pub(crate) fn sense_again(
+        &mut self,
+        (array, ppn): (&FlashArray, Ppn),
+        (sector, sectors): (u32, u64),
+        (bytes, is_cleaning): (u64, bool),
+        wait: &mut FlashWait,
+        now: Nanos,
+    ) {
+        let die = self.layout.die_of(self.layout.block_of(ppn));
+        let mask = self.mask_of(ppn, u64::from(sector), sectors, array.mode_at(ppn));
+        self.sense_for(wait, Sensing { die, pages: 1, bytes, mask, is_cleaning }, now);
+    }
+
+    /// Number of the page that holds a unit, among all of the array; of a unit of several pages its own number.
+    pub(crate) fn page_number(&self, ppn: Ppn) -> u64 {
+        let pages = self
+            .operations
+            .as_ref()
+            .map_or(1, |operations| operations.config.planes * operations.config.page_types);
+        let page_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32 / pages;
+        let unit_sectors = self.layout.sectors_per_unit;
+        u64::from(ppn.0) * u64::from(unit_sectors) / u64::from(page_sectors.max(unit_sectors))
+    }
+
     /// All channels share the way of data from flash to the link, which it goes while it comes over its bus.
     #[inline]
     fn pass_read_path(&mut self, wait: &mut FlashWait, bytes: u64, now: Nanos) {

@@ -52,7 +52,7 @@ impl Flash {
     }
 
     /// The pages of its word line that hold `sectors` from `sector` on of the unit at `ppn`, and of those behind it.
-    fn mask_of(&self, ppn: Ppn, sector: u64, sectors: u64, mode: CellMode) -> u64 {
+    pub(super) fn mask_of(&self, ppn: Ppn, sector: u64, sectors: u64, mode: CellMode) -> u64 {
         let Some(operations) = &self.operations else { return 0 };
         let pages = operations.config.planes * operations.config.page_types;
         let mask = self.native_mask(pages, ppn, sector, sectors);

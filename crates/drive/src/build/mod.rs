@@ -1,6 +1,7 @@
 //! From a model's parameters to a working drive: one file for each family.
 
 mod compressed_map;
+mod errors;
 mod flash;
 mod hard_disk;
 mod host;

@@ -4,7 +4,7 @@ use drivelab_controller::{ControllerConfig, SolidStateDrive};
 use drivelab_ftl::{CleaningMode, FtlConfig, MapCacheConfig, PageMap, Placement};
 use drivelab_nand::UnitLayout;
 
-use super::{flash, log, slc_cache};
+use super::{errors, flash, log, slc_cache};
 use crate::engine::Engine;
 use crate::error::ModelError;
 use crate::model::Model;
@@ -53,14 +53,15 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
         );
         return Err(model.bad("ftl.host_memory_bytes", &cache.host_bytes.to_string(), &allowed));
     }
-    let drive = if cache.cache_bytes == 0 {
-        PageMap::new(layout, ftl)
-            .and_then(|map| SolidStateDrive::new(map, controller))
-            .map(|drive| Engine::PageMap(Box::new(drive)))
-    } else {
-        PageMap::demand_loaded(layout, ftl, cache)
-            .and_then(|map| SolidStateDrive::new(map, controller))
-            .map(|drive| Engine::DemandMap(Box::new(drive)))
-    };
-    drive.map_err(|error| flash::wrong(model, error))
+    let wrong = |error| flash::wrong(model, error);
+    if cache.cache_bytes == 0 {
+        let map = PageMap::new(layout, ftl).map_err(wrong)?;
+        let mut drive = SolidStateDrive::new(map, controller).map_err(wrong)?;
+        errors::apply(model, seed, &mut drive)?;
+        return Ok(Engine::PageMap(Box::new(drive)));
+    }
+    let map = PageMap::demand_loaded(layout, ftl, cache).map_err(wrong)?;
+    let mut drive = SolidStateDrive::new(map, controller).map_err(wrong)?;
+    errors::apply(model, seed, &mut drive)?;
+    Ok(Engine::DemandMap(Box::new(drive)))
 }

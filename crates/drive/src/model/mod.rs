@@ -19,7 +19,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::ModelError;
-use crate::parameters::{self, Family};
+use crate::parameters::{self, CELL_KEY, Family};
 pub use layers::Layer;
 
 /// Section and prefix of what an array's model says about its members.
@@ -172,7 +172,7 @@ impl Model {
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         for (key, sourced) in &self.values {
-            let default = self.family.find(key).and_then(|parameter| parameter.default.value());
+            let default = self.family.find(key).and_then(|parameter| parameter.fallback(self.text(CELL_KEY)));
             if default.as_ref() != Some(&sourced.value) {
                 hasher.update(format!("{key}={}\n", sourced.value));
             }

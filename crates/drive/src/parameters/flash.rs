@@ -2,7 +2,7 @@
 
 use super::row::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
 use super::row::Kind::{Boolean, Choice, Integer, Name, Real};
-use super::row::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
+use super::row::{CELL_KEY, CELLS, HOUR_NS, MOST, Parameter, SECOND_NS, row};
 
 /// User capacity.
 pub(super) const CAPACITY: &[Parameter] = &[
@@ -26,9 +26,9 @@ pub(super) const CAPACITY: &[Parameter] = &[
 pub(super) const FLASH: &[Parameter] = &[
     row("flash.part", "", Name, Absent, "flash part, whose geometry and times drives that have it share"),
     row(
-        "flash.cell",
+        CELL_KEY,
         "",
-        Choice(&["slc", "mlc", "tlc", "qlc"]),
+        Choice(CELLS),
         Word("mlc"),
         "bits per cell: slc 1, mlc 2, tlc 3, qlc 4; the pages of a word line with flash.one_shot, else for the reader",
     ),
@@ -76,7 +76,7 @@ pub(super) const FLASH: &[Parameter] = &[
         "P/E",
         Integer(1, MOST),
         Absent,
-        "erases that a block stands; for the reader",
+        "erases that a block stands; for the reader, and for flash.bit_errors",
     ),
     row(
         "flash.lockstep_channels",

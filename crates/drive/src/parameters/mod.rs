@@ -4,6 +4,7 @@
 
 mod compressed_map;
 mod controller;
+mod errors;
 mod family;
 mod flash;
 mod hard_disk;
@@ -19,6 +20,7 @@ mod word_lines;
 pub(crate) use family::FAMILY_WORDS;
 pub use family::Family;
 pub(crate) use identity::SCALE_KEY;
+pub(crate) use row::CELL_KEY;
 pub use row::{Fallback, Kind, Parameter};
 
 impl Family {
@@ -32,6 +34,7 @@ impl Family {
                 flash::FLASH,
                 word_lines::WORD_LINES,
                 slc_cache::SLC_CACHE,
+                errors::ERRORS,
                 log::PAGE_MAP,
                 log::JOURNAL,
                 log::CLEANING,

@@ -34,14 +34,36 @@ pub enum Fallback {
     Boolean(bool),
     /// A word.
     Word(&'static str),
+    /// A number, by the bits of a cell: slc, mlc, tlc, qlc.
+    ByCell([f64; 4]),
+}
+
+/// What defaults of flash may depend on.
+pub(crate) const CELL_KEY: &str = "flash.cell";
+
+/// The words of `flash.cell`, in the order of bits.
+pub(crate) const CELLS: &[&str] = &["slc", "mlc", "tlc", "qlc"];
+
+impl Parameter {
+    /// What it is when a model does not say, if it is anything; `cell`: the word of its cells.
+    #[must_use]
+    pub fn fallback(&self, cell: &str) -> Option<serde_json::Value> {
+        match self.default {
+            Fallback::ByCell(values) => {
+                let value = CELLS.iter().zip(values).find(|(word, _)| **word == cell)?.1;
+                Some(if matches!(self.kind, Integer(..)) { (value as u64).into() } else { value.into() })
+            }
+            _ => self.default.value(),
+        }
+    }
 }
 
 impl Fallback {
-    /// The value, if there is one.
+    /// The value, if there is one for drives of any cell.
     #[must_use]
     pub fn value(&self) -> Option<serde_json::Value> {
         match *self {
-            Self::Required | Self::Absent => None,
+            Self::Required | Self::Absent | Self::ByCell(_) => None,
             Self::Integer(number) => Some(number.into()),
             Self::Boolean(flag) => Some(flag.into()),
             Self::Word(word) => Some(word.into()),

@@ -189,6 +189,13 @@ fn page_map(random: &mut Random) -> Values {
     if !in_place && random.chance(0.2) {
         put(&mut values, "ftl.parity_stripe_pages", random.between(2, 5));
     }
+    if !in_place && random.chance(0.3) {
+        put(&mut values, "flash.bit_errors", true);
+        put(&mut values, "flash.endurance_cycles", random.between(1, 50));
+        put(&mut values, "flash.worn_bit_error_rate", random.one(&["1e-5", "1e-3", "0.01"]));
+        put(&mut values, "flash.initial_cycles", random.between(0, 40));
+        put(&mut values, "controller.read_retries", random.between(0, 6));
+    }
     values
 }
 

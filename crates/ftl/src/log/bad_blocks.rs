@@ -23,13 +23,16 @@ pub struct Wear {
     pub endurance_erases: u32,
     /// Power of (erase count / endurance).
     pub exponent: f64,
+    /// Erases that every block had behind it before the first that is counted.
+    pub erases_before: u32,
 }
 
 impl Wear {
     /// What a chance is multiplied by.
     #[must_use]
     pub fn factor(self, erase_count: u32) -> f64 {
-        (f64::from(erase_count) / f64::from(self.endurance_erases)).powf(self.exponent)
+        let erases = f64::from(self.erases_before) + f64::from(erase_count);
+        (erases / f64::from(self.endurance_erases)).powf(self.exponent)
     }
 }
 

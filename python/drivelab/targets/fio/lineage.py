@@ -121,6 +121,14 @@ class Lineage:
         self._in_turn(partial(self._drive.idle, duration_ns))
         self._note(partial(self._drive.idle, duration_ns), changes=False)
 
+    def age(self, duration_ns: int) -> None:
+        """Raises RequestError: real flash takes its time."""
+        self._drive.age(duration_ns)
+
+    def parameter(self, key: str) -> float | None:
+        """None: nobody knows."""
+        return self._drive.parameter(key)
+
     def secure_erase(self) -> None:
         """Brings the new state about; what was done before counts no more."""
         self._steps = []

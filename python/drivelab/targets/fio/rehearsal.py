@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_MS, NS_PER_S, NS_PER_US
 from drivelab.targets.fio import measurement
@@ -141,6 +142,14 @@ class Rehearsal:
     def idle(self, duration_ns: int) -> None:
         """Counts the time."""
         self.now_ns += duration_ns
+
+    def age(self, duration_ns: int) -> None:
+        """Raises RequestError: real flash takes its time."""
+        raise RequestError("a real drive can't be made older")
+
+    def parameter(self, key: str) -> float | None:
+        """None: nobody knows."""
+        return None
 
     @property
     def erase_method(self) -> str:

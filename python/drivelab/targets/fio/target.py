@@ -145,6 +145,14 @@ class FioTarget:
             self._check_stopped()
             time.sleep(min(_SLEEP_S, left_ns / NS_PER_S))
 
+    def age(self, duration_ns: int) -> None:
+        """Raises RequestError: real flash takes its time."""
+        raise RequestError("a real drive can't be made older")
+
+    def parameter(self, key: str) -> float | None:
+        """None: nobody knows."""
+        return None
+
     @property
     def erase_method(self) -> str:
         """How `secure_erase` is done, in words."""

@@ -1,6 +1,8 @@
 //! Wrong bits: how many there are, and which codewords can be corrected.
 
-use drivelab_nand::{BlockIndex, Ppn, SECTOR_BYTES};
+use std::collections::BTreeMap;
+
+use drivelab_nand::{BlockIndex, CellMode, Lpn, Ppn, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::rng::draw;
 
@@ -25,6 +27,8 @@ pub(crate) struct Aging {
     skipped_ns: Nanos,
     /// The next block that is looked at in passing.
     pub patrol: u32,
+    /// Marks of sectors that are lost, of drives that keep no bytes to go with them.
+    lost: BTreeMap<u32, u32>,
 }
 
 /// Where something lies, and since when.
@@ -32,6 +36,7 @@ pub(crate) struct Aging {
 pub(crate) struct Place {
     pub block: BlockIndex,
     pub ppn: Ppn,
+    pub mode: CellMode,
     /// Number of the first program of its block.
     pub sequence: u64,
     pub erase_count: u32,
@@ -55,7 +60,8 @@ pub(crate) struct Found {
 impl Aging {
     pub fn new(model: BitErrors, blocks: u32, now: Nanos) -> Self {
         let new = BlockAge { programmed_ns: now, reads: 0 };
-        Self { model, blocks: vec![new; blocks as usize], skipped_ns: 0, patrol: 0 }
+        let blocks = vec![new; blocks as usize];
+        Self { model, blocks, skipped_ns: 0, patrol: 0, lost: BTreeMap::new() }
     }
 
     pub fn set_model(&mut self, model: BitErrors) {
@@ -77,34 +83,77 @@ impl Aging {
         self.blocks[block.0 as usize] = BlockAge { programmed_ns, reads: 0 };
     }
 
+    /// Marks of a unit's sectors that are lost.
+    pub fn lost_sectors(&self, lpn: Lpn) -> u32 {
+        self.lost.get(&lpn.0).copied().unwrap_or(0)
+    }
+
+    /// More sectors of a unit are lost.
+    pub fn lose_sectors(&mut self, lpn: Lpn, marks: u32) {
+        if marks != 0 {
+            *self.lost.entry(lpn.0).or_default() |= marks;
+        }
+    }
+
+    /// Sectors of a unit are written, or trimmed: what they held is of no interest any more.
+    pub fn replace_sectors(&mut self, lpn: Lpn, marks: u32) {
+        if let Some(lost) = self.lost.get_mut(&lpn.0) {
+            *lost &= !marks;
+            if *lost == 0 {
+                self.lost.remove(&lpn.0);
+            }
+        }
+    }
+
+    /// Whether sectors of any unit are lost.
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    /// Everything was erased.
+    pub fn forget_lost(&mut self) {
+        self.lost.clear();
+    }
+
     /// Wrong bits to be expected in a codeword.
-    pub fn expected_bits(&self, block: BlockIndex, erase_count: u32, now: Nanos) -> f64 {
-        let BitErrors { wear, new_rate, worn_rate, retention_ns, read_disturb_reads, .. } = self.model;
+    pub fn expected_bits(&self, block: BlockIndex, (mode, erase_count): (CellMode, u32), now: Nanos) -> f64 {
+        let BitErrors { retention_ns, read_disturb_reads, .. } = self.model;
         let BlockAge { programmed_ns, reads } = self.blocks[block.0 as usize];
         let age_ns = now.saturating_add(self.skipped_ns).saturating_sub(programmed_ns);
-        let rate = new_rate + (worn_rate - new_rate) * wear.factor(erase_count);
+        let cells = match mode {
+            CellMode::Native => self.model.native,
+            CellMode::Slc => self.model.slc,
+        };
         let growth = (1.0 + age_ns as f64 / retention_ns) * (1.0 + reads as f64 / read_disturb_reads as f64);
-        f64::from(self.model.codeword_bytes) * 8.0 * (rate * growth).clamp(0.0, 0.5)
+        f64::from(self.model.codeword_bytes) * 8.0 * (cells.rate(erase_count) * growth).clamp(0.0, 0.5)
     }
 
     /// Reads `count` sectors of a unit from `first` on.
     pub fn read(&mut self, seed: u64, place: Place, (first, count): (u32, u32), now: Nanos) -> Found {
-        let expected = self.expected_bits(place.block, place.erase_count, now);
+        let expected = self.expected_bits(place.block, (place.mode, place.erase_count), now);
         self.blocks[place.block.0 as usize].reads += 1;
         let mut found = Found::default();
-        let limits: Vec<f64> = (0..=self.model.retries)
-            .map(|retry| {
-                let left = expected * self.model.retry_factor.powi(retry.cast_signed());
-                at_most(self.model.correctable_bits, left)
-            })
-            .collect();
         let none = at_most(0, expected);
-        let refresh = at_most(self.model.refresh_bits, expected);
+        let at_once = surely_at_most(self.model.correctable_bits, expected);
+        let refresh = match self.model.refresh_bits {
+            0 => 1.0,
+            bits => at_most(bits, expected),
+        };
+        // Reckoned only if a codeword needs them.
+        let mut limits = Vec::new();
         let sectors = self.model.codeword_bytes / SECTOR_BYTES;
         for codeword in first / sectors..(first + count).div_ceil(sectors) {
             let quantile =
                 draw(seed ^ BITS_STREAM, place.sequence, u64::from(place.ppn.0) << 32 | u64::from(codeword));
-            match limits.iter().position(|&limit| quantile <= limit) {
+            let retries = if quantile <= at_once {
+                Some(0)
+            } else {
+                if limits.is_empty() {
+                    limits = self.limits(expected);
+                }
+                limits.iter().position(|&limit| quantile <= limit)
+            };
+            match retries {
                 Some(retries) => {
                     found.retries = found.retries.max(retries as u32);
                     found.corrected += u64::from(quantile > none);
@@ -121,9 +170,24 @@ impl Aging {
         found
     }
 
+    /// Up to which quantile of its wrong bits a codeword can be corrected at once, after one retry, and so on.
+    fn limits(&self, expected: f64) -> Vec<f64> {
+        let limit = |retry: u32| {
+            let left = expected * self.model.retry_factor.powi(retry.cast_signed());
+            at_most(self.model.correctable_bits, left)
+        };
+        (0..=self.model.retries).map(limit).collect()
+    }
+
     /// Whether one codeword of a block of so many is expected to have too many wrong bits to be left where it is.
-    pub fn wants_refresh(&self, block: BlockIndex, erase_count: u32, codewords: u64, now: Nanos) -> bool {
-        let expected = self.expected_bits(block, erase_count, now);
+    pub fn wants_refresh(
+        &self,
+        block: BlockIndex,
+        state: (CellMode, u32),
+        codewords: u64,
+        now: Nanos,
+    ) -> bool {
+        let expected = self.expected_bits(block, state, now);
         (1.0 - at_most(self.model.refresh_bits, expected)) * codewords as f64 >= 1.0
     }
 }
@@ -137,6 +201,20 @@ fn at_most(most: u32, mean: f64) -> f64 {
         sum += term;
     }
     sum.min(1.0)
+}
+
+/// A bound below that chance, which costs one logarithm: Chernoff's of the tail beyond it, with room for what sums of
+/// terms round; 0 where it says nothing.
+fn surely_at_most(most: u32, mean: f64) -> f64 {
+    let beyond = f64::from(most) + 1.0;
+    if mean >= beyond {
+        return 0.0;
+    }
+    if mean <= 0.0 {
+        return 1.0;
+    }
+    let tail = (beyond - mean - beyond * (beyond / mean).ln()).exp();
+    1.0 - 2.0 * tail - 1e-13
 }
 
 #[cfg(test)]
@@ -154,40 +232,63 @@ mod tests {
     }
 
     #[test]
+    fn the_bound_never_says_more_than_the_sum_and_mostly_enough() {
+        for most in [0, 1, 8, 72, 400] {
+            for step in 0..200 {
+                let mean = f64::from(most + 1) * f64::from(step) / 150.0;
+                let (bound, chance) = (surely_at_most(most, mean), at_most(most, mean));
+                assert!(mean == 0.0 || bound <= chance, "{most} {mean}: {bound} {chance}");
+            }
+        }
+        assert!(surely_at_most(72, 20.0) > 0.999_999);
+    }
+
+    #[test]
     fn wrong_bits_grow_with_wear_age_and_reads() {
         let model = BitErrors::default();
         let mut aging = Aging::new(model, 1, 0);
         let block = BlockIndex(0);
-        let place = Place { block, ppn: Ppn(0), sequence: 1, erase_count: 0 };
-        let new = aging.expected_bits(block, 0, 0);
-        assert!((new - 4096.0 * model.new_rate).abs() < 1e-12);
-        let worn = aging.expected_bits(block, model.wear.endurance_erases, 0);
-        assert!((worn - 4096.0 * model.worn_rate).abs() < 1e-9);
+        let mode = CellMode::Native;
+        let place = Place { block, ppn: Ppn(0), mode, sequence: 1, erase_count: 0 };
+        let new = aging.expected_bits(block, (mode, 0), 0);
+        assert!((new - 4096.0 * model.native.new_rate).abs() < 1e-12);
+        let worn = aging.expected_bits(block, (mode, model.native.wear.endurance_erases), 0);
+        assert!((worn - 4096.0 * model.native.worn_rate).abs() < 1e-9);
         aging.pass(model.retention_ns as u64);
-        assert!((aging.expected_bits(block, 0, 0) / new - 2.0).abs() < 1e-9);
+        assert!((aging.expected_bits(block, (mode, 0), 0) / new - 2.0).abs() < 1e-9);
         for _ in 0..model.read_disturb_reads {
             aging.blocks[0].reads += 1;
         }
-        assert!((aging.expected_bits(block, 0, 0) / new - 4.0).abs() < 1e-9);
+        assert!((aging.expected_bits(block, (mode, 0), 0) / new - 4.0).abs() < 1e-9);
         aging.note_programmed(block, 5);
-        assert!((aging.expected_bits(block, 0, 5) / new - 1.0).abs() < 1e-9);
+        assert!((aging.expected_bits(block, (mode, 0), 5) / new - 1.0).abs() < 1e-9);
         aging.read(1, place, (0, 8), 5);
         assert_eq!(aging.blocks[0].reads, 1);
     }
 
     #[test]
+    fn blocks_of_one_bit_a_cell_and_erases_before_the_first_have_their_own() {
+        let mut model = BitErrors::default();
+        model.slc.worn_rate = 1e-5;
+        model.slc.wear.endurance_erases = 20_000;
+        model.native.wear.erases_before = 10_000;
+        let aging = Aging::new(model, 1, 0);
+        let block = BlockIndex(0);
+        let worn = aging.expected_bits(block, (CellMode::Native, 0), 0);
+        assert!((worn - 4096.0 * model.native.worn_rate).abs() < 1e-9);
+        let slc = aging.expected_bits(block, (CellMode::Slc, 20_000), 0);
+        assert!((slc - 4096.0 * 1e-5).abs() < 1e-9);
+    }
+
+    #[test]
     fn what_is_lost_stays_lost_and_the_share_is_the_tail() {
-        let model = BitErrors {
-            new_rate: 8.0 / 4096.0,
-            retries: 0,
-            read_disturb_reads: u64::MAX,
-            ..BitErrors::default()
-        };
+        let mut model = BitErrors { retries: 0, read_disturb_reads: u64::MAX, ..BitErrors::default() };
+        model.native.new_rate = 8.0 / 4096.0;
         let mut aging = Aging::new(model, 1, 0);
         let mut lost = 0;
         for page in 0..5_000 {
-            let place =
-                Place { block: BlockIndex(0), ppn: Ppn(page), sequence: u64::from(page), erase_count: 0 };
+            let (block, mode) = (BlockIndex(0), CellMode::Native);
+            let place = Place { block, ppn: Ppn(page), mode, sequence: u64::from(page), erase_count: 0 };
             let first = aging.read(7, place, (0, 8), 0).lost;
             lost += first.iter().map(|&(_, count)| count).sum::<u32>();
             assert_eq!(first, aging.clone().read(7, place, (0, 8), 0).lost);

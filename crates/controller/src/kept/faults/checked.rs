@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use drivelab_ftl::bad_blocks::Wear;
 
-use super::plan::{BitErrors, Fault, FaultKind, FaultPlan, SectorRange, Trigger};
+use super::plan::{BitErrors, CellErrors, Fault, FaultKind, FaultPlan, SectorRange, Trigger};
 use super::sheet::{FaultSheet, KindWord, PlanSheet};
 use crate::command::SECTOR_BYTES;
 
@@ -205,6 +205,7 @@ impl FaultSheet {
         Ok(Wear {
             endurance_erases: within("endurance_erases", self.endurance_erases, 10_000, (1, u32::MAX), "")?,
             exponent: within("wear_exponent", self.wear_exponent, exponent, (0.0, 100.0), "")?,
+            erases_before: 0,
         })
     }
 
@@ -220,10 +221,14 @@ impl FaultSheet {
         let correctable_bits =
             within("correctable_bits", self.correctable_bits, fallback.correctable_bits, (0, 1000), " bits")?;
         let hours = within("retention_hours", self.retention_hours, 8760.0, (1e-6, 1e7), " hours")?;
-        Ok(BitErrors {
+        let cell = CellErrors {
             wear: self.wear(2.0)?,
-            new_rate: rate("new_bit_error_rate", self.new_bit_error_rate, fallback.new_rate)?,
-            worn_rate: rate("worn_bit_error_rate", self.worn_bit_error_rate, fallback.worn_rate)?,
+            new_rate: rate("new_bit_error_rate", self.new_bit_error_rate, fallback.native.new_rate)?,
+            worn_rate: rate("worn_bit_error_rate", self.worn_bit_error_rate, fallback.native.worn_rate)?,
+        };
+        Ok(BitErrors {
+            native: cell,
+            slc: cell,
             retention_ns: hours * 3.6e12,
             read_disturb_reads: within(
                 "read_disturb_reads",

@@ -37,6 +37,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     return true;
                 }
                 self.lead_astray(slot, number, &command);
+                self.replace_lost((command.lba, command.sector_count));
                 self.patrol(now);
                 false
             }
@@ -44,7 +45,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.refuse(slot, now);
                 true
             }
-            Op::Trim => false,
+            Op::Trim => {
+                self.replace_lost((command.lba, command.sector_count));
+                false
+            }
             Op::Flush => {
                 let lies = faults.fires(KindWord::LyingFlush, number, &command).is_some();
                 if lies {
@@ -107,6 +111,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let Some(faults) = &mut self.faults else { return };
         faults.counters.read_errors += u64::from(state.outcome != Outcome::Uncorrectable);
         state.outcome = Outcome::Uncorrectable;
+        // In the laboratory nobody asks which.
+        if faults.own.bits.is_some() && self.durable.is_none() {
+            return;
+        }
         match faults.unreadable.last_mut() {
             Some(last) if last.tag == tag && last.first_sector + last.sector_count == first_sector => {
                 last.sector_count += sector_count;

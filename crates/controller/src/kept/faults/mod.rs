@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::{Command, Op, Unreadable};
 
 pub use checked::FaultError;
-pub use plan::{BitErrors, Fault, FaultKind, FaultPlan, PowerCut, SectorRange, Trigger};
+pub use plan::{BitErrors, CellErrors, Fault, FaultKind, FaultPlan, PowerCut, SectorRange, Trigger};
 pub use sheet::{CutPhase, DEFAULT_SEED, FaultSheet, KindWord, PlanSheet};
 
 use aging::Aging;
@@ -70,6 +70,17 @@ struct Rule {
     fired: u64,
 }
 
+/// What goes wrong by a drive's own model.
+#[derive(Clone, Copy, Debug, Default)]
+struct OwnErrors {
+    seed: u64,
+    bits: Option<BitErrors>,
+    erases: Option<FailureRule>,
+}
+
+/// Purpose number of the draws of erases that fail by the drive's own model: behind those of any plan.
+const OWN_ERASES: u64 = u64::MAX;
+
 /// State of a drive with faults.
 #[derive(Clone, Debug)]
 pub(crate) struct Faults {
@@ -86,6 +97,8 @@ pub(crate) struct Faults {
     /// What reads could not give back.
     unreadable: Vec<Unreadable>,
     aging: Option<Box<Aging>>,
+    /// What the model says of its flash, whatever plans come and go.
+    own: OwnErrors,
     /// Parts of the unit that is being completed that could not be read.
     lost_rest: u32,
     /// Writes under way of which a power cut will leave half.
@@ -106,6 +119,7 @@ impl Faults {
             counters: FaultCounters::default(),
             unreadable: Vec::new(),
             aging: None,
+            own: OwnErrors::default(),
             lost_rest: 0,
             torn: Vec::new(),
             is_refresh_due: false,
@@ -161,17 +175,19 @@ impl Faults {
         self.torn.contains(&slot)
     }
 
+    /// From which wrong bits are drawn: they stay what they are when plans come and go.
+    fn bits_seed(&self) -> u64 {
+        if self.own.bits.is_some() { self.own.seed } else { self.seed }
+    }
+
     fn failure_rules(&self, spare_blocks: Option<u32>) -> FailureRules {
         let of = |word: KindWord| {
             let rules = self.rules.iter().enumerate().filter(move |(_, rule)| rule.fault.sheet.kind == word);
             rules.map(|(index, rule)| failure_rule(index as u64, rule)).collect()
         };
-        FailureRules {
-            seed: self.seed,
-            programs: of(KindWord::ProgramFailure),
-            erases: of(KindWord::EraseFailure),
-            spare_blocks,
-        }
+        let mut erases: Vec<_> = of(KindWord::EraseFailure);
+        erases.extend(self.own.erases);
+        FailureRules { seed: self.seed, programs: of(KindWord::ProgramFailure), erases, spare_blocks }
     }
 }
 

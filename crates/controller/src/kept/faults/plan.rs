@@ -110,6 +110,25 @@ pub struct PowerCut {
     pub phase: CutPhase,
 }
 
+/// Wear, and the shares of wrong bits before it and after it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellErrors {
+    /// Endurance, and how steeply wear grows.
+    pub wear: Wear,
+    /// Share of wrong bits of a new block.
+    pub new_rate: f64,
+    /// Share of wrong bits of a block that has reached its endurance.
+    pub worn_rate: f64,
+}
+
+impl CellErrors {
+    /// Share of wrong bits of what was just programmed into a block that was erased so often.
+    #[must_use]
+    pub fn rate(&self, erase_count: u32) -> f64 {
+        self.new_rate + (self.worn_rate - self.new_rate) * self.wear.factor(erase_count)
+    }
+}
+
 /// Wrong bits of what was programmed, and what error correction makes of them.
 ///
 /// The share of wrong bits is that of wear, `new + (worn - new) (erases / endurance)^exponent`, times
@@ -119,12 +138,10 @@ pub struct PowerCut {
 /// \[MIELKE\] of REFERENCES.md; the constants are assumed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BitErrors {
-    /// Endurance, and how steeply wear grows.
-    pub wear: Wear,
-    /// Share of wrong bits of a new block.
-    pub new_rate: f64,
-    /// Share of wrong bits of a block that has reached its endurance.
-    pub worn_rate: f64,
+    /// Of blocks of the bits a cell that the part is made for.
+    pub native: CellErrors,
+    /// Of blocks of one bit a cell.
+    pub slc: CellErrors,
     /// Age after which there are twice as many.
     pub retention_ns: f64,
     /// Reads of the block after which there are twice as many.
@@ -144,10 +161,11 @@ pub struct BitErrors {
 impl Default for BitErrors {
     /// MLC flash of 2009: 10 000 erases, 8 bits corrected in 512 bytes.
     fn default() -> Self {
+        let wear = Wear { endurance_erases: 10_000, exponent: 2.0, erases_before: 0 };
+        let cell = CellErrors { wear, new_rate: 1e-7, worn_rate: 1e-4 };
         Self {
-            wear: Wear { endurance_erases: 10_000, exponent: 2.0 },
-            new_rate: 1e-7,
-            worn_rate: 1e-4,
+            native: cell,
+            slc: cell,
             retention_ns: 8760.0 * 3.6e12,
             read_disturb_reads: 100_000,
             correctable_bits: 8,

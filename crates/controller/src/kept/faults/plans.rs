@@ -1,12 +1,18 @@
 //! Fault plans come and go: what they need of a drive, and what the drive says of them.
 
-use drivelab_ftl::{BadBlocks, FailureRules};
+use drivelab_ftl::{BadBlocks, FailureRule, FailureRules, FailureTrigger, Wear};
 use drivelab_sim::Nanos;
 
 use super::aging::Aging;
-use super::{FaultCounters, FaultKind, FaultPlan, FaultSheet, Faults, PowerCut, Rule, Trigger};
+use super::{
+    BitErrors, FaultCounters, FaultKind, FaultPlan, FaultSheet, Faults, OWN_ERASES, OwnErrors, PowerCut,
+    Rule, Trigger,
+};
 use crate::command::Unreadable;
 use crate::drive::{Scheduled, SolidStateDrive};
+
+/// How the chance that an erase fails grows with wear, as in plans.
+const ERASE_WEAR_EXPONENT: f64 = 3.0;
 
 impl<M: Scheduled> SolidStateDrive<M> {
     /// These faults happen from now on, instead of any others. What has failed already stays so.
@@ -41,16 +47,53 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.install(plan)
     }
 
+    /// Bits go wrong from now on, and erases fail with this chance at the end of the blocks' endurance, without any plan.
+    /// Call it on a new drive.
+    ///
+    /// # Errors
+    /// Why the drive can't have erases that fail, or can't move data in time.
+    pub fn wear_out(
+        &mut self,
+        seed: u64,
+        bits: BitErrors,
+        erase_failure_rate: f64,
+    ) -> Result<(), &'static str> {
+        if erase_failure_rate > 0.0 || bits.refresh_bits > 0 {
+            self.mapping.expect_failures()?;
+        }
+        let wear = Wear { exponent: ERASE_WEAR_EXPONENT, ..bits.native.wear };
+        let rule = FailureRule {
+            trigger: FailureTrigger::Probability(erase_failure_rate),
+            block: None,
+            wear: Some(wear),
+            left: u64::MAX,
+            purpose: OWN_ERASES,
+        };
+        let faults = self.have_faults();
+        faults.seed = seed;
+        faults.own = OwnErrors { seed, bits: Some(bits), erases: (erase_failure_rate > 0.0).then_some(rule) };
+        // The plan of nothing is possible on every drive.
+        let _ = self.install(&FaultPlan::default());
+        Ok(())
+    }
+
+    /// Whether bits go wrong by the drive's own model.
+    #[must_use]
+    pub fn wears_out(&self) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.own.bits.is_some())
+    }
+
     /// Adds a plan's faults.
     fn install(&mut self, plan: &FaultPlan) -> Result<(), String> {
         let (blocks, now) = (self.layout.block_count(), self.now_ns);
         let spare_before = self.mapping.bad_blocks().and_then(|bad| bad.rules().spare_blocks);
         let faults = self.have_faults();
         faults.rules.extend(plan.faults.iter().map(|fault| Rule { fault: fault.clone(), fired: 0 }));
-        let aging = faults.rules.iter().rev().find_map(|rule| match rule.fault.kind {
+        let told = faults.rules.iter().rev().find_map(|rule| match rule.fault.kind {
             FaultKind::BitErrors(model) => Some(model),
             _ => None,
         });
+        let aging = told.or(faults.own.bits);
         faults.aging = match (faults.aging.take(), aging) {
             (_, None) => None,
             (Some(mut aging), Some(model)) => {
@@ -234,6 +277,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         faults.frozen.fill(false);
         faults.unreadable.clear();
         faults.torn.clear();
+        if let Some(aging) = &mut faults.aging {
+            aging.forget_lost();
+        }
         faults.is_read_only =
             faults.rules.iter().any(|rule| rule.fault.kind == FaultKind::ReadOnly && rule.fired > 0);
         self.note_wear();

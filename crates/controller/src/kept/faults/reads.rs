@@ -1,7 +1,8 @@
 //! Reads from flash with wrong bits: retries, sectors that are lost, blocks that are moved in time.
 //!
 //! What can't be read when a unit is moved or completed is lost for good: the new place is marked, so that nobody takes
-//! what it holds for data. A mark stands for a 32nd of a unit, or for a sector if that is more.
+//! what it holds for data. A mark stands for a 32nd of a unit, or for a sector if that is more. Where bytes are kept, marks
+//! go with the unit's cell; in the laboratory they are kept by unit.
 
 use drivelab_ftl::LogMapping;
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
@@ -10,10 +11,35 @@ use drivelab_sim::Nanos;
 use super::aging::{Found, Place};
 use super::marks_of;
 use crate::drive::{Scheduled, SolidStateDrive};
-use crate::flash::{FlashWait, Sensing};
+use crate::flash::FlashWait;
 
 /// Marks that a unit's word has room for.
 const MARKS: u32 = 32;
+
+/// Units of one page of which at least one could not be corrected at once.
+#[derive(Clone, Copy)]
+struct Again {
+    page: u64,
+    ppn: Ppn,
+    /// The first sector of the unit at `ppn`, and how many follow.
+    range: (u32, u64),
+    /// What is moved each time.
+    bytes: u64,
+    retries: u32,
+}
+
+impl Again {
+    /// Another unit, which lies behind it; `false`: on another page.
+    fn join(&mut self, other: &Self) -> bool {
+        let is_same = self.page == other.page;
+        if is_same {
+            self.range.1 += other.range.1;
+            self.bytes += other.bytes;
+            self.retries = self.retries.max(other.retries);
+        }
+        is_same
+    }
+}
 
 impl<M: Scheduled> SolidStateDrive<M> {
     /// Sectors that a mark stands for.
@@ -56,13 +82,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// model of wrong bits, nothing was ever lost.
     fn read_bits(&mut self, ppn: Ppn, range: (u32, u32), now: Nanos) -> Option<Found> {
         let faults = self.faults.as_mut()?;
+        let seed = faults.bits_seed();
         let aging = faults.aging.as_mut()?;
         let block = self.layout.block_of(ppn);
         let flash = self.mapping.flash();
         let sequence = flash.first_sequence(block);
-        let place = Place { block, ppn, sequence, erase_count: flash.erase_count(block) };
-        let found = aging.read(faults.seed, place, range, now);
-        faults.counters.read_retries += u64::from(found.retries);
+        let (mode, erase_count) = (flash.mode(block), flash.erase_count(block));
+        let place = Place { block, ppn, mode, sequence, erase_count };
+        let found = aging.read(seed, place, range, now);
         faults.counters.corrected_codewords += found.corrected;
         faults.counters.uncorrectable_codewords += found.uncorrectable;
         if found.wants_refresh {
@@ -105,6 +132,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
         let command_lba = self.slots[slot as usize].command.lba;
         let (mut at, end) = (lba, lba + sectors);
+        let mut again: Option<Again> = None;
         while at < end {
             let (unit, first) = self.unit_of(at);
             let count = u64::from(self.sectors_per_unit - first).min(end - at) as u32;
@@ -115,20 +143,30 @@ impl<M: Scheduled> SolidStateDrive<M> {
             if retries > 0
                 && let Some(ppn) = self.mapping.lookup(Lpn(unit))
             {
-                self.read_again(ppn, retries, wait, now, false);
+                let next = self.again(ppn, (first, count), retries);
+                if !again.as_mut().is_some_and(|again| again.join(&next)) {
+                    self.read_again(again.replace(next), wait, now, false);
+                }
             }
             at += u64::from(count);
         }
+        self.read_again(again, wait, now, false);
+    }
+
+    /// What of a unit must be read again.
+    fn again(&self, ppn: Ppn, (first, count): (u32, u32), retries: u32) -> Again {
+        let bytes = u64::from(self.layout.unit_bytes.min(self.layout.geometry.program_bytes()));
+        Again { page: self.flash.page_number(ppn), ppn, range: (first, count.into()), bytes, retries }
     }
 
     /// What of a unit's sectors is lost, and how often its page was read again.
     fn lost_of(&mut self, lpn: Lpn, range: (u32, u32), now: Nanos) -> (Vec<(u32, u32)>, u32) {
         if let Some(id) = self.buffer.find(lpn) {
             let marks = self.buffer.stamps(id).map_or(0, |words| marks_of(words[0]));
-            return (self.marked(marks, range), 0);
+            return (self.marked(marks | self.lost_by_unit(lpn), range), 0);
         }
         let Some(ppn) = self.mapping.lookup(lpn) else { return (Vec::new(), 0) };
-        let marks = self.mapping.lost_sectors(ppn);
+        let marks = self.mapping.lost_sectors(ppn) | self.lost_by_unit(lpn);
         let found = self.read_bits(ppn, range, now).unwrap_or_default();
         let mut lost = self.marked(marks, range);
         lost.extend(
@@ -138,12 +176,48 @@ impl<M: Scheduled> SolidStateDrive<M> {
         (lost, found.retries)
     }
 
-    /// The page of a unit is sensed again with other thresholds.
-    fn read_again(&mut self, ppn: Ppn, retries: u32, wait: &mut FlashWait, now: Nanos, is_cleaning: bool) {
-        let die = self.layout.die_of(self.layout.block_of(ppn));
-        let bytes = u64::from(self.layout.unit_bytes.min(self.layout.geometry.program_bytes()));
+    /// Marks of a unit's lost sectors where they are kept by unit.
+    fn lost_by_unit(&self, lpn: Lpn) -> u32 {
+        let aging = self.faults.as_ref().and_then(|faults| faults.aging.as_ref());
+        aging.map_or(0, |aging| aging.lost_sectors(lpn))
+    }
+
+    /// Sectors of the unit that lies, or lay, at a place are lost for good, where marks are kept by unit.
+    fn lose_by_unit(&mut self, ppn: Ppn, marks: u32) {
+        if let Some(lpn) = self.mapping.flash().peek(ppn)
+            && let Some(aging) = self.faults.as_mut().and_then(|faults| faults.aging.as_mut())
+        {
+            aging.lose_sectors(lpn, marks);
+        }
+    }
+
+    /// A command writes sectors, or trims them: what they held is of no interest any more. Only where marks are kept by
+    /// unit.
+    pub(super) fn replace_lost(&mut self, (lba, sectors): (u64, u32)) {
+        if self.faults.as_ref().and_then(|faults| faults.aging.as_ref()).is_none_or(|aging| !aging.has_lost())
+        {
+            return;
+        }
+        let (mut at, end) = (lba, lba + u64::from(sectors));
+        while at < end {
+            let (unit, first) = self.unit_of(at);
+            let count = u64::from(self.sectors_per_unit - first).min(end - at) as u32;
+            let marks = self.marks_written((first, count));
+            if let Some(aging) = self.faults.as_mut().and_then(|faults| faults.aging.as_mut()) {
+                aging.replace_sectors(Lpn(unit), marks);
+            }
+            at += u64::from(count);
+        }
+    }
+
+    /// A page is sensed again with other thresholds.
+    fn read_again(&mut self, again: Option<Again>, wait: &mut FlashWait, now: Nanos, is_cleaning: bool) {
+        let Some(Again { ppn, range, bytes, retries, .. }) = again else { return };
+        if let Some(faults) = &mut self.faults {
+            faults.counters.read_retries += u64::from(retries);
+        }
         for _ in 0..retries {
-            self.flash.sense_for(wait, Sensing { die, pages: 1, bytes, mask: 0, is_cleaning }, now);
+            self.flash.sense_again((self.mapping.flash(), ppn), range, (bytes, is_cleaning), wait, now);
         }
     }
 
@@ -158,11 +232,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
     ) -> Nanos {
         let Some(found) = self.read_bits(ppn, (0, self.sectors_per_unit), now) else { return ready };
         let marks = self.marks(&found.lost) & !self.marks_written(written);
-        if let Some(faults) = &mut self.faults {
+        if self.durable.is_none() {
+            self.lose_by_unit(ppn, marks);
+        } else if let Some(faults) = &mut self.faults {
             faults.lost_rest = marks;
         }
         let mut wait = FlashWait::none(ready);
-        self.read_again(ppn, found.retries, &mut wait, now, false);
+        let again = self.again(ppn, (0, self.sectors_per_unit), found.retries);
+        self.read_again(Some(again), &mut wait, now, false);
         wait.ready_ns
     }
 
@@ -177,7 +254,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let flash = self.mapping.flash();
         let bytes = u64::from(flash.write_pointer(block)) * u64::from(self.layout.geometry.program_bytes());
         let codewords = bytes / u64::from(aging.model().codeword_bytes);
-        if codewords > 0 && aging.wants_refresh(block, flash.erase_count(block), codewords, now) {
+        if codewords > 0
+            && aging.wants_refresh(block, (flash.mode(block), flash.erase_count(block)), codewords, now)
+        {
             self.refresh(block);
         }
     }
@@ -188,13 +267,23 @@ impl<M: LogMapping + Scheduled> SolidStateDrive<M> {
     /// been read with all retries.
     pub(crate) fn copy_with_faults(&mut self, to: Ppn, ready: Nanos, now: Nanos) -> Nanos {
         let mut wait = FlashWait::none(ready);
+        let whole = (0, self.sectors_per_unit);
+        let mut again: Option<Again> = None;
         for index in 0..self.mapping.copied_places().len() {
             let from = self.mapping.copied_places()[index];
-            let Some(found) = self.read_bits(from, (0, self.sectors_per_unit), now) else { break };
-            self.read_again(from, found.retries, &mut wait, now, true);
-            let marks = self.marks(&found.lost);
-            self.mapping.lose_sectors(Ppn(to.0 + index as u32), marks);
+            let Some(found) = self.read_bits(from, whole, now) else { break };
+            let next = self.again(from, whole, found.retries);
+            if !again.as_mut().is_some_and(|again| again.join(&next)) {
+                self.read_again(again.replace(next), &mut wait, now, true);
+            }
+            let (marks, place) = (self.marks(&found.lost), Ppn(to.0 + index as u32));
+            if self.durable.is_some() {
+                self.mapping.lose_sectors(place, marks);
+            } else {
+                self.lose_by_unit(place, marks);
+            }
         }
+        self.read_again(again, &mut wait, now, true);
         wait.ready_ns
     }
 }

@@ -1,0 +1,105 @@
+"""A drive is worn out when its wrong bits say so, and the forecast is what it counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from binomial_tail import more_than
+from small import MODEL_NAME, OVERRIDES, small_model
+
+from drivelab import model
+from drivelab.model import Model
+from drivelab.procedures import PROCEDURES
+from drivelab.procedures.endurance import ERASES
+from drivelab.progress import TaskProgress
+from drivelab.targets import EngineTarget
+
+TEST = PROCEDURES["endurance"]
+CODEWORD_BITS, CORRECTABLE, RETRIES, FACTOR = 4096, 8, 4, 0.5
+NEW, WORN = 1e-7, 1e-4
+"""Of the defaults of MLC."""
+
+
+def measured(drive: Model, quick: bool = False) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    found = TEST.measure(EngineTarget(drive, 1), 1, quick, TaskProgress(TEST.id)).found()
+    assert found["notes"]
+    rows = found["tables"][0]["rows"] if found["tables"] else []
+    return rows, {v["name"]: v["value"] for v in found["values"]}
+
+
+def lost_of_a_codeword(erases_percent: float) -> float:
+    """Chance that no retry corrects it."""
+    rate = NEW + (WORN - NEW) * (erases_percent / 100) ** 2
+    return more_than(CORRECTABLE, CODEWORD_BITS, rate * FACTOR**RETRIES)
+
+
+def test_the_forecast_is_what_the_drive_counts_and_losses_begin_where_the_tail_does() -> None:
+    drive = small_model()
+    rows, values = measured(drive)
+    cycles = drive.value("flash.endurance_cycles")
+    raw = drive.description["derived"]["raw_capacity_bytes"]
+    assert values["forecast_tbw"] == pytest.approx(
+        raw * cycles / values["write_amplification"] / 1e12
+    )
+    assert values["rated_tbw"] == pytest.approx(values["forecast_tbw"], rel=0.1)
+    capacity_bytes = drive.engine.user_capacity_bytes
+    a_day = values["rated_tbw"] * 1e12 / capacity_bytes / (5 * 365)
+    assert values["drive_writes_a_day"] == pytest.approx(a_day)
+    assert values["first_loss_tbw"] == rows[-1]["tbw"]
+    assert values["read_only_tbw"] is None
+    # A round copies this many codewords; the most worn blocks are an erase or two above the mean.
+    codewords = capacity_bytes / 2 * values["write_amplification"] / 512
+    more = 100 * 2 / ERASES
+    until = [codewords * lost_of_a_codeword(row["rated_percent"] + more) for row in rows]
+    assert until[-1] > 0.05, "something was lost before it could be"
+    without = [codewords * lost_of_a_codeword(row["rated_percent"] - more) for row in rows[:-1]]
+    assert sum(without) < 6, "so much should have been lost before"
+    retries = [row["read_retries"] for row in rows]
+    assert retries[0] == 0 < retries[-1]
+
+
+def test_more_correction_lasts_longer() -> None:
+    def first_loss(bits: int) -> float:
+        drive = model.load(MODEL_NAME, (*OVERRIDES, ("controller.correctable_bits", str(bits))))
+        return float(measured(drive, quick=True)[1]["first_loss_tbw"])
+
+    assert first_loss(4) < first_loss(6) < first_loss(9)
+
+
+def test_erases_that_fail_end_in_a_drive_that_only_reads() -> None:
+    # The chance is of thousands of erases, of which the small drive has four.
+    failing = ("flash.erase_failure_rate", "2e-5")
+    rows, values = measured(model.load(MODEL_NAME, (*OVERRIDES, failing)), quick=True)
+    assert values["first_loss_tbw"] is None
+    assert values["read_only_tbw"] == rows[-1]["tbw"]
+    assert rows[-1]["blocks_retired"] > 0
+
+
+def test_blocks_with_one_bit_a_cell_are_erased_for_less_data() -> None:
+    small = {
+        "flash.channel_count": 1,
+        "flash.dies_per_channel": 2,
+        "flash.blocks_per_plane": 48,
+        "flash.pages_per_block": 192,
+        "user_capacity_bytes": 400_000_000,
+        "slc_cache.max_bytes": 60_000_000,
+        "slc_cache.static_bytes": 30_000_000,
+        "slc_cache.when_full": "wait",
+        "slc_cache.reserve_bytes": 0,
+        "write_buffer.size_bytes": 4_000_000,
+    }
+    overrides = [(key, str(value)) for key, value in small.items()]
+    drive = model.load("samsung-980-pro-1tb", overrides)
+    _, values = measured(drive, quick=True)
+    assert 0.5 < values["rated_tbw"] / values["forecast_tbw"] < 0.97
+
+
+def test_a_drive_of_another_family_has_no_values() -> None:
+    rows, values = measured(model.load("corsair-force-f100-100gb", (("scale_divisor", "64"),)))
+    assert rows == []
+    assert set(values.values()) == {None}
+
+
+def test_one_seed_one_result() -> None:
+    assert measured(small_model(), quick=True) == measured(small_model(), quick=True)
