@@ -45,6 +45,7 @@ DAYS = 5 * 365
 """Of the rating in drive writes a day: five years."""
 TB = 10**12
 RAW = "raw_capacity_bytes"
+ON = (("flash.bit_errors", "true"),)
 ENDURANCE, SLC_ENDURANCE, FAILURES = (
     f"flash.{name}" for name in ("endurance_cycles", "slc_endurance_cycles", "erase_failure_rate")
 )
@@ -72,7 +73,9 @@ class Endurance(Procedure):
         erases = min(QUICK_ERASES if quick else ERASES, int(cycles or 1))
         factor = (cycles or 1) / erases
         try:
-            small = small_version.variant(target, _overrides(target, erases, factor), SMALL_BYTES)
+            # What its cells have by default is known of a drive whose bits go wrong.
+            small = small_version.variant(target, ON, SMALL_BYTES)
+            small = small.variant(_overrides(small, erases, factor))
         except RequestError as error:
             return unmeasured(error, _values(None, None, None, None, None, target.capacity_bytes))
         steady_writes.fill(small, small.capacity_bytes, seed, progress, 0.05)
@@ -160,15 +163,10 @@ def unmeasured(error: RequestError, values: tuple[Value, ...]) -> Measured:
     return Measured(values=values, notes=(f"not measured: {error}",))
 
 
-def _overrides(target: Target, erases: int, factor: float) -> list[tuple[str, str]]:
-    slc = max(1, round((target.parameter(SLC_ENDURANCE) or 1) / factor))
-    found = [("flash.bit_errors", "true")]
-    if target.parameter(ENDURANCE) is not None:
-        found += [(ENDURANCE, str(erases)), (SLC_ENDURANCE, str(slc))]
-    failures = target.parameter(FAILURES)
-    if failures:
-        found.append((FAILURES, f"{min(1.0, failures * factor):.6g}"))
-    return found
+def _overrides(small: Target, erases: int, factor: float) -> list[tuple[str, str]]:
+    slc = max(1, round((small.parameter(SLC_ENDURANCE) or 1) / factor))
+    failures = min(1.0, (small.parameter(FAILURES) or 0) * factor)
+    return [(ENDURANCE, str(erases)), (SLC_ENDURANCE, str(slc)), (FAILURES, f"{failures:.6g}")]
 
 
 def _has_ended(counters: dict[str, float]) -> bool:

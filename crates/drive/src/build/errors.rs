@@ -6,8 +6,8 @@ use drivelab_ftl::{CleaningMode, Wear};
 
 use crate::error::ModelError;
 use crate::model::Model;
+use crate::parameters::BIT_ERRORS;
 
-const BIT_ERRORS: &str = "flash.bit_errors";
 const REFRESH: &str = "controller.refresh_bits";
 const ERASE_FAILURES: &str = "flash.erase_failure_rate";
 

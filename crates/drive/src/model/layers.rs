@@ -7,7 +7,7 @@ use toml::Value;
 
 use super::{MEMBER, Model, Part, Sourced};
 use crate::error::ModelError;
-use crate::parameters::{self, CELL_KEY, Fallback, Family, Kind, SCALE_KEY};
+use crate::parameters::{self, Fallback, Family, Kind, SCALE_KEY};
 use crate::{build, scale};
 
 /// Source of a value that `--set` gave.
@@ -337,7 +337,7 @@ impl Model {
                 let origin = self.origin.clone();
                 return Err(ModelError::Missing { origin, key: parameter.key, help: parameter.help });
             }
-            if let Some(value) = parameter.fallback(self.text(CELL_KEY)) {
+            if let Some(value) = parameter.fallback(self.cell_of_errors()) {
                 self.values.insert(parameter.key, Sourced { value, source: Some(DEFAULT.to_owned()) });
             }
         }

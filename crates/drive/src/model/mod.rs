@@ -19,7 +19,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::ModelError;
-use crate::parameters::{self, CELL_KEY, Family};
+use crate::parameters::{self, BIT_ERRORS, CELL_KEY, Family};
 pub use layers::Layer;
 
 /// Section and prefix of what an array's model says about its members.
@@ -148,6 +148,11 @@ impl Model {
         self.values.get(key).and_then(|sourced| sourced.value.as_str()).unwrap_or("")
     }
 
+    /// The word of the cells on which defaults depend: "" where no bits go wrong.
+    fn cell_of_errors(&self) -> &str {
+        if self.flag(BIT_ERRORS) { self.text(CELL_KEY) } else { "" }
+    }
+
     /// A parameter that is a list of texts; empty if it does not apply.
     pub(crate) fn list(&self, key: &str) -> Vec<&str> {
         let values = self.values.get(key).and_then(|sourced| sourced.value.as_array());
@@ -172,7 +177,8 @@ impl Model {
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         for (key, sourced) in &self.values {
-            let default = self.family.find(key).and_then(|parameter| parameter.fallback(self.text(CELL_KEY)));
+            let default =
+                self.family.find(key).and_then(|parameter| parameter.fallback(self.cell_of_errors()));
             if default.as_ref() != Some(&sourced.value) {
                 hasher.update(format!("{key}={}\n", sourced.value));
             }

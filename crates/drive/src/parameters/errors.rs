@@ -2,16 +2,16 @@
 
 use super::row::Fallback::{Boolean as Is, ByCell, Integer as Number};
 use super::row::Kind::{Boolean, Integer, Real};
-use super::row::{MOST, Parameter, row};
+use super::row::{BIT_ERRORS, MOST, Parameter, row};
 
 /// What becomes of data in flash. Where a model doesn't say, it is as flash of its cells usually is (docs/errors.md).
 pub(super) const ERRORS: &[Parameter] = &[
     row(
-        "flash.bit_errors",
+        BIT_ERRORS,
         "",
         Boolean,
         Is(false),
-        "bits go wrong with wear, age and reads; needs flash.endurance_cycles. false: what follows has no effect",
+        "bits go wrong with wear, age and reads; needs flash.endurance_cycles. false: none does, and what follows has no effect",
     ),
     row(
         "flash.new_bit_error_rate",
@@ -81,7 +81,7 @@ pub(super) const ERRORS: &[Parameter] = &[
         "flash.slc_endurance_cycles",
         "P/E",
         Integer(1, MOST),
-        Number(30_000),
+        ByCell([3e4; 4]),
         "erases that a block stands as one of an SLC cache",
     ),
     row(

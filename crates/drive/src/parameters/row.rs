@@ -34,18 +34,20 @@ pub enum Fallback {
     Boolean(bool),
     /// A word.
     Word(&'static str),
-    /// A number, by the bits of a cell: slc, mlc, tlc, qlc.
+    /// A number of drives whose bits go wrong, by the bits of a cell: slc, mlc, tlc, qlc; of others nothing.
     ByCell([f64; 4]),
 }
 
 /// What defaults of flash may depend on.
 pub(crate) const CELL_KEY: &str = "flash.cell";
+/// Whether there are such defaults.
+pub(crate) const BIT_ERRORS: &str = "flash.bit_errors";
 
 /// The words of `flash.cell`, in the order of bits.
 pub(crate) const CELLS: &[&str] = &["slc", "mlc", "tlc", "qlc"];
 
 impl Parameter {
-    /// What it is when a model does not say, if it is anything; `cell`: the word of its cells.
+    /// What it is when a model does not say, if it is anything; `cell`: the word of its cells if bits go wrong, or "".
     #[must_use]
     pub fn fallback(&self, cell: &str) -> Option<serde_json::Value> {
         match self.default {
