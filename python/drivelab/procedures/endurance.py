@@ -46,8 +46,12 @@ DAYS = 5 * 365
 TB = 10**12
 RAW = "raw_capacity_bytes"
 ON = (("flash.bit_errors", "true"),)
-ENDURANCE, SLC_ENDURANCE, FAILURES = (
-    f"flash.{name}" for name in ("endurance_cycles", "slc_endurance_cycles", "erase_failure_rate")
+ENDURANCE, SLC_ENDURANCE, INITIAL, FAILURES = (
+    f"flash.{name}"
+    for name in (
+        *("endurance_cycles", "slc_endurance_cycles", "initial_cycles"),
+        "erase_failure_rate",
+    )
 )
 COLUMNS = (
     Column("tbw", "Written", "TB"),
@@ -166,7 +170,11 @@ def unmeasured(error: RequestError, values: tuple[Value, ...]) -> Measured:
 def _overrides(small: Target, erases: int, factor: float) -> list[tuple[str, str]]:
     slc = max(1, round((small.parameter(SLC_ENDURANCE) or 1) / factor))
     failures = min(1.0, (small.parameter(FAILURES) or 0) * factor)
-    return [(ENDURANCE, str(erases)), (SLC_ENDURANCE, str(slc)), (FAILURES, f"{failures:.6g}")]
+    before = round((small.parameter(INITIAL) or 0) / factor)
+    return [
+        *((ENDURANCE, str(erases)), (SLC_ENDURANCE, str(slc)), (INITIAL, str(before))),
+        (FAILURES, f"{failures:.6g}"),
+    ]
 
 
 def _has_ended(counters: dict[str, float]) -> bool:

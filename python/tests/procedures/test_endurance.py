@@ -67,6 +67,19 @@ def test_more_correction_lasts_longer() -> None:
     assert first_loss(4) < first_loss(6) < first_loss(9)
 
 
+def test_used_flash_is_worn_out_sooner() -> None:
+    half = small_model().value("flash.endurance_cycles") // 2
+
+    def first_loss(erases: int) -> float:
+        drive = model.load(MODEL_NAME, (*OVERRIDES, ("flash.initial_cycles", str(erases))))
+        return float(measured(drive, quick=True)[1]["first_loss_tbw"])
+
+    new, used = first_loss(0), first_loss(4 * half)
+    rated = measured(small_model(), quick=True)[1]["rated_tbw"]
+    # Rounds are three quarters of the rated erases.
+    assert new - used == pytest.approx(2 * rated, abs=0.8 * rated)
+
+
 def test_erases_that_fail_end_in_a_drive_that_only_reads() -> None:
     # The chance is of thousands of erases, of which the small drive has four.
     failing = ("flash.erase_failure_rate", "2e-5")

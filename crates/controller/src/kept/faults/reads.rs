@@ -118,6 +118,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// A read of sectors that lie together, in flash (`bytes` from one page) or in the buffer, which has waited for them
     /// as `wait` says: notes what is lost of them, and waits for all retries.
+    #[inline(never)]
     pub(crate) fn read_with_faults(
         &mut self,
         slot: u32,
@@ -223,6 +224,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// The rest of a unit comes from flash, all but `written`: what of it is lost is remembered for the unit that comes
     /// into the buffer. When it is there with all retries.
+    #[inline(never)]
     pub(crate) fn complete_with_faults(
         &mut self,
         ppn: Ppn,
@@ -265,6 +267,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 impl<M: LogMapping + Scheduled> SolidStateDrive<M> {
     /// The units of the last page of copies, which goes to `to`: what can't be read of them is lost. When they have
     /// been read with all retries.
+    #[inline(never)]
     pub(crate) fn copy_with_faults(&mut self, to: Ppn, ready: Nanos, now: Nanos) -> Nanos {
         let mut wait = FlashWait::none(ready);
         let whole = (0, self.sectors_per_unit);
