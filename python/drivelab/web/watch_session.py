@@ -144,16 +144,14 @@ class Watched:
         if kind == "workload":
             watch_choice.known(asked, ("do", "name"))
             name = asked.get("name")
-            return {"do": kind, "name": name, "jobs": self._checked_jobs(name)}
+            jobs = watch_choice.workload(name, self._choice.fill_percent)
+            return {"do": kind, "name": name, "jobs": jobs}
         if kind == "trim":
             return self._checked_trim(asked)
         watch_choice.known(asked, ("do",))
         if kind in ("cut", "on") and self._choice.power == watch_choice.STEADY:
             raise RequestError(f"{kind}: {NO_POWER_CUT}")
         return {"do": kind}
-
-    def _checked_jobs(self, name: object) -> tuple[Job, ...]:
-        return watch_choice.workload(name, self._choice.fill_percent)
 
     def _checked_trim(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         watch_choice.known(asked, ("do", "from_percent", "to_percent"))
@@ -362,9 +360,11 @@ class _Stage:
         if speed is None and self._run is None:
             speed = IDLE_SPEED
         due_ns = None if speed is None else round(speed * passed_s * NS_PER_S)
-        limit_ns = max(1, round(self._rate * SLICE_S))
+        until_s = self._frame_at - now_s if own._wanted.is_set() else SLICE_S
+        slice_s = min(SLICE_S, max(SLICE_S / 8, until_s))
+        limit_ns = max(1, round(self._rate * slice_s))
         self._go(limit_ns if due_ns is None else max(1, min(due_ns, limit_ns)))
-        left_s = SLICE_S - (time.perf_counter() - now_s)
+        left_s = slice_s - (time.perf_counter() - now_s)
         if due_ns is not None and due_ns < limit_ns and left_s > 0:
             own._wake.wait(left_s)
         return True
@@ -396,4 +396,5 @@ class _Stage:
             own._send({"watching": own._choice.record(), "layout": self._frames.layout()})
         own._send(self._frames.frame(self._run, self._standing()))
         cost_s = time.thread_time() - begun_s
-        self._frame_at = now_s + max(FRAME_S, cost_s / FRAMES_SHARE)
+        due_s = max(self._frame_at + FRAME_S, now_s + FRAME_S / 2)
+        self._frame_at = max(due_s, now_s + cost_s / FRAMES_SHARE)

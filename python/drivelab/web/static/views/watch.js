@@ -240,8 +240,19 @@ class Watch {
     this.last = frame.said;
     this.stage.classList.toggle("off", !frame.said.is_on);
     this.drawSlow();
-    // The next frame is wanted once this one is on the screen: a page that isn't seen asks for none.
-    requestAnimationFrame(() => this.send({ want: true }));
+    // The next frame is made while this one comes to the screen, and no more of them: a page that isn't seen asks
+    // for none.
+    if (this.drawing) {
+      this.isBehind = true;
+      return;
+    }
+    this.send({ want: true });
+    this.drawing = requestAnimationFrame(() => {
+      this.drawing = 0;
+      if (!this.isBehind) return;
+      this.isBehind = false;
+      this.send({ want: true });
+    });
   }
 
   /** What is read, not watched, changes once a second. */
