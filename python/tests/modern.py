@@ -12,10 +12,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import marked
+import modern_binding as binding
 import modern_reads as reads
 import modern_saturation as saturation
 import modern_zones as zones
@@ -198,6 +199,29 @@ def reads_table(kept: Modelled) -> str:
     return _table(saturation.READS_HEADS, saturation.reads_rows(kept))
 
 
+def binding_table(kept: Modelled) -> str:
+    """What binds what, of the numbers that were chosen."""
+
+    def measured(model: str) -> list[binding.Moved]:
+        drive, share = part_of(model)
+        print(model, "what binds it", file=sys.stderr, flush=True)
+        return binding.measured(drive, share, DEPTH)
+
+    rows = [
+        binding.row(
+            drive.model,
+            kept.of(
+                drive.model,
+                "what the chosen numbers move",
+                list[binding.Moved],
+                partial(measured, drive.model),
+            ),
+        )
+        for drive in DRIVES
+    ]
+    return markdown(binding.HEADS, rows, ())
+
+
 TABLES = {
     "steady": steady_table,
     "ranges": ranges_table,
@@ -205,6 +229,7 @@ TABLES = {
     "steps": steps_table,
     "saturation": saturation_table,
     "reads": reads_table,
+    "binding": binding_table,
 }
 SECTION = "<!-- {name}: measured by `make modern` -->\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import modern
+import modern_binding
 import modern_reads
 import modern_saturation
 import modern_zones
@@ -97,3 +98,15 @@ def test_zones_of_many_blocks_cost_no_more_than_a_fill_and_small_ones_do() -> No
     # The same media rate, spent on more programs.
     spent = small.amplification / large.amplification
     assert small.mib_per_s * spent == pytest.approx(large.mib_per_s, rel=0.05)
+
+
+def test_a_fill_is_bound_by_its_program_time_and_write_amplification_by_nothing_of_time() -> None:
+    """A word line takes tPROG and, before it, the bus: so much of a change of tPROG a fill shows."""
+    kept = Modelled(modern.KEPT, "make modern", only="none of them")
+    what = "what the chosen numbers move"
+    for drive in modern.DRIVES:
+        moved = kept.of(drive.model, what, list[modern_binding.Moved], list)
+        program = next(item for item in moved if item.key == "flash.program_ns")
+        assert 0.85 < program.fill < 1.01, drive.model
+        times = [item for item in moved if item.key.endswith("_ns")]
+        assert max(item.amplification for item in times) < 0.05, drive.model
