@@ -32,6 +32,18 @@ struct Tile {
     mode: u8,
 }
 
+/// A share in 255ths, rounded up. Most blocks are whole, and a division of 32 bits takes a fraction of one of 64.
+#[inline]
+fn share(part: u64, whole: u64) -> u8 {
+    if part >= whole {
+        return WHOLE as u8;
+    }
+    match (u32::try_from(part * WHOLE), u32::try_from(whole)) {
+        (Ok(part), Ok(whole)) => part.div_ceil(whole) as u8,
+        _ => (part * WHOLE).div_ceil(whole) as u8,
+    }
+}
+
 /// All blocks as they were drawn last, by member, die and number.
 #[derive(Clone, Debug, Default)]
 pub struct Tiles {
@@ -106,7 +118,6 @@ impl Tiles {
         let pages = u64::from(geometry.pages_per_block);
         let unit_bytes =
             pages * u64::from(geometry.program_bytes()) / u64::from(flash.layout().units_per_block);
-        let share = |part: u64, whole: u64| (part * WHOLE).div_ceil(whole).min(WHOLE) as u8;
         let uses = mapping.block_uses();
         let first = flash.first_sequences(0, uses.len() as u32);
         self.found.extend((0u32..).map(BlockIndex).zip(&uses).zip(first).map(|((block, used), &born)| {

@@ -152,6 +152,12 @@ impl Blocks {
         self.open[die.0 as usize].contains(&block.0)
     }
 
+    /// The open blocks of all dies and streams.
+    pub(crate) fn all_open(&self) -> impl Iterator<Item = BlockIndex> + '_ {
+        let open = self.open.iter().flat_map(|streams| streams.iter());
+        open.filter(|&&block| block != NO_BLOCK).map(|&block| BlockIndex(block))
+    }
+
     /// Picks a block of a die to be cleaned: a closed one with no more than `most_valid` of `units_per_block`. A scan
     /// begins at its `start`-th block.
     pub(crate) fn pick_victim(

@@ -106,6 +106,11 @@ impl Blocks {
         self.valid_count(block) + others.sum::<u32>()
     }
 
+    /// Whether blocks of several dies or planes are one.
+    pub(crate) fn has_superblocks(&self) -> bool {
+        self.superblocks.is_some()
+    }
+
     /// Whether a block stands for its superblock.
     pub(super) fn is_head(&self, block: BlockIndex) -> bool {
         self.superblocks.as_ref().is_none_or(|superblocks| superblocks.head[block.0 as usize] == block.0)

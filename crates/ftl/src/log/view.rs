@@ -9,7 +9,36 @@ use crate::placement::Stream;
 impl DieLogs {
     /// Every block of the drive, in order; what is counted as valid has so many bytes.
     pub(crate) fn block_uses(&self, unit_bytes: u32) -> Vec<BlockUse> {
-        (0..self.layout.block_count()).map(|block| self.block_use(BlockIndex(block), unit_bytes)).collect()
+        let each = |block: u32| self.block_use(BlockIndex(block), unit_bytes);
+        let blocks = 0..self.layout.block_count();
+        if self.bad.is_some() || self.blocks.has_superblocks() {
+            return blocks.map(each).collect();
+        }
+        // Many times a second, of all blocks: their state says what nearly all of them are.
+        let per_die = self.layout.geometry.blocks_per_die();
+        let mut uses = Vec::with_capacity(blocks.len());
+        for first in blocks.step_by(per_die as usize) {
+            uses.extend((0..per_die).map(|number| {
+                let block = BlockIndex(first + number);
+                let role = if number < self.reserved {
+                    BlockRole::Metadata
+                } else if self.blocks.is_closed(block) {
+                    BlockRole::Closed
+                } else {
+                    BlockRole::Free
+                };
+                BlockUse { role, stream: None, valid_bytes: self.blocks.valid_count(block) * unit_bytes }
+            }));
+        }
+        let victims = self.cleaning.jobs.iter().flatten().map(|job| job.victim);
+        for block in self.blocks.all_open().chain(victims) {
+            uses[block.0 as usize] = each(block.0);
+        }
+        debug_assert!(
+            (0u32..).zip(&uses).all(|(block, found)| *found == each(block)),
+            "a block is something else"
+        );
+        uses
     }
 
     fn block_use(&self, block: BlockIndex, unit_bytes: u32) -> BlockUse {
