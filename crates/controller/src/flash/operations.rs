@@ -54,6 +54,8 @@ pub(super) struct Operations {
     dies: Vec<Operation>,
     /// Planes of the dies, one after the other.
     planes_until_ns: Vec<Nanos>,
+    /// No operation ends later than was said when it began.
+    ends_are_final: bool,
 }
 
 impl Operations {
@@ -63,6 +65,7 @@ impl Operations {
             config,
             dies: vec![Operation::default(); dies as usize],
             planes_until_ns: vec![0; (dies * config.planes) as usize],
+            ends_are_final: false,
         }
     }
 
@@ -92,6 +95,11 @@ impl Operations {
 
     /// When the operation of a die ends, if it has not.
     pub(super) fn until(&self, die: DieIndex, now: Nanos) -> Option<Nanos> {
+        if self.ends_are_final {
+            // What the die does by now is not the operation that was asked for, but what is reserved behind it: a page
+            // of the log of the map.
+            return None;
+        }
         Some(self.dies[die.0 as usize].until_ns).filter(|&until| until > now)
     }
 
@@ -103,6 +111,7 @@ impl Operations {
     /// No operation is suspended any more: their ends are final when they begin.
     pub(super) fn suspend_none(&mut self) {
         self.config.suspension = None;
+        self.ends_are_final = true;
     }
 
     fn planes_of(&self, die: DieIndex) -> std::ops::Range<usize> {
