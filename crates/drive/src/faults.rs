@@ -163,7 +163,9 @@ fn add_health<M: Scheduled>(drive: &SolidStateDrive<M>, facts: &mut Map<String, 
     let log_bytes = drive.log_pages() * program_bytes;
     let new = bad.map(BadBlocks::spare_blocks_new).or_else(|| mapping.spare_blocks_new());
     let host_bytes = drive.meters().host.host_write_bytes;
-    let flash_bytes = mapping.counters().programs() * program_bytes + log_bytes;
+    let (host, map) = flash_report::slc_programs(drive);
+    let less = (host + map) * (program_bytes - flash_report::slc_page_bytes(drive));
+    let flash_bytes = mapping.counters().programs() * program_bytes - less + log_bytes;
     let amplification = (host_bytes > 0).then(|| flash_bytes as f64 / host_bytes as f64);
     let health = json!({
         "block_count": layout.block_count(),

@@ -11,14 +11,17 @@ use drivelab_fuzz::{Target, Trait, fuzz};
 use drivelab_image::fuzz::Subject;
 use drivelab_image::upkeep::{check, smart};
 use drivelab_image::{Image, ImageDrive, ImageError};
-use small::{Host, SECTORS, commands, run, texts};
+use small::{Host, SECTORS, SLC_CACHE, commands, run, texts};
 
 /// What opening may take of the address space, mapped file and all.
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
+/// Drives that images are of.
+const DRIVES: [&[(&str, &str)]; 2] = [&[("ftl.trim_supported", "true")], SLC_CACHE];
+
 /// An image with data, at rest, or as a power cut leaves it.
-fn subject(path: &Path, at_rest: bool) -> Subject {
-    Image::create(path, &texts(&[("ftl.trim_supported", "true")]), 7).unwrap();
+fn subject(path: &Path, overrides: &[(&str, &str)], at_rest: bool) -> Subject {
+    Image::create(path, &texts(overrides), 7).unwrap();
     let mut drive = ImageDrive::power_on(path).unwrap();
     let host = &mut Host::default();
     for command in commands(5, 200) {
@@ -41,7 +44,7 @@ fn change(aim: u8, place: u32, value: &[u8]) -> Vec<u8> {
 
 fn corpus() -> Vec<Vec<u8>> {
     let mut corpus = vec![vec![0], vec![1]];
-    for subject in 0..2 {
+    for subject in 0..2 * DRIVES.len() as u8 {
         let of = |changes: &[Vec<u8>]| [&[subject][..], &changes.concat()].concat();
         for aim in 0..10 {
             corpus.push(of(&[change(aim, 77, &[255; 8])]));
@@ -95,7 +98,8 @@ fn memory_bytes() -> u64 {
 fn images(name: &'static str, media: bool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.drive");
-    let subjects = [subject(&path, true), subject(&path, false)];
+    let subjects = DRIVES.map(|overrides| [true, false].map(|at_rest| subject(&path, overrides, at_rest)));
+    let subjects = subjects.as_flattened();
     let before_bytes = memory_bytes();
     let report = fuzz(&Target {
         name,
@@ -103,7 +107,7 @@ fn images(name: &'static str, media: bool) {
         seconds: 2.0,
         run: &|input| {
             let Some((&which, changes)) = input.split_first() else { return 0 };
-            let file = subjects[usize::from(which % 2)].changed(changes, media);
+            let file = subjects[usize::from(which) % subjects.len()].changed(changes, media);
             std::fs::write(&path, &file).unwrap();
             let result = used(&path);
             let bytes = memory_bytes() - before_bytes;
@@ -133,8 +137,8 @@ fn media_survive_mutations() {
 fn an_input_without_changes_is_the_image() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.drive");
-    for at_rest in [true, false] {
-        let subject = subject(&path, at_rest);
+    for (overrides, at_rest) in DRIVES.iter().flat_map(|overrides| [(overrides, true), (overrides, false)]) {
+        let subject = subject(&path, overrides, at_rest);
         std::fs::write(&path, subject.changed(&[], false)).unwrap();
         assert_eq!(used(&path).unwrap(), 0);
         std::fs::remove_file(&path).unwrap();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use drivelab_controller::{Command, Completion, Device, Effects, Op};
 use drivelab_drive::{Drive, Model};
 use drivelab_image::{MediaShape, Store, Unlimited};
-use small::{Host, SECTOR, SECTORS, commands, sectors, texts, version};
+use small::{Host, SECTOR, SECTORS, SLC_CACHE, commands, sectors, texts, version};
 
 /// A store and what must be in it.
 struct Bench {
@@ -125,6 +125,13 @@ fn a_kill_between_any_two_effects_is_a_power_cut() {
 fn a_kill_of_a_drive_with_a_capacitor_loses_nothing() {
     for seed in 0..6 {
         kill_everywhere(seed, &[("write_buffer.capacitor", "true")], true);
+    }
+}
+
+#[test]
+fn a_kill_of_a_drive_with_an_slc_cache_is_a_power_cut() {
+    for seed in 0..6 {
+        kill_everywhere(seed, SLC_CACHE, false);
     }
 }
 

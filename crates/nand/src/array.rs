@@ -194,6 +194,11 @@ impl FlashArray {
         self.first_sequence[index] = first_sequence;
     }
 
+    /// A restored block was programmed in this mode.
+    pub fn restore_mode(&mut self, block: BlockIndex, mode: CellMode) {
+        self.modes[block.0 as usize] = mode;
+    }
+
     /// A place of a restored block holds a unit.
     pub fn restore_unit(&mut self, ppn: Ppn, lpn: Lpn) {
         self.oob[ppn.0 as usize] = lpn.0.wrapping_add(1);

@@ -15,6 +15,22 @@ pub enum CellMode {
 impl CellMode {
     /// All modes, each at its number.
     pub const ALL: [Self; 2] = [Self::Native, Self::Slc];
+
+    /// Of the byte of a page's header that says what it was programmed for, the bit of a page with one bit a cell.
+    const SLC_BIT: u8 = 0x80;
+
+    /// The mode in such a byte.
+    pub(crate) fn of_kind_byte(byte: u8) -> Self {
+        if byte & Self::SLC_BIT == 0 { Self::Native } else { Self::Slc }
+    }
+
+    /// What it adds to the byte.
+    pub(crate) fn kind_bits(self) -> u8 {
+        match self {
+            Self::Native => 0,
+            Self::Slc => Self::SLC_BIT,
+        }
+    }
 }
 
 impl fmt::Display for CellMode {

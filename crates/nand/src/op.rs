@@ -3,6 +3,7 @@
 //! An operation carries words beside it: two for each [`Record`] of a program or of the log, one for each entry of a
 //! checkpoint page.
 
+use crate::cell_mode::CellMode;
 use crate::geometry::{BlockIndex, Lpn};
 
 /// No payload cell.
@@ -39,6 +40,9 @@ pub enum FlashOp {
         page: u32,
         /// What for.
         kind: PageKind,
+        /// With how many bits a cell: all pages of a block with as many. The out-of-band data of every page says so, or
+        /// nobody could go on with the block after a power cut.
+        mode: CellMode,
         /// Number of the program operation.
         sequence: u64,
     },

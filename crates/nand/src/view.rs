@@ -1,5 +1,6 @@
 //! What a drive finds in its flash when the power comes back.
 
+use crate::cell_mode::CellMode;
 use crate::geometry::BlockIndex;
 use crate::op::{PageKind, Record};
 
@@ -32,6 +33,8 @@ pub struct FoundPage {
     pub sequence: u64,
     /// What it was programmed for.
     pub kind: PageKind,
+    /// With how many bits a cell.
+    pub mode: CellMode,
 }
 
 /// The medium as recovery reads it. Indices must be in range.

@@ -2,7 +2,7 @@
 
 use drivelab_nand::op::{FlashOp, PageKind, Record};
 use drivelab_nand::view::{BlockState, FoundBlock, FoundPage, MediumView};
-use drivelab_nand::{BlockIndex, Lpn, Medium, MediumError, MediumShape};
+use drivelab_nand::{BlockIndex, CellMode, Lpn, Medium, MediumError, MediumShape};
 use proptest::prelude::*;
 
 const SHAPE: MediumShape = MediumShape {
@@ -16,7 +16,13 @@ const SHAPE: MediumShape = MediumShape {
 };
 
 fn program(block: u32, page: u32, sequence: u64) -> FlashOp {
-    FlashOp::Program { block: BlockIndex(block), page, kind: PageKind::Host, sequence }
+    FlashOp::Program {
+        block: BlockIndex(block),
+        page,
+        kind: PageKind::Host,
+        mode: CellMode::Native,
+        sequence,
+    }
 }
 
 fn record(lpn: u32, cell: u32) -> Record {
@@ -106,6 +112,45 @@ fn flash_refuses_what_it_cannot_do() {
     assert_eq!(medium.apply(erase, &[]), Err(MediumError::Retired { block: 0 }));
     assert_eq!(medium.apply(FlashOp::Checkpoint { first_lpn: 0 }, &[0]), Err(MediumError::NoCheckpoint));
     assert_eq!(medium.check(), [""; 0]);
+}
+
+#[test]
+fn all_pages_of_a_block_have_as_many_bits_a_cell_and_say_so() {
+    let of = |page: u32, mode: CellMode, sequence: u64| FlashOp::Program {
+        block: BlockIndex(0),
+        page,
+        kind: PageKind::Moved,
+        mode,
+        sequence,
+    };
+    let (native, slc) = (CellMode::Native, CellMode::Slc);
+    let mut medium = Medium::in_memory(SHAPE).unwrap();
+    // A torn page says nothing of what it should have been.
+    medium.tear(of(0, native, 1)).unwrap();
+    medium.apply(of(1, slc, 2), &words(&[record(1, 11)])).unwrap();
+    medium.tear(of(2, slc, 3)).unwrap();
+    let refused = MediumError::Mode { block: 0, page: 3, mode: native };
+    assert_eq!(medium.apply(of(3, native, 4), &[]), Err(refused));
+    assert_eq!(
+        refused.to_string(),
+        "block 0: page 3 is programmed in native mode, but the pages before it were not"
+    );
+    medium.apply(of(3, slc, 4), &[]).unwrap();
+    let found = FoundPage { sequence: 4, kind: PageKind::Moved, mode: slc };
+    assert_eq!(medium.page(BlockIndex(0), 3), Some(found));
+    assert_eq!(medium.check(), [""; 0]);
+
+    medium.apply(FlashOp::Erase { block: BlockIndex(0) }, &[]).unwrap();
+    medium.apply(of(0, native, 5), &[]).unwrap();
+    medium.apply(of(1, native, 6), &[]).unwrap();
+    let found = FoundPage { sequence: 5, kind: PageKind::Moved, mode: native };
+    assert_eq!(medium.page(BlockIndex(0), 0), Some(found));
+    // The highest bit of the second page's kind.
+    let mut bytes = medium.bytes().to_vec();
+    let last = bytes.iter().rposition(|&byte| byte == 6).unwrap() + 14;
+    bytes[last] |= 0x80;
+    let wrong = Medium::new(SHAPE, bytes).unwrap().check();
+    assert_eq!(wrong, ["block 0, page 1: programmed in slc mode, but pages before it were not"]);
 }
 
 #[test]
@@ -385,10 +430,11 @@ fn damage_is_said() {
 fn arbitrary_op() -> impl Strategy<Value = (FlashOp, Vec<u64>)> {
     let block = (0u32..4).prop_map(BlockIndex);
     let op = prop_oneof![
-        4 => (block.clone(), 0u32..6, any::<u64>()).prop_map(|(block, page, sequence)| FlashOp::Program {
+        4 => (block.clone(), 0u32..6, 0usize..9, any::<u64>()).prop_map(|(block, page, mode, sequence)| FlashOp::Program {
             block,
             page,
             kind: PageKind::Moved,
+            mode: CellMode::ALL[mode / 8],
             sequence,
         }),
         2 => block.clone().prop_map(|block| FlashOp::Erase { block }),
@@ -441,10 +487,10 @@ proptest! {
         for (index, ((op, words), cut)) in ops.into_iter().enumerate() {
             let words: Vec<u64> = words.iter().map(|word| word % 5).collect();
             let op = match op {
-                FlashOp::Program { block, page, kind, .. } => {
+                FlashOp::Program { block, page, kind, mode, .. } => {
                     let next = medium.block(BlockIndex(block.0.min(2))).write_pointer;
                     let page = if page < 4 { next } else { page };
-                    FlashOp::Program { block, page, kind, sequence: index as u64 + 1 }
+                    FlashOp::Program { block, page, kind, mode, sequence: index as u64 + 1 }
                 }
                 op => op,
             };

@@ -28,6 +28,18 @@ CAPACITOR = (*SMALL, "write_buffer.capacitor=true")
 FAMILIES = {
     "page-map": (MODEL, VOLATILE),
     "page-map-capacitor": (MODEL, CAPACITOR),
+    "slc-cache": (
+        "crucial-t500-2tb",
+        (
+            "flash.channel_count=2",
+            "flash.dies_per_channel=1",
+            "flash.pages_per_block=24",
+            "flash.blocks_per_plane=100",
+            "user_capacity_bytes=199999488",
+            "slc_cache.max_bytes=8000000",
+            "slc_cache.static_bytes=2000000",
+        ),
+    ),
     "superblock-map": (
         "jmicron-jmf602b-64gb",
         (

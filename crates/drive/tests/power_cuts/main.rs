@@ -16,6 +16,8 @@ mod sequences;
 mod session;
 mod standby;
 
+#[path = "../random_models/cached_values.rs"]
+mod cached_values;
 mod subject;
 #[path = "../random_models/values.rs"]
 mod values;
@@ -75,6 +77,11 @@ impl<'a> Plan<'a> {
     /// Blocks of a die are opened and erased by twos and threes.
     fn of_superblocks() -> Self {
         Self { model: models::superblocks, ..Self::of(Family::PageMap) }
+    }
+
+    /// Some blocks have one bit a cell, and are folded.
+    fn of_slc_cache() -> Self {
+        Self { model: models::slc_cache, ..Self::of(Family::PageMap) }
     }
 
     fn again_and_again(self) -> Self {
@@ -241,6 +248,11 @@ promises! {
     cut_after_cut_of_superblocks: Plan::of_superblocks().again_and_again(), 500;
     cut_after_cut_of_superblocks_with_failing_blocks:
         Plan::of_superblocks().with(Faults::Blocks).again_and_again(), 500;
+    every_cut_of_an_slc_cache: Plan::of_slc_cache(), 500;
+    every_cut_of_an_slc_cache_with_failing_blocks: Plan::of_slc_cache().with(Faults::Blocks), 300;
+    cut_after_cut_of_an_slc_cache: Plan::of_slc_cache().again_and_again(), 500;
+    cut_after_cut_of_an_slc_cache_with_failing_blocks:
+        Plan::of_slc_cache().with(Faults::Blocks).again_and_again(), 300;
     every_cut_of_a_superblock_map: Plan::of(Family::SuperblockMap), 500;
     every_cut_of_a_log_block_map: Plan::of(Family::LogBlockMap), 500;
     every_cut_of_a_compressed_map: Plan::of(Family::CompressedMap), 500;
@@ -266,37 +278,43 @@ fn catch(plan: Plan<'_>) -> Option<(u64, u64, Failure)> {
 }
 
 /// Every drive of a family that is broken on purpose is caught, and as what it is.
-fn catch_all(family: Family) {
-    let known = Sabotage::ALL.iter().filter(|(_, families, _)| families.contains(&family));
-    for &(sabotage, _, classes) in known {
-        let Some((seed, cut, Failure { class, text })) =
-            catch(Plan { sabotage: Some(sabotage), ..Plan::of(family) })
-        else {
-            panic!("{sabotage:?} is not caught");
-        };
-        println!("{sabotage:?}: seed {seed}, cut {cut}: {class:?}: {text}");
-        assert!(classes.contains(&class), "{sabotage:?} shows itself as {class:?}: {text}");
-    }
+fn catch_all(plan: Plan<'_>) {
+    let known = Sabotage::ALL.iter().filter(|(_, families, _)| families.contains(&plan.family));
+    known.for_each(|&known| catch_one(plan, known));
+}
+
+fn catch_one(plan: Plan<'_>, (sabotage, _, classes): sabotage::Known) {
+    let Some((seed, cut, Failure { class, text })) = catch(Plan { sabotage: Some(sabotage), ..plan }) else {
+        panic!("{sabotage:?} is not caught");
+    };
+    println!("{sabotage:?}: seed {seed}, cut {cut}: {class:?}: {text}");
+    assert!(classes.contains(&class), "{sabotage:?} shows itself as {class:?}: {text}");
 }
 
 macro_rules! canaries {
-    ($($name:ident: $family:expr;)*) => {
+    ($($name:ident: $plan:expr;)*) => {
         $(
         #[test]
         fn $name() {
-            catch_all($family);
+            catch_all($plan);
         }
         )*
     };
 }
 
 canaries! {
-    broken_page_maps_are_caught: Family::PageMap;
-    broken_superblock_maps_are_caught: Family::SuperblockMap;
-    broken_log_block_maps_are_caught: Family::LogBlockMap;
-    broken_compressed_maps_are_caught: Family::CompressedMap;
-    broken_hard_disks_are_caught: Family::HardDisk;
-    broken_arrays_are_caught: Family::Raid0;
+    broken_page_maps_are_caught: Plan::of(Family::PageMap);
+    broken_superblock_maps_are_caught: Plan::of(Family::SuperblockMap);
+    broken_log_block_maps_are_caught: Plan::of(Family::LogBlockMap);
+    broken_compressed_maps_are_caught: Plan::of(Family::CompressedMap);
+    broken_slc_caches_are_caught: Plan::of_slc_cache();
+    broken_hard_disks_are_caught: Plan::of(Family::HardDisk);
+    broken_arrays_are_caught: Plan::of(Family::Raid0);
+}
+
+#[test]
+fn a_drive_that_forgets_which_blocks_have_one_bit_a_cell_is_caught() {
+    catch_one(Plan::of_slc_cache(), Sabotage::OF_SLC_CACHE);
 }
 
 #[test]
@@ -342,6 +360,17 @@ fn short_sequences_on_a_page_map() {
                 &[("write_buffer.coalesce", "false")],
             ),
             (&[("ftl.map_unit_bytes", 2048)], &[("write_buffer.capacitor", "true")]),
+            // Every die has a block that is always of the cache, and another.
+            (
+                &[
+                    ("flash.blocks_per_plane", 9),
+                    ("flash.slc_read_ns", 20_000),
+                    ("flash.slc_program_ns", 80_000),
+                    ("slc_cache.max_bytes", 8 * 1024),
+                    ("slc_cache.static_bytes", 4 * 1024),
+                ],
+                &[("flash.cell", "mlc"), ("flash.one_shot", "true"), ("slc_cache.when_full", "wait")],
+            ),
             (&[("flash.blocks_per_plane", 15), ("ftl.hint_streams", 6)], &[("ftl.placement", "hint")]),
         ],
     );

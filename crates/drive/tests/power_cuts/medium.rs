@@ -4,7 +4,7 @@
 use drivelab_controller::FlashShape;
 use drivelab_nand::op::{FlashOp, NO_CELL, PageKind, Record};
 use drivelab_nand::view::{BlockState, FoundBlock, FoundPage, MediumView};
-use drivelab_nand::{BlockIndex, Lpn};
+use drivelab_nand::{BlockIndex, CellMode, Lpn};
 
 use crate::cells::Cells;
 
@@ -21,6 +21,7 @@ struct Page {
     state: PageState,
     sequence: u64,
     kind: u8,
+    mode: CellMode,
     /// Its records: the first, within the block, and how many.
     records: (u32, u32),
 }
@@ -62,6 +63,8 @@ pub struct Medium {
     pub shows_torn: bool,
     /// Torn erases look like finished ones (a medium that lies).
     pub hides_torn_erases: bool,
+    /// Nothing says that a block has one bit a cell (a medium that lies).
+    pub hides_modes: bool,
     /// Sequence numbers wrap at this (a medium that lies).
     pub wraps_at: Option<u64>,
 }
@@ -88,6 +91,7 @@ impl Clone for Medium {
         self.cells.clone_from(&other.cells);
         self.shows_torn = other.shows_torn;
         self.hides_torn_erases = other.hides_torn_erases;
+        self.hides_modes = other.hides_modes;
         self.wraps_at = other.wraps_at;
     }
 }
@@ -112,6 +116,7 @@ impl Medium {
             cells: Cells::new(shape.cells, shape.cell_bytes / 512, shape.blocks == 0),
             shows_torn: false,
             hides_torn_erases: false,
+            hides_modes: false,
             wraps_at: None,
             shape,
         }
@@ -128,13 +133,15 @@ impl Medium {
     /// An operation has ended.
     pub fn apply(&mut self, op: FlashOp, words: &[u64]) -> Result<(), String> {
         match op {
-            FlashOp::Program { block, page, kind, sequence } => {
+            FlashOp::Program { block, page, kind, mode, sequence } => {
+                self.check_mode(block, mode)?;
                 self.take_page(block, page)?;
                 self.store_records(block, page, words)?;
                 let place = self.page_mut(block, page);
                 place.state = PageState::Programmed;
                 place.sequence = sequence;
                 place.kind = kind as u8;
+                place.mode = mode;
                 for record in to_records(words).filter(|record| record.cell != NO_CELL) {
                     self.cells.keep(record.cell);
                 }
@@ -183,13 +190,14 @@ impl Medium {
     /// The power fails during an operation. `words`: what it would have written, for a medium that lies.
     pub fn tear(&mut self, op: FlashOp, words: &[u64]) -> Result<(), String> {
         match op {
-            FlashOp::Program { block, page, kind, sequence } => {
+            FlashOp::Program { block, page, kind, mode, sequence } => {
                 self.take_page(block, page)?;
                 self.store_records(block, page, words)?;
                 let place = self.page_mut(block, page);
                 place.state = PageState::Torn;
                 place.sequence = sequence;
                 place.kind = kind as u8;
+                place.mode = mode;
             }
             FlashOp::Erase { block } => self.blocks[block.0 as usize].state = BlockState::TornErase,
             FlashOp::Retire { .. } | FlashOp::Log => {}
@@ -199,6 +207,19 @@ impl Medium {
             | FlashOp::CheckpointEnd { .. } => self.building = None,
         }
         Ok(())
+    }
+
+    /// All pages of a block have as many bits a cell.
+    fn check_mode(&self, block: BlockIndex, mode: CellMode) -> Result<(), String> {
+        let pages = (0..self.shape.pages_per_block).map(|page| self.page_at(block, page));
+        let other = pages.filter(|page| page.state == PageState::Programmed).find(|page| page.mode != mode);
+        match other {
+            Some(page) => Err(format!(
+                "block {} is programmed in {mode} mode, and in {} mode before",
+                block.0, page.mode
+            )),
+            None => Ok(()),
+        }
     }
 
     /// The next page of a block is used up.
@@ -346,7 +367,9 @@ impl MediumView for Medium {
         if place.state != PageState::Programmed && !(self.shows_torn && place.state == PageState::Torn) {
             return None;
         }
-        Some(FoundPage { sequence: self.wrapped(place.sequence), kind: PageKind::from_byte(place.kind)? })
+        let mode = if self.hides_modes { CellMode::Native } else { place.mode };
+        let kind = PageKind::from_byte(place.kind)?;
+        Some(FoundPage { sequence: self.wrapped(place.sequence), kind, mode })
     }
 
     fn records(&self, block: BlockIndex, page: u32, out: &mut Vec<Record>) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use drivelab_drive::{Family, Layer, Model, build};
 use drivelab_sim::Stream;
 
+use crate::cached_values;
 use crate::values::{self, Random, Values};
 
 /// Erase blocks of a tiny drive, about.
@@ -165,6 +166,35 @@ pub fn superblocks(seed: u64, _: Family) -> Option<Model> {
         set(&mut values, "flash.blocks_per_plane", random.between(9, 30));
         set(&mut values, "ftl.superblock_blocks", random.between(2, 3));
         set(&mut values, "ftl.parity_stripe_pages", random.one(&[0, 0, 2, 3, 5]));
+        parse_with_room(values)
+    })
+}
+
+/// The model of a seed with an SLC cache, of blocks that are always its own, of others, or of both.
+pub fn slc_cache(seed: u64, _: Family) -> Option<Model> {
+    (0..20).find_map(|attempt| {
+        let seed = seed + (attempt << 32);
+        let random = &mut Random(Stream::new(seed, 10));
+        let mut values = cached_values::values(seed);
+        shrink(&mut values, random, Family::PageMap);
+        set(&mut values, "flash.blocks_per_plane", random.between(7, 20));
+        let planes = if values.iter().any(|(key, value)| key == "flash.two_plane" && value == "true") {
+            number(&values, "flash.planes_per_die")?
+        } else {
+            1
+        };
+        let dies = number(&values, "flash.channel_count")? * number(&values, "flash.dies_per_channel")?;
+        let block = planes * number(&values, "flash.page_bytes")? * number(&values, "flash.pages_per_block")?;
+        // The sizes of a drive as small as it is now.
+        let drawn = ["max_bytes", "static_bytes", "reserve_bytes", "refill_bytes", "kept_bytes"];
+        values.retain(|(key, _)| !drawn.iter().any(|part| key.strip_prefix("slc_cache.") == Some(part)));
+        let static_bytes = random.one(&[0, 0, 1, 2]) * block * dies / 4;
+        set(&mut values, "slc_cache.static_bytes", static_bytes);
+        let dynamic_bytes = random.one(&[0, block, 4 * block, 40 * block]);
+        set(&mut values, "slc_cache.max_bytes", (static_bytes + dynamic_bytes).max(block));
+        for key in ["slc_cache.reserve_bytes", "slc_cache.refill_bytes", "slc_cache.kept_bytes"] {
+            set(&mut values, key, random.one(&[0, 0, block, 2 * block]));
+        }
         parse_with_room(values)
     })
 }

@@ -36,6 +36,8 @@ pub enum Sabotage {
     TornPageAccepted,
     /// A block whose erase was cut is used as if it were erased.
     TornEraseTrusted,
+    /// Nothing says after a power cut which blocks have one bit a cell.
+    ModeForgotten,
     /// What the capacitor should keep is gone.
     CapacitorDry,
     /// What the capacitor has kept it keeps for ever.
@@ -61,7 +63,7 @@ const ALL: &[Family] = &[
 const DISKS: &[Family] = &[Family::HardDisk];
 
 /// A broken drive, where there is one, and as what it may show itself.
-type Known = (Sabotage, &'static [Family], &'static [Class]);
+pub type Known = (Sabotage, &'static [Family], &'static [Class]);
 
 impl Sabotage {
     /// All.
@@ -121,12 +123,16 @@ impl Sabotage {
         (Self::SectorMisdirected, DISKS, &[Class::Misplaced, Class::Lost, Class::Stale]),
     ];
 
+    /// What only a drive with an SLC cache can do.
+    pub const OF_SLC_CACHE: Known = (Self::ModeForgotten, &[Family::PageMap], &[Class::Broken]);
+
     /// Makes the medium lie.
     pub fn prepare(self, medium: &mut Medium) {
         match self {
             Self::SequenceWraps => medium.wraps_at = Some(64),
             Self::TornPageAccepted => medium.shows_torn = true,
             Self::TornEraseTrusted => medium.hides_torn_erases = true,
+            Self::ModeForgotten => medium.hides_modes = true,
             _ => {}
         }
     }

@@ -4,6 +4,7 @@
 //! A failure prints the seed. `DRIVELAB_SEEDS=100000` tries more than the default.
 
 mod bytes;
+mod cached_values;
 mod exercise;
 mod extremes;
 mod slc_cache;

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use drivelab_nand::{BlockIndex, DieIndex};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex};
 use drivelab_sim::rng::draw;
 
 /// Free blocks of a die that are kept back beside the reserve, as long as there are blocks to spare: one that cleaning
@@ -82,6 +82,8 @@ pub struct FailedProgram {
     pub block: BlockIndex,
     /// Its number in the block.
     pub page: u32,
+    /// With how many bits a cell it was programmed.
+    pub mode: CellMode,
     /// Number of the program operation.
     pub sequence: u64,
 }

@@ -1,6 +1,7 @@
 //! Open blocks, closed blocks and valid page counts of every die.
 
-use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
+use drivelab_nand::op::PageKind;
+use drivelab_nand::{BlockIndex, CellMode, DieIndex, FlashArray, UnitLayout};
 
 use super::free_pool::FreePool;
 use super::superblocks::{NO_BLOCK, Superblocks};
@@ -60,6 +61,48 @@ impl Blocks {
         streams: StreamCounts,
         stream_of: impl Fn(BlockIndex) -> Stream,
     ) -> Self {
+        let sizes = (reserved, superblock_blocks);
+        let mut blocks = Self::found(layout, flash, sizes, victims, |block, open| {
+            let mine = std::iter::once(stream_of(block)).chain(streams.all());
+            mine.map(Stream::index).find(|&stream| open[stream] == NO_BLOCK)
+        });
+        blocks.find_superblocks(flash, layout.geometry.die_count(), streams, stream_of);
+        blocks.tell_victims(layout, flash);
+        blocks
+    }
+
+    /// As flash of a drive with an SLC cache was found, but for blocks that are always of the cache. A native block that is
+    /// partly programmed with data of the host is left aside, as long as none is: the host goes on in it when the cache
+    /// takes no more. One whose mode nobody knows, as it has no page that can be read, counts as closed.
+    pub(super) fn restore_cached(
+        layout: &UnitLayout,
+        flash: &FlashArray,
+        reserved: u32,
+        victims: Victims,
+        found_of: impl Fn(BlockIndex) -> Option<PageKind>,
+    ) -> Self {
+        let (host, copies) = (Stream::HOST.index(), Stream::CLEANING.index());
+        let mut blocks = Self::found(layout, flash, (reserved, 1), victims, |block, open| {
+            let mine: &[usize] = match (flash.mode(block), found_of(block)?) {
+                (CellMode::Slc, _) => &[host],
+                (CellMode::Native, PageKind::Moved) => &[copies, PARKED],
+                (CellMode::Native, _) => &[PARKED, copies],
+            };
+            mine.iter().copied().find(|&stream| open[stream] == NO_BLOCK)
+        });
+        blocks.tell_victims(layout, flash);
+        blocks
+    }
+
+    /// Erased blocks are free, full ones closed. `goes_on`: as which open block one goes on that is partly programmed, of a
+    /// die with these.
+    fn found(
+        layout: &UnitLayout,
+        flash: &FlashArray,
+        (reserved, superblock_blocks): (u32, u32),
+        victims: Victims,
+        goes_on: impl Fn(BlockIndex, &[u32; STREAMS_MAX]) -> Option<usize>,
+    ) -> Self {
         let mut blocks = Self::new(layout, flash, reserved, superblock_blocks, victims);
         blocks.free = FreePool::erased(layout, flash, reserved, superblock_blocks);
         for block in (0..layout.block_count()).map(BlockIndex) {
@@ -69,14 +112,11 @@ impl Blocks {
             }
             let open = &mut blocks.open[layout.die_of(block).0 as usize];
             let has_room = pages + layout.pages_per_unit <= layout.geometry.pages_per_block;
-            let mine = std::iter::once(stream_of(block)).chain(streams.all());
-            match mine.map(Stream::index).find(|&stream| open[stream] == NO_BLOCK) {
-                Some(stream) if has_room => open[stream] = block.0,
-                _ => blocks.valid[block.0 as usize] = 0,
+            match goes_on(block, open).filter(|_| has_room) {
+                Some(stream) => open[stream] = block.0,
+                None => blocks.valid[block.0 as usize] = 0,
             }
         }
-        blocks.find_superblocks(flash, layout.geometry.die_count(), streams, stream_of);
-        blocks.tell_victims(layout, flash);
         blocks
     }
 

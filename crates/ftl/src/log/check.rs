@@ -40,7 +40,8 @@ impl DieLogs {
         let per_die = self.layout.geometry.blocks_per_die();
         let all = (die.0 * per_die + self.reserved..(die.0 + 1) * per_die).map(BlockIndex);
         let (mut closed, mut dynamic, mut free) = (Vec::new(), 0, 0);
-        for block in all.filter(|&block| self.flash.mode(block) == CellMode::Slc) {
+        let is_slc = |&block: &BlockIndex| self.flash.mode(block) == CellMode::Slc && !self.is_bad(block);
+        for block in all.filter(is_slc) {
             let most = self.flash.page_units(CellMode::Slc) * self.layout.geometry.pages_per_block;
             if self.blocks.valid_count(block) > most {
                 return Err(format!("block {} of the SLC cache holds more than {most} units", block.0));

@@ -165,18 +165,23 @@ impl DieLogs {
     ) -> Option<Job> {
         let geometry = self.layout.geometry;
         let all = geometry.pages_per_block / self.layout.pages_per_unit;
-        let room = |stream| {
-            let open = self.blocks.open_block(die, stream);
-            let in_open = open.map_or(0, |block| {
+        let room_in = |open: Option<BlockIndex>| {
+            open.map_or(0, |block| {
                 let used = self.flash.write_pointer(block) / self.layout.pages_per_unit;
-                measure.parity.data_pages(die, all) - measure.parity.data_pages(die, used)
-            });
-            in_open + self.blocks.waiting_blocks(die, stream) * measure.parity.data_pages(die, all)
+                let left = measure.parity.data_pages(die, all) - measure.parity.data_pages(die, used);
+                // In native pages.
+                left * self.flash.page_units(self.flash.mode(block)) / self.layout.units_per_page
+            })
+        };
+        let room = |stream| {
+            room_in(self.blocks.open_block(die, stream))
+                + self.blocks.waiting_blocks(die, stream) * measure.parity.data_pages(die, all)
         };
         // Fewer free blocks than a superblock has can be opened for copies.
         let free = self.blocks.free_blocks(die) * measure.parity.data_pages(die, all);
         let own: u32 = free + self.streams.moved().map(room).sum::<u32>();
-        let host: u32 = self.streams.host().map(room).sum();
+        let parked = self.slc.as_ref().and_then(|_| self.blocks.parked(die));
+        let host = self.streams.host().map(room).sum::<u32>() + room_in(parked);
         let first = die.0 * geometry.blocks_per_die();
         let (needed, block) = (first..first + geometry.blocks_per_die())
             .map(BlockIndex)

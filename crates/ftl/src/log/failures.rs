@@ -46,6 +46,10 @@ impl DieLogs {
             return Ok(());
         }
         loop {
+            if is_host && self.slc.is_some() && !self.has_cached_block(die) {
+                // The cache may have to be folded before there is another one.
+                return Ok(());
+            }
             let block = self.open(die, stream, is_host)?;
             let (sequence, worn) = (self.flash.next_sequence(), self.flash.erase_count(block));
             let page = self.flash.write_pointer(block);
@@ -53,11 +57,15 @@ impl DieLogs {
             if bad.is_ready(block, page, worn) || !bad.program_fails(block, (page, sequence), worn) {
                 return Ok(());
             }
-            bad.failed_programs.push(FailedProgram { block, page, sequence });
+            let mode = self.flash.mode(block);
+            bad.failed_programs.push(FailedProgram { block, page, mode, sequence });
             bad.mark(die, block);
             bad.to_empty[die.0 as usize].push_back(block);
             self.flash.program_page(block, page)?;
             self.blocks.fail_open(die, stream);
+            if self.slc.is_some() {
+                self.leave_cache(die, block);
+            }
             self.renew_parity(die);
         }
     }
@@ -78,7 +86,7 @@ impl DieLogs {
     pub(crate) fn refresh(&mut self, block: BlockIndex) -> bool {
         let die = self.layout.die_of(block);
         let is_victim = self.victim_of(die) == Some(block);
-        let is_closed = self.blocks.is_closed(block);
+        let is_closed = self.is_full(die, block);
         let Some(bad) = &mut self.bad else { return false };
         let queue = &mut bad.to_empty[die.0 as usize];
         let wanted = is_closed && !is_victim && !queue.contains(&block);
@@ -86,6 +94,12 @@ impl DieLogs {
             queue.push_back(block);
         }
         wanted
+    }
+
+    /// Whether a block is closed, one that is always of the SLC cache included: cleaning doesn't know those.
+    fn is_full(&self, die: DieIndex, block: BlockIndex) -> bool {
+        self.blocks.is_closed(block)
+            || self.slc.as_ref().is_some_and(|cache| cache.of(die).closed.contains(&block))
     }
 
     /// Whether blocks of a die are to be emptied before others.
@@ -100,7 +114,7 @@ impl DieLogs {
             let bad = self.bad.as_mut()?;
             let block = bad.to_empty[die.0 as usize].pop_front()?;
             let is_bad = bad.is_bad(block);
-            if (is_bad && self.blocks.valid_count(block) > 0) || (!is_bad && self.blocks.is_closed(block)) {
+            if (is_bad && self.blocks.valid_count(block) > 0) || (!is_bad && self.is_full(die, block)) {
                 return Some(block);
             }
         }
@@ -123,6 +137,9 @@ impl DieLogs {
             if bad.is_bad(block) && self.flash.write_pointer(block) > 0 {
                 bad.to_empty[self.layout.die_of(block).0 as usize].push_back(block);
             }
+        }
+        if self.slc.is_some() {
+            self.withhold_from_cache();
         }
     }
 

@@ -55,7 +55,7 @@ impl DieLogs {
         if cache.static_free.count(die) > 0 {
             return Some(Source::Static);
         }
-        let floor = self.config.cleaning_stop_blocks + cache.config.reserve_blocks;
+        let floor = self.config.cleaning_stop_blocks.max(self.reserve()) + cache.config.reserve_blocks;
         let has_room = cache.may_grow(die) && self.blocks.free_count(die) > floor;
         has_room.then_some(Source::Dynamic)
     }
@@ -169,8 +169,7 @@ impl DieLogs {
             Source::Native => {
                 cache.takes_data &= !is_full || cache.config.when_full == WhenFull::Wait;
                 let blocks = &self.blocks;
-                let own = cache.of_mut(die);
-                own.has_empty = own.closed.iter().any(|&block| blocks.valid_count(block) == 0);
+                cache.of_mut(die).note_empty(|block| blocks.valid_count(block) == 0);
             }
         }
     }
@@ -272,8 +271,12 @@ impl DieLogs {
         if is_short && let Some(job) = self.pick_victim(die, measure) {
             return self.admit_fold(die, job);
         }
-        let block = self.block_to_fold(die)?;
-        let job = self.begin(block, Purpose::Folding);
+        let job = match self.block_to_fold(die) {
+            Some(block) => self.begin(block, Purpose::Folding),
+            // What is kept back for blocks that fail may be all that is free.
+            None if self.bad.is_some() && !self.has_host_block(die) => self.pick_victim(die, measure)?,
+            None => return None,
+        };
         self.admit_fold(die, job)
     }
 

@@ -67,6 +67,20 @@ impl FreePool {
         Some(BlockIndex(word as u32))
     }
 
+    /// Those of these blocks of every die that are erased are free.
+    pub(super) fn erased_of(layout: &UnitLayout, flash: &FlashArray, blocks: Range<u32>) -> Self {
+        let dies = layout.geometry.die_count() as usize;
+        let (heaps, superblocks) = (vec![BinaryHeap::new(); dies], vec![0; dies]);
+        let mut pool = Self { dies: heaps, superblocks, superblock_blocks: 1 };
+        for block in (0..layout.block_count()).map(BlockIndex) {
+            let is_one = blocks.contains(&(block.0 % layout.geometry.blocks_per_die()));
+            if is_one && flash.write_pointer(block) == 0 {
+                pool.put(layout.die_of(block), block, flash.erase_count(block));
+            }
+        }
+        pool
+    }
+
     /// The erased blocks of all dies are free, but for the first `reserved` of each die.
     pub(crate) fn erased(
         layout: &UnitLayout,
@@ -74,15 +88,9 @@ impl FreePool {
         reserved: u32,
         superblock_blocks: u32,
     ) -> Self {
-        let dies = layout.geometry.die_count() as usize;
-        let (dies, superblocks) = (vec![BinaryHeap::new(); dies], vec![0; dies]);
-        let mut pool = Self { dies, superblocks, superblock_blocks };
-        for block in (0..layout.block_count()).map(BlockIndex) {
-            let is_reserved = block.0 % layout.geometry.blocks_per_die() < reserved;
-            if !is_reserved && flash.write_pointer(block) == 0 {
-                pool.put(layout.die_of(block), block, flash.erase_count(block));
-            }
-        }
+        let mut pool = Self::erased_of(layout, flash, reserved..layout.geometry.blocks_per_die());
+        pool.superblock_blocks = superblock_blocks;
+        (0..layout.geometry.die_count()).for_each(|die| pool.recount(DieIndex(die)));
         pool
     }
 

@@ -10,6 +10,7 @@ pub mod config;
 pub mod die_logs;
 mod failures;
 mod folding;
+mod found_cache;
 mod found_superblocks;
 pub mod free_pool;
 pub mod jobs;

@@ -52,8 +52,13 @@ impl DieLogs {
             Some(PageKind::Moved) => moved,
             _ => Stream::HOST,
         };
-        let sizes = (self.reserved, self.config.superblock_blocks);
-        self.blocks = Blocks::restore(&layout, &self.flash, sizes, victims, self.streams, stream_of);
+        if self.slc.is_some() {
+            let found_of = |block: BlockIndex| last_data(block).map(|page| page.kind);
+            self.restore_cache(medium, victims, found_of);
+        } else {
+            let sizes = (self.reserved, self.config.superblock_blocks);
+            self.blocks = Blocks::restore(&layout, &self.flash, sizes, victims, self.streams, stream_of);
+        }
         (0..layout.geometry.die_count()).for_each(|die| self.renew_parity(DieIndex(die)));
         for block in (0..layout.block_count()).map(BlockIndex) {
             // Flash doesn't say when copied data came from the host: it counts as new as its copy.
@@ -89,9 +94,9 @@ impl DieLogs {
         self.cleaning = CleaningState::new(dies);
         self.journal = Journal::new(&self.config, dies);
         self.die_valid.fill(0);
+        self.make_cache();
         self.withhold_bad_blocks();
         self.spread_scan_starts();
-        self.make_cache();
         (most, all)
     }
 }

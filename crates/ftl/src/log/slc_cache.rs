@@ -49,6 +49,13 @@ pub struct SlcCacheConfig {
     pub fold_dies: u32,
 }
 
+impl DieCache {
+    /// Whether one of those that are closed holds nothing valid.
+    pub(super) fn note_empty(&mut self, is_empty: impl Fn(BlockIndex) -> bool) {
+        self.has_empty = self.closed.iter().any(|&block| is_empty(block));
+    }
+}
+
 impl SlcCacheConfig {
     /// Most dynamic blocks when this share of the user capacity is mapped.
     pub(super) fn dynamic_limit(&self, fill: f64) -> u32 {
@@ -141,13 +148,27 @@ impl SlcCache {
         self.of_mut(die).closed.push(block);
     }
 
-    /// A block of a die was erased, `had_data`: after its data had been folded.
-    pub(super) fn erased(&mut self, die: DieIndex, block: BlockIndex, is_static: bool, had_data: bool) {
+    fn forget_closed(&mut self, die: DieIndex, block: BlockIndex) {
         let own = &mut self.dies[die.0 as usize];
         if let Some(place) = own.closed.iter().position(|&closed| closed == block) {
             own.closed.remove(place);
             self.closed -= 1;
         }
+    }
+
+    /// A block of a die has failed, `is_dynamic`: one that was opened.
+    pub(super) fn failed(&mut self, die: DieIndex, block: BlockIndex, is_dynamic: bool) {
+        self.forget_closed(die, block);
+        self.static_free.retain(die, |free| free != block);
+        let count = u32::from(is_dynamic);
+        self.dies[die.0 as usize].dynamic -= count;
+        self.dynamic -= count;
+    }
+
+    /// A block of a die was erased, `had_data`: after its data had been folded.
+    pub(super) fn erased(&mut self, die: DieIndex, block: BlockIndex, is_static: bool, had_data: bool) {
+        self.forget_closed(die, block);
+        let own = &mut self.dies[die.0 as usize];
         own.has_empty = false;
         if !is_static {
             own.dynamic -= 1;

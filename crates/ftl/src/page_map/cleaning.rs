@@ -3,13 +3,13 @@
 //! Each die is cleaned by itself: victim, copies and freed block are on one die, so cleaning never waits for
 //! another die and a controller can interleave it with host work page by page.
 
-use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
 use super::memory::MapMemory;
 use crate::error::FtlError;
 use crate::log::{CleaningMode, CleaningStep, Job, Measure, Parity, Purpose};
-use crate::mapping::Mapping;
+use crate::mapping::{KeptWords, Mapping};
 use crate::placement::Stream;
 
 impl<H: MapMemory> PageMap<H> {
@@ -40,7 +40,15 @@ impl<H: MapMemory> PageMap<H> {
         self.copied_from.clear();
         self.copied.clear();
         let most = match self.logs.slc {
-            Some(_) => self.logs.copied_units(die, self.valid.next(cursor, end).is_some())?,
+            Some(_) => {
+                let is_any = self.valid.next(cursor, end).is_some();
+                if is_any && self.logs.bad.is_some() {
+                    // The page that is ready says how much it takes.
+                    self.logs.cleaning.jobs[die.0 as usize] = Some(job);
+                    self.logs.ready_page(die, Stream::CLEANING, false)?;
+                }
+                self.logs.copied_units(die, is_any)?
+            }
             None => self.logs.layout.units_per_page,
         };
         while self.copied.len() < most as usize {
@@ -94,7 +102,10 @@ impl<H: MapMemory> PageMap<H> {
             self.valid.set(Ppn(place));
         }
         self.logs.blocks.remove_valid(victim, units);
-        debug_assert!(self.logs.flash.mode_at(to) == drivelab_nand::CellMode::Native, "copies to SLC");
+        debug_assert!(
+            self.logs.flash.mode_at(to) == CellMode::Native || self.keeps_stamps() || self.logs.bad.is_some(),
+            "copies to SLC, of a drive that neither cuts nor failures have taken room from"
+        );
         self.logs.end_program(die, stream, page, units);
         Ok(to)
     }

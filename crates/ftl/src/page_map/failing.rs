@@ -10,9 +10,6 @@ use crate::mapping::FailingBlocks;
 impl<H: MapMemory> FailingBlocks for PageMap<H> {
     fn expect_failures(&mut self) -> Result<&mut BadBlocks, &'static str> {
         let spare = self.spare();
-        if self.logs.slc.is_some() {
-            return Err("it has an SLC cache, and blocks that fail in one are not modelled");
-        }
         match self.logs.config.cleaning_mode {
             CleaningMode::Relocate => Ok(self.logs.expect_failures(spare)),
             CleaningMode::RewriteInPlace => Err("it rewrites its only block in place"),
@@ -52,8 +49,7 @@ impl<H: MapMemory> FailingBlocks for PageMap<H> {
     }
 
     fn spare_blocks_new(&self) -> Option<u32> {
-        (self.logs.config.cleaning_mode == CleaningMode::Relocate && self.logs.slc.is_none())
-            .then(|| self.spare())
+        (self.logs.config.cleaning_mode == CleaningMode::Relocate).then(|| self.spare())
     }
 
     fn refresh(&mut self, block: BlockIndex) -> bool {

@@ -27,9 +27,6 @@ impl<H: MapMemory> KeptWords for PageMap<H> {
 
 impl<H: MapMemory> Recoverable for PageMap<H> {
     fn forgets(&self) -> Option<&'static str> {
-        if self.logs.slc.is_some() {
-            return Some("it has an SLC cache, whose blocks are not told apart after a power cut");
-        }
         match self.logs.config.cleaning_mode {
             CleaningMode::Relocate => None,
             CleaningMode::RewriteInPlace => {
@@ -50,7 +47,8 @@ impl<H: MapMemory> Recoverable for PageMap<H> {
 
     fn page_records(&self, first: Ppn, out: &mut Vec<u64>) {
         let Some(cells) = &self.stamps else { return };
-        for place in (first.0..first.0 + self.logs.layout.units_per_page).map(Ppn) {
+        let units = self.logs.flash.page_units(self.logs.flash.mode_at(first));
+        for place in (first.0..first.0 + units).map(Ppn) {
             let lpn = self.logs.flash.peek(place);
             // Above the cell's number are the marks of lost sectors.
             let word = if lpn.is_some() { cells.unit(place)[0] } else { u64::from(NO_CELL) };
@@ -64,6 +62,7 @@ impl<H: MapMemory> Recoverable for PageMap<H> {
         self.logs.restore_bad_blocks(recovered.medium, self.spare());
         self.restore_map(recovered)?;
         self.memory.restore(&self.map, &self.logs.flash, |block| recovered.last_sequence_of(block));
+        self.logs.settle_cache();
         Ok(())
     }
 }

@@ -45,6 +45,16 @@ pub fn texts(overrides: &[(&str, &str)]) -> ModelTexts {
     texts
 }
 
+/// What makes it one with an SLC cache, a part of which is always of it.
+pub const SLC_CACHE: &[(&str, &str)] = &[
+    ("flash.cell", "mlc"),
+    ("flash.one_shot", "true"),
+    ("flash.slc_read_ns", "20000"),
+    ("flash.slc_program_ns", "100000"),
+    ("slc_cache.max_bytes", "98304"),
+    ("slc_cache.static_bytes", "32768"),
+];
+
 /// Data of commands on their way, by tag.
 #[derive(Clone, Default)]
 pub struct Host {

@@ -6,7 +6,8 @@ use super::Medium;
 use super::error::MediumError;
 use super::shape::{BLOCK_BYTES, PAGE_BYTES, RECORD_BYTES};
 use super::words::{commit, load, store, wipe};
-use crate::op::Record;
+use crate::cell_mode::CellMode;
+use crate::op::{PageKind, Record};
 use crate::view::BlockState;
 
 /// Status of a page that is erased.
@@ -39,12 +40,29 @@ impl PageHead {
         (self.word >> 32) as u16
     }
 
+    /// A [`PageKind`] and, in its highest bit, a [`CellMode`]; of a torn page the mode of those before it.
     pub(super) fn kind(self) -> u8 {
         (self.word >> 48) as u8
     }
 
     pub(super) fn status(self) -> u8 {
         (self.word >> 56) as u8
+    }
+
+    /// What it was programmed for, if that is anything.
+    pub(super) fn page_kind(self) -> Option<PageKind> {
+        PageKind::from_byte(self.kind() & !CellMode::Slc.kind_bits())
+    }
+
+    /// With how many bits a cell.
+    pub(super) fn mode(self) -> CellMode {
+        CellMode::of_kind_byte(self.kind())
+    }
+
+    /// Whether a page in a mode can't follow: a page that says so was programmed in another one. Torn pages before any that
+    /// can be read say nothing.
+    pub(super) fn is_of_another_mode(self, mode: CellMode) -> bool {
+        self.sequence > 0 && self.mode() != mode
     }
 
     /// One past its last record.
@@ -177,13 +195,16 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         &mut self,
         block: u32,
         page: u32,
-        kind: u8,
+        (kind, mode): (PageKind, CellMode),
         sequence: u64,
         records: &[[u64; Record::WORDS]],
     ) -> Result<(), MediumError> {
         let before = self.programmable(block, page)?;
         if sequence <= before.sequence {
             return Err(MediumError::Sequence { block, page, sequence, last: before.sequence });
+        }
+        if before.is_of_another_mode(mode) {
+            return Err(MediumError::Mode { block, page, mode });
         }
         let first = before.end();
         let room = self.shape.records_per_block.saturating_sub(first);
@@ -198,6 +219,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
             store(bytes, at + 8, record[1]);
             at += RECORD_BYTES;
         }
+        let kind = kind as u8 | mode.kind_bits();
         let head = PageHead::new(sequence, first, count, kind, PROGRAMMED);
         self.commit_page(block, page, head);
         Ok(())
@@ -206,7 +228,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     pub(super) fn tear_program(&mut self, block: u32, page: u32) -> Result<(), MediumError> {
         // The number of the last program that can be read goes on, so that order is still seen beyond the torn page.
         let before = self.programmable(block, page)?;
-        let head = PageHead::new(before.sequence, before.end(), 0, 0, TORN);
+        let kind = before.mode().kind_bits();
+        let head = PageHead::new(before.sequence, before.end(), 0, kind, TORN);
         self.commit_page(block, page, head);
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::shape::RECORD_BYTES;
 use super::words::load;
 use crate::geometry::Lpn;
-use crate::op::{PageKind, Record};
+use crate::op::Record;
 use crate::view::BlockState;
 
 /// What the next page of a block must be.
@@ -95,8 +95,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         if head.status() == TORN {
             return (head.records() != 0).then(|| "torn, but it has records".into());
         }
-        if PageKind::from_byte(head.kind()).is_none() {
+        if head.page_kind().is_none() {
             return Some(format!("kind {} is none", head.kind()));
+        }
+        if before.is_some_and(|before| before.is_of_another_mode(head.mode())) {
+            return Some(format!("programmed in {} mode, but pages before it were not", head.mode()));
         }
         let last = before.map_or(0, |before| before.sequence);
         (head.sequence <= last).then(|| format!("program {} comes after program {last}", head.sequence))

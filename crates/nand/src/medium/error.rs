@@ -1,5 +1,7 @@
 //! What a medium refuses.
 
+use crate::cell_mode::CellMode;
+
 /// What a medium refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MediumError {
@@ -52,6 +54,16 @@ pub enum MediumError {
         page: u32,
         /// The only page that may be programmed now; the block's page count when it is full.
         next: u32,
+    },
+    /// A page with other bits a cell than those before it.
+    #[error("block {block}: page {page} is programmed in {mode} mode, but the pages before it were not")]
+    Mode {
+        /// The block.
+        block: u32,
+        /// The page.
+        page: u32,
+        /// The mode.
+        mode: CellMode,
     },
     /// A program whose number is not greater than that of the page before it.
     #[error("block {block}, page {page}: program {sequence} comes after program {last}")]

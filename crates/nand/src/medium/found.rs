@@ -5,7 +5,7 @@ use super::block::{PROGRAMMED, PageHead};
 use super::shape::RECORD_BYTES;
 use super::words::load;
 use crate::geometry::BlockIndex;
-use crate::op::{PageKind, Record};
+use crate::op::Record;
 use crate::view::{BlockState, FoundBlock, FoundPage, MediumView};
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
@@ -41,7 +41,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> MediumView for Medium<B> {
 
     fn page(&self, block: BlockIndex, page: u32) -> Option<FoundPage> {
         let head = self.readable(block.0, page)?;
-        Some(FoundPage { sequence: head.sequence, kind: PageKind::from_byte(head.kind())? })
+        Some(FoundPage { sequence: head.sequence, kind: head.page_kind()?, mode: head.mode() })
     }
 
     fn records(&self, block: BlockIndex, page: u32, out: &mut Vec<Record>) {

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | head | 64 | 1 while a secure erase is under way |
 //! | blocks | 32 a block | erase count (32 bits), state (8 bits); the rest is zero |
-//! | pages | 16 a page | sequence number; first record within the block (32 bits), records (16), kind (8), status (8) |
+//! | pages | 16 a page | sequence number; first record within the block (32 bits), records (16), kind (8; its highest bit: one bit a cell), status (8) |
 //! | records | 16 a record | two words of [`Record`], packed in the order of a block's pages |
 //! | area 0, area 1 | 64 + 4 a user unit + 24 a log record | `area.rs` |
 //! | held units | 16 an entry | unit and cell; order in which it was held, 0 of a free entry |
@@ -102,8 +102,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     /// What flash can't do; nothing has changed then.
     pub fn apply(&mut self, op: FlashOp, words: &[u64]) -> Result<(), MediumError> {
         match op {
-            FlashOp::Program { block, page, kind, sequence } => {
-                self.program(block.0, page, kind as u8, sequence, whole_records(words)?)
+            FlashOp::Program { block, page, kind, mode, sequence } => {
+                self.program(block.0, page, (kind, mode), sequence, whole_records(words)?)
             }
             FlashOp::Erase { block } => self.erase(block.0),
             FlashOp::Retire { block } => self.set_state(block.0, BlockState::Retired),

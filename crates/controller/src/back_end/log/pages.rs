@@ -84,17 +84,19 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         {
             return false;
         }
-        let room = self.granules_of(die);
+        let mut room = self.granules_of(die);
         if !self.has_page(room, now) {
             return false;
         }
         if !self.take_token(die) {
             return true;
         }
-        if self.faults.is_some()
-            && let Some(has_job) = self.ready_host_page(die, now)
-        {
-            return has_job;
+        if self.faults.is_some() {
+            if let Some(has_job) = self.ready_host_page(die, now) {
+                return has_job;
+            }
+            // In place of a block that has failed there may be one of another mode.
+            room = self.granules_of(die);
         }
         let (mut ready, count) = self.take_page(die, room, now);
         let work = self.config.scheduling.program_firmware_ns;

@@ -151,8 +151,8 @@ impl Durable {
 
     /// A page is programmed, which fails: nothing can be read of it, and its block is retired.
     pub fn fail_program(&mut self, die: DieIndex, failed: FailedProgram) {
-        let FailedProgram { block, page, sequence } = failed;
-        let op = FlashOp::Program { block, page, kind: PageKind::Metadata, sequence };
+        let FailedProgram { block, page, mode, sequence } = failed;
+        let op = FlashOp::Program { block, page, kind: PageKind::Metadata, mode, sequence };
         self.begin(die, op, false, |_| ());
         self.retire(die, block);
     }
@@ -249,6 +249,7 @@ impl Durable {
             block: layout.block_of(first),
             page: layout.page_of(first),
             kind,
+            mode: mapping.flash().mode_at(first),
             sequence: mapping.flash().next_sequence() - 1,
         };
         self.begin(die, op, from > now, |words| {

@@ -166,19 +166,29 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.give_up_if_stuck(now);
     }
 
-    /// If commands wait inside and nothing will ever happen again, they fail: no flash that works has room for what
-    /// they wait for. What is in the buffer can still be read there.
-    fn give_up_if_stuck(&mut self, now: Nanos) {
+    /// Whether commands wait inside and nothing is on its way.
+    fn waits_in_vain(&self) -> bool {
         let waits = !self.admission.is_empty() || !self.flushes.is_empty() || self.buffer.is_awaited();
-        let is_stuck = waits
+        waits
             && self.events.is_empty()
             && !self.has_ready_command()
             && !self.holds_writes()
             && self.late.is_empty()
             && self.hold_alarm_ns == NEVER
-            && !self.drain_due;
-        if !is_stuck {
+    }
+
+    /// If commands wait inside and nothing will ever happen again, they fail: no flash that works has room for what
+    /// they wait for. What is in the buffer can still be read there.
+    fn give_up_if_stuck(&mut self, now: Nanos) {
+        if !self.waits_in_vain() {
             return;
+        }
+        if std::mem::take(&mut self.drain_due) {
+            // Dies were called while others were: nothing else would call them again.
+            M::drain(self, now);
+            if !self.waits_in_vain() {
+                return;
+            }
         }
         let Some(faults) = &mut self.faults else { return };
         faults.is_read_only = true;
