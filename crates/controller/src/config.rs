@@ -239,6 +239,14 @@ pub struct PowerConfig {
     pub erase_mw: u32,
 }
 
+impl PowerConfig {
+    /// Whether anything is known of it: a drive of which nothing is has no energy, which is not none.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
 /// Everything the controller needs to know beside the FTL's own parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ControllerConfig {

@@ -59,13 +59,15 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "merges_full": counts.merges_full,
         "merges_partial": counts.merges_partial,
         "merges_switch": counts.merges_switch,
-        "energy_nj": drive.energy_nj(),
         "valid_units": ftl.valid_units(),
         "free_blocks": ftl.free_blocks(),
         "erase_count_min": least,
         "erase_count_max": most,
         "erase_count_mean": sum as f64 / wear.len() as f64,
     });
+    if drive.config().power.is_known() {
+        found["energy_nj"] = drive.energy_nj().into();
+    }
     if let Some(cache) = ftl.slc_cache() {
         found["program_bytes_slc"] = (host * slc_page_bytes).into();
         found["program_bytes_folding"] = (counts.programs_folding * program_bytes).into();

@@ -23,7 +23,9 @@ impl Array {
             all.insert("erase_count_mean".to_owned(), json!(sum / members.len() as f64));
         }
         let meters = self.meters();
-        let members_nj = all.get("energy_nj").and_then(Value::as_u64).unwrap_or(0);
+        if let Some(members_nj) = all.get("energy_nj").and_then(Value::as_u64) {
+            all.insert("energy_nj".to_owned(), members_nj.saturating_add(self.energy_nj()).into());
+        }
         for (key, value) in [
             ("host_read_commands", meters.host.host_read_commands),
             ("host_write_commands", meters.host.host_write_commands),
@@ -32,7 +34,6 @@ impl Array {
             ("host_trim_bytes", meters.host.host_trim_bytes),
             ("array_split_commands", meters.split_commands),
             ("array_dropped_trim_bytes", meters.dropped_trim_bytes),
-            ("energy_nj", members_nj.saturating_add(self.energy_nj())),
         ] {
             all.insert(key.to_owned(), value.into());
         }
