@@ -54,7 +54,7 @@ def values(found: model.Model) -> dict[str, object]:
     return {item["key"]: item["value"] for item in found.parameters}
 
 
-def test_a_value_that_can_not_be_says_why(server: Server, page: Page, noted: object) -> None:
+def test_a_value_that_can_not_be_says_why(server: Server, page: Page, noted: Noted) -> None:
     opened(page, server, f"/design?drive={NAME}")
     field = page.get_by_label(re.compile("^channel_count"))
     field.fill("0")
@@ -62,7 +62,33 @@ def test_a_value_that_can_not_be_says_why(server: Server, page: Page, noted: obj
     expect(page.get_by_role("alert").filter(has_text="channel_count")).to_contain_text(
         "from 1 to 1024"
     )
-    noted.errors.clear()  # type: ignore[attr-defined]
+    # Who hears the page or looks at the field is told there, too, and of no other field.
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_accessible_description(re.compile("from 1 to 1024"))
+    expect(page.locator("[aria-invalid]")).to_have_count(1)
+    assert serious(page) == []
+    # A page that is opened with such a value has its field to mend it.
+    page.reload()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_value("0")
+    field.fill("5")
+    page.keyboard.press("Tab")
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+    expect(field).not_to_have_accessible_description(re.compile("must be"))
+    expect(page.get_by_role("alert").filter(has_text="channel_count")).to_have_count(0)
+    noted.errors.clear()
+
+
+def test_a_refusal_that_names_another_value_is_said_where_it_came_from(
+    server: Server, page: Page, noted: Noted
+) -> None:
+    opened(page, server, f"/design?drive={NAME}&set=ftl.cleaning_stop_blocks%3D4")
+    field = page.get_by_label(re.compile("^blocks_per_plane"))
+    field.fill("2")
+    page.keyboard.press("Tab")
+    expect(field).to_have_accessible_description(re.compile("at most the raw capacity"))
+    expect(page.locator("[aria-invalid]")).to_have_count(1)
+    noted.errors.clear()
 
 
 def test_parameters_are_found_by_their_meaning(server: Server, page: Page) -> None:
@@ -146,6 +172,10 @@ def test_a_study_that_can_not_be_says_why(server: Server, page: Page, noted: Not
     page.get_by_label("Values of parameter 1").fill("0")
     page.get_by_role("button", name="Measure the sweep").click()
     expect(page.get_by_role("alert").filter(has_text="channel_count")).to_be_visible()
+    values = page.get_by_label("Values of parameter 1")
+    expect(values).to_have_attribute("aria-invalid", "true")
+    expect(values).to_have_accessible_description(re.compile("from 1 to 1024"))
+    expect(page.locator("[aria-invalid]")).to_have_count(1)
     noted.errors.clear()
 
 

@@ -49,8 +49,10 @@ export class Studies {
       placeholder: "4, 8, 16",
       autocomplete: "off",
       "aria-label": `Values of parameter ${place}`,
+      "aria-describedby": `values-${place}-why`,
     });
-    return { key, values };
+    const why = h("p.refused", { id: `values-${place}-why`, hidden: true });
+    return { key, values, why };
   }
 
   /** Draws one of the two kinds for a model's parameters. */
@@ -86,7 +88,7 @@ export class Studies {
       this.element,
       h("p.soft", `${about} Measured ${size}; a script does the same with dl.${isSweep ? "sweep" : "vary"}.`),
       h("div.row.filters", this.job, this.state, this.metric),
-      isSweep ? this.axes.map(({ key, values }) => h("div.row.axis", key, values)) : null,
+      isSweep ? this.axes.map(({ key, values, why }) => h("div.row.axis", key, values, why)) : null,
       h("div.row", this.start, this.way),
       this.found,
     );
@@ -117,11 +119,15 @@ export class Studies {
   }
 
   async measure() {
+    this.refuse("");
+    for (const { values, why } of this.axes) refused(values, why, "");
     try {
       this.study = (await jobs.measure(this.order())).study;
       this.begun(this.study);
     } catch (error) {
       this.refuse(error.message);
+      for (const { key, values, why } of this.kind === "sweep" ? this.axes : [])
+        if (key.value && names(error.message, key.value)) refused(values, why, error.message);
     }
   }
 
@@ -254,6 +260,19 @@ export class Studies {
   script() {
     return h("p.soft", "In a script: ", h("code", this.result.script));
   }
+}
+
+/** Whether a reason is about a parameter. */
+export function names(reason, key) {
+  return reason.split(/[^\w.]+/).some((word) => word.replace(/\.$/, "") === key);
+}
+
+/** Says beside a field why its value is refused, without the file that the reason begins with; or that it isn't. */
+export function refused(field, why, reason) {
+  why.hidden = !reason;
+  why.textContent = reason.replace(/^\S+: /, "");
+  if (reason) field.setAttribute("aria-invalid", "true");
+  else field.removeAttribute("aria-invalid");
 }
 
 function bar(effect, most, isLeftOut) {

@@ -3,7 +3,7 @@
 import { fill, h, say, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
 import { ask, save } from "../server.js";
-import { Studies } from "./design-study.js";
+import { names, refused, Studies } from "./design-study.js";
 
 const SCALES = [1, 16, 64];
 const TESTS = ["four corners"];
@@ -77,6 +77,7 @@ class View {
   refuse(reason) {
     this.problem.hidden = !reason;
     this.problem.textContent = reason;
+    for (const { field, why } of this.rows?.values() ?? []) refused(field, why, "");
   }
 
   end() {
@@ -100,7 +101,8 @@ class View {
     try {
       const known = await ask(`/api/design?${query}`);
       if (query !== `${this.query}`) return;
-      this.problem.hidden = true;
+      this.refuse("");
+      this.accepted = new Map(this.settings);
       const same =
         this.known?.name === known.name &&
         this.known.parameters.length === known.parameters.length &&
@@ -111,9 +113,41 @@ class View {
       this.drawSummary();
       await this.drawPart();
     } catch (error) {
-      this.problem.hidden = false;
-      this.problem.textContent = error.message;
-      if (!this.known) fill(this.summary);
+      if (query !== `${this.query}`) return;
+      this.refuse(error.message);
+      if (this.known?.name !== drive) await this.drawOriginal(drive, query);
+      if (query === `${this.query}` && error.status === 400) this.mark(error.message);
+    }
+  }
+
+  /** The form of a page that was opened with a value that is refused, so that it can be mended there. */
+  async drawOriginal(drive, query) {
+    const known = await ask(`/api/design?${new URLSearchParams({ drive })}`).catch(() => null);
+    if (query !== `${this.query}`) return;
+    this.known = known;
+    this.accepted = new Map();
+    if (!known) {
+      fill(this.form);
+      fill(this.summary);
+      return;
+    }
+    this.draw();
+    this.drawSummary();
+    await this.drawPart();
+  }
+
+  /** Says beside a field why its value is refused: of those that the reason names, or that were not accepted before. */
+  mark(reason) {
+    if (!this.known) return;
+    const changed = [...this.settings.keys()];
+    const named = changed.filter((key) => names(reason, key));
+    const fresh = changed.filter((key) => this.settings.get(key) !== this.accepted?.get(key));
+    for (const key of changed) {
+      const row = this.rows.get(key);
+      if (!row) continue;
+      row.field.value = this.settings.get(key);
+      row.place.classList.add("changed");
+      if ((named.length ? named : fresh).includes(key)) refused(row.field, row.why, reason);
     }
   }
 
@@ -183,10 +217,11 @@ class View {
             type: "text",
             inputMode: item.kind === "number" ? "decimal" : "text",
             disabled: item.kind === "text",
-            "aria-describedby": `${id}-about`,
             autocomplete: "off",
             ...listen,
           });
+    field.setAttribute("aria-describedby", `${id}-why ${id}-about`);
+    const why = h("p.refused", { id: `${id}-why`, hidden: true });
     const place = h(
       "div.parameter",
       h("label", { for: id }, h("code", item.key.split(".").pop()), h("span", item.help)),
@@ -198,8 +233,9 @@ class View {
         ` ${item.kind === "number" ? item.allowed.replace("a whole number ", "").replace("a number ", "") : ""} `,
         h("span.source", item.source),
       ),
+      why,
     );
-    this.rows.set(item.key, { place, field });
+    this.rows.set(item.key, { place, field, why });
     this.put(item);
     return place;
   }
