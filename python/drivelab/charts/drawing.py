@@ -123,7 +123,7 @@ def diagonal(
     `hollow` names parts whose points aren't filled.
     """
     columns = _columns(parts, x, y)
-    across = {"field": "x", **x.across(ends)}
+    across = {"field": "x", **x.across(ends, at_points=False)}
     height = {"field": "y", **y.upright(ends)}
     for encoding in (across, height):
         encoding["scale"] = {"type": "log", "nice": False, "domain": list(ends)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 NINES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
@@ -17,6 +17,8 @@ FINE_DECADES = 2.7
 """Log axes shorter than this are marked at 1, 2 and 5, longer ones at powers of ten."""
 MARKS_MAX = 7
 """Most sizes that a log axis of bytes is marked with."""
+POINTS_MAX, POINT_DIGITS = 8, 3
+"""A horizontal log axis of so few values, none with more digits, is marked at these."""
 
 CROWDED_FROM = 5.0
 """An axis of nines that is longer has no room for 0 % beside 50 %; where it begins is plain."""
@@ -55,15 +57,23 @@ class Scale:
         named = "" if self.unit in _STEPS else self.unit
         return {"title": self.title, "unit": named, "labels": labels, "longest": self.longest}
 
-    def across(self, values: Iterable[Any]) -> dict[str, Any]:
-        """The horizontal encoding of these values."""
+    def across(self, values: Iterable[Any], *, at_points: bool = True) -> dict[str, Any]:
+        """The horizontal encoding of these values.
+
+        A log axis is marked `at_points` where these are few and round: 1, 2, 4 for what was
+        measured at 1, 2 and 4.
+        """
         known = [value for value in values if value is not None]
         scale: dict[str, Any]
         if self.kind == "names":
-            axis = {"title": self.title or None, "labelAngle": 0, "labelOverlap": True}
+            # Names of sizes have their unit, those of other numbers have not.
+            title = f"{self.title}, {self.unit}" if self.unit not in ("", "B") else self.title
+            axis = {"title": title or None, "labelAngle": 0, "labelOverlap": True}
             scale = {"type": "band", "paddingInner": 0.4, "paddingOuter": 0.2}
             return {"type": "ordinal", "sort": None, "axis": axis, "scale": scale}
-        axis = {"title": self.text or None, "grid": False, **self._marks(known)}
+        points = _points(known) if at_points and self.kind == "log" and self.unit != "B" else ()
+        drawn = replace(self, marks=self.marks or points)
+        axis = {"title": self.text or None, "grid": False, **drawn._marks(known)}
         scale = {"nice": False}
         if self.kind == "log":
             scale |= {"type": "log", **_domain(known, 0.03)}
@@ -133,6 +143,16 @@ class Scale:
 def nines(percent: float) -> float:
     """Position on the nines axis: 90 % is 1, 99 % is 2, 99.9 % is 3."""
     return -math.log10(1 - percent / 100)
+
+
+def _points(known: Iterable[float]) -> tuple[float, ...]:
+    """The values themselves, if they are few, and round as chosen ones are."""
+    found = sorted({value for value in known if value > 0})
+    is_few = 2 <= len(found) <= POINTS_MAX
+    is_round = all(float(f"{value:.{POINT_DIGITS}g}") == value for value in found)
+    # Above 1000, powers of two have more digits.
+    is_whole = all(float(value).is_integer() for value in found)
+    return tuple(found) if is_few and (is_round or is_whole) else ()
 
 
 def _close(values: list[float]) -> bool:

@@ -96,6 +96,36 @@ def test_marks_of_an_axis_keep_their_digits() -> None:
         assert all(f">{label}<" in picture for label in ("0.07", "0.14", "0.28", "1,500")), kind
 
 
+def test_a_log_axis_of_few_values_is_marked_where_it_was_measured() -> None:
+    """1, 2, 5 under points at 1, 2, 4 has readers take the last for 5."""
+
+    def marks(*values: float) -> list[float]:
+        found = Scale("Queue depth", kind="log").across(values)["axis"]["values"]
+        return list(found)
+
+    assert marks(4, 1, 2, 2) == [1, 2, 4]
+    assert marks(1, 2, 4, 8, 16, 32, 64, 128) == [1, 2, 4, 8, 16, 32, 64, 128]
+    assert marks(256, 1024, 4096) == [256, 1024, 4096]
+    # Many values, and those that nobody chose, have the marks of any log axis.
+    assert marks(*range(1, 10)) == [1, 2, 5]
+    assert marks(1.2345, 2.3456) == [1, 2, 5]
+    rate = replace(RATE, kind="log")
+    ends = diagonal(Text("d"), [ONE], rate, rate, (1, 200), tolerance_ratio=0.1)
+    assert len(ends.spec["layer"][-1]["encoding"]["x"]["axis"]["values"]) > 2
+
+
+def test_bars_over_numbers_say_their_unit() -> None:
+    def title(scale: Scale) -> str:
+        part = Line("new", "$new", ["1", "2"], [3.0, 4.0])
+        return str(bars(Text("b"), [part], scale, RATE).spec["encoding"]["x"]["axis"]["title"])
+
+    assert title(Scale("Pause", "s", "names")) == "Pause, s"
+    assert title(Scale("Wait", "µs", "names")) == "Wait, µs"
+    # Sizes are written with theirs: 4 KiB.
+    assert title(Scale("Block size", "B", "names")) == "Block size"
+    assert title(Scale("Drive", "", "names")) == "Drive"
+
+
 def test_what_a_log_axis_cannot_show_is_a_gap() -> None:
     line = Line("x", "$new", [0.0, 1.0, 2.0], [1.0, 0.0, 3.0])
     chart = lines(Text("t"), [line], Scale("Size", "B", "log"), LATENCY)
