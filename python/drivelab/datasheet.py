@@ -39,7 +39,7 @@ class Fact:
 
 def facts(model: Model) -> list[Fact]:
     """The data sheet of a drive of flash; empty of hard disks and arrays, which have none of it."""
-    if model.is_disk or model.value("flash.page_bytes") is None:
+    if absence(model) is not None:
         return []
     flash = _Flash(model)
     return [
@@ -52,9 +52,20 @@ def facts(model: Model) -> list[Fact]:
     ]
 
 
-def records(model: Model) -> list[dict[str, Any]]:
-    """The same as JSON has it."""
-    return [asdict(fact) for fact in facts(model)]
+def absence(model: Model) -> str | None:
+    """Why a drive has no data sheet; None for one that has."""
+    if model.is_disk:
+        return "a hard disk has no flash, but seeks and rotation"
+    if model.value("flash.page_bytes") is None:
+        return "an array has no flash of its own, but its members do"
+    return None
+
+
+def records(model: Model) -> dict[str, Any]:
+    """The same as JSON has it: null and the reason where there is none."""
+    reason = absence(model)
+    sheet = None if reason else [asdict(fact) for fact in facts(model)]
+    return {"datasheet": sheet, "datasheet_absence": reason}
 
 
 def read_us(model: Model, kind: PageKind = "read") -> float:

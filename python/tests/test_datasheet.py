@@ -97,8 +97,25 @@ def test_show_tells_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["show", "crucial-t500-2tb", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert {"key", "title", "value", "unit", "why"} == set(record["datasheet"][0])
-    assert cli.run(["show", "wd-velociraptor-300gb"]) == 0
-    assert "by arithmetic" not in capsys.readouterr().out
+    assert record["datasheet_absence"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("wd-velociraptor-300gb", "a hard disk"), ("ocz-apex-60gb", "an array")],
+)
+def test_a_drive_without_one_says_why(
+    name: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["show", name]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "by arithmetic" in line]
+    assert len(told) == 1
+    assert told[0].startswith(f"No limits by arithmetic: {why} has no flash")
+    assert len(told[0]) <= 80
+    assert cli.run(["show", name, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["datasheet"] is None
+    assert why in record["datasheet_absence"]
 
 
 def test_parity_takes_its_share() -> None:

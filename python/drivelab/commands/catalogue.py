@@ -195,8 +195,7 @@ def show(
     found = model.load(name, overrides)
     printing.scale_remarks([found])
     if json:
-        follows = {"datasheet": datasheet.records(found)}
-        printing.document(found.details() | _standing(found) | follows)
+        printing.document(found.details() | _standing(found) | datasheet.records(found))
         return
     out = printing.console()
     out.print(f"{found.title} ({found.name})", markup=False, style="bold")
@@ -207,6 +206,8 @@ def show(
         columns: tuple[str, ...] = ("limit", "value", "follows from")
         printing.table(columns, datasheet.rows(facts), ("value",), whole=("limit", "value"))
         out.print()
+    else:
+        out.print(f"No limits by arithmetic: {datasheet.absence(found)}.\n", markup=False)
     _print_parameters(found, wide=out.width >= WIDE)
 
 
