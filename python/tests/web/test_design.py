@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from web import wire
-from web.conftest import Noted, Server, serious
+from web.conftest import Noted, Server, serious, start
 from web.test_compare import opened
 
 from drivelab import model
@@ -177,6 +177,47 @@ def test_a_study_that_can_not_be_says_why(server: Server, page: Page, noted: Not
     expect(values).to_have_accessible_description(re.compile("from 1 to 1024"))
     expect(page.locator("[aria-invalid]")).to_have_count(1)
     noted.errors.clear()
+
+
+def test_the_server_may_be_started_again_under_the_form(
+    server: Server, page: Page, noted: Noted, tmp_path: Path
+) -> None:
+    opened(page, server, f"/design?drive={NAME}&part=sweep&set=flash.read_ns%3D60000")
+    page.get_by_label("State of the drive").select_option("new")
+    page.get_by_label("Parameter 1", exact=True).select_option("job.iodepth")
+    page.get_by_label("Values of parameter 1").fill("1 8")
+    page.get_by_role("button", name="Measure the sweep").click()
+    expect(page.locator(".found tbody tr")).to_have_count(2)
+    page.get_by_role("button", name="Parameters").click()
+    study = wire.ask(server, "/api/jobs").json[-1]["study"]
+    server.stop()
+    expect(page.locator("#notice")).to_contain_text("doesn't answer")
+    field = page.get_by_label(re.compile("^channel_count"))
+    field.fill("4")
+    page.keyboard.press("Tab")
+    # Nothing is wrong with the value.
+    expect(page.get_by_role("alert").filter(has_text="doesn't answer").last).to_be_visible()
+    expect(page.locator("[aria-invalid]")).to_have_count(0)
+    expect(field).to_have_value("4")
+    changed = page.url.removeprefix(server.origin)
+    again = start(tmp_path, port=server.port)
+    try:
+        expect(page.locator("#notice")).to_contain_text("open the address")
+        page.evaluate("document.isOld = true")
+        page.goto(again.at(changed))
+        page.wait_for_function("!document.isOld")
+        # What was typed while nobody answered is in the address, with what was changed before.
+        expect(page.locator(".changes li")).to_have_count(2)
+        expect(field).to_have_value("4")
+        expect(page.locator("#notice")).to_be_hidden()
+        # What was measured is there as well.
+        page.goto("about:blank")
+        page.goto(again.at(f"/design?drive={NAME}&part=sweep&study={study}"))
+        expect(page.locator(".found tbody tr")).to_have_count(2)
+    finally:
+        noted.errors.clear()
+        page.goto("about:blank")
+        again.stop()
 
 
 STUDY = {"kind": "sensitivity", "model": NAME}

@@ -282,6 +282,45 @@ def test_a_file_that_is_none_says_so_on_the_page(
     noted.errors.clear()  # the browser notes the status 400
 
 
+def test_the_server_may_be_started_again_under_the_page(
+    server: Server, folder: Path, page: Page, noted: Noted
+) -> None:
+    (folder / "mail.csv").write_text(recorded(50))
+    (folder / "other.csv").write_text(recorded(30))
+    runs = done(server, queue(server, ORDER).json)["runs"]
+    place = f"/traces?trace=mail.csv&run={runs[0]}&run={runs[1]}"
+    opened(page, server, place)
+    rows = page.locator(".replays tbody tr")
+    expect(rows).to_have_count(2)
+    server.stop()
+    expect(page.locator("#notice")).to_contain_text("doesn't answer")
+    # What was measured can be read meanwhile, and a click says why nothing comes of it.
+    expect(rows).to_have_count(2)
+    page.get_by_role("button", name="Replay on").click()
+    alerts = page.locator("#view").get_by_role("alert")
+    expect(alerts.filter(has_text="doesn't answer")).to_be_visible()
+    again = start(folder.parents[2], port=server.port)
+    try:
+        # The new server has a new token, which the page hasn't got.
+        expect(page.locator("#notice")).to_contain_text("open the address")
+        page.evaluate("document.isOld = true")
+        page.goto(again.at(place))
+        page.wait_for_function("!document.isOld")
+        expect(rows).to_have_count(2)
+        expect(page.locator("#notice")).to_be_hidden()
+        page.get_by_label("Trace", exact=True).select_option("other.csv")
+        expect(page.locator(".verdict")).to_have_count(0)
+        for _ in range(2):
+            page.locator(".picked button").first.click()
+        page.get_by_label("State of the drives").select_option("new")
+        page.get_by_role("button", name="Replay on").click()
+        expect(page.locator(".verdict")).to_be_visible()
+    finally:
+        noted.errors.clear()
+        page.goto("about:blank")
+        again.stop()
+
+
 def test_results_stay_when_the_server_is_started_again(server: Server, folder: Path) -> None:
     (folder / "mail.csv").write_text(recorded(50))
     runs = done(server, queue(server, ORDER).json)["runs"]
