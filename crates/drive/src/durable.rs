@@ -100,12 +100,12 @@ impl Engine {
             array => array.live_cells(medium))
     }
 
-    /// Units in a medium's write buffer, each with its newest payload cell, and whether its data is complete. In durable
-    /// mode; a disk has none.
+    /// Units in a medium's write buffer, each with the payload cell of its newest complete version (`NO_CELL`: none) and of
+    /// its newest. In durable mode; a disk has none.
     #[must_use]
-    pub fn buffered_cells(&self, medium: usize) -> Vec<(u32, u32, bool)> {
+    pub fn buffered_cells(&self, medium: usize) -> Vec<(u32, u32, u32)> {
         by_kind!(self,
-            flash => flash.buffered_cells().map(|(lpn, cell, is_complete)| (lpn.0, cell, is_complete)).collect(),
+            flash => flash.buffered_cells().into_iter().map(|(lpn, complete, newest)| (lpn.0, complete, newest)).collect(),
             _disk => Vec::new(),
             array => array.buffered_cells(medium))
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use drivelab_controller::{Completion, Effect, Effects, MountReport};
 use drivelab_drive::{Drive, Model};
 use drivelab_nand::BlockIndex;
+use drivelab_nand::op::NO_CELL;
 use drivelab_nand::view::MediumView;
 
 use crate::drive::NoCommands;
@@ -18,8 +19,10 @@ use crate::store::Store;
 struct Buffered {
     medium: usize,
     unit: u32,
-    cell: u32,
-    is_complete: bool,
+    /// The newest version of it whose data was complete, or [`NO_CELL`].
+    complete: u32,
+    /// The newest version.
+    newest: u32,
 }
 
 /// What a power cut met.
@@ -124,13 +127,13 @@ impl KeptFlash {
         let engine = drive.engine();
         let of = |medium: usize| {
             let found = engine.buffered_cells(medium).into_iter();
-            found.map(move |(unit, cell, is_complete)| Buffered { medium, unit, cell, is_complete })
+            found.map(move |(unit, complete, newest)| Buffered { medium, unit, complete, newest })
         };
         self.buffered = (0..self.stores.len()).flat_map(of).collect();
-        let complete = self.buffered.iter().filter(|unit| unit.is_complete).count();
+        let count = |of: fn(&Buffered) -> bool| self.buffered.iter().filter(|unit| of(unit)).count() as u64;
         let mut cut = Cut {
-            complete_units: complete as u64,
-            arriving_units: (self.buffered.len() - complete) as u64,
+            complete_units: count(|unit| unit.complete != NO_CELL),
+            arriving_units: count(|unit| unit.complete != unit.newest),
             ..Cut::default()
         };
         for store in &mut self.stores {
@@ -152,8 +155,10 @@ impl KeptFlash {
         let blocks_read = media.iter().flat_map(|&medium| read_of(medium)).collect();
         let (mut drive, report) = Drive::mount(model, seed, &media)?;
         let engine = drive.engine();
-        let is_lost =
-            |unit: &&Buffered| unit.is_complete && !engine.holds_cell(unit.medium, unit.unit, unit.cell);
+        let holds = |unit: &Buffered, cell| engine.holds_cell(unit.medium, unit.unit, cell);
+        let is_lost = |unit: &&Buffered| {
+            unit.complete != NO_CELL && !holds(unit, unit.complete) && !holds(unit, unit.newest)
+        };
         let lost_units = self.buffered.iter().filter(is_lost).count() as u64;
         self.buffered.clear();
         self.is_on = true;

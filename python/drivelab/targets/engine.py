@@ -141,7 +141,8 @@ class EngineTarget:
 
     def idle(self, duration_ns: int) -> None:
         """Lets virtual time pass without commands."""
-        self._drive.idle(duration_ns)
+        with engine_errors():
+            self._drive.idle(duration_ns)
 
     def age(self, duration_ns: int) -> None:
         """What is in flash becomes older, as on a shelf, without power."""

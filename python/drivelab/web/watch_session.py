@@ -282,7 +282,8 @@ class _Stage:
             own._paused = kind == "pause"
         elif kind == "step":
             own._paused = True
-            self._step_ns = round(command["seconds"] * NS_PER_S)
+            if self._cut is None:
+                self._step_ns = round(command["seconds"] * NS_PER_S)
         elif kind == "speed":
             own._speed = command["speed"]
         elif kind == "workload":
@@ -307,7 +308,8 @@ class _Stage:
     def _lose_power(self) -> dict[str, Any]:
         """The power fails: commands that are under way are never answered."""
         assert isinstance(self._target, KeptTarget)
-        self._run = None
+        # A step that was asked for and not begun ends with the power, too.
+        self._run, self._step_ns = None, 0
         self._cut = watch_power.cut(self._target)
         return {"cut": self._cut.record()}
 

@@ -308,6 +308,12 @@ impl WriteBuffer {
         self.queue.front().copied()
     }
 
+    /// The entries that are used, in no order: of a unit there may be several, each newer than what is being programmed.
+    pub(crate) fn used_entries(&self) -> impl Iterator<Item = (u32, &Entry)> {
+        let numbered = self.entries.iter().enumerate().map(|(id, entry)| (id as u32, entry));
+        numbered.filter(|(_, entry)| entry.state != EntryState::Free)
+    }
+
     /// Recounts what is kept beside the entries.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use drivelab_ftl::Content;
 use drivelab_ftl::recovery::recover;
-use drivelab_nand::op::{FlashOp, Record};
+use drivelab_nand::op::{FlashOp, NO_CELL, Record};
 use drivelab_nand::view::{BlockState, MediumView};
 use drivelab_nand::{BlockIndex, Lpn};
 use drivelab_sim::Nanos;
@@ -311,14 +311,28 @@ impl<M: Scheduled> SolidStateDrive<M> {
         })
     }
 
-    /// Units in the write buffer, each with its newest payload cell, and whether its data is complete: with a buffer that
-    /// writes back the host has its answer then. In durable mode.
-    pub fn buffered_cells(&self) -> impl Iterator<Item = (Lpn, u32, bool)> {
-        (0..self.mapping.user_units()).map(Lpn).filter_map(|lpn| {
-            let id = self.buffer.find(lpn)?;
-            let cell = *self.buffer.stamps(id)?.first()? as u32;
-            Some((lpn, cell, self.buffer.entry(id).ready_ns <= self.now_ns))
-        })
+    /// Units in the write buffer, each with the payload cell of its newest version whose data is complete
+    /// ([`NO_CELL`]: none is) and of its newest version. With a buffer that writes back the host has its answer for the
+    /// first. In durable mode.
+    #[must_use]
+    pub fn buffered_cells(&self) -> Vec<(Lpn, u32, u32)> {
+        let mut versions: Vec<_> = self.buffer.used_entries().collect();
+        versions.sort_unstable_by_key(|(_, entry)| (entry.lpn.0, entry.order));
+        let mut found: Vec<(Lpn, u32, u32)> = Vec::new();
+        for (id, entry) in versions {
+            let Some(&word) = self.buffer.stamps(id).and_then(|words| words.first()) else { continue };
+            let (cell, is_complete) = (word as u32, entry.ready_ns <= self.now_ns);
+            if found.last().is_none_or(|&(lpn, ..)| lpn != entry.lpn) {
+                found.push((entry.lpn, NO_CELL, cell));
+            }
+            if let Some((_, complete, newest)) = found.last_mut() {
+                *newest = cell;
+                if is_complete {
+                    *complete = cell;
+                }
+            }
+        }
+        found
     }
 
     /// Whether this payload cell is what a unit holds, in flash or in the write buffer. In durable mode.

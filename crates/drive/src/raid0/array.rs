@@ -91,7 +91,7 @@ impl Array {
 
     /// Units in a medium's write buffer, each with its newest payload cell, and whether its data is complete.
     #[must_use]
-    pub fn buffered_cells(&self, medium: usize) -> Vec<(u32, u32, bool)> {
+    pub fn buffered_cells(&self, medium: usize) -> Vec<(u32, u32, u32)> {
         self.member_of(medium).map_or_else(Vec::new, |(engine, own)| engine.buffered_cells(own))
     }
 
