@@ -19,7 +19,7 @@ READ_KEYS = tuple(
 ERASE_KEYS = tuple(f"erases_{purpose}" for purpose in ("cleaning", "folding", "wear", "map"))
 LEVEL_KEYS = frozenset(
     (
-        *("valid_units", "free_blocks", "slc_cache_bytes"),
+        *("valid_units", "free_blocks", "slc_cache_bytes", "read_only"),
         *("erase_count_min", "erase_count_max", "erase_count_mean"),
     )
 )

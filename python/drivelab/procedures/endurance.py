@@ -12,6 +12,10 @@ the drive and not by the formula.
 
 Until every block was erased once the drive lives on what was free. That is nothing of thousands of
 erases and much of eight, so bytes are reckoned from the erases, by the rate of what comes after it.
+
+A round is counted at its end, so the first loss is known as an interval: nothing was lost until
+the end of the round before, and something at the end of its own. Flash that has erases behind it
+stands as many less.
 """
 
 from __future__ import annotations
@@ -81,23 +85,31 @@ class Endurance(Procedure):
             small = small_version.variant(target, ON, SMALL_BYTES)
             small = small.variant(_overrides(small, erases, factor))
         except RequestError as error:
-            return unmeasured(error, _values(None, None, None, None, None, target.capacity_bytes))
+            return unmeasured(error, _values(_Found(), target.capacity_bytes))
         steady_writes.fill(small, small.capacity_bytes, seed, progress, 0.05)
+        filled = small.counters()
         rows, used = self._rounds(small, erases, seed, progress)
         progress.add(max(0.0, 0.95 - progress.fraction))
         amplification = write_amplification(used)
-        all_erases_bytes = _flash_bytes(target) * (cycles or 1)
-        forecast = all_erases_bytes / amplification / TB if amplification else None
-        rated = None
+        before = target.parameter(INITIAL) or 0
+        left_bytes = _flash_bytes(target) * max(0, (cycles or 1) - before)
+        forecast = left_bytes / amplification / TB if amplification else None
+        rated = erase_tb = None
         if used["erase_count_mean"]:
-            erased_bytes = used["erase_count_mean"] * (small.parameter(RAW) or 0)
-            rated = all_erases_bytes * used["host_write_bytes"] / erased_bytes / TB
+            host_share = used["host_write_bytes"] / (small.parameter(RAW) or 1)
+            host_share /= used["erase_count_mean"]
+            rated = left_bytes * host_share / TB
+            erase_tb = _flash_bytes(target) * factor * host_share / TB
+        behind = small.parameter(INITIAL) or 0
         for row in rows:
-            row["tbw"] = None if rated is None else rated * row["rated_percent"] / 100
-        lost = next((row["tbw"] for row in rows if row["lost_codewords"]), None)
-        stopped = small.counters()["read_only"]
-        read_only = rows[-1]["tbw"] if stopped else None
-        values = _values(amplification, forecast, rated, lost, read_only, target.capacity_bytes)
+            count = row.pop("erase_count_mean")
+            row["tbw"] = None if erase_tb is None else erase_tb * count
+            row["rated_percent"] = 100 * (behind + count) / erases
+        ended = small.counters()
+        no_loss, lost = _first_loss(filled, rows, erase_tb)
+        read_only = rows[-1]["tbw"] if ended["read_only"] else None
+        found = _Found(amplification, forecast, rated, no_loss, lost, read_only)
+        values = _values(found, target.capacity_bytes)
         return Measured(
             small.capacity_bytes,
             values=values,
@@ -105,7 +117,7 @@ class Endurance(Procedure):
             charts=(
                 Chart("rounds", "Read retries by bytes written", "lines", "tbw", "read_retries"),
             ),
-            notes=_notes(small, target, erases, factor, ended=bool(lost or stopped)),
+            notes=_notes(small, target, erases, factor, filled, ended),
         )
 
     def _rounds(
@@ -133,7 +145,7 @@ class Endurance(Procedure):
             used = spent(before, after)
             rows.append(
                 {
-                    "rated_percent": 100 * after["erase_count_mean"] / erases,
+                    "erase_count_mean": after["erase_count_mean"],
                     "write_amplification": write_amplification(used),
                     "read_retries": used["read_retries"],
                     "lost_codewords": used["uncorrectable_codewords"],
@@ -193,28 +205,58 @@ def _flash_bytes(target: Target) -> float:
     return original.raw_bytes * target.capacity_bytes / original.user_bytes
 
 
-def _values(
-    amplification: float | None,
-    forecast: float | None,
-    rated: float | None,
-    lost: float | None,
-    read_only: float | None,
-    capacity_bytes: int,
-) -> tuple[Value, ...]:
+def _first_loss(
+    filled: dict[str, float], rows: list[dict[str, Any]], erase_tb: float | None
+) -> tuple[float | None, float | None]:
+    """TB written up to which nothing was lost, and after which something was; None: unknown."""
+    if erase_tb is None:
+        return None, None
+    ends = [erase_tb * filled["erase_count_mean"], *(row["tbw"] for row in rows)]
+    counts = [filled["uncorrectable_codewords"], *(row["lost_codewords"] for row in rows)]
+    lossy = next((at for at, count in enumerate(counts) if count), None)
+    if lossy is None:
+        return ends[-1], None
+    return (ends[lossy - 1] if lossy else 0.0), ends[lossy]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was found, in TB written but for the first."""
+
+    amplification: float | None = None
+    forecast: float | None = None
+    rated: float | None = None
+    no_loss: float | None = None
+    lost: float | None = None
+    read_only: float | None = None
+
+
+def _values(found: _Found, capacity_bytes: int) -> tuple[Value, ...]:
+    rated = found.rated
     a_day = None if rated is None else rated * TB / capacity_bytes / DAYS
-    title = "Written"
+    least, most = "with nothing lost (end of a round)", "at the end of the first loss's round"
     return (
-        Value("write_amplification", "Write amplification", amplification, "", "lower"),
-        Value("forecast_tbw", f"{title} at the rated erases, by formula", forecast, "TB", "higher"),
-        Value("rated_tbw", f"{title} at the rated erases, as counted", rated, "TB", "higher"),
+        Value("write_amplification", "Write amplification", found.amplification, "", "lower"),
+        _tb("forecast_tbw", "at the rated erases, by formula", found.forecast),
+        _tb("rated_tbw", "at the rated erases, as counted", rated),
         Value("drive_writes_a_day", "The latter in drive writes a day", a_day, "", "higher"),
-        Value("first_loss_tbw", f"{title} until a sector is lost", lost, "TB", "higher"),
-        Value("read_only_tbw", f"{title} until the drive only reads", read_only, "TB", "higher"),
+        _tb("no_loss_tbw", least, found.no_loss),
+        _tb("first_loss_tbw", most, found.lost),
+        _tb("read_only_tbw", "until the drive only reads", found.read_only),
     )
 
 
+def _tb(name: str, words: str, value: float | None) -> Value:
+    return Value(name, f"Written {words}", value, "TB", "higher")
+
+
 def _notes(
-    small: Target, target: Target, erases: int, factor: float, *, ended: bool
+    small: Target,
+    target: Target,
+    erases: int,
+    factor: float,
+    filled: dict[str, float],
+    ended: dict[str, float],
 ) -> tuple[str, ...]:
     divisor = round(target.capacity_bytes / small.capacity_bytes)
     found = [
@@ -222,8 +264,18 @@ def _notes(
         f"{factor:.4g} of the drive; bytes written are extrapolated from the erases",
         "data are read minutes after they were written: what a shelf adds is in `retention`",
     ]
-    if not ended:
+    if before := target.parameter(INITIAL) or 0:
+        counted = (small.parameter(INITIAL) or 0) * factor
+        found.append(
+            f"{INITIAL} = {before:.0f} counts as {counted:.4g} where bits go wrong, for it is "
+            f"rounded to 1/{erases} of the rated erases; forecasts subtract all of it"
+        )
+    if filled["uncorrectable_codewords"]:
+        found.append("a sector was lost while the drive was filled, before the first round")
+    if not _has_ended(ended):
         found.append(f"nothing was lost after {MOST_ERASES} times the rated erases")
+    elif ended["erase_count_mean"] == filled["erase_count_mean"]:
+        found.append("it ended before a block was erased again: bytes can't be extrapolated")
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from binomial_tail import more_than
 from small import MODEL_NAME, OVERRIDES, small_model
 
 from drivelab import model
+from drivelab.counters import spent
 from drivelab.model import Model
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.endurance import ERASES
@@ -26,6 +27,12 @@ def measured(drive: Model, quick: bool = False) -> tuple[list[dict[str, Any]], d
     assert found["notes"]
     rows = found["tables"][0]["rows"] if found["tables"] else []
     return rows, {v["name"]: v["value"] for v in found["values"]}
+
+
+def notes_of(drive: Model) -> str:
+    """What a quick test says besides."""
+    found = TEST.measure(EngineTarget(drive, 1), 1, True, TaskProgress(TEST.id)).found()
+    return "\n".join(found["notes"])
 
 
 def lost_of_a_codeword(erases_percent: float) -> float:
@@ -46,7 +53,9 @@ def test_the_forecast_is_what_the_drive_counts_and_losses_begin_where_the_tail_d
     capacity_bytes = drive.engine.user_capacity_bytes
     a_day = values["rated_tbw"] * 1e12 / capacity_bytes / (5 * 365)
     assert values["drive_writes_a_day"] == pytest.approx(a_day)
-    assert values["first_loss_tbw"] == rows[-1]["tbw"]
+    # The first loss lies in the last round, anywhere between its ends.
+    assert [bool(row["lost_codewords"]) for row in rows[-2:]] == [False, True]
+    assert values["no_loss_tbw"] == rows[-2]["tbw"] < values["first_loss_tbw"] == rows[-1]["tbw"]
     assert values["read_only_tbw"] is None
     # A round copies this many codewords; the most worn blocks are an erase or two above the mean.
     codewords = capacity_bytes / 2 * values["write_amplification"] / 512
@@ -80,16 +89,43 @@ def test_used_flash_is_worn_out_sooner() -> None:
     assert new - used == pytest.approx(2 * rated, abs=0.8 * rated)
 
 
+def test_what_used_flash_has_left_is_its_rated_erases_less_those_behind_it() -> None:
+    cycles = small_model().value("flash.endurance_cycles")
+
+    def of_used(erases: int) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
+        drive = model.load(MODEL_NAME, (*OVERRIDES, ("flash.initial_cycles", str(erases))))
+        rows, values = measured(drive, quick=True)
+        return rows, values, notes_of(drive)
+
+    first = measured(small_model(), quick=True)[0][0]["rated_percent"]
+    rows, values, notes = of_used(cycles // 2)
+    left = small_model().description["derived"]["raw_capacity_bytes"] * cycles / 2
+    assert values["forecast_tbw"] == pytest.approx(left / values["write_amplification"] / 1e12)
+    assert values["rated_tbw"] == pytest.approx(values["forecast_tbw"], rel=0.15)
+    assert rows[0]["rated_percent"] == pytest.approx(first + 50)
+    assert f"counts as {cycles // 2} " in notes
+    # Of four erases a tenth of one is nothing, and the notes say so.
+    few = cycles // 40
+    rows, values, notes = of_used(few)
+    assert rows[0]["rated_percent"] == pytest.approx(first)
+    assert f"flash.initial_cycles = {few} counts as 0 " in notes
+
+
 def test_erases_that_fail_end_in_a_drive_that_only_reads() -> None:
     # The chance is of thousands of erases, of which the small drive has four.
     failing = ("flash.erase_failure_rate", "2e-5")
     rows, values = measured(model.load(MODEL_NAME, (*OVERRIDES, failing)), quick=True)
     assert values["first_loss_tbw"] is None
+    assert values["no_loss_tbw"] == values["read_only_tbw"]
     assert values["read_only_tbw"] == rows[-1]["tbw"]
     assert rows[-1]["blocks_retired"] > 0
 
 
-def test_blocks_with_one_bit_a_cell_are_erased_for_less_data() -> None:
+CACHED = "samsung-980-pro-1tb"
+
+
+def cached(*more: tuple[str, str]) -> Model:
+    """Two dies with an SLC cache."""
     small = {
         "flash.channel_count": 1,
         "flash.dies_per_channel": 2,
@@ -103,9 +139,35 @@ def test_blocks_with_one_bit_a_cell_are_erased_for_less_data() -> None:
         "write_buffer.size_bytes": 4_000_000,
     }
     overrides = [(key, str(value)) for key, value in small.items()]
-    drive = model.load("samsung-980-pro-1tb", overrides)
-    _, values = measured(drive, quick=True)
+    return model.load(CACHED, (*overrides, *more))
+
+
+def test_blocks_with_one_bit_a_cell_are_erased_for_less_data() -> None:
+    _, values = measured(cached(), quick=True)
     assert 0.5 < values["rated_tbw"] / values["forecast_tbw"] < 0.97
+
+
+def test_what_is_lost_while_the_drive_is_filled_is_no_drive_that_lasted() -> None:
+    # What folding reads from a cache of such cells is lost before the first round.
+    ruined = (
+        ("flash.bit_errors", "true"),
+        ("flash.slc_new_bit_error_rate", "0.4"),
+        ("flash.slc_worn_bit_error_rate", "0.4"),
+    )
+    drive = cached(*ruined)
+    _, values = measured(drive, quick=True)
+    notes = notes_of(drive)
+    assert "lost while the drive was filled" in notes
+    assert "nothing was lost" not in notes
+    assert values["no_loss_tbw"] in (0, None)
+
+
+def test_a_drive_that_loses_nothing_says_so() -> None:
+    drive = model.load(MODEL_NAME, (*OVERRIDES, ("controller.correctable_bits", "100")))
+    rows, values = measured(drive, quick=True)
+    assert "nothing was lost after" in notes_of(drive)
+    assert values["first_loss_tbw"] is None
+    assert values["no_loss_tbw"] == rows[-1]["tbw"]
 
 
 def test_a_drive_of_another_family_has_no_values() -> None:
@@ -116,3 +178,8 @@ def test_a_drive_of_another_family_has_no_values() -> None:
 
 def test_one_seed_one_result() -> None:
     assert measured(small_model(), quick=True) == measured(small_model(), quick=True)
+
+
+def test_a_drive_that_only_read_before_a_job_is_not_counted_as_one_that_does_not() -> None:
+    before = {"read_only": 1, "host_write_bytes": 5}
+    assert spent(before, before) == {"host_write_bytes": 0}
