@@ -220,8 +220,8 @@ fn behind_slc_cache(remarks: &mut Vec<String>, full: &Size, small: &Size) {
     let [before, after] = [full, small].map(|size| size.beside_slc_bytes / size.user_bytes);
     if after - before > TOLERANCE {
         remarks.push(format!(
-            "flash beside a full SLC cache is {:.0} % of the user capacity, at full size {:.0} %: more is written before \
-             the drive has to fold, and the rates behind the cache are higher",
+            "writes behind a full SLC cache are faster than the drive's: flash beside it is {:.0} % of the user capacity, \
+             at full size {:.0} %",
             100.0 * after,
             100.0 * before
         ));

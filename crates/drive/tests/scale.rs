@@ -154,7 +154,10 @@ fn a_small_log_block_map_says_that_it_differs() {
 fn a_small_slc_cache_says_that_more_flash_lies_beside_it() {
     let told = |divisor| {
         let small = scaled("crucial-t500-2tb", divisor);
-        small.scale_remarks().iter().any(|remark| remark.contains("flash beside a full SLC cache"))
+        small
+            .scale_remarks()
+            .iter()
+            .any(|remark| remark.contains("writes behind a full SLC cache are faster"))
     };
     assert!(told(64));
     assert!(!told(4));

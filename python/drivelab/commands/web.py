@@ -47,13 +47,14 @@ def web(
     if place.suffix != database.SUFFIX:
         raise RequestError(f'FILE "{place}": allowed: a name that ends with {database.SUFFIX}')
     database.check(place, "FILE")
+    watched = [_drive(path) for path in served or []]
     listener = server.bound(port)
     # A token at each start: pages that stay open send theirs to whoever has the port next.
     token = security.new_token()
     with listener, contextlib.suppress(KeyboardInterrupt):
         known = Library(place.resolve())
         jobs = Jobs(known.results)
-        drives = watch_served.by_name([place.absolute() for place in served or []])
+        drives = watch_served.by_name(watched)
         port = listener.getsockname()[1]
         bench = Bench(known, token, port, jobs, Folder(known.results), drives)
 
@@ -62,3 +63,12 @@ def web(
             printing.message(f"Results: {place}. Ctrl-C ends it.")
 
         server.serve(bench, listener, ready)
+
+
+def _drive(place: Path) -> Path:
+    """Where a served drive is; raises RequestError for what isn't there."""
+    if not place.exists():
+        raise RequestError(
+            f'--served "{place}": no such file; allowed: the image of a drive, or a control socket'
+        )
+    return place.absolute()

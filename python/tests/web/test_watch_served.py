@@ -16,6 +16,7 @@ from served.drive import ServedDrive
 from served.wire import FLUSH, WRITE, Connection
 from web.conftest import Server, serious, start
 
+from drivelab import cli
 from drivelab.errors import RequestError, WorkError
 from drivelab.served.control import ControlLink, ask, place_of
 from drivelab.web import watch_served
@@ -162,3 +163,12 @@ def test_a_served_drive_is_drawn_while_clients_write(
 def test_an_address_of_a_drive_that_nobody_named_is_refused(server: Server, page: Page) -> None:
     page.goto(server.at("/watch?served=/tmp/other.drive"))
     expect(page.locator(".veil")).to_contain_text("served = '/tmp/other.drive': allowed")
+
+
+def test_a_served_drive_that_is_not_there_is_refused_at_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing, results = tmp_path / "missing.drive", tmp_path / "results.duckdb"
+    assert cli.run(["web", str(results), "--served", str(missing)]) == 2
+    assert f'--served "{missing}": no such file; allowed:' in capsys.readouterr().err
+    assert not results.exists()
