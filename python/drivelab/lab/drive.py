@@ -53,11 +53,10 @@ class Drive:
     True
 
     `model` is a name, NAME@FIRMWARE, or the path of a TOML file; `parameters` are what `--set`
-    takes; `scale` makes a small version that behaves as the drive does
-    when as large a share of it is written. The same model, seed and
-    history give the same results to the bit, as on the command line. A drive can be pickled: what
-    was done to it is done again where it is needed. Raises RequestError for a model or a parameter
-    that can't be.
+    takes; `scale` makes a small version that behaves as the drive does when as large a share of it
+    is written. The same model, seed and history give the same results to the bit, as on the command
+    line. A drive can be pickled: what was done to it is done again where it is needed. Raises
+    RequestError for a model or a parameter that can't be.
     """
 
     def __init__(
