@@ -62,6 +62,11 @@ impl Engine {
         each!(self, drive => drop(drive.secure_erase()));
     }
 
+    /// What lies in flash becomes older, of an array in all of its members.
+    pub fn age(&mut self, duration_ns: Nanos) {
+        by_kind!(self, flash => flash.age(duration_ns), _disk => (), array => array.age(duration_ns));
+    }
+
     /// Keeps a 64-bit stamp per sector from now on, for oracles. Call it on a new, small drive.
     pub fn keep_stamps(&mut self) {
         each!(self, drive => drive.keep_stamps());

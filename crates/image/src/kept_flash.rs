@@ -106,6 +106,8 @@ impl KeptFlash {
     }
 
     fn carry_out(&mut self, drive: &mut Drive) {
+        // Which sectors a read could not give back: nobody asks where no bytes are kept.
+        drop(drive.take_unreadable());
         for (medium, store) in self.stores.iter_mut().enumerate() {
             drive.take_effects(medium, &mut self.effects);
             for &effect in &self.effects.list {

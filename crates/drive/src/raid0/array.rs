@@ -2,6 +2,7 @@
 
 use drivelab_controller::{Backlog, Completion, Device, Effects, FlashShape, HostSide, MountReport};
 use drivelab_nand::view::MediumView;
+use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 
 use super::durable::Pieces;
@@ -176,6 +177,13 @@ impl Array {
         let strip = self.stripes.next_strip(there) - there;
         let port = &self.ports[member as usize];
         port.device.device().allocation(there, sector_count.min(strip))
+    }
+
+    /// What lies in the flash of all members becomes older.
+    pub fn age(&mut self, duration_ns: Nanos) {
+        for port in &mut self.ports {
+            port.device.device_mut().age(duration_ns);
+        }
     }
 
     /// Does something to every member that takes time, side by side.

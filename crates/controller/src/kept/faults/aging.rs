@@ -11,11 +11,29 @@ use super::plan::BitErrors;
 /// Purpose number of the draws of wrong bits.
 const BITS_STREAM: u64 = 0x4249_5453;
 
+/// Pages of a block are of one age as long as they were programmed within this part of the time in which wrong bits double.
+const SAME_AGE_PART: f64 = 64.0;
+
 /// What has happened to a block since it was erased.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct BlockAge {
+    /// When its first page was programmed.
     programmed_ns: Nanos,
+    /// From which page on the rest was programmed so much later that it counts, and when; the last is the latest.
+    later: Vec<(u32, Nanos)>,
     reads: u64,
+}
+
+impl BlockAge {
+    fn since(programmed_ns: Nanos) -> Self {
+        Self { programmed_ns, later: Vec::new(), reads: 0 }
+    }
+
+    /// When a page was programmed.
+    fn programmed_ns(&self, page: u32) -> Nanos {
+        let later = self.later.iter().rev().find(|&&(first, _)| first <= page);
+        later.map_or(self.programmed_ns, |&(_, programmed_ns)| programmed_ns)
+    }
 }
 
 /// State of all blocks.
@@ -35,6 +53,8 @@ pub(crate) struct Aging {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub block: BlockIndex,
+    /// The page of its block.
+    pub page: u32,
     pub ppn: Ppn,
     pub mode: CellMode,
     /// Number of the first program of its block.
@@ -59,8 +79,7 @@ pub(crate) struct Found {
 
 impl Aging {
     pub fn new(model: BitErrors, blocks: u32, now: Nanos) -> Self {
-        let new = BlockAge { programmed_ns: now, reads: 0 };
-        let blocks = vec![new; blocks as usize];
+        let blocks = vec![BlockAge::since(now); blocks as usize];
         Self { model, blocks, skipped_ns: 0, patrol: 0, lost: BTreeMap::new() }
     }
 
@@ -77,10 +96,17 @@ impl Aging {
         self.skipped_ns = self.skipped_ns.saturating_add(duration_ns);
     }
 
-    /// The first page of a block was programmed.
-    pub fn note_programmed(&mut self, block: BlockIndex, now: Nanos) {
+    /// A page of a block was programmed.
+    pub fn note_programmed(&mut self, (block, page): (BlockIndex, u32), now: Nanos) {
         let programmed_ns = now.saturating_add(self.skipped_ns);
-        self.blocks[block.0 as usize] = BlockAge { programmed_ns, reads: 0 };
+        let age = &mut self.blocks[block.0 as usize];
+        if page == 0 {
+            *age = BlockAge::since(programmed_ns);
+        } else if programmed_ns.saturating_sub(age.programmed_ns(page)) as f64
+            > self.model.retention_ns / SAME_AGE_PART
+        {
+            age.later.push((page, programmed_ns));
+        }
     }
 
     /// Marks of a unit's sectors that are lost.
@@ -115,11 +141,17 @@ impl Aging {
         self.lost.clear();
     }
 
-    /// Wrong bits to be expected in a codeword.
-    pub fn expected_bits(&self, block: BlockIndex, (mode, erase_count): (CellMode, u32), now: Nanos) -> f64 {
+    /// Wrong bits to be expected in a codeword of a page.
+    pub fn expected_bits(
+        &self,
+        (block, page): (BlockIndex, u32),
+        (mode, erase_count): (CellMode, u32),
+        now: Nanos,
+    ) -> f64 {
         let BitErrors { retention_ns, read_disturb_reads, .. } = self.model;
-        let BlockAge { programmed_ns, reads } = self.blocks[block.0 as usize];
-        let age_ns = now.saturating_add(self.skipped_ns).saturating_sub(programmed_ns);
+        let age = &self.blocks[block.0 as usize];
+        let reads = age.reads;
+        let age_ns = now.saturating_add(self.skipped_ns).saturating_sub(age.programmed_ns(page));
         let cells = match mode {
             CellMode::Native => self.model.native,
             CellMode::Slc => self.model.slc,
@@ -130,7 +162,7 @@ impl Aging {
 
     /// Reads `count` sectors of a unit from `first` on.
     pub fn read(&mut self, seed: u64, place: Place, (first, count): (u32, u32), now: Nanos) -> Found {
-        let expected = self.expected_bits(place.block, (place.mode, place.erase_count), now);
+        let expected = self.expected_bits((place.block, place.page), (place.mode, place.erase_count), now);
         self.blocks[place.block.0 as usize].reads += 1;
         let mut found = Found::default();
         let none = at_most(0, expected);
@@ -139,8 +171,6 @@ impl Aging {
             0 => 1.0,
             bits => at_most(bits, expected),
         };
-        // Reckoned only if a codeword needs them.
-        let mut limits = Vec::new();
         let sectors = self.model.codeword_bytes / SECTOR_BYTES;
         for codeword in first / sectors..(first + count).div_ceil(sectors) {
             let quantile =
@@ -148,14 +178,11 @@ impl Aging {
             let retries = if quantile <= at_once {
                 Some(0)
             } else {
-                if limits.is_empty() {
-                    limits = self.limits(expected);
-                }
-                limits.iter().position(|&limit| quantile <= limit)
+                (0..=self.model.retries).find(|&retry| self.is_corrected(quantile, expected, retry))
             };
             match retries {
                 Some(retries) => {
-                    found.retries = found.retries.max(retries as u32);
+                    found.retries = found.retries.max(retries);
                     found.corrected += u64::from(quantile > none);
                 }
                 None => {
@@ -170,13 +197,12 @@ impl Aging {
         found
     }
 
-    /// Up to which quantile of its wrong bits a codeword can be corrected at once, after one retry, and so on.
-    fn limits(&self, expected: f64) -> Vec<f64> {
-        let limit = |retry: u32| {
-            let left = expected * self.model.retry_factor.powi(retry.cast_signed());
-            at_most(self.model.correctable_bits, left)
-        };
-        (0..=self.model.retries).map(limit).collect()
+    /// Whether a codeword of this quantile of wrong bits can be corrected after so many retries. The bound mostly says so
+    /// without the sum.
+    fn is_corrected(&self, quantile: f64, expected: f64, retry: u32) -> bool {
+        let left = expected * self.model.retry_factor.powi(retry.cast_signed());
+        let most = self.model.correctable_bits;
+        quantile <= surely_at_most(most, left) || quantile <= at_most(most, left)
     }
 
     /// Whether one codeword of a block of so many is expected to have too many wrong bits to be left where it is.
@@ -187,7 +213,7 @@ impl Aging {
         codewords: u64,
         now: Nanos,
     ) -> bool {
-        let expected = self.expected_bits(block, state, now);
+        let expected = self.expected_bits((block, 0), state, now);
         (1.0 - at_most(self.model.refresh_bits, expected)) * codewords as f64 >= 1.0
     }
 }
@@ -249,19 +275,19 @@ mod tests {
         let mut aging = Aging::new(model, 1, 0);
         let block = BlockIndex(0);
         let mode = CellMode::Native;
-        let place = Place { block, ppn: Ppn(0), mode, sequence: 1, erase_count: 0 };
-        let new = aging.expected_bits(block, (mode, 0), 0);
+        let place = Place { block, page: 0, ppn: Ppn(0), mode, sequence: 1, erase_count: 0 };
+        let new = aging.expected_bits((block, 0), (mode, 0), 0);
         assert!((new - 4096.0 * model.native.new_rate).abs() < 1e-12);
-        let worn = aging.expected_bits(block, (mode, model.native.wear.endurance_erases), 0);
+        let worn = aging.expected_bits((block, 0), (mode, model.native.wear.endurance_erases), 0);
         assert!((worn - 4096.0 * model.native.worn_rate).abs() < 1e-9);
         aging.pass(model.retention_ns as u64);
-        assert!((aging.expected_bits(block, (mode, 0), 0) / new - 2.0).abs() < 1e-9);
+        assert!((aging.expected_bits((block, 0), (mode, 0), 0) / new - 2.0).abs() < 1e-9);
         for _ in 0..model.read_disturb_reads {
             aging.blocks[0].reads += 1;
         }
-        assert!((aging.expected_bits(block, (mode, 0), 0) / new - 4.0).abs() < 1e-9);
-        aging.note_programmed(block, 5);
-        assert!((aging.expected_bits(block, (mode, 0), 5) / new - 1.0).abs() < 1e-9);
+        assert!((aging.expected_bits((block, 0), (mode, 0), 0) / new - 4.0).abs() < 1e-9);
+        aging.note_programmed((block, 0), 5);
+        assert!((aging.expected_bits((block, 0), (mode, 0), 5) / new - 1.0).abs() < 1e-9);
         aging.read(1, place, (0, 8), 5);
         assert_eq!(aging.blocks[0].reads, 1);
     }
@@ -274,9 +300,9 @@ mod tests {
         model.native.wear.erases_before = 10_000;
         let aging = Aging::new(model, 1, 0);
         let block = BlockIndex(0);
-        let worn = aging.expected_bits(block, (CellMode::Native, 0), 0);
+        let worn = aging.expected_bits((block, 0), (CellMode::Native, 0), 0);
         assert!((worn - 4096.0 * model.native.worn_rate).abs() < 1e-9);
-        let slc = aging.expected_bits(block, (CellMode::Slc, 20_000), 0);
+        let slc = aging.expected_bits((block, 0), (CellMode::Slc, 20_000), 0);
         assert!((slc - 4096.0 * 1e-5).abs() < 1e-9);
     }
 
@@ -288,7 +314,8 @@ mod tests {
         let mut lost = 0;
         for page in 0..5_000 {
             let (block, mode) = (BlockIndex(0), CellMode::Native);
-            let place = Place { block, ppn: Ppn(page), mode, sequence: u64::from(page), erase_count: 0 };
+            let place =
+                Place { block, page, ppn: Ppn(page), mode, sequence: u64::from(page), erase_count: 0 };
             let first = aging.read(7, place, (0, 8), 0).lost;
             lost += first.iter().map(|&(_, count)| count).sum::<u32>();
             assert_eq!(first, aging.clone().read(7, place, (0, 8), 0).lost);

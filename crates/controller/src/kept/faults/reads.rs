@@ -70,11 +70,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// A page was programmed.
     pub(crate) fn note_age(&mut self, first: Ppn, now: Nanos) {
-        let block = self.layout.block_of(first);
-        if self.layout.page_of(first) == 0
-            && let Some(aging) = self.faults.as_mut().and_then(|faults| faults.aging.as_mut())
-        {
-            aging.note_programmed(block, now);
+        let page = (self.layout.block_of(first), self.layout.page_of(first));
+        if let Some(aging) = self.faults.as_mut().and_then(|faults| faults.aging.as_mut()) {
+            aging.note_programmed(page, now);
         }
     }
 
@@ -88,7 +86,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let flash = self.mapping.flash();
         let sequence = flash.first_sequence(block);
         let (mode, erase_count) = (flash.mode(block), flash.erase_count(block));
-        let place = Place { block, ppn, mode, sequence, erase_count };
+        let page = self.layout.page_of(ppn);
+        let place = Place { block, page, ppn, mode, sequence, erase_count };
         let found = aging.read(seed, place, range, now);
         faults.counters.corrected_codewords += found.corrected;
         faults.counters.uncorrectable_codewords += found.uncorrectable;
