@@ -4,7 +4,6 @@ inside and changes nothing. Which sockets there are was said where the page was 
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +18,8 @@ from drivelab.results import SPLIT_PARTS
 from drivelab.served.control import ControlLink, NotServedError, place_of
 from drivelab.web import watch_choice
 from drivelab.web.watch_frames import P99, QUEUES_SHOWN, Meters, packed, percentile_ns
-from drivelab.web.watch_session import FRAME_S, Send
+from drivelab.web.watch_session import FRAME_S
+from drivelab.web.watch_viewer import Send, Viewed
 
 SERVING_SHARE = 0.05
 """Of the server's time that looks may take: it answers clients and viewers in one thread."""
@@ -111,47 +111,13 @@ class ServedFrames:
         }
 
 
-class ServedWatch:
-    """A served drive under watch. Its methods may be called from any thread, at any time."""
+class ServedWatch(Viewed):
+    """A served drive under watch."""
 
     def __init__(self, name: str, place: Path, send: Send) -> None:
-        self._name, self._place, self._send = name, place, send
-        self._wake, self._closed = threading.Event(), threading.Event()
-        self._wanted, self._anew = threading.Event(), threading.Event()
+        super().__init__(send, "served drive")
+        self._name, self._place = name, place
         self._blocks: list[Mapping[str, int]] = []
-        self.now_ns = 0
-        self._thread = threading.Thread(target=self._live, name="served drive", daemon=True)
-
-    def start(self) -> None:
-        """Begins to look."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """Ends, soon."""
-        self._closed.set()
-        self._wake.set()
-
-    def join(self, seconds: float) -> bool:
-        """Waits for the end; whether it has come."""
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
-
-    @property
-    def closed(self) -> bool:
-        """Whether it has ended, or will."""
-        return self._closed.is_set()
-
-    def want(self, anew: bool = False) -> None:
-        """The viewer is ready for a frame; `anew`: it knows none of those before."""
-        if anew:
-            self._anew.set()
-        self._wanted.set()
-        self._wake.set()
-
-    def attach(self, send: Send) -> None:
-        """Another viewer takes the place of the one before, as after a reload."""
-        self._send = send
-        self._anew.set()
 
     def obey(self, asked: Mapping[str, Any]) -> None:
         """Opens a block; raises RequestError for everything that would change the drive."""
@@ -169,7 +135,7 @@ class ServedWatch:
                 self._look(link)
         except NotServedError:
             self._fail(f"{self._name} is not being served")
-        except (RequestError, WorkError, KeyError, TypeError) as error:
+        except (RequestError, WorkError, LookupError, TypeError, ValueError) as error:
             self._fail(f"{self._name}: {error}")
         finally:
             self._closed.set()

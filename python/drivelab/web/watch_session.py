@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drivelab import _engine
@@ -27,6 +27,7 @@ from drivelab.web import watch_choice, watch_power
 from drivelab.web.watch_choice import Choice
 from drivelab.web.watch_frames import Frames
 from drivelab.web.watch_preparing import prepared
+from drivelab.web.watch_viewer import Send, Viewed
 
 FRAME_S = 1 / 30
 """Between two frames at least."""
@@ -53,12 +54,9 @@ NO_POWER_CUT = (
 )
 NO_POWER = "the power is off"
 
-Send = Callable[[dict[str, Any] | bytes], None]
-"""Takes what the viewer is to get: a text (an object) or a frame. Called in the drive's thread."""
 
-
-class Watched:
-    """A drive under watch. Its methods may be called from any thread, at any time."""
+class Watched(Viewed):
+    """A drive under watch, and at work."""
 
     def __init__(
         self,
@@ -68,54 +66,20 @@ class Watched:
         speed: object = 1.0,
     ) -> None:
         """Raises RequestError for a workload or a speed that can't be."""
+        super().__init__(send, "watched drive")
         self._choice = choice
-        self._send = send
         self._workload = workload
         self._jobs = watch_choice.workload(workload, choice.fill_percent)
         self._preparing = TaskProgress("prepare")
         self._commands: queue.Queue[dict[str, Any]] = queue.Queue(COMMANDS_MAX)
-        self._wake = threading.Event()
-        self._wanted = threading.Event()
-        self._anew = threading.Event()
-        self._closed = threading.Event()
         self._taken_at = time.perf_counter()
         self._speed = _speed(speed)
         self._paused = False
-        self.now_ns = 0
-        """Of the drive's own clock, as it was a moment ago."""
-        self._thread = threading.Thread(target=self._live, name="watched drive", daemon=True)
-
-    def start(self) -> None:
-        """Prepares the drive, and puts it to work."""
-        self._thread.start()
 
     def close(self) -> None:
-        """Ends the drive, soon."""
-        self._closed.set()
+        """Ends the drive, soon: what prepares it, too."""
         self._preparing.cancel()
-        self._wake.set()
-
-    def join(self, seconds: float) -> bool:
-        """Waits for the end; whether it has come."""
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
-
-    @property
-    def closed(self) -> bool:
-        """Whether the drive has ended, or will."""
-        return self._closed.is_set()
-
-    def want(self, anew: bool = False) -> None:
-        """The viewer is ready for a frame; `anew`: it knows none of those before."""
-        if anew:
-            self._anew.set()
-        self._wanted.set()
-        self._wake.set()
-
-    def attach(self, send: Send) -> None:
-        """Another viewer takes the place of the one before, as after a reload."""
-        self._send = send
-        self._anew.set()
+        super().close()
 
     def obey(self, asked: Mapping[str, Any]) -> None:
         """Takes a command; raises RequestError for one that can't be, and then nothing happens."""
