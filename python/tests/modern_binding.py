@@ -94,13 +94,8 @@ def _writes(size: int, depth: int) -> dl.Job:
 
 def _changes(drive: dl.Drive, roles: dict[str, str]) -> list[tuple[list[str], float]]:
     """Keys by what they are changed by."""
-    numbers = [
-        key
-        for key in roles
-        if isinstance(drive.model.value(key), int | float)
-        and not isinstance(drive.model.value(key), bool)
-        and drive.model.value(key)
-    ]
+    values = {key: drive.model.value(key) for key in roles}
+    numbers = [key for key, value in values.items() if type(value) in (int, float) and value]
     changes = [([key for key in numbers if key != BLOCKS], BY)]
     return changes + ([([BLOCKS], BY_BLOCKS)] if BLOCKS in numbers else [])
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use drivelab_controller::{Command, Device, Effect, Effects, Op};
 use drivelab_drive::{Drive, Layer, Model};
-use drivelab_nand::medium::{Medium, MediumShape};
+use drivelab_nand::medium::Medium;
 use drivelab_sim::Stream;
 
 type Memory = Medium<Vec<u8>>;
@@ -70,15 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut drive = Drive::new(Arc::clone(&model), 1)?;
     drive.record_effects()?;
     let shape = drive.engine().flash_shapes()[0];
-    let mut medium = Memory::in_memory(MediumShape {
-        blocks: shape.blocks,
-        pages_per_block: shape.pages_per_block,
-        pages_per_unit: shape.pages_per_unit,
-        records_per_block: shape.records_per_block,
-        user_units: shape.user_units,
-        log_records: shape.log_records,
-        held_units: shape.held_units,
-    })?;
+    let mut medium = Memory::in_memory(shape.medium())?;
     println!("medium: {} MiB", medium.bytes().len() >> 20);
     let sectors = drive.capacity_sectors();
     let started = Instant::now();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use drivelab_controller::{Command, Completion, Device, Effect, Effects, Op, Outcome};
 use drivelab_drive::{Drive, Inside, Model};
-use drivelab_nand::{Medium, MediumShape};
+use drivelab_nand::Medium;
 
 /// Blocks of a die, and dies.
 const BLOCKS: u64 = 28;
@@ -51,15 +51,7 @@ impl Kept {
         let mut drive = Drive::new(Arc::clone(model), 1).unwrap();
         drive.record_effects().unwrap();
         let shape = drive.engine().flash_shapes()[0];
-        let medium = Medium::in_memory(MediumShape {
-            blocks: shape.blocks,
-            pages_per_block: shape.pages_per_block,
-            pages_per_unit: shape.pages_per_unit,
-            records_per_block: shape.records_per_block,
-            user_units: shape.user_units,
-            log_records: shape.log_records,
-            held_units: shape.held_units,
-        });
+        let medium = Medium::in_memory(shape.medium());
         Self { model: Arc::clone(model), drive, medium: medium.unwrap(), effects: Effects::default() }
     }
 

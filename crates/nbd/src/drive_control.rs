@@ -15,7 +15,9 @@ impl Control for DriveExport {
             Some("smart") => control::done(self.facts()),
             Some("layout") => control::done(watching::layout(self.drive.drive())),
             Some("look") => match request["viewer"].as_u64() {
-                Some(viewer) => control::done(self.watching.look(viewer, self.drive.drive())),
+                Some(viewer) => {
+                    control::done(self.watching.look(viewer, self.drive.drive(), &self.latencies))
+                }
                 None => control::refused("viewer: missing; a whole number is wanted"),
             },
             Some("block") => match watching::block(&request, self.drive.drive()) {

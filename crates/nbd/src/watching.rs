@@ -3,8 +3,9 @@
 
 use drivelab_controller::{Completion, Device, Op};
 use drivelab_drive::{Drive, Inside, Tiles};
-use drivelab_sim::LatencyHistogram;
 use serde_json::{Value, json};
+
+use crate::latencies::Latencies;
 
 /// Viewers whose last look is remembered; whoever has not looked for longest is forgotten, and begins anew.
 const VIEWERS_MAX: usize = 4;
@@ -14,7 +15,6 @@ const VIEWERS_MAX: usize = 4;
 pub(crate) struct Watching {
     /// By the numbers that viewers chose, who looked last at the end.
     viewers: Vec<(u64, Tiles)>,
-    latency: LatencyHistogram,
     /// Sums of queueing, link, firmware, flash and cleaning.
     parts_ns: [u128; 5],
 }
@@ -26,7 +26,6 @@ impl Watching {
         if !matches!(completion.op, Op::Read | Op::Write) {
             return;
         }
-        self.latency.record(completion.completed_ns.saturating_sub(completion.submitted_ns));
         let split = &completion.split;
         let parts = [split.queueing_ns, split.link_ns, split.firmware_ns, split.flash_ns, split.cleaning_ns];
         for (sum, part) in self.parts_ns.iter_mut().zip(parts) {
@@ -35,7 +34,7 @@ impl Watching {
     }
 
     /// What has changed since this viewer's last look.
-    pub(crate) fn look(&mut self, viewer: u64, drive: &Drive) -> Value {
+    pub(crate) fn look(&mut self, viewer: u64, drive: &Drive, latencies: &Latencies) -> Value {
         let mut tiles = match self.viewers.iter().position(|&(known, _)| known == viewer) {
             Some(place) => self.viewers.remove(place).1,
             None => Tiles::default(),
@@ -46,7 +45,7 @@ impl Watching {
             self.viewers.remove(0);
         }
         self.viewers.push((viewer, tiles));
-        let bins: Vec<(u64, u64)> = self.latency.bins().collect();
+        let (bins, sum_ns) = latencies.transfers();
         let waiting = drive.queue_lengths();
         json!({
             "now_ns": drive.now_ns(),
@@ -58,7 +57,7 @@ impl Watching {
             "counters": drive.counters(),
             "latency": {
                 "bins": bins,
-                "sum_ns": self.latency.sum_ns() as f64,
+                "sum_ns": sum_ns as f64,
                 "parts_ns": self.parts_ns.map(|part| part as f64),
             },
             "inside": engine.outstanding() - waiting.iter().sum::<u32>(),

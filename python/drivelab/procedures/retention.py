@@ -18,7 +18,7 @@ from typing import Any
 from drivelab.counters import spent
 from drivelab.errors import RequestError
 from drivelab.procedures import small_version, steady_writes
-from drivelab.procedures.endurance import ENDURANCE, unmeasured
+from drivelab.procedures.endurance import ENDURANCE, INITIAL, ON, unmeasured
 from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
@@ -62,7 +62,7 @@ class Retention(Procedure):
         notes: tuple[str, ...] = ()
         for wear in wears:
             erases = round((cycles or 0) * wear / 100)
-            overrides = [("flash.bit_errors", "true"), ("flash.initial_cycles", str(erases))]
+            overrides = [*ON, (INITIAL, str(erases))]
             try:
                 drive = small_version.variant(target, overrides, SMALL_BYTES)
             except RequestError as error:

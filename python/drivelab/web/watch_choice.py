@@ -166,6 +166,13 @@ def offered(name: str) -> dict[str, Any]:
     }
 
 
+def place(asked: Mapping[str, Any]) -> dict[str, int]:
+    """Which block a page opens; raises RequestError for what is no whole number."""
+    keys = ("member", "die", "block")
+    known(asked, ("do", *keys))
+    return {key: checks.whole(key, asked.get(key, 0), 0, 2**31) for key in keys}
+
+
 def victims_key(model: Model) -> str | None:
     """The parameter that says how victims are chosen, if the drive chooses any."""
     return _key_of(model, VICTIMS)

@@ -123,10 +123,7 @@ class ServedWatch(Viewed):
         """Opens a block; raises RequestError for everything that would change the drive."""
         if asked.get("do") != "block":
             raise RequestError(f"{str(asked.get('do'))[:40]}: {READ_ONLY}")
-        watch_choice.known(asked, ("do", "member", "die", "block"))
-        keys = ("member", "die", "block")
-        place = {key: int(watch_choice.number(key, asked.get(key, 0), 0, 2**31)) for key in keys}
-        self._blocks = [*self._blocks[-7:], place]
+        self._blocks = [*self._blocks[-7:], watch_choice.place(asked)]
         self._wake.set()
 
     def _live(self) -> None:
@@ -139,10 +136,6 @@ class ServedWatch(Viewed):
             self._fail(f"{self._name}: {error}")
         finally:
             self._closed.set()
-
-    def _fail(self, reason: str) -> None:
-        if not self._closed.is_set():
-            self._send({"failed": reason})
 
     def _look(self, link: ControlLink) -> None:
         frames = ServedFrames(link)

@@ -15,7 +15,6 @@ from typing import Any
 
 from drivelab import _engine
 from drivelab.errors import RequestError, WorkError
-from drivelab.lab import checks
 from drivelab.lab.job import Job
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_S, derive_seed
@@ -93,10 +92,7 @@ class Watched(Viewed):
     def _checked(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         kind = asked.get("do")
         if kind == "block":
-            watch_choice.known(asked, ("do", "member", "die", "block"))
-            whole = checks.whole
-            places = {key: whole(key, asked.get(key), 0, 2**31) for key in asked if key != "do"}
-            return {"do": kind, "member": 0, "die": 0, "block": 0} | places
+            return {"do": kind} | watch_choice.place(asked)
         kind = watch_choice.one_of("do", kind, _KINDS)
         if kind == "speed":
             watch_choice.known(asked, ("do", "speed"))
@@ -134,8 +130,7 @@ class Watched(Viewed):
             if target is not None:
                 _Stage(self, target).play()
         except (RequestError, WorkError) as error:
-            if not self._closed.is_set():
-                self._send({"failed": str(error)})
+            self._fail(str(error))
         except BaseException:
             self._send({"failed": "the drive has ended by a defect; its server's output says more"})
             raise

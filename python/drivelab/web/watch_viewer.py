@@ -27,6 +27,11 @@ class Viewed(ABC):
     def _live(self) -> None:
         """The thread: it ends soon after `closed`, and says why if it ends by itself."""
 
+    def _fail(self, reason: str) -> None:
+        """Says why it ends, to who still looks."""
+        if not self._closed.is_set():
+            self._send({"failed": reason})
+
     def start(self) -> None:
         """Begins."""
         self._thread.start()

@@ -4,7 +4,7 @@ use drivelab_ftl::Content;
 use drivelab_ftl::recovery::recover;
 use drivelab_nand::op::{FlashOp, NO_CELL, Record};
 use drivelab_nand::view::{BlockState, MediumView};
-use drivelab_nand::{BlockIndex, Lpn};
+use drivelab_nand::{BlockIndex, Lpn, MediumShape};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 
@@ -78,6 +78,22 @@ pub struct FlashShape {
     pub held_units: u32,
     /// Records that the log should have room for.
     pub log_records: u32,
+}
+
+impl FlashShape {
+    /// The medium that it is laid out on.
+    #[must_use]
+    pub fn medium(&self) -> MediumShape {
+        MediumShape {
+            blocks: self.blocks,
+            pages_per_block: self.pages_per_block,
+            pages_per_unit: self.pages_per_unit,
+            records_per_block: self.records_per_block,
+            user_units: self.user_units,
+            log_records: self.log_records,
+            held_units: self.held_units,
+        }
+    }
 }
 
 impl<M: Scheduled> SolidStateDrive<M> {

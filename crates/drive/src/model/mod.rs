@@ -176,9 +176,9 @@ impl Model {
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
+        let cell = self.cell_of_errors();
         for (key, sourced) in &self.values {
-            let default =
-                self.family.find(key).and_then(|parameter| parameter.fallback(self.cell_of_errors()));
+            let default = self.family.find(key).and_then(|parameter| parameter.fallback(cell));
             if default.as_ref() != Some(&sourced.value) {
                 hasher.update(format!("{key}={}\n", sourced.value));
             }

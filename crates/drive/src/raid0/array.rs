@@ -90,7 +90,8 @@ impl Array {
         self.member_of(medium).map_or_else(Vec::new, |(engine, own)| engine.live_cells(own))
     }
 
-    /// Units in a medium's write buffer, each with its newest payload cell, and whether its data is complete.
+    /// Units in a medium's write buffer, each with the payload cell of its newest complete version (`NO_CELL`: none) and of
+    /// its newest.
     #[must_use]
     pub fn buffered_cells(&self, medium: usize) -> Vec<(u32, u32, u32)> {
         self.member_of(medium).map_or_else(Vec::new, |(engine, own)| engine.buffered_cells(own))
