@@ -9,17 +9,22 @@ lives on the room that it had, and agrees with itself without being steady.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from drivelab import counters
+from drivelab import counters, workload
+from drivelab.errors import RequestError
 from drivelab.model import Model
 from drivelab.procedures.steady_writes import EXCURSION, settled
 from drivelab.procedures.steady_writes import WINDOW as WINDOW
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.replay import DIRECTIONS
+from drivelab.subject import Subject
 from drivelab.targets import EngineTarget, Report, Target
 from drivelab.targets.engine import Columns
+from drivelab.targets.fio import RealDrive
+from drivelab.traces import Trace
 from drivelab.workload import Job, Requests
 
 ROUNDS_MAX = 1000
@@ -28,22 +33,51 @@ YEAR_S = 365 * 86_400
 STEADY_TEXT = f"{WINDOW} rounds in a row within {EXCURSION * 100:.0f} %, erasing blocks in each"
 
 
+@dataclass(frozen=True)
+class Goal:
+    """How long a trace goes round."""
+
+    count: int
+    """Rounds at most."""
+    until_steady: bool = False
+    """They end when they are steady."""
+
+
+def goal(drive: Subject, trace: Trace, repeat: int | None, until_steady: bool) -> Goal:
+    """What `--repeat` and `--until-steady` say; raises RequestError for what never gets steady."""
+    if until_steady:
+        if repeat is not None and repeat < WINDOW:
+            raise RequestError(
+                f"--repeat {repeat}: with --until-steady at least {WINDOW}, as steady are "
+                f"{STEADY_TEXT}"
+            )
+        reason = "a real drive doesn't tell" if isinstance(drive, RealDrive) else None
+        if drive.is_disk:
+            reason = "a hard disk has none"
+        elif not (trace.requests.op == workload.WRITE).any():
+            reason = f"{trace.name} has no writes"
+        if reason is not None:
+            raise RequestError(f"--until-steady: goes by write amplification, and {reason}")
+    if repeat is None:
+        repeat = ROUNDS_MAX if until_steady else 1
+    return Goal(repeat, until_steady)
+
+
 def run(
     target: Target,
     job: Job,
     requests: Requests,
     progress: TaskProgress,
     share: float,
-    count: int,
-    until_steady: bool,
+    goal: Goal,
     heard: Callable[[Columns], None] | None = None,
 ) -> list[Report]:
-    """Reports of the rounds: `count` of them, or fewer if they are to end when they are steady.
+    """Reports of the rounds, as many as the goal says.
 
     `heard` is told every request of each round, of a drive of the engine.
     """
-    reports: list[Report] = []
-    while len(reports) < count and not (until_steady and is_steady(reports)):
+    count, reports = goal.count, list[Report]()
+    while len(reports) < count and not (goal.until_steady and is_steady(reports)):
         if heard is None:
             reports.append(target.run_requests(job, requests, progress, share / count))
         else:
@@ -69,6 +103,15 @@ def record(reports: Sequence[Report]) -> dict[str, Any]:
         "steady": is_steady(reports),
         "each": [_round(report) for report in reports],
     }
+
+
+def document(reports: Sequence[Report], trace: Trace, drive: Subject, goal: Goal) -> dict[str, Any]:
+    """What the document of a replay says of rounds, if there were to be several."""
+    if goal == Goal(1):
+        return {}
+    recorded_s = float(trace.record()["duration_s"])
+    worn = year(reports, recorded_s, drive) if isinstance(drive, Model) else None
+    return {"rounds": record(reports) | {"year": worn}}
 
 
 def _round(report: Report) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def measured(count: int, until_steady: bool) -> tuple[EngineTarget, list[Report]
     target = EngineTarget(small_model(), 1)
     fill(target)
     trace = overwrites(20_000)
-    found = rounds.run(target, JOB, trace, TaskProgress("x"), 1.0, count, until_steady)
+    found = rounds.run(target, JOB, trace, TaskProgress("x"), 1.0, rounds.Goal(count, until_steady))
     return target, found
 
 
@@ -67,7 +67,7 @@ def test_rounds_end_when_amplification_stands_still() -> None:
 def test_a_drive_that_still_has_room_is_not_steady() -> None:
     """Its amplification stands still at 1, and would not for long."""
     target = EngineTarget(small_model(), 1)
-    reports = rounds.run(target, JOB, overwrites(500), TaskProgress("x"), 1.0, 6, True)
+    reports = rounds.run(target, JOB, overwrites(500), TaskProgress("x"), 1.0, rounds.Goal(6, True))
     assert len(reports) == 6
     assert not rounds.record(reports)["steady"]
 

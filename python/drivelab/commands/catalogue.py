@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, datasheet, figures, model, model_file, plugins, procedures, sources
+from drivelab import arguments, datasheet, identity, model, model_file, plugins, procedures
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.procedures import document
-from drivelab.procedures.procedure import Procedure
-from drivelab.quantities import GIB, bytes_text
+from drivelab.quantities import bytes_text
 
 Record = dict[str, Any]
 
@@ -46,19 +45,11 @@ def list_models(
         return
     known = plugins.known(plugin or ()) if tests or state_names else plugins.BUILT_IN
     if tests:
-        records = [_test_record(test) for test in known.tests.values()]
+        records = [document.test_record(test) for test in known.tests.values()]
     elif state_names:
-        records = [
-            {
-                "name": state.name,
-                "description": state.description,
-                "order": state.traits.order,
-                "from": state.origin.text if state.origin is not None else None,
-            }
-            for state in known.states.values()
-        ]
+        records = [document.state_record(state) for state in known.states.values()]
     else:
-        records = [item.summary() | _standing(item) for item in model.load_all()]
+        records = [item.summary() | identity.standing(item) for item in model.load_all()]
     if prices:
         records = _with_prices(records)
     if json:
@@ -110,17 +101,6 @@ def _print_tests(records: Sequence[Record]) -> None:
             printing.table(("id", "what"), rows, ())
 
 
-def _test_record(test: Procedure) -> Record:
-    return {
-        "id": test.id,
-        "title": test.title,
-        "group": test.group,
-        "states": list(test.states),
-        "default_for": list(test.default_for),
-        "from": test.origin.text if test.origin is not None else None,
-    }
-
-
 def _print_models(records: Sequence[Record]) -> None:
     families = [*model.FAMILY_TITLES, *sorted({item["family"] for item in records})]
     columns = (
@@ -151,27 +131,17 @@ def _print_models(records: Sequence[Record]) -> None:
 
 
 def _model_row(item: Record, width: int) -> tuple[str, ...]:
-    flash = "-" if item["family"] == "hard-disk" else _gib_text(item["raw_capacity_bytes"])
+    flash = "-" if item["family"] == "hard-disk" else identity.gib_text(item["raw_capacity_bytes"])
     return (
         str(item["name"]).ljust(width),
         *(str(item[key] or "-") for key in ("released", "controller_name", "firmware")),
         flash,
         bytes_text(item["user_capacity_bytes"]),
-        _dollars(item["price_usd"], 0),
-        _dollars(item["price_usd_per_gib_flash"], 2),
-        _dollars(item["price_usd_per_gib_user"], 2),
+        identity.dollars(item["price_usd"], 0),
+        identity.dollars(item["price_usd_per_gib_flash"], 2),
+        identity.dollars(item["price_usd_per_gib_user"], 2),
         str(item["figure_count"] or ("page" if item["figure_page"] else "none")),
     )
-
-
-def _gib_text(byte_count: int) -> str:
-    if byte_count < GIB:
-        return bytes_text(byte_count)
-    return f"{byte_count / GIB:.4g} GiB"
-
-
-def _dollars(value: float | None, decimals: int) -> str:
-    return "-" if value is None else f"${value:.{decimals}f}"
 
 
 def show(
@@ -195,11 +165,11 @@ def show(
     found = model.load(name, overrides)
     printing.scale_remarks([found])
     if json:
-        printing.document(found.details() | _standing(found) | datasheet.records(found))
+        printing.document(found.details() | identity.standing(found) | datasheet.records(found))
         return
     out = printing.console()
     out.print(f"{found.title} ({found.name})", markup=False, style="bold")
-    out.print(_identity_text(found), markup=False)
+    out.print(identity.text(found), markup=False)
     facts = datasheet.facts(found)
     if facts:
         out.print("What follows from the parameters below, by arithmetic:", style="bold")
@@ -233,51 +203,6 @@ def _print_parameters(found: model.Model, wide: bool) -> None:
     printing.table(("parameter", "value", "source"), narrow, ("value",), whole=("parameter",))
     printing.console().print(
         f"\nWhat is allowed: in a terminal of {WIDE} columns, or with --json.", markup=False
-    )
-
-
-def _standing(found: model.Model) -> Record:
-    """How much of a model was chosen for published performance, and what it is held against."""
-    return {
-        "roles": sources.counts(found.parameters),
-        "figure_count": figures.figure_count(found.name),
-        "figure_page": figures.page_of(found.name),
-    }
-
-
-def _identity_text(found: model.Model) -> str:
-    known = found.identity
-    words = [model.FAMILY_TITLES.get(found.family, found.family)]
-    words += [str(known[key]) for key in ("controller_name", "released") if known[key]]
-    words += [f"firmware {known['firmware']}"] if known["firmware"] else []
-    lines = [", ".join(words)]
-    size = f"{bytes_text(found.user_capacity_bytes)} for the host"
-    if not found.is_disk:
-        spare_ratio = found.raw_capacity_bytes / found.user_capacity_bytes - 1
-        size += (
-            f", {bytes_text(found.raw_capacity_bytes)} of flash: "
-            f"spare area {spare_ratio * 100:.1f} % of the user capacity"
-        )
-        if found.effective_spare_ratio is not None:
-            size += f", effectively {found.effective_spare_ratio * 100:.1f} %"
-    lines.append(size)
-    if known["price_usd"]:
-        costs = [f"{_dollars(known['price_usd_per_gib_user'], 2)} per GiB usable"]
-        if known["price_usd_per_gib_flash"]:
-            costs.append(f"{_dollars(known['price_usd_per_gib_flash'], 2)} per GiB of flash")
-        lines.append(f"{_dollars(known['price_usd'], 0)} when reviewed: {', '.join(costs)}")
-    counts = sources.counts(found.parameters)
-    lines.append(f"parameters: {sources.counts_text(counts)}; figures: {_figures_text(found.name)}")
-    lines.append(f"model hash {found.hash}\n")
-    return "\n".join(lines)
-
-
-def _figures_text(name: str) -> str:
-    """How many published figures a drive is held against, or where they stand."""
-    page = figures.page_of(name)
-    return str(
-        figures.figure_count(name)
-        or (f"in {page}" if page else "none, specification and parts only")
     )
 
 

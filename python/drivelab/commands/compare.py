@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +17,7 @@ from drivelab import (
     plugins,
     procedures,
     repeats,
+    review_files,
     states,
     stored,
 )
@@ -25,7 +26,6 @@ from drivelab.comparison import Comparison, compare, planning
 from drivelab.comparison.document import document as to_document
 from drivelab.comparison.planning import Wanted
 from drivelab.comparison.sides import check_count
-from drivelab.documents import to_json
 from drivelab.errors import RequestError
 
 SHOWN_MAX = 40
@@ -90,7 +90,7 @@ def compare_command(
 ) -> None:
     """Compare drives side by side; write compare.html and compare.json."""
     # The report brings the plotting library, which takes a second to load.
-    from drivelab.comparison import page
+    from drivelab.comparison import files
 
     chosen, wanted_states = arguments.split_names(tests), arguments.split_names(state_names)
     known = plugins.known(plugin or ())
@@ -128,15 +128,14 @@ def compare_command(
             if reviewed is not None:
                 _keep(reviewed, folder)
             raise
-        html, document = page.render(found), to_document(found)
-        written = output.publish(folder, _writers(html, document, reviewed))
+        written = output.publish(folder, files.writers(found, reviewed))
     if reviewed is not None:
         recording.record(database_file, database.Recorded.review(reviewed))
     for problem in found.problems:
         fate = "forced" if found.forced else "left out"
         printing.message(f"{fate if problem.refused else 'warning'}: {problem.sentence}")
     if json:
-        printing.document(document)
+        printing.document(to_document(found))
     else:
         _print(found)
     printing.message("Written: " + ", ".join(str(path) for path in written))
@@ -156,32 +155,13 @@ def _check_stored(wanted: Wanted, database_file: Path | None) -> None:
         raise RequestError(f"{used[0]}: counts for models, and all sides are stored results")
 
 
-def _keep(reviewed: Mapping[str, Any], folder: Path) -> None:
+def _keep(reviewed: dict[str, Any], folder: Path) -> None:
     """Writes a review whose comparison is refused: it took minutes."""
-    written = output.publish(folder, _review_writers(reviewed))
+    written = output.publish(folder, review_files.writers(reviewed))
     printing.message(
         "The review is kept, and can be compared as it is: "
         + ", ".join(str(path) for path in written)
     )
-
-
-def _review_writers(reviewed: Mapping[str, Any]) -> dict[str, Callable[[Path], None]]:
-    run = database.Recorded.review(reviewed)
-    return {
-        "results.json": lambda path: output.write_text(path, to_json(reviewed)),
-        "results.duckdb": lambda path: database.write(run, path),
-    }
-
-
-def _writers(
-    html: str, document: Mapping[str, Any], reviewed: Mapping[str, Any] | None
-) -> dict[str, Callable[[Path], None]]:
-    """The files of a comparison: with the review that was made for it, if there is one."""
-    writers: dict[str, Callable[[Path], None]] = {
-        "compare.html": lambda path: output.write_text(path, html),
-        "compare.json": lambda path: output.write_text(path, to_json(document)),
-    }
-    return writers | (_review_writers(reviewed) if reviewed is not None else {})
 
 
 def _command_line(sides: Sequence[str], wanted: Wanted, seed: int | None, *, force: bool) -> str:

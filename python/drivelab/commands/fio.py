@@ -6,23 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from drivelab import _engine, arguments, plugins, repeats, spans, states, subject
+from drivelab import arguments, plugins, spans, states, subject
 from drivelab import model as models
 from drivelab.commands import fio_table, printing, real_drives, recording, run_files, until
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import RUN, Recorded
 from drivelab.errors import RequestError
-from drivelab.fio import groups, jobs
+from drivelab.fio import documents, groups, jobs
 from drivelab.fio.groups import Asked, GroupRun
-from drivelab.fio.output import to_fio_json
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import repeat_seeds
-from drivelab.results import model_result, state_origin
+from drivelab.results import model_result
 from drivelab.subject import Subject
 from drivelab.targets.fio import RealDrive, Wish
 
@@ -93,12 +92,12 @@ def run(
     words += run_files.words(request_log, timeline_file, timeline_window)
     words += [*real_drives.wish_words(size, buffered), *set_words(settings)]
     words += printing.option_words({"--span": span})
-    own = _provenance(found, wanted, workloads[0], seed) | {"span_bytes": span_bytes}
+    own = documents.provenance(found, wanted, workloads[0], seed) | {"span_bytes": span_bytes}
     own |= real_drives.smart_of(found)
     own["command_line"] = printing.command_line(words, seed)
     if repeat > 1:
         own["command_line"] += f" --repeat {repeat}"
-    document = _document(workloads, parts, own, seeds)
+    document = documents.of_repeats(workloads, parts, own, seeds)
     document["drivelab"]["wall_s"] = watch.seconds()
     for option, reason in workloads[0].ignored.items():
         printing.message(f"option {option} has no effect: {reason}")
@@ -142,41 +141,3 @@ def _measure(
         return groups.run(workloads[place], wanted, target, progress, share)
 
     return [run_alone(f"{drive.name}: {name}", partial(work, place)) for place in range(len(seeds))]
-
-
-def _provenance(
-    drive: Subject, state: states.State, workload: jobs.Workload, seed: int
-) -> dict[str, Any]:
-    """What the numbers come from: the object `drivelab` of the document."""
-    return {
-        "seed": seed,
-        "engine_version": _engine.engine_version(),
-        "model": drive.name,
-        "model_hash": drive.hash,
-        "effective_spare_ratio": getattr(drive, "effective_spare_ratio", None),
-        "state": state.name,
-        **({"state_from": origin} if (origin := state_origin(state)) else {}),
-        "ignored_options": workload.ignored,
-    }
-
-
-def _document(
-    workloads: Sequence[jobs.Workload],
-    parts: Sequence[Sequence[GroupRun]],
-    own: dict[str, Any],
-    seeds: Sequence[int],
-) -> dict[str, Any]:
-    """The document of the first repeat, with the numbers of all."""
-    documents = [
-        to_fio_json(workload, runs, dict(own))
-        for workload, runs in zip(workloads, parts, strict=True)
-    ]
-    document = documents[0]
-    verdicts = [dict(runs[-1].until) for runs in parts if runs[-1].until is not None]
-    if verdicts:
-        document["drivelab"]["until_steady"] = verdicts[0]
-    if len(seeds) > 1:
-        document["drivelab"]["repeats"] = repeats.of_jobs(documents, seeds)
-        if verdicts:
-            document["drivelab"]["repeats"]["until_steady"] = verdicts
-    return document

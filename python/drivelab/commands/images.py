@@ -13,7 +13,7 @@ from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.fio.units import size_bytes
 from drivelab.quantities import SECTOR_BYTES, bytes_text
-from drivelab.served import control, image, since
+from drivelab.served import image, since
 from drivelab.served import smart as smart_data
 
 COUNTS = ("blocks", "cells_in_use", "log_records", "held_units")
@@ -34,7 +34,7 @@ def smart(
 ) -> None:
     """Show what a drive says about itself: live if it is being served, from its image otherwise."""
     before = None if mark is None else since.read_mark(mark)
-    facts = _facts(target)
+    facts = smart_data.read(target)
     used = None
     if before is not None and mark is not None:
         used = since.spent(before, smart_data.own(facts), mark)
@@ -48,16 +48,6 @@ def smart(
         return
     for name, value in smart_data.lines(facts) if used is None else since.lines(used):
         printing.plain(f"{name:<20} {value}\n")
-
-
-def _facts(target: Path) -> dict[str, Any]:
-    place = control.place_of(target)
-    try:
-        return {**control.ask(place, {"command": "smart"}), "served": True}
-    except control.NotServedError as error:
-        if target.is_socket():
-            raise RequestError(f'SOCKET "{target}": nobody serves there ({error})') from None
-        return image.smart(target)
 
 
 def check(path: arguments.ImageFile, json: arguments.Json = False) -> int:

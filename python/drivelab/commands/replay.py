@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,7 +16,6 @@ from drivelab import (
     states,
     subject,
     traces,
-    workload,
 )
 from drivelab import model as models
 from drivelab import replay as laboratory
@@ -34,7 +33,6 @@ from drivelab.database import REPLAY, Recorded
 from drivelab.errors import RequestError
 from drivelab.fio.units import time_ns
 from drivelab.lab.trace import IDLE_CAP
-from drivelab.model import Model
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.quantities import derive_seed
 from drivelab.results import model_result
@@ -134,7 +132,7 @@ def replay(
     run_files.check_request_log(request_log, isinstance(found, RealDrive))
     remark_trim(found, wanted)
     trace = _read(file, found, beyond, span_bytes)
-    goal = _goal(repeat, until_steady, found, trace)
+    goal = rounds.goal(found, trace, repeat, until_steady)
     real_drives.show_plan(
         found, wanted, trace_file.name, partial(_rehearsed, job, trace, goal), plan_only
     )
@@ -173,7 +171,7 @@ def replay(
         command_line=command_line,
         span_bytes=span_bytes,
         smart=real_drives.smart_of(found),
-        of_rounds=_of_rounds(reports, trace, found, goal),
+        of_rounds=rounds.document(reports, trace, found, goal),
         wall_s=watch.seconds(),
     )
     recorded = Recorded(REPLAY, document, [model_result(found)])
@@ -197,47 +195,12 @@ def _read(
     )
 
 
-Goal = tuple[int, bool]
-"""Rounds, and whether they end when they are steady."""
-
-
-def _goal(repeat: int | None, until_steady: bool, drive: Subject, trace: traces.Trace) -> Goal:
-    """What the options say; raises RequestError for what never gets steady."""
-    if until_steady:
-        if repeat is not None and repeat < rounds.WINDOW:
-            raise RequestError(
-                f"--repeat {repeat}: with --until-steady at least {rounds.WINDOW}, as steady are "
-                f"{rounds.STEADY_TEXT}"
-            )
-        reason = "a real drive doesn't tell" if isinstance(drive, RealDrive) else None
-        if drive.is_disk:
-            reason = "a hard disk has none"
-        elif not (trace.requests.op == workload.WRITE).any():
-            reason = f"{trace.name} has no writes"
-        if reason is not None:
-            raise RequestError(f"--until-steady: goes by write amplification, and {reason}")
-    if repeat is None:
-        repeat = rounds.ROUNDS_MAX if until_steady else 1
-    return repeat, until_steady
-
-
-def _of_rounds(
-    reports: list[Report], trace: traces.Trace, drive: Subject, goal: Goal
-) -> dict[str, Any]:
-    """What is said of rounds, if there were to be several."""
-    if goal == (1, False):
-        return {}
-    recorded_s = float(trace.record()["duration_s"])
-    worn = rounds.year(reports, recorded_s, drive) if isinstance(drive, Model) else None
-    return {"rounds": rounds.record(reports) | {"year": worn}}
-
-
 def _measure(
     drive: Subject,
     state: states.State,
     job: Job,
     trace: traces.Trace,
-    goal: Goal,
+    goal: rounds.Goal,
     seed: int,
     log: bool,
 ) -> tuple[list[Report], Columns | None]:
@@ -251,16 +214,16 @@ def _measure(
         target, share = prepared_drive(drive, state, seed, progress)
         requests = trace.requests
         heard = hear if log else None
-        return rounds.run(target, job, requests, progress, share, *goal, heard)
+        return rounds.run(target, job, requests, progress, share, goal, heard)
 
     reports = run_alone(f"{drive.name}: {trace.name}", work)
     return reports, last[0] if last else None
 
 
 def _rehearsed(
-    job: Job, trace: traces.Trace, goal: Goal, target: Target, progress: TaskProgress
+    job: Job, trace: traces.Trace, goal: rounds.Goal, target: Target, progress: TaskProgress
 ) -> list[Report]:
-    return rounds.run(target, job, trace.requests, progress, 1.0, *goal)
+    return rounds.run(target, job, trace.requests, progress, 1.0, goal)
 
 
 def _pacing(name: str, queue_depth: int | None) -> laboratory.Pacing:

@@ -8,12 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, completion, database, output, plugins, repeats, spans, subject
+from drivelab import (
+    arguments,
+    completion,
+    database,
+    output,
+    plugins,
+    repeats,
+    review_files,
+    spans,
+    subject,
+)
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, real_drives, recording
 from drivelab.errors import RequestError
-from drivelab.results import STREAM, to_json, unmapped_note
+from drivelab.results import STREAM, unmapped_note
 from drivelab.targets.fio import Wish
 
 StateNames = Annotated[
@@ -110,29 +120,13 @@ def review(
             printing.message(f"{folder}: the results there will be replaced")
         results = repeats.review(plan, repeat)
         real_drives.remark_smart(loaded)
-        written = publish(results, folder)
+        written = output.publish(folder, review_files.writers(results, with_report=True))
     with recording.recorded(database_file, database.Recorded.review(results)):
         if json:
             printing.document(results)
         else:
             _print_summary(results)
         printing.message("Written: " + ", ".join(str(path) for path in written))
-
-
-def publish(results: dict[str, Any], folder: Path) -> list[Path]:
-    """Writes report, JSON and database of a review, all of them or none."""
-    # The report brings the plotting library, which takes a second to load.
-    from drivelab import report
-
-    page = report.render(results)
-    return output.publish(
-        folder,
-        {
-            "report.html": lambda path: output.write_text(path, page),
-            "results.json": lambda path: output.write_text(path, to_json(results)),
-            "results.duckdb": lambda path: database.write(database.Recorded.review(results), path),
-        },
-    )
 
 
 def _requested(names: Sequence[str], every: bool) -> list[str]:

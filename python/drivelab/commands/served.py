@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, completion, counters, output, progress
+from drivelab import arguments, completion, output, progress
 from drivelab import model as models
 from drivelab.commands import printing
 from drivelab.errors import RequestError
-from drivelab.quantities import NS_PER_MS, bytes_text, number
-from drivelab.served import address, clock, faults, image, server, smart
+from drivelab.quantities import bytes_text
+from drivelab.served import address, clock, faults, image, server, session
 from drivelab.served.address import Address
 
 NEW = "new"
@@ -169,25 +169,8 @@ def serve(
             _ready(request, facts, was_clean)
 
         found = server.serve(request, ready)
-    for line in [*_summary(found), *_lateness(found, request), *_recorded(found, request)]:
+    for line in session.lines(found, request):
         printing.message(line)
-
-
-LATE_NS = 1_000_000
-"""One answer in a hundred later than this: longer than a busy system lets a server wait."""
-
-
-def _lateness(found: Mapping[str, Any], request: server.Request) -> list[str]:
-    """That the machine couldn't keep up with the drive, if it couldn't."""
-    late = found.get("late_ns") or {}
-    if (late.get("p99") or 0) < LATE_NS:
-        return []
-    mean, worst, most = (number(late[key] / NS_PER_MS, 3) for key in ("mean", "p99", "max"))
-    return [
-        f"the clock fell behind: answers were {mean} ms late on the mean, one in a hundred "
-        f"{worst} ms or more, {most} ms at most (of the drive's time): this machine couldn't keep "
-        f"up with --clock {request.clock}, and clients saw a slower drive than the model"
-    ]
 
 
 def _check_record(path: Path) -> None:
@@ -195,16 +178,6 @@ def _check_record(path: Path) -> None:
     if path.exists():
         raise RequestError(f'--record "{path}": is there already; give the name of a new file')
     output.writable_file(path, "--record")
-
-
-def _recorded(found: Mapping[str, Any], request: server.Request) -> list[str]:
-    """What became of the trace."""
-    told = found.get("recorded")
-    if told is None or request.record is None:
-        return []
-    if "error" in told:
-        return [f"{request.record}: the trace is cut off: {told['error']}"]
-    return [f"{request.record}: {told['requests']} requests"]
 
 
 def _address(path: Path, listen: str | None) -> Address:
@@ -221,7 +194,7 @@ def _ready(request: server.Request, facts: Mapping[str, Any], was_clean: bool) -
         + (", read-only" if request.read_only else ""),
         f"clock: {clock.words(request.clock)}",
     ]
-    lines += _mounted(facts, was_clean)
+    lines += session.mounted(facts, was_clean)
     if request.control is not None:
         lines.append(f"control: {request.control} (drivelab smart {request.image})")
     if request.faults is not None:
@@ -239,51 +212,3 @@ def _ready(request: server.Request, facts: Mapping[str, Any], was_clean: bool) -
     if place is not None:
         with contextlib.suppress(BrokenPipeError):
             printing.plain(uri + "\n", now=True)
-
-
-def _mounted(facts: Mapping[str, Any], was_clean: bool) -> list[str]:
-    """How the drive found itself."""
-    if was_clean:
-        return []
-    took = number((facts.get("mount_ns") or 0) / NS_PER_MS, 3)
-    return [f"power was cut before: the drive has rebuilt its map, in {took} ms of its own time"]
-
-
-def _summary(found: Mapping[str, Any]) -> list[str]:
-    """What a served drive did, in a few lines."""
-    reasons = {
-        "stopped": "stopped: everything is in flash",
-        "power-cut": "power cut: nothing more was written; what was not flushed may be lost",
-    }
-    before, after = (_numbers(found.get(when) or {}) for when in ("before", "after"))
-    used = counters.spent(before, after)
-    lines = [reasons.get(str(found.get("reason")), str(found.get("reason")))]
-    requests = (found.get("statistics") or {}).get("requests") or {}
-    done = {kind.replace("_", "-"): told for kind, told in requests.items() if told["count"]}
-    counts = ", ".join(f"{told['count']} {kind}" for kind, told in done.items()) or "none"
-    failed = sum(told["errors"] for told in done.values())
-    seconds = number(found["wall_s"], 3)
-    lines.append(
-        f"requests: {counts}" + (f"; {failed} of them failed" if failed else "") + f"; {seconds} s"
-    )
-    for kind, told in done.items():
-        mean, most = (told["latency_ns"][key] / NS_PER_MS for key in ("mean", "max"))
-        lines.append(f"{kind} latency: mean {number(mean, 3)} ms, longest {number(most, 3)} ms")
-    if "host_write_bytes" in used:
-        programmed = smart.program_bytes(used)
-        lines.append(
-            f"host wrote {bytes_text(int(used['host_write_bytes']))}, read "
-            f"{bytes_text(int(used.get('host_read_bytes', 0)))}; flash programmed "
-            f"{'-' if programmed is None else bytes_text(programmed)}; write amplification "
-            f"{number(smart.amplification(used), 3)}"
-        )
-    return lines
-
-
-def _numbers(facts: Mapping[str, Any]) -> dict[str, float]:
-    """What can be counted of a drive's facts."""
-    return {
-        key: value
-        for key, value in facts.items()
-        if isinstance(value, (int, float)) and not isinstance(value, bool)
-    }

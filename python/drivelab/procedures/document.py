@@ -1,12 +1,35 @@
-"""The tables of tests and states in docs/, generated: `drivelab list --tests --markdown`."""
+"""Tests and states as `drivelab list` gives them: as JSON, and as the tables in docs/."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.procedure import Procedure
-from drivelab.states import STATES
+from drivelab.states import STATES, State
+
+
+def test_record(test: Procedure) -> dict[str, Any]:
+    """A test in `drivelab list --tests --json`."""
+    return {
+        "id": test.id,
+        "title": test.title,
+        "group": test.group,
+        "states": list(test.states),
+        "default_for": list(test.default_for),
+        "from": test.origin.text if test.origin is not None else None,
+    }
+
+
+def state_record(state: State) -> dict[str, Any]:
+    """A state in `drivelab list --states --json`."""
+    return {
+        "name": state.name,
+        "description": state.description,
+        "order": state.traits.order,
+        "from": state.origin.text if state.origin is not None else None,
+    }
 
 
 def table(*, tests: bool) -> str:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from drivelab import _engine, counters
+from drivelab.errors import RequestError
 from drivelab.quantities import GIB, NS_PER_S, SECTOR_BYTES, bytes_text, number
+from drivelab.served import control, image
 
 Facts = Mapping[str, Any]
 
@@ -63,6 +66,21 @@ class Attribute:
             },
             "raw": {"value": self.raw, "string": number(self.raw, 20)},
         }
+
+
+def read(target: Path) -> dict[str, Any]:
+    """What the drive of an image, or of the socket of one that is served, says now.
+
+    Live if it is being served (`served` is in it then), from its image otherwise. Raises
+    RequestError for a socket at which nobody serves.
+    """
+    place = control.place_of(target)
+    try:
+        return {**control.ask(place, {"command": "smart"}), "served": True}
+    except control.NotServedError as error:
+        if target.is_socket():
+            raise RequestError(f'SOCKET "{target}": nobody serves there ({error})') from None
+        return image.smart(target)
 
 
 def document(facts: Facts, target: str, command_line: list[str]) -> dict[str, Any]:
