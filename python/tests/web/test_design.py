@@ -157,7 +157,7 @@ def test_a_sweep_is_started_watched_and_drawn(server: Server, page: Page) -> Non
     page.get_by_label("Values of parameter 2").fill("1 32")
     page.get_by_role("button", name="Measure the sweep").click()
     expect(page.locator(".study .drawn")).to_be_visible()
-    assert page.locator(".found tbody tr").count() == 6
+    expect(page.locator(".found tbody tr")).to_have_count(6)
     assert serious(page) == []
     page.set_viewport_size({"width": 360, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -273,7 +273,7 @@ def test_spare_area_is_swept_though_no_model_names_it(server: Server, page: Page
     page.get_by_label("Values of parameter 1").fill("0.07 0.15")
     page.get_by_role("button", name="Measure the sweep").click()
     expect(page.locator(".study .drawn")).to_be_visible()
-    assert page.locator(".found tbody tr").count() == 2
+    expect(page.locator(".found tbody tr")).to_have_count(2)
 
 
 def test_a_study_has_so_many_points_and_no_more(server: Server) -> None:

@@ -82,7 +82,7 @@ def test_a_reviewer_sends_a_trace_and_sees_which_drive_suits_it(
     expect(page.locator(".jobs li")).to_be_visible()
     page.reload()
     expect(page.locator(".verdict")).to_contain_text("answers soonest")
-    assert page.locator(".replays tbody tr").count() == 2
+    expect(page.locator(".replays tbody tr")).to_have_count(2)
     # A new drive reads zeros without touching its flash: that is no speed of it.
     warning = page.locator(".warning").filter(has_text="never written")
     expect(warning).to_contain_text("such reads touch no flash")

@@ -12,15 +12,20 @@ const root = document.getElementById("view");
 const menu = document.getElementById("menu");
 let views = [];
 let current = { name: null, shown: null };
+// What `route` drew last.
+let address = null;
 
 /** Goes to an address within the page. */
-export function go(address, { replace = false } = {}) {
-  if (address === location.pathname + location.search) return;
-  history[replace ? "replaceState" : "pushState"](null, "", address);
+export function go(to, { replace = false } = {}) {
+  if (to === here()) return;
+  history[replace ? "replaceState" : "pushState"](null, "", to);
   route();
 }
 
+const here = () => location.pathname + location.search;
+
 async function route() {
+  address = here();
   const [name, ...path] = location.pathname.split("/").filter(Boolean).map(decodeURIComponent);
   const view = views.find((item) => item.name === (name || views[0].name));
   const page = { path, params: new URLSearchParams(location.search), go };
@@ -67,15 +72,12 @@ function failed(view, error) {
 function followLinks(event) {
   const link = event.target.closest?.("a[href]");
   if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (
-    link.origin !== location.origin ||
-    link.target ||
-    link.hasAttribute("download") ||
-    link.getAttribute("href").startsWith("#")
-  )
-    return;
+  if (link.origin !== location.origin || link.target || link.hasAttribute("download")) return;
+  const skips = link.classList.contains("skip");
+  if (!skips && link.getAttribute("href").startsWith("#")) return;
   event.preventDefault();
-  go(link.pathname + link.search);
+  // By itself a browser moves the focus to a place of the page with its next frame, after a Tab that comes before.
+  if (!skips) go(link.pathname + link.search);
   root.focus({ preventScroll: true });
   scrollTo(0, 0);
 }
@@ -103,7 +105,10 @@ async function start() {
   takeToken();
   themes();
   document.addEventListener("click", followLinks);
-  addEventListener("popstate", route);
+  // Also sent where only the part behind # changed: what is drawn stays, and what of it has the focus.
+  addEventListener("popstate", () => {
+    if (here() !== address) route();
+  });
   try {
     views = await ask("/api/views");
   } catch (error) {

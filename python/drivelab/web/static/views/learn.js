@@ -18,8 +18,9 @@ class Learn {
 
   async update(page) {
     const [name] = page.path;
-    if (name && name === this.name) return;
+    if (this.drawn && name === this.name) return;
     this.stop();
+    this.drawn = true;
     this.name = name;
     try {
       if (name) await this.lesson(name, page);
