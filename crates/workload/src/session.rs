@@ -34,7 +34,7 @@ struct Slot {
 ///
 /// What doesn't fit into the drive's queue waits here, in order; its latency counts from its arrival. Everything is as
 /// in an open loop of a run that had all requests from the start.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Session {
     arriving: VecDeque<Arrival>,
     /// By tag.
