@@ -214,6 +214,11 @@ def test_the_server_may_be_started_again_under_the_form(
         page.goto("about:blank")
         page.goto(again.at(f"/design?drive={NAME}&part=sweep&study={study}"))
         expect(page.locator(".found tbody tr")).to_have_count(2)
+        expect(page.get_by_text("Not measured")).to_have_count(0)
+        # What was not done when the server ended is said, and not waited for.
+        page.goto("about:blank")
+        page.goto(again.at(f"/design?drive={NAME}&part=sweep&study={study[::-1]}"))
+        expect(page.get_by_text("Not measured: the server ended")).to_be_visible()
     finally:
         noted.errors.clear()
         page.goto("about:blank")

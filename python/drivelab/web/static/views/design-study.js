@@ -133,11 +133,22 @@ export class Studies {
 
   /** Hears of all jobs: how far the study is that this page asked for. */
   heard(all) {
-    const job = all.findLast((one) => one.study && one.study === this.study);
-    if (!this.offered || !job) return;
-    const told = { running: "Measuring…", waiting: "Waiting…", failed: job.error, cancelled: "Cancelled.", done: "" };
-    if (this.way.textContent !== told[job.state]) this.way.textContent = told[job.state];
-    if (job.state === "done") this.fetch(job.study);
+    this.jobs = all;
+    const job = this.tell();
+    if (job?.state === "done") this.fetch(job.study);
+  }
+
+  /** Says how far the study is; its job, if the server knows one. */
+  tell() {
+    if (!this.offered || !this.study || !this.jobs) return null;
+    const job = this.jobs.findLast((one) => one.study === this.study);
+    const states = { running: "Measuring…", waiting: "Waiting…", failed: job?.error, cancelled: "Cancelled.", done: "" };
+    const isThere = this.result?.id === this.study || this.fetching === this.study;
+    // A server that was started again knows of no job before, and what was not done then is not there.
+    const lost = "Not measured: the server ended before it was done. Measure it again.";
+    const told = job ? states[job.state] : isThere ? "" : lost;
+    if (this.way.textContent !== told) this.way.textContent = told;
+    return job;
   }
 
   /** Draws the study of a name, if it is there: it stays when the server was started again. */
@@ -158,6 +169,7 @@ export class Studies {
       this.refuse(error.message);
     } finally {
       this.fetching = null;
+      this.tell();
     }
   }
 
