@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,63 +20,46 @@ from playwright.sync_api import (
     Route,
     expect,
 )
-from web import laboratory
+from web import laboratory, wire
+from web.running import Server, start
 
 WAIT_MS = 180_000
 """Of browser tests: the machine may have other things to do. Only what fails waits so long."""
-END_S = 120
 expect.set_options(timeout=WAIT_MS)
-PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()", "web"]
 
 
 @dataclass
-class Server:
-    """A running `drivelab web`."""
+class Standing:
+    """A server that many tests ask: it takes a second to start, and they leave nothing in it."""
 
-    process: subprocess.Popen[str]
-    address: str
-    """As it was printed, with the token."""
-
-    @property
-    def origin(self) -> str:
-        return self.address.partition("/#")[0]
+    server: Server
+    folder: Path
 
     @property
-    def port(self) -> int:
-        return int(self.origin.rpartition(":")[2])
-
-    @property
-    def token(self) -> str:
-        return self.address.partition("#token=")[2]
-
-    def at(self, path: str) -> str:
-        """The address of a view, with the token."""
-        return f"{self.origin}{path}#token={self.token}"
-
-    def stop(self) -> int:
-        self.process.terminate()
-        status = self.process.wait(timeout=END_S)
-        if self.process.stdout is not None:
-            self.process.stdout.close()
-        return status
+    def traces(self) -> Path:
+        """Where its traces would lie."""
+        found = self.folder / "XDG_DATA_HOME" / "drivelab" / "traces"
+        found.mkdir(parents=True, exist_ok=True)
+        return found
 
 
-def start(
-    folder: Path, results: Path | None = None, port: int = 0, more: Sequence[str] = ()
-) -> Server:
-    """Starts a server whose files are below a folder."""
-    kept = {key: str(folder / key) for key in ("XDG_DATA_HOME", "XDG_STATE_HOME")}
-    words = [*PROGRAM, *([str(results)] if results else []), "--port", str(port), *more]
-    with (folder / "server.log").open("a") as log:
-        process = subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, **kept}
-        )
-    assert process.stdout is not None
-    line = process.stdout.readline().strip()
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#token=\S{32}", line), (
-        folder / "server.log"
-    ).read_text()
-    return Server(process, line)
+@pytest.fixture(scope="session")
+def one_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """Of this process of tests; `standing` is what a test takes."""
+    folder = tmp_path_factory.mktemp("standing")
+    found = Standing(start(folder), folder)
+    yield found
+    found.server.stop()
+    said = (folder / "server.log").read_text()
+    assert "Traceback" not in said, said
+
+
+@pytest.fixture
+def standing(one_for_all: Standing) -> Iterator[Standing]:
+    """A server for tests that only read, or are refused: whoever leaves something in it fails."""
+    yield one_for_all
+    assert wire.ask(one_for_all.server, "/api/jobs").json == []
+    assert list(one_for_all.traces.iterdir()) == []
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from web import wire
-from web.conftest import Noted, Server, serious, start
+from web.conftest import Noted, Server, Standing, serious, start
 from web.test_compare import opened
 
 from drivelab import model
@@ -123,10 +123,10 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("place", ["/api/design", "/api/design/model.toml"])
-def test_addresses_of_design_are_checked(server: Server, place: str) -> None:
-    answers = [wire.ask(server, f"{place}?{words}") for words in HOSTILE]
+def test_addresses_of_design_are_checked(standing: Standing, place: str) -> None:
+    answers = [wire.ask(standing.server, f"{place}?{words}") for words in HOSTILE]
     assert {answer.status for answer in answers} == {400}
-    assert wire.ask(server, f"{place}?drive={NAME}").status == 200
+    assert wire.ask(standing.server, f"{place}?drive={NAME}").status == 200
 
 
 def test_what_follows_from_what_is_measured_and_drawn(server: Server, page: Page) -> None:
@@ -263,12 +263,12 @@ WRONG: tuple[tuple[dict[str, Any], str], ...] = (
 
 @pytest.mark.parametrize(("wrong", "reason"), WRONG, ids=range(len(WRONG)))
 def test_a_study_names_a_model_its_parameters_and_plain_values(
-    server: Server, wrong: dict[str, Any], reason: str
+    standing: Standing, wrong: dict[str, Any], reason: str
 ) -> None:
-    answer = wire.ask(server, "/api/jobs", "POST", json.dumps(STUDY | wrong).encode())
+    answer = wire.ask(standing.server, "/api/jobs", "POST", json.dumps(STUDY | wrong).encode())
     assert answer.status == 400, answer.json
     assert reason in answer.json["error"]
-    assert wire.ask(server, "/api/jobs").json == []
+    assert wire.ask(standing.server, "/api/jobs").json == []
 
 
 def test_spare_area_is_swept_though_no_model_names_it(server: Server, page: Page) -> None:
@@ -281,13 +281,13 @@ def test_spare_area_is_swept_though_no_model_names_it(server: Server, page: Page
     expect(page.locator(".found tbody tr")).to_have_count(2)
 
 
-def test_a_study_has_so_many_points_and_no_more(server: Server) -> None:
+def test_a_study_has_so_many_points_and_no_more(standing: Standing) -> None:
     axes = [
         {"key": "ftl.cleaning_stop_blocks", "values": list(map(str, range(3, 13)))},
         {"key": "job.iodepth", "values": list(map(str, range(1, 9)))},
     ]
     order = STUDY | {"kind": "sweep", "axes": axes}
-    answer = wire.ask(server, "/api/jobs", "POST", json.dumps(order).encode())
+    answer = wire.ask(standing.server, "/api/jobs", "POST", json.dumps(order).encode())
     assert "80 points; allowed: 64" in answer.json["error"]
 
 
@@ -306,7 +306,9 @@ def test_a_study_has_so_many_points_and_no_more(server: Server) -> None:
         "..%2f..%2fx",
     ],
 )
-def test_a_study_is_a_name_and_no_path(server: Server, name: str) -> None:
-    answer = wire.ask(server, f"/api/design/studies/{name}")
+def test_a_study_is_a_name_and_no_path(standing: Standing, name: str) -> None:
+    answer = wire.ask(standing.server, f"/api/design/studies/{name}")
     assert (answer.status, answer.body) in ((200, b"null"), (404, answer.body))
-    assert wire.ask(server, f"/api/design/studies/{name}/chart.svg?metric=iops").status == 404
+    assert (
+        wire.ask(standing.server, f"/api/design/studies/{name}/chart.svg?metric=iops").status == 404
+    )

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from web.conftest import Noted, Server, serious
+from web.conftest import Noted, Server, Standing, serious
 
 from drivelab import lessons
 
 
 @pytest.mark.parametrize("name", lessons.NAMES)
-def test_every_lesson_is_stepped_to_its_end(server: Server, page: Page, name: str) -> None:
-    page.goto(server.at("/learn"))
+def test_every_lesson_is_stepped_to_its_end(standing: Standing, page: Page, name: str) -> None:
+    page.goto(standing.server.at("/learn"))
     record = lessons.record(name)
     page.get_by_role("link", name=record["title"]).click()
     expect(page.get_by_role("heading", name=record["title"])).to_be_visible()
@@ -36,8 +36,8 @@ def test_every_lesson_is_stepped_to_its_end(server: Server, page: Page, name: st
     expect(page.locator(".steps .soft")).to_contain_text("step 1 of")
 
 
-def test_the_worked_example_reaches_26_s_by_keyboard_alone(server: Server, page: Page) -> None:
-    page.goto(server.at("/learn/five-pages"))
+def test_the_worked_example_reaches_26_s_by_keyboard_alone(standing: Standing, page: Page) -> None:
+    page.goto(standing.server.at("/learn/five-pages"))
     stage = page.get_by_role("group", name="The drive.")
     stage.focus()
     expect(stage).to_be_focused()
@@ -52,8 +52,8 @@ def test_the_worked_example_reaches_26_s_by_keyboard_alone(server: Server, page:
     expect(page.locator(".say")).to_contain_text("A drive of one block")
 
 
-def test_a_reload_comes_back_to_the_step_and_the_choice(server: Server, page: Page) -> None:
-    page.goto(server.at("/learn/five-pages"))
+def test_a_reload_comes_back_to_the_step_and_the_choice(standing: Standing, page: Page) -> None:
+    page.goto(standing.server.at("/learn/five-pages"))
     page.get_by_label("The drive", exact=True).select_option("trim")
     for step in range(2, 8):
         page.get_by_role("button", name="Next").click()
@@ -69,18 +69,18 @@ def test_a_reload_comes_back_to_the_step_and_the_choice(server: Server, page: Pa
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 2560])
 def test_lessons_fit_windows_of_every_width(
-    server: Server, page: Page, width: int, scheme: str
+    standing: Standing, page: Page, width: int, scheme: str
 ) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)
     for name in ("five-pages", "superblock-merge"):
-        page.goto(server.at(f"/learn/{name}?step=9"))
+        page.goto(standing.server.at(f"/learn/{name}?step=9"))
         expect(page.locator(".say")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_lesson_that_is_not_there_is_named(server: Server, page: Page, noted: Noted) -> None:
-    page.goto(server.at("/learn/nothing"))
+def test_a_lesson_that_is_not_there_is_named(standing: Standing, page: Page, noted: Noted) -> None:
+    page.goto(standing.server.at("/learn/nothing"))
     expect(page.locator("main")).to_contain_text('lesson "nothing" is unknown')
     noted.errors.clear()  # the browser notes the status 400
 
@@ -104,9 +104,9 @@ def test_a_lesson_is_saved_as_a_file_that_works_alone(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(server: Server, page: Page, scheme: str) -> None:
+def test_axe_finds_nothing_serious(standing: Standing, page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     for path in ("/learn", "/learn/five-pages?step=99", "/learn/trim?step=14"):
-        page.goto(server.at(path))
+        page.goto(standing.server.at(path))
         expect(page.locator(".say, .lessons").first).to_be_visible()
         assert serious(page) == []

@@ -9,7 +9,7 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
-from web.conftest import Server
+from web.running import Server
 
 WAIT_S = 120.0
 """For an answer; the machine may have other things to do."""
