@@ -131,12 +131,13 @@ torture: setup system ## long runs from SEED: SEEDS drives of each kind under po
 	DRIVELAB_KILL_ROUNDS=$(ROUNDS) DRIVELAB_KILL_SEED=$(SEED) \
 	    $(BIN)/python -m pytest -q -n $(WORKERS) python/tests/served/test_kill.py
 
-# Two targets at the same time: the NBD protocol, and what opens images.
+# Two targets at the same time: the NBD protocol, and what opens images. Of all crates, as tests are: with two alone
+# their dependencies have other features, and all is built once more.
 .PHONY: fuzz
 fuzz: setup ## mutated conversations and images for SECONDS each, from SEED
 	$(call say,"Fuzzing for $(SECONDS) s from seed $(SEED)")
-	DRIVELAB_FUZZ_SECONDS=$(SECONDS) DRIVELAB_FUZZ_SEED=$(SEED) cargo nextest run --locked \
-	    -p drivelab-nbd -p drivelab-image --test fuzz -E 'test(survives_mutations) | test(survive_mutations)' \
+	DRIVELAB_FUZZ_SECONDS=$(SECONDS) DRIVELAB_FUZZ_SEED=$(SEED) cargo nextest run --locked $(TESTED_CRATES) \
+	    --test fuzz -E 'test(survives_mutations) | test(survive_mutations)' \
 	    --cargo-quiet --success-output final --no-tests fail
 
 .PHONY: lint
