@@ -80,6 +80,26 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.fixture(scope="session")
+def lab_for_all(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """Of this process of tests; `standing_lab` is what a test takes."""
+    folder = tmp_path_factory.mktemp("standing-lab")
+    file = folder / "lab.duckdb"
+    shutil.copy(measured, file)
+    found = Standing(start(folder, file), folder)
+    yield found
+    found.server.stop()
+    said = (folder / "server.log").read_text()
+    assert "Traceback" not in said, said
+
+
+@pytest.fixture
+def standing_lab(lab_for_all: Standing) -> Iterator[Server]:
+    """A server over a copy of `measured`, for tests that only look at it."""
+    yield lab_for_all.server
+    assert wire.ask(lab_for_all.server, "/api/jobs").json == []
+
+
 @pytest.fixture
 def lab(measured: Path, tmp_path: Path) -> Iterator[Server]:
     """A server over a copy of it."""

@@ -30,15 +30,17 @@ def opened(page: Page, server: Server, path: str) -> None:
     expect(page.locator("main h1").first).to_be_visible()
 
 
-def test_drives_are_chosen_from_a_list_and_the_address_names_them(lab: Server, page: Page) -> None:
-    opened(page, lab, "/compare")
+def test_drives_are_chosen_from_a_list_and_the_address_names_them(
+    standing_lab: Server, page: Page
+) -> None:
+    opened(page, standing_lab, "/compare")
     page.get_by_role("searchbox").fill("x25-m g1")
     page.get_by_role("button", name="Intel X25-M G1 80 GB", exact=True).click()
     field = page.get_by_role("combobox", name="Add a drive")
     field.fill("vertex 120")
     page.get_by_role("option", name=re.compile("^OCZ Vertex 120 GB")).first.click()
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
-    expect(page).to_have_url(lab.origin + address(A, B))
+    expect(page).to_have_url(standing_lab.origin + address(A, B))
     expect(page.locator(".problems")).to_contain_text("Quick runs: tests are cut to 10 s")
     page.get_by_role("button", name="Remove OCZ Vertex 120 GB").click()
     expect(page.get_by_role("heading", name="Findings")).to_have_count(0)
@@ -46,8 +48,8 @@ def test_drives_are_chosen_from_a_list_and_the_address_names_them(lab: Server, p
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
 
 
-def test_what_is_being_typed_stays_when_results_come(lab: Server, page: Page) -> None:
-    opened(page, lab, "/compare")
+def test_what_is_being_typed_stays_when_results_come(standing_lab: Server, page: Page) -> None:
+    opened(page, standing_lab, "/compare")
     held: list[Route] = []
     page.route("**/api/compare?*", lambda route: held.append(route))
     page.get_by_role("button", name="Intel X25-M G1 80 GB", exact=True).click()
@@ -62,8 +64,8 @@ def test_what_is_being_typed_stays_when_results_come(lab: Server, page: Page) ->
     expect(page.get_by_role("option", name=re.compile("^OCZ Vertex 120 GB")).first).to_be_visible()
 
 
-def test_bars_are_what_compare_finds(lab: Server, measured: Path, page: Page) -> None:
-    opened(page, lab, address(A, B, C))
+def test_bars_are_what_compare_finds(standing_lab: Server, measured: Path, page: Page) -> None:
+    opened(page, standing_lab, address(A, B, C))
     cards = page.locator("article.test")
     expect(cards.first).to_be_visible()
     frame = dl.compare(f"{measured}:1").frame()
@@ -92,8 +94,10 @@ def delta(percent: float) -> str:
     return f"{sign}{abs(percent):.0f}\u00a0%"
 
 
-def test_states_and_groups_of_tests_are_left_out_by_the_address(lab: Server, page: Page) -> None:
-    opened(page, lab, address(A, B))
+def test_states_and_groups_of_tests_are_left_out_by_the_address(
+    standing_lab: Server, page: Page
+) -> None:
+    opened(page, standing_lab, address(A, B))
     expect(page.locator("article.test").first).to_be_visible()
     both = page.locator("article.test").count()
     page.get_by_role("button", name="used", exact=True).click()
@@ -104,8 +108,8 @@ def test_states_and_groups_of_tests_are_left_out_by_the_address(lab: Server, pag
     expect(page.get_by_role("alert")).to_contain_text("can't be compared")
 
 
-def test_plots_of_a_kind_share_pointer_and_zoom(lab: Server, page: Page) -> None:
-    opened(page, lab, address(A, B))
+def test_plots_of_a_kind_share_pointer_and_zoom(standing_lab: Server, page: Page) -> None:
+    opened(page, standing_lab, address(A, B))
     plots = page.locator("#time .plot")
     expect(plots.nth(1)).to_be_visible()
     canvas = plots.nth(0).locator("canvas")
@@ -134,8 +138,8 @@ def test_plots_of_a_kind_share_pointer_and_zoom(lab: Server, page: Page) -> None
     expect(one.first).to_have_text(re.compile(r"^(0\.[89]\d*|1(\.\d+)?|2(\.[0-8]\d*)?)\ss$"))
 
 
-def test_a_comparison_is_saved_as_files(lab: Server, page: Page) -> None:
-    opened(page, lab, address(A, B))
+def test_a_comparison_is_saved_as_files(standing_lab: Server, page: Page) -> None:
+    opened(page, standing_lab, address(A, B))
     found = {}
     for form in ("HTML", "CSV", "JSON"):
         with page.expect_download() as download:
@@ -246,29 +250,29 @@ def test_names_are_text_whatever_they_say(page: Page, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(lab: Server, page: Page, scheme: str) -> None:
+def test_axe_finds_nothing_serious(standing_lab: Server, page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     for path in ("/compare", address(A, B, C), address(A, FRESH)):
-        opened(page, lab, path)
+        opened(page, standing_lab, path)
         expect(page.locator("section, table.drives, .missing").first).to_be_visible()
         assert serious(page) == []
 
 
 @pytest.mark.parametrize("width", [360, 2560])
-def test_it_fits_a_phone_and_a_wall(lab: Server, page: Page, width: int) -> None:
+def test_it_fits_a_phone_and_a_wall(standing_lab: Server, page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     for path in ("/compare", address(A, B, C), address(A, FRESH)):
-        opened(page, lab, path)
+        opened(page, standing_lab, path)
         expect(page.locator("section, table.drives, .missing").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    opened(page, lab, address(A, B, C))
+    opened(page, standing_lab, address(A, B, C))
     expect(page.locator("#time .plot").first).to_be_visible()
     # What is wider scrolls in a place of its own; nothing is cut off.
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_keyboard_is_enough(lab: Server, page: Page) -> None:
-    page.goto(lab.at("/"))
+def test_the_keyboard_is_enough(standing_lab: Server, page: Page) -> None:
+    page.goto(standing_lab.at("/"))
     expect(page.get_by_role("searchbox")).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
@@ -319,9 +323,9 @@ def test_runs_of_one_drive_have_letters_of_their_own(
     assert page.locator(".chip .letter").all_inner_texts() == ["A", "B"]
 
 
-def test_a_test_of_two_states_is_drawn(lab: Server, page: Page) -> None:
+def test_a_test_of_two_states_is_drawn(standing_lab: Server, page: Page) -> None:
     """By force, sides are compared across states."""
-    opened(page, lab, "/compare")
+    opened(page, standing_lab, "/compare")
     test = {"id": "x", "title": "X", "group": "g", "state": "new / used", "metrics": []}
     words = page.evaluate(
         "test => import('/static/views/compare/parts.js').then(parts =>"
@@ -358,11 +362,11 @@ def test_a_refused_order_is_told_and_may_be_repeated(lab: Server, page: Page, no
     noted.errors.clear()
 
 
-def test_an_answer_after_the_view_was_left_draws_nothing(lab: Server, page: Page) -> None:
-    opened(page, lab, "/compare")
+def test_an_answer_after_the_view_was_left_draws_nothing(standing_lab: Server, page: Page) -> None:
+    opened(page, standing_lab, "/compare")
     held: list[Route] = []
     page.route("**/api/compare/plots?*", lambda route: held.append(route))
-    page.goto(lab.at(address(A, B)))
+    page.goto(standing_lab.at(address(A, B)))
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
     page.evaluate("scrollTo(0, 0)")
     count = "import('/static/plot.js').then(() => document.querySelectorAll('.plot').length)"

@@ -70,8 +70,8 @@ def test_a_report_opens_where_it_can_do_nothing_here(two_runs: Server, page: Pag
     report.close()
 
 
-def test_chosen_runs_are_compared(lab: Server, page: Page) -> None:
-    opened(page, lab, "/history")
+def test_chosen_runs_are_compared(standing_lab: Server, page: Page) -> None:
+    opened(page, standing_lab, "/history")
     page.get_by_label("Choose run 1").check()
     page.get_by_role("button", name="Compare the chosen").click()
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()

@@ -252,8 +252,8 @@ def test_results_are_those_of_runs_that_are_there(standing: Standing, words: str
     assert wire.ask(standing.server, f"/api/traces/results?{words}").status == 400
 
 
-def test_a_review_is_no_replay(lab: Server) -> None:
-    assert "no replay" in wire.ask(lab, "/api/traces/results?run=1").json["error"]
+def test_a_review_is_no_replay(standing_lab: Server) -> None:
+    assert "no replay" in wire.ask(standing_lab, "/api/traces/results?run=1").json["error"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
