@@ -11,7 +11,7 @@ import pytest
 
 from drivelab import cli, procedures
 
-# As small as every test finds room that found it in twice as much: what is larger only takes longer.
+# As small as every test finds room that found it in twice as much: more only takes longer.
 SMALL = ("--set", "flash.blocks_per_plane=64", "--set", "user_capacity_bytes=999997440")
 DRIVES = {
     # Half a second for a small write: whatever is timed ends late.
