@@ -49,6 +49,7 @@ class ServedFrames:
         self._bins: dict[int, int] = {}
         self._sums: list[float] = []
         self.about: dict[str, Any] = link.ask({"command": "layout"})
+        self._has_cache = "slc_cache_bytes" in link.ask({"command": "smart"})
 
     def begin_anew(self) -> None:
         """The next frame has all blocks."""
@@ -67,7 +68,7 @@ class ServedFrames:
             "channel": about["channel"],
             "roles": _engine.block_roles(),
             "modes": _engine.cell_modes(),
-            "cache": False,
+            "cache": self._has_cache,
             "parts": list(SPLIT_PARTS),
             "queues": 1,
             "room": None,

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 from served.drive import ServedDrive
 from served.wire import FLUSH, WRITE, Connection
 from web.conftest import Server, serious, start
 
-from drivelab import cli
+from drivelab import _engine, cli
 from drivelab.errors import RequestError, WorkError
 from drivelab.served.control import ControlLink, ask, place_of
 from drivelab.web import watch_served
@@ -26,6 +27,17 @@ from drivelab.web.watch_served import ServedFrames, ServedWatch
 MODEL, SETS = "intel-x25-m-g2-80gb", ("scale_divisor=64",)
 STANDING = {"paused": False, "speed": None, "workload": "", "achieved": 0.0, "is_on": True}
 WAIT_S = 60.0
+SLC_DRAWN = """() => {
+    const map = document.querySelector("canvas.map");
+    const copy = new OffscreenCanvas(map.width, map.height);
+    const context = copy.getContext("2d", { willReadFrequently: true });
+    context.drawImage(map, 0, 0);
+    const { data } = context.getImageData(0, 0, map.width, map.height);
+    for (let i = 0; i < data.length; i += 4)
+        if (data[i] === 0xd5 && data[i + 1] === 0x5e && data[i + 2] === 0) return true;
+    return false;
+}"""
+"""Whether something of the picture has the colour of one bit a cell."""
 
 
 def write(served: ServedDrive, pages: int) -> None:
@@ -157,6 +169,58 @@ def test_a_served_drive_is_drawn_while_clients_write(
         served.stop()
         expect(page.locator(".veil")).to_contain_text("my.drive")
     finally:
+        server.stop()
+
+
+CACHED, CACHED_SETS = (
+    "intel-660p-1tb",
+    (
+        "flash.channel_count=2",
+        "flash.dies_per_channel=1",
+        "flash.pages_per_block=64",
+        "flash.blocks_per_plane=100",
+        "user_capacity_bytes=399998976",
+        f"slc_cache.max_bytes={96 << 20}",
+        f"slc_cache.static_bytes={16 << 20}",
+    ),
+)
+
+
+def test_blocks_of_a_served_drive_are_shown_by_the_bits_of_their_cells(
+    tmp_path: Path, page: Page
+) -> None:
+    drive = ServedDrive(tmp_path, CACHED, CACHED_SETS, "instant")
+    server: Server = start(tmp_path, more=("--served", str(drive.image)))
+    try:
+        with ControlLink(place_of(drive.image)) as link:
+            frames = ServedFrames(link)
+            assert frames.layout()["cache"]
+            write(drive, 256)
+            text, columns = read_frame(frames.frame(STANDING))
+            by_mode = dict(zip(*np.unique(columns["mode"], return_counts=True), strict=True))
+            slc = _engine.cell_modes().index("slc")
+            assert 0 < by_mode[slc] < text["count"], by_mode
+        page.emulate_media(color_scheme="light")
+        page.goto(server.at("/watch?served=my.drive"))
+        page.get_by_role("button", name="Cells", exact=True).click()
+        expect(page.locator(".legend")).to_contain_text("one bit a cell")
+        page.wait_for_function(SLC_DRAWN)
+    finally:
+        page.goto("about:blank")
+        server.stop()
+        drive.discard()
+
+
+def test_a_drive_without_a_cache_has_no_such_view(
+    served: ServedDrive, tmp_path: Path, page: Page
+) -> None:
+    server: Server = start(tmp_path, more=("--served", str(served.image)))
+    try:
+        page.goto(server.at("/watch?served=my.drive"))
+        expect(page.get_by_role("button", name="Roles", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name="Cells", exact=True)).to_be_hidden()
+    finally:
+        page.goto("about:blank")
         server.stop()
 
 
