@@ -46,6 +46,22 @@ impl HostMeters {
             Op::Flush => self.host_flush_commands += 1,
         }
     }
+
+    /// A write or trim that was counted is refused: the drive has done nothing for it.
+    pub(crate) fn take_back(&mut self, command: &Command) {
+        let bytes = u64::from(command.sector_count) * SECTOR_BYTES;
+        match command.op {
+            Op::Write => {
+                self.host_write_commands -= 1;
+                self.host_write_bytes -= bytes;
+            }
+            Op::Trim => {
+                self.host_trim_commands -= 1;
+                self.host_trim_bytes -= bytes;
+            }
+            Op::Read | Op::Flush => {}
+        }
+    }
 }
 
 /// Cumulative since the drive was made.

@@ -165,7 +165,7 @@ fn rows(model: &Model, prefix: &str) -> Vec<Value> {
             "value": sourced.value,
             "unit": parameter.unit,
             "source": sourced.source,
-            "default": sourced.source.as_deref() == Some("default"),
+            "default": sourced.is_default(),
             "help": parameter.help,
             "allowed": parameter.kind.allowed().trim_start_matches("must be "),
         })

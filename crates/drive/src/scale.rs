@@ -110,6 +110,11 @@ impl Size {
     }
 }
 
+/// A divisor as it is asked for: by its key, or as a scale.
+fn typed(divisor: u64) -> String {
+    format!("{divisor} (--scale 1/{divisor})")
+}
+
 /// Makes a checked model of a drive a small version of itself. The members of an array shrink on their own.
 ///
 /// # Errors
@@ -120,7 +125,7 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
         Family::HardDisk => {
             let allowed = "does not apply to hard disks: seeks and zones are those of a whole disk, which takes \
                            no more memory or time than a part of it";
-            return Err(model.bad(KEY, &divisor.to_string(), allowed));
+            return Err(model.bad(KEY, &typed(divisor), allowed));
         }
         Family::Raid0 => {
             for member in model.members() {
@@ -179,7 +184,7 @@ fn cut_blocks(model: &mut Model, full: &Size, merges: bool, divisor: u64) -> Res
         let most = (all / LEAST_BLOCKS).max(1.0) as u64;
         let allowed =
             format!("must be at most {most}: a die would have fewer than {LEAST_BLOCKS} blocks of data");
-        return Err(model.bad(KEY, &divisor.to_string(), &allowed));
+        return Err(model.bad(KEY, &typed(divisor), &allowed));
     }
     let per_plane = full.blocks_per_die / model.integer("flash.blocks_per_plane") as f64;
     let mut held = Size::of(model)?.held_back_blocks();

@@ -139,10 +139,108 @@ fn retries_are_as_many_as_the_tails_say_and_each_takes_a_sensing() {
     let mean = sum as f64 / UNITS as f64;
     assert!((mean / expected - 1.0).abs() < 0.03, "{mean} {expected}");
     assert_eq!(count(&drive, "uncorrectable_codewords"), 0);
-    // Units of one page that come together are read again together.
-    let before = (count(&drive, "read_retries"), drive.now_ns());
-    let done = once(&mut drive, Op::Read, 0, 8);
-    assert!(count(&drive, "read_retries") - before.0 <= 20 && done.completed_ns > before.1);
+}
+
+/// Four units on each page; how long it takes to sense one of them, and how much longer each more takes on the bus.
+const FOUR_UNITS: (&str, &str) = ("ftl.map_unit_bytes", "1024");
+
+#[test]
+fn units_of_one_page_that_are_read_together_are_read_again_together() {
+    let rate = (8.0 / 4096.0).to_string();
+    let rates = [
+        ("flash.new_bit_error_rate", rate.as_str()),
+        ("flash.worn_bit_error_rate", "0.5"),
+        ("flash.read_disturb_reads", "1000000000000"),
+        ("controller.read_retries", "20"),
+        ("controller.retry_factor", "0.8"),
+        FOUR_UNITS,
+    ];
+    let mut good = drive(5, &[("flash.new_bit_error_rate", "0"), ("flash.worn_bit_error_rate", "0"), FOUR_UNITS]);
+    let mut bad = drive(5, &rates);
+    fill(&mut good, 400);
+    fill(&mut bad, 400);
+    let one_ns = once(&mut good, Op::Read, 0, 2).split.flash_ns;
+    let unit_ns = (once(&mut good, Op::Read, 0, 8).split.flash_ns - one_ns) / 3;
+    let retries = |drive: &mut Drive, lba, sectors| {
+        let before = count(drive, "read_retries");
+        let flash_ns = once(drive, Op::Read, lba, sectors).split.flash_ns;
+        (count(drive, "read_retries") - before, flash_ns)
+    };
+    let mut joined = 0;
+    for page in 0..400 {
+        let alone: Vec<u64> = (0..4).map(|unit| retries(&mut bad, page * 8 + unit * 2, 2).0).collect();
+        let (together, flash_ns) = retries(&mut bad, page * 8, 8);
+        let most = *alone.iter().max().unwrap();
+        assert_eq!(together, most, "page {page}: its units by themselves take {alone:?}");
+        let again = alone.iter().filter(|&&retries| retries > 0).count() as u64;
+        let each_ns = one_ns + unit_ns * again.saturating_sub(1);
+        let expected = one_ns + 3 * unit_ns + most * each_ns;
+        assert!(flash_ns.abs_diff(expected) <= expected / 1_000, "page {page}: {flash_ns} ns, {expected}");
+        joined += u64::from(again > 1);
+    }
+    assert!(joined > 100, "{joined} pages of 400 have several units that are read again");
+}
+
+#[test]
+fn what_disturbs_a_block_is_a_sensing_however_much_of_the_page_it_gives() {
+    // More wrong bits than any codeword has are corrected: no retries. In the end every second codeword has one.
+    let rates = [
+        ("flash.new_bit_error_rate", "2e-6"),
+        ("flash.worn_bit_error_rate", "2e-6"),
+        ("flash.read_disturb_reads", "10"),
+        ("controller.correctable_bits", "200"),
+        FOUR_UNITS,
+    ];
+    let wrong = |reads: &[(u64, u32)]| {
+        let mut drive = drive(9, &rates);
+        fill(&mut drive, 400);
+        for _ in 0..1_000 {
+            for &(lba, sectors) in reads {
+                once(&mut drive, Op::Read, lba, sectors);
+            }
+        }
+        let before = count(&drive, "corrected_codewords");
+        read(&mut drive, 400);
+        count(&drive, "corrected_codewords") - before
+    };
+    let (one, page, units) = (wrong(&[(0, 2)]), wrong(&[(0, 8)]), wrong(&[(0, 2), (2, 2), (4, 2), (6, 2)]));
+    assert_eq!(one, page, "a page is sensed once for one unit or for four");
+    assert!(wrong(&[]) < one && one < units, "four sensings are more than one: {one} {units}");
+}
+
+#[test]
+fn a_page_that_is_sensed_again_disturbs_its_block_again() {
+    // A mean of 10 wrong bits of which 8 are corrected, and retries that change nothing: every read of the first page takes
+    // four sensings. 20,000 of them make it 16.
+    let rate = (10.0 / 4096.0).to_string();
+    let mut drive = drive(
+        6,
+        &[
+            ("flash.new_bit_error_rate", &rate),
+            ("flash.worn_bit_error_rate", "0.5"),
+            ("flash.read_disturb_reads", "33333"),
+            ("controller.read_retries", "3"),
+            ("controller.retry_factor", "1"),
+            ("flash.channel_count", "1"),
+            ("flash.dies_per_channel", "1"),
+        ],
+    );
+    fill(&mut drive, 400);
+    for turn in 1..=5_000 {
+        once(&mut drive, Op::Read, 0, 8);
+        assert_eq!(count(&drive, "read_retries"), 3 * turn);
+    }
+    let lost = |drive: &mut Drive, units: std::ops::Range<u64>| {
+        let before = count(drive, "uncorrectable_codewords");
+        for unit in units {
+            once(drive, Op::Read, unit * 8, 8);
+        }
+        count(drive, "uncorrectable_codewords") - before
+    };
+    // The first block has 128 pages; another is as it was.
+    let (same, other) = (lost(&mut drive, 20..120), lost(&mut drive, 280..380));
+    assert!(agrees(same, 800, more_than(8, 4096, 16.0 / 4096.0)), "{same} of 800");
+    assert!(agrees(other, 800, more_than(8, 4096, 10.0 / 4096.0)), "{other} of 800");
 }
 
 #[test]
@@ -275,7 +373,14 @@ fn blocks_that_can_not_be_erased_any_more_end_in_a_drive_that_only_reads() {
         written += 1;
     }
     assert!(count(&drive, "blocks_retired") > 0);
+    let host = |drive: &Drive| {
+        ["host_write_commands", "host_write_bytes", "host_trim_commands", "host_trim_bytes"]
+            .map(|key| count(drive, key))
+    };
+    let before = host(&drive);
     assert_eq!(once(&mut drive, Op::Write, 0, 8).outcome, Outcome::Refused);
+    assert_eq!(once(&mut drive, Op::Trim, 0, 8).outcome, Outcome::Refused);
+    assert_eq!(host(&drive), before, "what is refused was not written");
     let all = (0..units).all(|unit| once(&mut drive, Op::Read, unit * 8, 8).outcome == Outcome::Done);
     assert!(all, "everything can be read");
 }
@@ -353,6 +458,12 @@ fn what_makes_no_drive_is_refused_by_key_value_and_limit() {
         &[on, ("controller.codeword_bytes", "700")],
         "controller.codeword_bytes = 700: must be a multiple of 512 bytes",
     );
+    refused(
+        intel,
+        &[on, ("controller.codeword_bytes", "4096"), ("ftl.map_unit_bytes", "2048")],
+        "controller.codeword_bytes = 4096: must be at most ftl.map_unit_bytes = 2048",
+    );
+    shipped::varied(intel, &[on, ("controller.codeword_bytes", "4096")]).expect("as large as the unit");
     for one in [("flash.erase_failure_rate", "0.1"), ("controller.refresh_bits", "9")] {
         shipped::varied("adata-atom-50-1tb", &[on, one])
             .expect("blocks of an SLC cache fail and are moved, too");

@@ -217,7 +217,7 @@ fn what_cannot_be_cut_down_is_refused_in_one_line() {
     assert!(refused("wd-velociraptor-300gb", "2").contains("does not apply to hard disks"));
     assert!(refused("hypothetical", "2").contains("must be at most 1"));
     let error = refused("intel-x25-m-g1-80gb", "4096");
-    assert!(error.contains("scale_divisor = 4096: must be at most 511"), "{error}");
+    assert!(error.contains("scale_divisor = 4096 (--scale 1/4096): must be at most 511"), "{error}");
     shipped::varied("intel-x25-m-g1-80gb", &[("scale_divisor", "511")]).unwrap();
 }
 

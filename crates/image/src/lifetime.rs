@@ -80,7 +80,7 @@ pub(crate) fn facts(image: &Image, drive: &Drive, state: &State) -> Value {
     let blocks: u64 = manifest.media.iter().map(|shape| u64::from(shape.blocks)).sum();
     let more = json!({
         "model": manifest.model_name,
-        "title": model.text("title"),
+        "title": model.title(),
         "firmware": manifest.model_name.split_once('@').map(|(_, firmware)| firmware),
         "model_hash": manifest.model_hash,
         "seed": manifest.seed,

@@ -5,7 +5,7 @@ mod small;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use drivelab_controller::{Command, Completion, Device, Op};
+use drivelab_controller::{Command, Completion, Device, Op, Outcome};
 use drivelab_drive::{Drive, Model};
 use drivelab_image::{KeptFlash, Recovery};
 use small::{SECTORS, texts};
@@ -48,6 +48,37 @@ fn cut(model: &Arc<Model>, more: u64, seed: u64) -> (u64, Recovery, Drive) {
     let units: BTreeSet<u32> = mounted.engine().live_cells(0).into_iter().map(|(unit, _)| unit).collect();
     assert_eq!(units.len() as u64, SECTORS / UNIT);
     (met.complete_units, recovery, mounted)
+}
+
+#[test]
+fn what_reads_could_not_give_back_does_not_pile_up_where_nobody_asks() {
+    let wrong = [
+        ("flash.bit_errors", "true"),
+        ("flash.endurance_cycles", "100"),
+        ("flash.new_bit_error_rate", "0.5"),
+        ("flash.worn_bit_error_rate", "0.5"),
+        ("controller.read_retries", "0"),
+    ];
+    let model: Arc<Model> = texts(&wrong).parse().unwrap();
+    let (mut drive, mut flash) = written(&model, 0, 0);
+    let mut read = |tag| {
+        let mut done: Vec<Completion> = Vec::new();
+        drive.submit(drive.now_ns(), Command::new(tag, Op::Read, 0, UNIT as u32)).unwrap();
+        while done.is_empty() {
+            let event = drive.next_event().unwrap();
+            drive.advance(event, &mut done);
+        }
+        assert_eq!(done[0].outcome, Outcome::Uncorrectable);
+    };
+    (0..20).for_each(&mut read);
+    flash.follow(&mut drive, &mut Vec::new());
+    assert_eq!(drive.take_unreadable().len(), 0, "they were dropped with what the drive has done");
+    // Otherwise a drive that is asked has them.
+    drive.submit(drive.now_ns(), Command::new(21, Op::Read, 0, UNIT as u32)).unwrap();
+    while let Some(event) = drive.next_event() {
+        drive.advance(event, &mut Vec::new());
+    }
+    assert_eq!(drive.take_unreadable().iter().map(|part| part.sector_count).sum::<u32>(), UNIT as u32);
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl DriveExport {
         let (device, model) = (drive.drive(), drive.drive().model());
         let trim_unit_sectors = device.engine().trim_unit_sectors().map(u64::from);
         let mut info = ExportInfo::new(&options.name, device.capacity_sectors() * SECTOR_BYTES);
-        model.text("title").clone_into(&mut info.description);
+        info.description = model.title();
         info.read_only = options.read_only;
         info.rotational = model.family() == Family::HardDisk;
         info.can_trim = trim_unit_sectors.is_some();

@@ -75,7 +75,7 @@ pub(crate) fn layout(drive: &Drive) -> Value {
         "die": dies.die,
         "channel": dies.channel,
         "model": drive.model().name(),
-        "title": drive.model().text("title"),
+        "title": drive.model().title(),
         "capacity_bytes": drive.capacity_sectors() * drivelab_controller::SECTOR_BYTES,
     })
 }

@@ -190,7 +190,7 @@ def _print_parameters(found: model.Model, wide: bool) -> None:
             str(item.get("unit") or ""),
             _range_text(item["allowed"]),
             str(item["role"] or ""),
-            "default" if item.get("default") else str(item["source"] or "not stated"),
+            str(item["source"] or "not stated"),
         )
         for item in found.parameters
     ]

@@ -277,7 +277,15 @@ class Drive:
         return self._later("idle_ns", time)
 
     def age(self, time: str | float) -> Drive:
-        """The same without power, as on a shelf; only `flash.bit_errors` make a difference."""
+        """The same without power, as on a shelf; raises RequestError where no bits ever go wrong."""
+        checks.time_ns("time", time)
+        switches = [p for p in self._model.parameters if p["key"].endswith("flash.bit_errors")]
+        if not any(switch["value"] for switch in switches):
+            why = "only bits of page maps go wrong"
+            if switches:
+                key = switches[0]["key"]
+                why = f"{key} = false, so that none of its bits go wrong; allowed: {key} = true"
+            raise RequestError(f"time = {time!r}: age has no effect on {self.name}: {why}")
         return self._later("age_ns", time)
 
     def _later(self, step: str, time: str | float) -> Drive:

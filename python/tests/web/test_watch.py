@@ -145,7 +145,7 @@ def test_another_drive_is_chosen_in_the_form_and_kept_in_the_address(
 
 def test_what_cannot_be_is_said_in_the_place_of_the_picture(server: Server, page: Page) -> None:
     page.goto(server.at("/watch?model=intel-x25-m-g1-80gb&divisor=60000"))
-    expect(page.locator(".veil")).to_contain_text("scale_divisor = 60000: must be at most 511")
+    expect(page.locator(".veil")).to_contain_text("--scale 1/60000): must be at most 511")
 
 
 def test_blocks_are_told_to_the_keyboard_and_opened(server: Server, page: Page) -> None:

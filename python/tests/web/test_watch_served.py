@@ -77,6 +77,23 @@ def test_frames_are_what_the_drive_has_done(served: ServedDrive) -> None:
         assert (text["count"], text["latency"]["ios"]) == (0, 0)
 
 
+def test_a_layout_says_which_drive_it_is_and_whether_it_has_a_cache(
+    served: ServedDrive, tmp_path: Path
+) -> None:
+    (tmp_path / "cached").mkdir()
+    cached = ServedDrive(tmp_path / "cached", "adata-atom-50-1tb", SETS, "instant")
+    try:
+        for drive, title, has_cache in (
+            (served, "Intel X25-M G2 80 GB (1/64)", False),
+            (cached, "ADATA XPG Atom 50 1 TB (1/64)", True),
+        ):
+            with ControlLink(place_of(drive.image)) as link:
+                frames = ServedFrames(link)
+                assert (frames.about["title"], frames.layout()["cache"]) == (title, has_cache)
+    finally:
+        cached.discard()
+
+
 def test_looks_change_nothing_and_viewers_do_not_disturb_each_other(served: ServedDrive) -> None:
     place = place_of(served.image)
     write(served, 4)

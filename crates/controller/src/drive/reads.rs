@@ -235,6 +235,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
             &mut wait,
             now,
         );
+        if self.faults.is_some() {
+            self.note_read_ahead(ppn, together);
+        }
         wait.ready_ns
     }
 }

@@ -127,6 +127,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
             state.account.queued_until(link_from);
             state.account.on_link(link_done - link_before);
             state.sectors_done = done;
+            if self.faults.is_some() {
+                self.replace_lost((command.lba + u64::from(first), done - first));
+            }
         }
         done == total
     }

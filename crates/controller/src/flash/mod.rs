@@ -283,13 +283,26 @@ impl Flash {
 
     /// Number of the page that holds a unit, among all of the array; of a unit of several pages its own number.
     pub(crate) fn page_number(&self, ppn: Ppn) -> u64 {
+        let unit_sectors = self.layout.sectors_per_unit;
+        u64::from(ppn.0) * u64::from(unit_sectors) / u64::from(self.page_sectors().max(unit_sectors))
+    }
+
+    /// On how many pages some sectors of one unit lie.
+    pub(crate) fn pages_of_unit(&self, first: u32, count: u32) -> u32 {
+        let page_sectors = self.page_sectors();
+        if page_sectors >= self.layout.sectors_per_unit {
+            return 1;
+        }
+        (first + count - 1) / page_sectors - first / page_sectors + 1
+    }
+
+    /// Sectors of what one sensing gives.
+    fn page_sectors(&self) -> u32 {
         let pages = self
             .operations
             .as_ref()
             .map_or(1, |operations| operations.config.planes * operations.config.page_types);
-        let page_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32 / pages;
-        let unit_sectors = self.layout.sectors_per_unit;
-        u64::from(ppn.0) * u64::from(unit_sectors) / u64::from(page_sectors.max(unit_sectors))
+        self.layout.geometry.program_bytes() / SECTOR_BYTES as u32 / pages
     }
 
     /// All channels share the way of data from flash to the link, which it goes while it comes over its bus.

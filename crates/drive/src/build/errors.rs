@@ -62,6 +62,11 @@ fn config(model: &Model) -> Result<BitErrors, ModelError> {
         let allowed = format!("must be a multiple of {SECTOR_BYTES} bytes");
         return Err(model.bad("controller.codeword_bytes", &codeword_bytes.to_string(), &allowed));
     }
+    let unit_bytes = model.small("ftl.map_unit_bytes");
+    if codeword_bytes > unit_bytes {
+        let allowed = format!("must be at most ftl.map_unit_bytes = {unit_bytes}");
+        return Err(model.bad("controller.codeword_bytes", &codeword_bytes.to_string(), &allowed));
+    }
     let correctable_bits = model.small("controller.correctable_bits");
     let refresh_bits = model.small(REFRESH);
     if refresh_bits > correctable_bits {

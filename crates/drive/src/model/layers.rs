@@ -5,16 +5,13 @@ use std::sync::Arc;
 
 use toml::Value;
 
-use super::{MEMBER, Model, Part, Sourced};
+use super::{DEFAULT, MEMBER, Model, OF_CELLS, Part, Sourced};
 use crate::error::ModelError;
 use crate::parameters::{self, Fallback, Family, Kind, SCALE_KEY};
 use crate::{build, scale};
 
 /// Source of a value that `--set` gave.
 const COMMAND_LINE: &str = "command line";
-
-/// Source of a value that the table of parameters gave.
-const DEFAULT: &str = "default";
 
 /// Whether a text can name a model: it becomes part of file names. `drive` or `drive@firmware`.
 fn is_name(text: &str) -> bool {
@@ -206,7 +203,7 @@ impl Model {
         }
         let mut base =
             self.full_size.as_ref().map_or_else(|| Self::clone(self), |(full, _)| Self::clone(full));
-        base.values.retain(|_, sourced| sourced.source.as_deref() != Some(DEFAULT));
+        base.values.retain(|_, sourced| !sourced.is_default());
         let members = std::mem::take(&mut base.members);
         base.complete(sheets.to_vec(), overrides, &members).map(Arc::new)
     }
@@ -338,7 +335,8 @@ impl Model {
                 return Err(ModelError::Missing { origin, key: parameter.key, help: parameter.help });
             }
             if let Some(value) = parameter.fallback(self.cell_of_errors()) {
-                self.values.insert(parameter.key, Sourced { value, source: Some(DEFAULT.to_owned()) });
+                let source = if matches!(parameter.default, Fallback::ByCell(_)) { OF_CELLS } else { DEFAULT };
+                self.values.insert(parameter.key, Sourced { value, source: Some(source.to_owned()) });
             }
         }
         Ok(())

@@ -19,7 +19,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::ModelError;
-use crate::parameters::{self, BIT_ERRORS, CELL_KEY, Family};
+use crate::parameters::{self, BIT_ERRORS, CELL_KEY, Family, SCALE_KEY};
 pub use layers::Layer;
 
 /// Section and prefix of what an array's model says about its members.
@@ -33,6 +33,20 @@ pub struct Sourced {
     /// Its source; `None` in a user's file that gives none.
     pub source: Option<String>,
 }
+
+impl Sourced {
+    /// Whether nobody has stated the value: it is what the table of parameters has.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        self.source.as_deref().is_some_and(|source| [DEFAULT, OF_CELLS].contains(&source))
+    }
+}
+
+/// Source of a value that the table of parameters gave.
+pub(crate) const DEFAULT: &str = "default";
+
+/// The same of one that is as flash of its cells usually is.
+pub(crate) const OF_CELLS: &str = "assumed: as flash of its cells usually is";
 
 /// A parsed and checked model: a value for every parameter that applies.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +89,13 @@ impl Model {
     /// Takes a parameter away that does not hold in a small version of the drive.
     pub(crate) fn forget(&mut self, key: &str) {
         self.values.remove(key);
+    }
+
+    /// The drive's title, of a small version with its scale.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let (title, divisor) = (self.text("title"), self.optional_integer(SCALE_KEY).unwrap_or(1));
+        if divisor == 1 { title.to_owned() } else { format!("{title} (1/{divisor})") }
     }
 
     /// How a small version differs from the drive by more than 5 %, in words.

@@ -46,7 +46,7 @@ pub(super) const ERRORS: &[Parameter] = &[
         "reads",
         Integer(1, u64::MAX),
         ByCell([1e6, 1e5, 1e5, 5e4]),
-        "reads of a block since its first program after which it has twice the wrong bits",
+        "sensings of pages of a block since its first program after which it has twice the wrong bits",
     ),
     row(
         "flash.initial_cycles",
@@ -89,7 +89,7 @@ pub(super) const ERRORS: &[Parameter] = &[
         "B",
         Integer(512, 4096),
         ByCell([512.0, 512.0, 1024.0, 1024.0]),
-        "bytes whose wrong bits are corrected together",
+        "bytes whose wrong bits are corrected together; at most ftl.map_unit_bytes",
     ),
     row(
         "controller.correctable_bits",

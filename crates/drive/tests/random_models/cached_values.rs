@@ -2,7 +2,7 @@
 
 use drivelab_sim::Stream;
 
-use crate::values::{Random, Values, put, word_lines};
+use crate::values::{Random, Values, fit_codewords, put, word_lines};
 
 /// The values of a seed with word lines, and with a cache of them. The draws are of a stream of their own.
 pub fn values(seed: u64) -> Values {
@@ -30,6 +30,7 @@ pub fn values(seed: u64) -> Values {
     ];
     values.retain(|(key, _)| !replaced.contains(&key.as_str()));
     put(&mut values, "ftl.map_unit_bytes", unit);
+    fit_codewords(&mut values, unit);
     put(&mut values, "flash.blocks_per_plane", blocks);
     put(&mut values, "write_buffer.size_bytes", buffer);
     put(&mut values, "flash.slc_read_ns", random.between(0, 40_000));

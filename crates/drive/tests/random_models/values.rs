@@ -195,8 +195,18 @@ fn page_map(random: &mut Random) -> Values {
         put(&mut values, "flash.worn_bit_error_rate", random.one(&["1e-5", "1e-3", "0.01"]));
         put(&mut values, "flash.initial_cycles", random.between(0, 40));
         put(&mut values, "controller.read_retries", random.between(0, 6));
+        put(&mut values, "controller.codeword_bytes", 512 * random.between(1, (unit / 512).min(8)));
     }
     values
+}
+
+/// A codeword lies in one map unit.
+pub fn fit_codewords(values: &mut Values, unit: u64) {
+    for (key, value) in values {
+        if key == "controller.codeword_bytes" {
+            *value = value.parse::<u64>().unwrap_or(512).min(unit).to_string();
+        }
+    }
 }
 
 fn compressed_map(random: &mut Random) -> Values {
@@ -298,6 +308,7 @@ pub fn demand_loaded(seed: u64) -> Values {
         ["ftl.journal_updates_per_page", "ftl.cleaning_mode", "ftl.map_unit_bytes", "flash.blocks_per_plane"];
     values.retain(|(key, _)| !replaced.contains(&key.as_str()));
     put(&mut values, "ftl.map_unit_bytes", unit);
+    fit_codewords(&mut values, unit);
     put(&mut values, "flash.blocks_per_plane", blocks);
     // Short lines make many of them on a small drive.
     let fetch = if random.chance(0.4) { program } else { random.between(4, program.min(100)) };

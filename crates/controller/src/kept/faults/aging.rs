@@ -21,12 +21,13 @@ struct BlockAge {
     programmed_ns: Nanos,
     /// From which page on the rest was programmed so much later that it counts, and when; the last is the latest.
     later: Vec<(u32, Nanos)>,
-    reads: u64,
+    /// How often pages of it were sensed, retries too.
+    sensings: u64,
 }
 
 impl BlockAge {
     fn since(programmed_ns: Nanos) -> Self {
-        Self { programmed_ns, later: Vec::new(), reads: 0 }
+        Self { programmed_ns, later: Vec::new(), sensings: 0 }
     }
 
     /// When a page was programmed.
@@ -109,6 +110,11 @@ impl Aging {
         }
     }
 
+    /// Pages of a block were sensed.
+    pub fn note_sensings(&mut self, block: BlockIndex, count: u32) {
+        self.blocks[block.0 as usize].sensings += u64::from(count);
+    }
+
     /// Marks of a unit's sectors that are lost.
     pub fn lost_sectors(&self, lpn: Lpn) -> u32 {
         self.lost.get(&lpn.0).copied().unwrap_or(0)
@@ -150,20 +156,19 @@ impl Aging {
     ) -> f64 {
         let BitErrors { retention_ns, read_disturb_reads, .. } = self.model;
         let age = &self.blocks[block.0 as usize];
-        let reads = age.reads;
+        let sensings = age.sensings;
         let age_ns = now.saturating_add(self.skipped_ns).saturating_sub(age.programmed_ns(page));
         let cells = match mode {
             CellMode::Native => self.model.native,
             CellMode::Slc => self.model.slc,
         };
-        let growth = (1.0 + age_ns as f64 / retention_ns) * (1.0 + reads as f64 / read_disturb_reads as f64);
+        let growth = (1.0 + age_ns as f64 / retention_ns) * (1.0 + sensings as f64 / read_disturb_reads as f64);
         f64::from(self.model.codeword_bytes) * 8.0 * (cells.rate(erase_count) * growth).clamp(0.0, 0.5)
     }
 
     /// Reads `count` sectors of a unit from `first` on.
     pub fn read(&mut self, seed: u64, place: Place, (first, count): (u32, u32), now: Nanos) -> Found {
         let expected = self.expected_bits((place.block, place.page), (place.mode, place.erase_count), now);
-        self.blocks[place.block.0 as usize].reads += 1;
         let mut found = Found::default();
         let none = at_most(0, expected);
         let at_once = surely_at_most(self.model.correctable_bits, expected);
@@ -275,7 +280,6 @@ mod tests {
         let mut aging = Aging::new(model, 1, 0);
         let block = BlockIndex(0);
         let mode = CellMode::Native;
-        let place = Place { block, page: 0, ppn: Ppn(0), mode, sequence: 1, erase_count: 0 };
         let new = aging.expected_bits((block, 0), (mode, 0), 0);
         assert!((new - 4096.0 * model.native.new_rate).abs() < 1e-12);
         let worn = aging.expected_bits((block, 0), (mode, model.native.wear.endurance_erases), 0);
@@ -283,13 +287,11 @@ mod tests {
         aging.pass(model.retention_ns as u64);
         assert!((aging.expected_bits((block, 0), (mode, 0), 0) / new - 2.0).abs() < 1e-9);
         for _ in 0..model.read_disturb_reads {
-            aging.blocks[0].reads += 1;
+            aging.note_sensings(block, 1);
         }
         assert!((aging.expected_bits((block, 0), (mode, 0), 0) / new - 4.0).abs() < 1e-9);
         aging.note_programmed((block, 0), 5);
         assert!((aging.expected_bits((block, 0), (mode, 0), 5) / new - 1.0).abs() < 1e-9);
-        aging.read(1, place, (0, 8), 5);
-        assert_eq!(aging.blocks[0].reads, 1);
     }
 
     #[test]

@@ -37,7 +37,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     return true;
                 }
                 self.lead_astray(slot, number, &command);
-                self.replace_lost((command.lba, command.sector_count));
                 self.patrol(now);
                 false
             }
@@ -46,7 +45,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 true
             }
             Op::Trim => {
-                self.replace_lost((command.lba, command.sector_count));
+                self.replace_trimmed(&command);
                 false
             }
             Op::Flush => {
@@ -57,6 +56,16 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 }
                 lies
             }
+        }
+    }
+
+    /// Whole units are trimmed; sectors of others keep what they have, or have lost.
+    fn replace_trimmed(&mut self, command: &Command) {
+        let sectors = u64::from(self.sectors_per_unit);
+        let first = command.lba.next_multiple_of(sectors);
+        let end = (command.lba + u64::from(command.sector_count)) / sectors * sectors;
+        if first < end && self.mapping.takes_trims() {
+            self.replace_lost((first, (end - first) as u32));
         }
     }
 
@@ -132,6 +141,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let state = &mut self.slots[slot as usize];
         state.outcome = Outcome::Refused;
         state.link_ns = link_ns;
+        self.meters.host.take_back(&state.command);
         self.finish_over_link(slot, now);
     }
 

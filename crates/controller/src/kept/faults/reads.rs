@@ -10,29 +10,34 @@ use drivelab_sim::Nanos;
 
 use super::aging::{Found, Place};
 use super::marks_of;
+use crate::buffer::EntryState;
 use crate::drive::{Scheduled, SolidStateDrive};
 use crate::flash::FlashWait;
 
 /// Marks that a unit's word has room for.
 const MARKS: u32 = 32;
 
-/// Units of one page of which at least one could not be corrected at once.
+/// Units of one page, which are sensed together; of a unit of several pages all of them.
 #[derive(Clone, Copy)]
-struct Again {
+struct SensedPage {
     page: u64,
     ppn: Ppn,
-    /// The first sector of the unit at `ppn`, and how many follow.
+    /// What is moved each time that it is sensed again: from the first sector of the unit at `ppn` on, so many.
     range: (u32, u64),
-    /// What is moved each time.
     bytes: u64,
+    /// Sensings that it took at once; 0: it had been read ahead.
+    sensings: u32,
+    /// How often it is sensed again, because of the unit that needs it most often.
     retries: u32,
 }
 
-impl Again {
+impl SensedPage {
     /// Another unit, which lies behind it; `false`: on another page.
     fn join(&mut self, other: &Self) -> bool {
         let is_same = self.page == other.page;
-        if is_same {
+        if is_same && self.retries == 0 {
+            *self = Self { sensings: self.sensings, ..*other };
+        } else if is_same && other.retries > 0 {
             self.range.1 += other.range.1;
             self.bytes += other.bytes;
             self.retries = self.retries.max(other.retries);
@@ -132,40 +137,64 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
         let command_lba = self.slots[slot as usize].command.lba;
         let (mut at, end) = (lba, lba + sectors);
-        let mut again: Option<Again> = None;
+        let was_read_ahead = self.read_ahead.ready(self.unit_of(lba).0).is_some();
+        let mut page: Option<SensedPage> = None;
         while at < end {
             let (unit, first) = self.unit_of(at);
             let count = u64::from(self.sectors_per_unit - first).min(end - at) as u32;
-            let (lost, retries) = self.lost_of(Lpn(unit), (first, count), now);
+            let (lost, sensed) = self.lost_of(Lpn(unit), (first, count), now);
             for (sector, count) in lost {
                 self.fail_sectors(slot, ((at - command_lba) as u32 + sector - first, count));
             }
-            if retries > 0
-                && let Some(ppn) = self.mapping.lookup(Lpn(unit))
-            {
-                let next = self.again(ppn, (first, count), retries);
-                if !again.as_mut().is_some_and(|again| again.join(&next)) {
-                    self.read_again(again.replace(next), wait, now, false);
+            if let Some((ppn, retries)) = sensed {
+                let mut next = self.sensed_page(ppn, (first, count), retries);
+                if was_read_ahead {
+                    next.sensings = 0;
+                }
+                if !page.as_mut().is_some_and(|page| page.join(&next)) {
+                    self.end_sensing(page.replace(next), wait, now, false);
                 }
             }
             at += u64::from(count);
         }
-        self.read_again(again, wait, now, false);
+        self.end_sensing(page, wait, now, false);
     }
 
-    /// What of a unit must be read again.
-    fn again(&self, ppn: Ppn, (first, count): (u32, u32), retries: u32) -> Again {
+    /// The page of a unit of which some sectors are read.
+    fn sensed_page(&self, ppn: Ppn, (first, count): (u32, u32), retries: u32) -> SensedPage {
         let bytes = u64::from(self.layout.unit_bytes.min(self.layout.geometry.program_bytes()));
-        Again { page: self.flash.page_number(ppn), ppn, range: (first, count.into()), bytes, retries }
+        let (page, sensings) = (self.flash.page_number(ppn), self.flash.pages_of_unit(first, count));
+        SensedPage { page, ppn, range: (first, count.into()), bytes, sensings, retries }
     }
 
-    /// What of a unit's sectors is lost, and how often its page was read again.
-    fn lost_of(&mut self, lpn: Lpn, range: (u32, u32), now: Nanos) -> (Vec<(u32, u32)>, u32) {
+    /// Units from the one at `ppn` on are read ahead of the host: what that does to their block.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_read_ahead(&mut self, ppn: Ppn, units: u32) {
+        let mut last = None;
+        for index in 0..units {
+            let page = self.sensed_page(Ppn(ppn.0 + index), (0, self.sectors_per_unit), 0);
+            if last.replace(page.page) != Some(page.page) {
+                self.note_sensings(page.ppn, page.sensings);
+            }
+        }
+    }
+
+    /// A block was sensed so often.
+    fn note_sensings(&mut self, ppn: Ppn, sensings: u32) {
+        let block = self.layout.block_of(ppn);
+        if let Some(aging) = self.faults.as_mut().and_then(|faults| faults.aging.as_mut()) {
+            aging.note_sensings(block, sensings);
+        }
+    }
+
+    /// What of a unit's sectors is lost; if it lies in flash, where, and how often its page must be sensed again.
+    fn lost_of(&mut self, lpn: Lpn, range: (u32, u32), now: Nanos) -> (Vec<(u32, u32)>, Option<(Ppn, u32)>) {
         if let Some(id) = self.buffer.find(lpn) {
             let marks = self.buffer.stamps(id).map_or(0, |words| marks_of(words[0]));
-            return (self.marked(marks | self.lost_by_unit(lpn), range), 0);
+            return (self.marked(marks | self.lost_by_unit(lpn), range), None);
         }
-        let Some(ppn) = self.mapping.lookup(lpn) else { return (Vec::new(), 0) };
+        let Some(ppn) = self.mapping.lookup(lpn) else { return (Vec::new(), None) };
         let marks = self.mapping.lost_sectors(ppn) | self.lost_by_unit(lpn);
         let found = self.read_bits(ppn, range, now).unwrap_or_default();
         let mut lost = self.marked(marks, range);
@@ -173,7 +202,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             found.lost.iter().filter(|&&(first, _)| marks >> (first / self.sectors_per_mark()) & 1 == 0),
         );
         lost.sort_unstable();
-        (lost, found.retries)
+        (lost, Some((ppn, found.retries)))
     }
 
     /// Marks of a unit's lost sectors where they are kept by unit.
@@ -191,9 +220,16 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
-    /// A command writes sectors, or trims them: what they held is of no interest any more. Only where marks are kept by
-    /// unit.
-    pub(super) fn replace_lost(&mut self, (lba, sectors): (u64, u32)) {
+    /// Whether the buffer has a version of a unit that is not in flash yet: what flash has is not what the host will read.
+    fn is_replaced(&self, lpn: Lpn) -> bool {
+        self.buffer.find(lpn).is_some_and(|id| self.buffer.entry(id).state == EntryState::Queued)
+    }
+
+    /// Sectors have come into the buffer, or were trimmed: what they held is of no interest any more. Only where marks are
+    /// kept by unit.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn replace_lost(&mut self, (lba, sectors): (u64, u32)) {
         if self.faults.as_ref().and_then(|faults| faults.aging.as_ref()).is_none_or(|aging| !aging.has_lost())
         {
             return;
@@ -210,9 +246,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
-    /// A page is sensed again with other thresholds.
-    fn read_again(&mut self, again: Option<Again>, wait: &mut FlashWait, now: Nanos, is_cleaning: bool) {
-        let Some(Again { ppn, range, bytes, retries, .. }) = again else { return };
+    /// A page was sensed, and is sensed again with other thresholds as often as it needs.
+    fn end_sensing(&mut self, page: Option<SensedPage>, wait: &mut FlashWait, now: Nanos, is_cleaning: bool) {
+        let Some(SensedPage { ppn, range, bytes, sensings, retries, .. }) = page else { return };
+        self.note_sensings(ppn, sensings + retries);
         if let Some(faults) = &mut self.faults {
             faults.counters.read_retries += u64::from(retries);
         }
@@ -239,8 +276,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
             faults.lost_rest = marks;
         }
         let mut wait = FlashWait::none(ready);
-        let again = self.again(ppn, (0, self.sectors_per_unit), found.retries);
-        self.read_again(Some(again), &mut wait, now, false);
+        let page = self.sensed_page(ppn, (0, self.sectors_per_unit), found.retries);
+        self.end_sensing(Some(page), &mut wait, now, false);
         wait.ready_ns
     }
 
@@ -270,22 +307,22 @@ impl<M: LogMapping + Scheduled> SolidStateDrive<M> {
     pub(crate) fn copy_with_faults(&mut self, to: Ppn, ready: Nanos, now: Nanos) -> Nanos {
         let mut wait = FlashWait::none(ready);
         let whole = (0, self.sectors_per_unit);
-        let mut again: Option<Again> = None;
+        let mut page: Option<SensedPage> = None;
         for index in 0..self.mapping.copied_places().len() {
             let from = self.mapping.copied_places()[index];
             let Some(found) = self.read_bits(from, whole, now) else { break };
-            let next = self.again(from, whole, found.retries);
-            if !again.as_mut().is_some_and(|again| again.join(&next)) {
-                self.read_again(again.replace(next), &mut wait, now, true);
+            let next = self.sensed_page(from, whole, found.retries);
+            if !page.as_mut().is_some_and(|page| page.join(&next)) {
+                self.end_sensing(page.replace(next), &mut wait, now, true);
             }
             let (marks, place) = (self.marks(&found.lost), Ppn(to.0 + index as u32));
             if self.durable.is_some() {
                 self.mapping.lose_sectors(place, marks);
-            } else {
+            } else if self.mapping.flash().peek(place).is_none_or(|lpn| !self.is_replaced(lpn)) {
                 self.lose_by_unit(place, marks);
             }
         }
-        self.read_again(again, &mut wait, now, true);
+        self.end_sensing(page, &mut wait, now, true);
         wait.ready_ns
     }
 }
