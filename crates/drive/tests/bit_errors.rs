@@ -155,7 +155,8 @@ fn units_of_one_page_that_are_read_together_are_read_again_together() {
         ("controller.retry_factor", "0.8"),
         FOUR_UNITS,
     ];
-    let mut good = drive(5, &[("flash.new_bit_error_rate", "0"), ("flash.worn_bit_error_rate", "0"), FOUR_UNITS]);
+    let mut good =
+        drive(5, &[("flash.new_bit_error_rate", "0"), ("flash.worn_bit_error_rate", "0"), FOUR_UNITS]);
     let mut bad = drive(5, &rates);
     fill(&mut good, 400);
     fill(&mut bad, 400);

@@ -63,7 +63,8 @@ impl Oracle {
         if !self.trims {
             return;
         }
-        let (first, end) = (lba.next_multiple_of(self.unit), (lba + u64::from(sectors)) / self.unit * self.unit);
+        let (first, end) =
+            (lba.next_multiple_of(self.unit), (lba + u64::from(sectors)) / self.unit * self.unit);
         for sector in first..end {
             self.lost[sector as usize] = false;
         }

@@ -335,7 +335,8 @@ impl Model {
                 return Err(ModelError::Missing { origin, key: parameter.key, help: parameter.help });
             }
             if let Some(value) = parameter.fallback(self.cell_of_errors()) {
-                let source = if matches!(parameter.default, Fallback::ByCell(_)) { OF_CELLS } else { DEFAULT };
+                let source =
+                    if matches!(parameter.default, Fallback::ByCell(_)) { OF_CELLS } else { DEFAULT };
                 self.values.insert(parameter.key, Sourced { value, source: Some(source.to_owned()) });
             }
         }

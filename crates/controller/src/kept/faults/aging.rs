@@ -162,7 +162,8 @@ impl Aging {
             CellMode::Native => self.model.native,
             CellMode::Slc => self.model.slc,
         };
-        let growth = (1.0 + age_ns as f64 / retention_ns) * (1.0 + sensings as f64 / read_disturb_reads as f64);
+        let growth =
+            (1.0 + age_ns as f64 / retention_ns) * (1.0 + sensings as f64 / read_disturb_reads as f64);
         f64::from(self.model.codeword_bytes) * 8.0 * (cells.rate(erase_count) * growth).clamp(0.0, 0.5)
     }
 

@@ -46,6 +46,15 @@ impl SensedPage {
     }
 }
 
+/// What reading sectors of a unit gives.
+#[derive(Default)]
+struct UnitRead {
+    /// Sectors of the unit that are lost: the first, and how many.
+    lost: Vec<(u32, u32)>,
+    /// If it lies in flash: where, and how often its page must be sensed again.
+    sensed: Option<(Ppn, u32)>,
+}
+
 impl<M: Scheduled> SolidStateDrive<M> {
     /// Sectors that a mark stands for.
     fn sectors_per_mark(&self) -> u32 {
@@ -142,7 +151,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         while at < end {
             let (unit, first) = self.unit_of(at);
             let count = u64::from(self.sectors_per_unit - first).min(end - at) as u32;
-            let (lost, sensed) = self.lost_of(Lpn(unit), (first, count), now);
+            let UnitRead { lost, sensed } = self.lost_of(Lpn(unit), (first, count), now);
             for (sector, count) in lost {
                 self.fail_sectors(slot, ((at - command_lba) as u32 + sector - first, count));
             }
@@ -188,13 +197,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
-    /// What of a unit's sectors is lost; if it lies in flash, where, and how often its page must be sensed again.
-    fn lost_of(&mut self, lpn: Lpn, range: (u32, u32), now: Nanos) -> (Vec<(u32, u32)>, Option<(Ppn, u32)>) {
+    /// What of a unit's sectors is lost.
+    fn lost_of(&mut self, lpn: Lpn, range: (u32, u32), now: Nanos) -> UnitRead {
         if let Some(id) = self.buffer.find(lpn) {
             let marks = self.buffer.stamps(id).map_or(0, |words| marks_of(words[0]));
-            return (self.marked(marks | self.lost_by_unit(lpn), range), None);
+            return UnitRead { lost: self.marked(marks | self.lost_by_unit(lpn), range), sensed: None };
         }
-        let Some(ppn) = self.mapping.lookup(lpn) else { return (Vec::new(), None) };
+        let Some(ppn) = self.mapping.lookup(lpn) else { return UnitRead::default() };
         let marks = self.mapping.lost_sectors(ppn) | self.lost_by_unit(lpn);
         let found = self.read_bits(ppn, range, now).unwrap_or_default();
         let mut lost = self.marked(marks, range);
@@ -202,7 +211,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             found.lost.iter().filter(|&&(first, _)| marks >> (first / self.sectors_per_mark()) & 1 == 0),
         );
         lost.sort_unstable();
-        (lost, Some((ppn, found.retries)))
+        UnitRead { lost, sensed: Some((ppn, found.retries)) }
     }
 
     /// Marks of a unit's lost sectors where they are kept by unit.
