@@ -114,14 +114,13 @@ fn compare(drive: &mut Drive, (unit, trims): (u64, bool), seed: u64) -> u64 {
         let elsewhere = (0..4).map(|_| (Op::Read, random.below(capacity), 1));
         let reads: Vec<_> =
             commands.iter().map(|&(_, lba, sectors)| (Op::Read, lba, sectors)).chain(elsewhere).collect();
-        for (read, done) in reads.chunks(SIDE_BY_SIDE).flat_map(|reads| {
-            let done = together(drive, reads);
-            reads.to_vec().into_iter().zip(done).collect::<Vec<_>>()
-        }) {
-            let expected = oracle.is_lost(read.1, read.2);
-            failed += u64::from(expected);
-            let found = done.outcome == Outcome::Uncorrectable;
-            assert_eq!(found, expected, "seed {seed}, round {round}: {read:?} of units of {unit}");
+        for reads in reads.chunks(SIDE_BY_SIDE) {
+            for (read, done) in reads.iter().zip(together(drive, reads)) {
+                let expected = oracle.is_lost(read.1, read.2);
+                failed += u64::from(expected);
+                let found = done.outcome == Outcome::Uncorrectable;
+                assert_eq!(found, expected, "seed {seed}, round {round}: {read:?} of units of {unit}");
+            }
         }
     }
     // In the end every sector by itself.
