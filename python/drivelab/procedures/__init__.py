@@ -18,7 +18,7 @@ __all__ = ["GROUPS", "PROCEDURES", "Procedure", "group_name", "groups_of", "sele
 _MODULES = (
     *("sequential_2mb", "sequential_128k", "random_4k", "access_time", "hdtach", "fill", "as_ssd"),
     *("resiliency", "atto", "alignment", "compressibility", "read_span", "paced_writes"),
-    *("slc_cache", "consistency", "saturation"),
+    *("slc_cache", "burst_endurance", "consistency", "saturation"),
     *("spare_area", "fill_level", "partition", "zone_size", "skew"),
     *("interleaved_zones", "endurance", "retention", "storage_bench", "applications"),
     *("loading", "power", "disk_mark", "iometer", "pts"),
