@@ -21,14 +21,8 @@ from drivelab.targets.account import Account, AccountedTarget
 COPYING = (
     *("alignment", "spare-area", "fill-level", "partition", "compressibility"),
     *("resiliency-table", "iometer-database", "paced-writes", "zone-size"),
-    *(
-        "cache-by-fill",
-        "cache-after-pause",
-        "burst-endurance",
-        "skew",
-        "interleaved-zones",
-        "saturation",
-    ),
+    *("cache-by-fill", "cache-after-pause", "burst-endurance", "power-states"),
+    *("skew", "interleaved-zones", "saturation"),
 )
 IN_PLACE = ("atto", "kdiskmark", "desktop-use", "pts-write-saturation")
 

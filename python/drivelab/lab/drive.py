@@ -277,7 +277,7 @@ class Drive:
         return self._later("idle_ns", time)
 
     def age(self, time: str | float) -> Drive:
-        """The same without power, as on a shelf; raises RequestError where no bits ever go wrong."""
+        """The same without power, as on a shelf; raises RequestError where no bits go wrong."""
         checks.time_ns("time", time)
         switches = [p for p in self._model.parameters if p["key"].endswith("flash.bit_errors")]
         if not any(switch["value"] for switch in switches):

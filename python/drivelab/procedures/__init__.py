@@ -21,7 +21,7 @@ _MODULES = (
     *("slc_cache", "burst_endurance", "consistency", "saturation"),
     *("spare_area", "fill_level", "partition", "zone_size", "skew"),
     *("interleaved_zones", "endurance", "retention", "storage_bench", "applications"),
-    *("loading", "power", "disk_mark", "iometer", "pts"),
+    *("loading", "power", "power_states", "disk_mark", "iometer", "pts"),
 )
 PROCEDURES: dict[str, Procedure]
 """Every test by its identity, in the order of reports; loaded when it is asked for, because most

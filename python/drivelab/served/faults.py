@@ -119,7 +119,8 @@ KEYS = {
         whole=False,
     ),
     "read_disturb_reads": Key(
-        "sensings of pages of a block since its erase that double its errors; default: 100000", low=1
+        "sensings of pages of a block since its erase that double its errors; default: 100000",
+        low=1,
     ),
     "correctable_bits": Key("that a codeword may have wrong; default: 8", high=1000),
     "codeword_bytes": Key(

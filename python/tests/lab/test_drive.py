@@ -277,7 +277,9 @@ def test_what_lay_on_a_shelf_is_older_and_made_again_the_same() -> None:
     for name, switch in [(NAME, "flash"), ("intel-x25-v-40gb-raid0-x2", "member.flash")]:
         with pytest.raises(dl.RequestError, match=rf"no effect.*{switch}.bit_errors = true"):
             dl.Drive(name, scale="1/64").age("365d")
-    with pytest.raises(dl.RequestError, match="no effect on wd-.*: only bits of page maps go wrong"):
+    with pytest.raises(
+        dl.RequestError, match=r"no effect on wd-.*: only bits of page maps go wrong"
+    ):
         dl.Drive("wd-velociraptor-300gb").age("365d")
     with pytest.raises(dl.RequestError, match=r"scale_divisor = 60000 \(--scale 1/60000\)"):
         dl.Drive(NAME, scale="1/60000")
