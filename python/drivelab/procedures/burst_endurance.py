@@ -136,6 +136,9 @@ class Reserve:
 
     piece_bytes: int
     pieces: int
+    """What was written before the speed fell, or all that was."""
+    ends: bool
+    """Whether it fell."""
     full_mb_per_s: float
     sustained_mb_per_s: float
 
@@ -161,7 +164,7 @@ class BurstEndurance(Procedure):
         progress.add(0.2)
         rows: list[dict[str, Any]] = []
         backs: dict[int, int] = {}
-        if reserve is not None:
+        if reserve.ends:
             half, used = target.clone(), reserve.pieces // 2
             writer = Writer(half, seed, "half")
             for _ in range(used):
@@ -178,22 +181,26 @@ class BurstEndurance(Procedure):
                     rows.append(self._duty(target.clone(), duty, reserve, seed))
                     progress.add(0.6 / (len(parts) * len(pauses)))
         else:
+            rows.append(_endless(reserve))
             progress.add(0.8)
         return _found(target, reserve, backs, rows)
 
-    def _reserve(self, target: Target, seed: int) -> Reserve | None:
+    def _reserve(self, target: Target, seed: int) -> Reserve:
         """Uses up the reserve of copies, and writes on for as much again."""
         size = size_of(target.capacity_bytes / PIECES, target)
         most = int(WRITTEN_MAX * target.capacity_bytes) // size
         rough = Writer(target.clone(), seed, "rough").until_slow(size, most)
         if fast_pieces(rough) == len(rough):
-            return None
+            later = mean(rough[len(rough) // 2 :])
+            return Reserve(size, len(rough), False, median(rough[1:]), later)
         size = size_of(fast_pieces(rough) * size / PIECES_OF_RESERVE, target)
         writer = Writer(target.clone(), seed, "reserve")
         found = writer.until_slow(size, int(WRITTEN_MAX * target.capacity_bytes) // size)
         pieces = fast_pieces(found)
         behind = [writer.piece(size) for _ in range(max(pieces, PIECES_OF_RESERVE))]
-        return Reserve(size, pieces, median(found[1:pieces]), mean(behind[len(behind) // 2 :]))
+        return Reserve(
+            size, pieces, True, median(found[1:pieces]), mean(behind[len(behind) // 2 :])
+        )
 
     def _left(self, copy: Target, pause_s: int, reserve: Reserve, seed: int) -> int:
         """Pieces that are fast after a pause of a drive that has used a part of its reserve."""
@@ -246,14 +253,29 @@ class BurstEndurance(Procedure):
         return RANDOM
 
 
+def _endless(reserve: Reserve) -> dict[str, Any]:
+    """One burst of all that was written, without a pause."""
+    return {
+        "burst_gb": reserve.pieces * reserve.piece_bytes / GB,
+        "pause_s": 0,
+        "back_gb": 0.0,
+        "kept": "yes",
+        "bursts": None,
+        "written_gb": None,
+        "arithmetic_bursts": None,
+        "first_mb_per_s": reserve.full_mb_per_s,
+        "then_mb_per_s": reserve.sustained_mb_per_s,
+    }
+
+
 def _found(
     target: Target,
-    reserve: Reserve | None,
+    reserve: Reserve,
     backs: dict[int, int],
     rows: Sequence[dict[str, Any]],
 ) -> Measured:
     """What the runs say."""
-    gb = reserve.piece_bytes / GB if reserve else 0.0
+    gb = reserve.piece_bytes / GB
     shortest = min((row["burst_gb"] for row in rows), default=None)
     kept = [row["pause_s"] for row in rows if row["kept"] == "yes" and row["burst_gb"] == shortest]
     never = "the speed does not fall: no burst is too long, and none was tried with pauses"
@@ -268,25 +290,28 @@ def _found(
         Column("first_mb_per_s", "First burst", "MB/s"),
         Column("then_mb_per_s", f"{SLOW} bursts from the first slow one on, or the last", "MB/s"),
     )
-    full, sustained = (
-        (reserve.full_mb_per_s, reserve.sustained_mb_per_s) if reserve else (None, None)
-    )
     return Measured(
         target.capacity_bytes,
         values=(
             Value(
                 "reserve_gb",
                 "Written before the speed falls",
-                reserve.pieces * gb if reserve else None,
+                reserve.pieces * gb if reserve.ends else None,
                 "GB",
                 "higher",
             ),
-            Value("full_mb_per_s", "Full speed", full, "MB/s", "higher"),
-            Value("sustained_mb_per_s", "Behind it, without pauses", sustained, "MB/s", "higher"),
+            Value("full_mb_per_s", "Full speed", reserve.full_mb_per_s, "MB/s", "higher"),
+            Value(
+                "sustained_mb_per_s",
+                "Behind it, without pauses",
+                reserve.sustained_mb_per_s,
+                "MB/s",
+                "higher",
+            ),
             Value(
                 "back_10_s_gb",
                 "Given back by 10 s",
-                backs[10] * gb if reserve else None,
+                backs[10] * gb if reserve.ends else None,
                 "GB",
                 "higher",
             ),
@@ -299,7 +324,7 @@ def _found(
             ),
         ),
         tables=(Table("duties", "Bursts and pauses", columns, tuple(rows)),),
-        notes=(*([] if reserve else [never]), *small_version.notes(target, SMALL)),
+        notes=(*([] if reserve.ends else [never]), *small_version.notes(target, SMALL)),
         charts=(
             Chart(
                 "duties", "Speed in the long run", "bars", "pause_s", "then_mb_per_s", "burst_gb"

@@ -109,6 +109,8 @@ def test_a_drive_that_is_never_slower_has_no_reserve() -> None:
     rows, values, notes = measured(
         model.load(MODEL_NAME, (*OVERRIDES[:1], ("user_capacity_bytes", "249999360"))), quick=True
     )
-    assert rows == []
-    assert set(values.values()) == {None}
+    assert [(row["kept"], row["pause_s"], row["bursts"]) for row in rows] == [("yes", 0, None)]
+    assert values["reserve_gb"] is values["back_10_s_gb"] is None
+    assert values["kept_pause_s"] == 0
+    assert values["sustained_mb_per_s"] == pytest.approx(values["full_mb_per_s"], rel=0.1)
     assert "no burst is too long" in notes[0]
