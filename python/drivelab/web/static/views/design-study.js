@@ -142,7 +142,13 @@ export class Studies {
   tell() {
     if (!this.offered || !this.study || !this.jobs) return null;
     const job = this.jobs.findLast((one) => one.study === this.study);
-    const states = { running: "Measuring…", waiting: "Waiting…", failed: job?.error, cancelled: "Cancelled.", done: "" };
+    const states = {
+      running: "Measuring…",
+      waiting: "Waiting…",
+      failed: job?.error,
+      cancelled: "Cancelled.",
+      done: "",
+    };
     const isThere = this.result?.id === this.study || this.fetching === this.study;
     // A server that was started again knows of no job before, and what was not done then is not there.
     const lost = "Not measured: the server ended before it was done. Measure it again.";
