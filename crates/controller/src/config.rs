@@ -186,6 +186,22 @@ pub struct WordLineConfig {
     pub suspension: Option<SuspensionConfig>,
     /// Times of blocks with one bit a cell, where there are such.
     pub slc: SlcTimes,
+    /// Native word lines are programmed twice; `None`: once.
+    pub passes: Option<PassConfig>,
+}
+
+/// Two passes of a program: a coarse one, and a fine one when the word lines behind have had their coarse one. Nothing can
+/// be read of a word line between its two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PassConfig {
+    /// tPROG of the coarse pass.
+    pub coarse_ns: Nanos,
+    /// tPROG of the fine one.
+    pub fine_ns: Nanos,
+    /// Word lines behind one that have their coarse pass before its fine one.
+    pub held_word_lines: u32,
+    /// The data crosses the bus for either pass; otherwise the die keeps it.
+    pub sends_twice: bool,
 }
 
 /// Times of blocks with one bit a cell, whose word lines hold one page of each plane.

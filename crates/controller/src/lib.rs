@@ -13,7 +13,8 @@ mod timeline;
 
 pub use config::{
     BufferConfig, BufferEviction, CleaningPace, ControllerConfig, DieAllocation, FirmwareConfig,
-    GovernorConfig, LinkConfig, PowerConfig, SchedulingConfig, SlcTimes, SuspensionConfig, WordLineConfig,
+    GovernorConfig, LinkConfig, PassConfig, PowerConfig, SchedulingConfig, SlcTimes, SuspensionConfig,
+    WordLineConfig,
 };
 pub use drive::{Scheduled, SolidStateDrive};
 pub use flash::{DieWork, Recording, Stretch, Work};

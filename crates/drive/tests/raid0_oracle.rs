@@ -191,6 +191,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
         cleaning_mode: CleaningMode::Relocate,
         superblock_blocks: 1,
         parity_stripe_pages: 0,
+        held_word_lines: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
         trim_supported: true,

@@ -43,6 +43,7 @@ fn varied_drive(
         cleaning_mode: CleaningMode::Relocate,
         superblock_blocks: 1,
         parity_stripe_pages: 0,
+        held_word_lines: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
         trim_supported: true,

@@ -54,6 +54,7 @@ fn drive(blocks: u32, share: f64, cache: SlcCacheConfig) -> Untimed<PageMap> {
         cleaning_mode: CleaningMode::Relocate,
         superblock_blocks: 1,
         parity_stripe_pages: 0,
+        held_word_lines: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
         idle_cleaning_blocks: 0,

@@ -52,6 +52,7 @@ fn config(cut: Cut, user_units: u32) -> FtlConfig {
         cleaning_mode: CleaningMode::Relocate,
         superblock_blocks: cut.superblock_blocks,
         parity_stripe_pages: cut.stripe_pages,
+        held_word_lines: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
         trim_supported: true,

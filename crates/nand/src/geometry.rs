@@ -11,7 +11,7 @@ pub const SECTOR_BYTES: u32 = 512;
 pub struct DieIndex(pub u32);
 
 /// Index of an erase block in the whole array: `die * blocks_per_die + block`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockIndex(pub u32);
 
 /// Logical page number: index of a map unit as the host addresses it.
@@ -24,7 +24,7 @@ impl Lpn {
 }
 
 /// Physical page number: index of a place for one map unit, `block * units_per_block + unit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ppn(pub u32);
 
 /// Most erase blocks of an array: 8 TiB of 512 KiB blocks.

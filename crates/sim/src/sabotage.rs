@@ -60,11 +60,13 @@ pub enum Sabotage {
     SuperblockHalfClosed,
     /// Data goes where parity should.
     ParityForgotten,
+    /// What has had the first of two passes is taken for programmed.
+    CoarseTakenAsWhole,
 }
 
 impl Sabotage {
     /// All.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::JournalWaits,
         Self::TrimsPileUp,
         Self::CleaningTooLate,
@@ -92,6 +94,7 @@ impl Sabotage {
         Self::PieceLost,
         Self::SuperblockHalfClosed,
         Self::ParityForgotten,
+        Self::CoarseTakenAsWhole,
     ];
 }
 

@@ -35,6 +35,8 @@ pub struct WriteBuffer {
     /// Sectors that fit: those of the capacity, less what is free and withheld.
     limit_sectors: u64,
     used: u32,
+    /// Entries of word lines between two passes: they leave when others are programmed.
+    held: u32,
     /// The unit that came last as a new entry.
     newest: Lpn,
     queued: u32,
@@ -77,6 +79,7 @@ impl WriteBuffer {
             capacity,
             limit_sectors: u64::from(capacity) * u64::from(sectors_per_unit),
             used: 0,
+            held: 0,
             newest: Lpn(0),
             queued: 0,
             queued_granules: 0,
@@ -172,6 +175,18 @@ impl WriteBuffer {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.used == 0
+    }
+
+    /// Whether nothing is on its way but what leaves with something else.
+    #[inline]
+    #[must_use]
+    pub fn is_resting(&self) -> bool {
+        self.used == self.held
+    }
+
+    /// So many entries are on word lines between two passes from now on, and so many no longer.
+    pub(crate) fn hold(&mut self, more: u32, fewer: u32) {
+        self.held = self.held + more - fewer;
     }
 
     /// Units that wait for a page.
@@ -275,6 +290,11 @@ impl WriteBuffer {
     pub fn mark_partial(&mut self, id: u32) {
         self.entries[id as usize].was_partial = true;
         self.partial += 1;
+    }
+
+    /// An entry has been programmed, and stays only until it can be read: it is no partial one any more.
+    pub(crate) fn mark_whole(&mut self, id: u32) {
+        self.partial -= u32::from(std::mem::take(&mut self.entries[id as usize].was_partial));
     }
 
     /// Entries whose rest came from flash.

@@ -409,6 +409,20 @@ fn check<M: Scheduled>(mapping: &M, config: &ControllerConfig) -> Result<(), Geo
         return Err(GeometryError::new("nvme.queue_entries", entries, allowed));
     }
     let least = mapping.buffer_units_min();
+    if let Some(passes) = config.word_lines.and_then(|lines| lines.passes) {
+        // Each die has some between their passes, and one must be on its way.
+        let held = u64::from(passes.held_word_lines) * u64::from(mapping.layout().geometry.die_count());
+        let unit = u64::from(mapping.sectors_per_unit()) * SECTOR_BYTES;
+        let least = (held + 1) * u64::from(least);
+        if u64::from(config.buffer.units) < least {
+            let allowed = format!(
+                "must hold at least {} bytes with flash.program_passes = 2: {held} word lines between their passes, and one",
+                least * unit
+            );
+            let bytes = u64::from(config.buffer.units) * unit;
+            return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
+        }
+    }
     if config.buffer.units < least || config.buffer.units >= NONE / 4 {
         let unit = u64::from(mapping.sectors_per_unit()) * SECTOR_BYTES;
         let allowed =

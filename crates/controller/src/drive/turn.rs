@@ -163,7 +163,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Whether the host wants nothing and everything is in flash.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.buffer.is_empty()
+        self.queue.is_empty() && self.buffer.is_resting()
     }
 
     /// Whether the firmware has a command to work on.

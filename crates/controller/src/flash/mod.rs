@@ -5,6 +5,7 @@
 mod calendar;
 mod dies;
 mod operations;
+mod passes;
 mod recording;
 mod slc;
 #[cfg(test)]
@@ -251,8 +252,7 @@ impl Flash {
         now: Nanos,
     ) {
         if self.operations.is_some() {
-            let mode = array.mode_at(ppn);
-            return self.read_pages(ppn, (sector, sectors), (bytes, mode), wait, now);
+            return self.read_pages((array, ppn), (sector, sectors), bytes, wait, now);
         }
         let die = self.layout.die_of(self.layout.block_of(ppn));
         let pages = if self.layout.pages_per_unit == 1 {
@@ -366,6 +366,25 @@ impl Flash {
             return self.program_noted(mode, die, (page, ready), now, is_cleaning);
         }
         self.program_pages::<false>((die, page, pages), ready, now, is_cleaning)
+    }
+
+    /// The same of a page of data, the first at `place`, of which drives that program in two passes do the first.
+    #[allow(clippy::inline_always, reason = "hot, and a part of functions that are inlined themselves")]
+    #[inline(always)]
+    pub(crate) fn program_data(
+        &mut self,
+        mode: CellMode,
+        die: DieIndex,
+        (place, ready): (Ppn, Nanos),
+        now: Nanos,
+        is_cleaning: bool,
+    ) -> Nanos {
+        if self.plain_pages == 0
+            && let Some(end) = self.program_first(mode, die, (ready, now), is_cleaning)
+        {
+            return end;
+        }
+        self.program_in(mode, die, (self.layout.page_of(place), ready), now, is_cleaning)
     }
 
     /// The same while a recording is made, and on drives that keep what every die does.

@@ -8,6 +8,7 @@
 use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
 
+use super::passes::Passes;
 use crate::config::WordLineConfig;
 
 /// What a die does that reads may come in front of.
@@ -52,6 +53,8 @@ pub(super) enum Kind {
 pub(super) struct Operations {
     pub config: WordLineConfig,
     dies: Vec<Operation>,
+    /// Word lines between two passes, of drives that program in two.
+    pub passes: Option<Box<Passes>>,
     /// Planes of the dies, one after the other.
     planes_until_ns: Vec<Nanos>,
     /// No operation ends later than was said when it began.
@@ -64,6 +67,7 @@ impl Operations {
         Self {
             config,
             dies: vec![Operation::default(); dies as usize],
+            passes: config.passes.map(|passes| Box::new(Passes::new(passes, dies))),
             planes_until_ns: vec![0; (dies * config.planes) as usize],
             ends_are_final: false,
         }

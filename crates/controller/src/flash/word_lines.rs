@@ -1,6 +1,6 @@
 //! Reads of single pages of a word line: what is sensed together, and how long that takes.
 
-use drivelab_nand::{CellMode, DieIndex, Ppn};
+use drivelab_nand::{CellMode, DieIndex, FlashArray, Ppn};
 use drivelab_sim::Nanos;
 
 use super::{Flash, FlashWait, Place, Recording, Sensing, Stretch, Work};
@@ -101,13 +101,16 @@ impl Flash {
     #[inline(never)]
     pub(super) fn read_pages(
         &mut self,
-        ppn: Ppn,
+        (array, ppn): (&FlashArray, Ppn),
         (sector, sectors): (u32, u64),
-        (bytes, mode): (u64, CellMode),
+        bytes: u64,
         wait: &mut FlashWait,
         now: Nanos,
     ) {
-        let die = self.layout.die_of(self.layout.block_of(ppn));
+        if self.has_passes() && self.read_sources((array, ppn), (sector, sectors), bytes, wait, now) {
+            return self.pass_read_path(wait, bytes, now);
+        }
+        let (die, mode) = (self.layout.die_of(self.layout.block_of(ppn)), array.mode_at(ppn));
         let mask = self.mask_of(ppn, u64::from(sector), sectors, mode);
         self.sense_pages(wait, Sensing { die, pages: 1, bytes, mask, is_cleaning: false }, now);
         self.pass_read_path(wait, bytes, now);

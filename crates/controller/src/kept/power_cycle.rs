@@ -127,6 +127,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Why the drive forgets its data with its power, if it does.
     #[must_use]
     pub fn forgets(&self) -> Option<&'static str> {
+        if self.flash.has_passes() {
+            return Some(
+                "its word lines are programmed in two passes (flash.program_passes = 2), which is only timed",
+            );
+        }
         self.mapping.forgets()
     }
 
@@ -136,7 +141,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// # Errors
     /// Why the drive forgets its data with its power.
     pub fn record_effects(&mut self, log_records: u32) -> Result<(), &'static str> {
-        if let Some(reason) = self.mapping.forgets() {
+        if let Some(reason) = self.forgets() {
             return Err(reason);
         }
         self.mapping.keep_words(1);

@@ -19,6 +19,7 @@ pub fn config(model: &Model, layout: &UnitLayout, seed: u64) -> Result<FtlConfig
         cleaning_mode: CleaningMode::Relocate,
         superblock_blocks: 1,
         parity_stripe_pages: 0,
+        held_word_lines: 0,
         cleaning_start_blocks: model.small("ftl.cleaning_start_blocks"),
         cleaning_stop_blocks: model.small("ftl.cleaning_stop_blocks"),
         // Families whose firmwares all know TRIM have no such parameter.

@@ -4,7 +4,7 @@ use drivelab_controller::{ControllerConfig, SolidStateDrive};
 use drivelab_ftl::{CleaningMode, FtlConfig, MapCacheConfig, PageMap, Placement};
 use drivelab_nand::UnitLayout;
 
-use super::{errors, flash, log, slc_cache};
+use super::{errors, flash, log, slc_cache, word_lines};
 use crate::engine::Engine;
 use crate::error::ModelError;
 use crate::model::Model;
@@ -24,6 +24,7 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
         hot_writes: model.small("ftl.hot_writes"),
         hint_streams: model.small("ftl.hint_streams"),
         superblock_blocks: model.small("ftl.superblock_blocks"),
+        held_word_lines: word_lines::held(model, &geometry)?,
         parity_stripe_pages: model.small("ftl.parity_stripe_pages"),
         slc_cache: slc_cache::config(model, &layout)?,
         ..log::config(model, &layout, seed)?

@@ -1,12 +1,16 @@
 //! What a model says of word lines that are programmed whole, and of reads in front of programs and erases.
 
-use drivelab_controller::{SECTOR_BYTES, SlcTimes, SuspensionConfig, WordLineConfig};
+use drivelab_controller::{PassConfig, SECTOR_BYTES, SlcTimes, SuspensionConfig, WordLineConfig};
+use drivelab_ftl::Placement;
 use drivelab_nand::Geometry;
 
 use crate::error::ModelError;
 use crate::model::Model;
 
 const ONE_SHOT: &str = "flash.one_shot";
+const PASSES: &str = "flash.program_passes";
+const COARSE: &str = "flash.coarse_program_ns";
+const HELD: &str = "flash.held_word_lines";
 
 /// Keys that say something of reads of single pages, and mean nothing without one-shot programs.
 const OPTIONAL: [&str; 5] = [
@@ -43,6 +47,7 @@ pub(crate) fn page_types(model: &Model) -> Result<u32, ModelError> {
 
 /// The pages of a word line, if reads tell them apart.
 pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLineConfig>, ModelError> {
+    let passes = passes(model, geometry)?;
     if !model.flag(ONE_SHOT) {
         let given = OPTIONAL.iter().find_map(|key| Some((*key, model.optional_integer(key)?)));
         return match given {
@@ -107,7 +112,68 @@ pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLi
         independent_planes: model.flag("flash.independent_planes"),
         suspension: suspends.then_some(suspension),
         slc: slc_times(model),
+        passes,
     }))
+}
+
+/// Word lines that are programmed behind one before it can be read.
+pub(super) fn held(model: &Model, geometry: &Geometry) -> Result<u32, ModelError> {
+    Ok(passes(model, geometry)?.map_or(0, |passes| passes.held_word_lines))
+}
+
+/// What a model says of two passes, if there are two.
+fn passes(model: &Model, geometry: &Geometry) -> Result<Option<PassConfig>, ModelError> {
+    if model.family().find(PASSES).is_none() {
+        return Ok(None);
+    }
+    let program_ns = model.integer("flash.program_ns");
+    let (coarse_ns, held) = (model.optional_integer(COARSE), model.optional_integer(HELD));
+    let sends_twice = model.flag("flash.sends_data_twice");
+    if model.integer(PASSES) == 1 {
+        let once = (!sends_twice).then_some(("flash.sends_data_twice", "false".to_owned()));
+        let times = [(COARSE, coarse_ns), (HELD, held)].into_iter();
+        let given = times.filter_map(|(key, value)| Some((key, value?.to_string()))).chain(once).next();
+        return given
+            .map_or(Ok(None), |(key, value)| Err(model.bad(key, &value, "needs flash.program_passes = 2")));
+    }
+    if let Some((key, value, allowed)) = what_needs_one_pass(model) {
+        return Err(model.bad(key, &value, &format!("must be {allowed} with {PASSES} = 2")));
+    }
+    if let Some(coarse_ns) = coarse_ns.filter(|&coarse_ns| coarse_ns > program_ns) {
+        let allowed = format!("must be at most flash.program_ns = {program_ns}, which both passes take");
+        return Err(model.bad(COARSE, &coarse_ns.to_string(), &allowed));
+    }
+    let (held, lines) = (held.unwrap_or(1), u64::from(geometry.pages_per_block));
+    if 2 * (held + 1) > lines {
+        let allowed = format!("must be less than half of {lines}, the word lines of a block");
+        return Err(model.bad(HELD, &held.to_string(), &allowed));
+    }
+    let coarse_ns = coarse_ns.unwrap_or(program_ns / 2);
+    let fine_ns = program_ns - coarse_ns;
+    Ok(Some(PassConfig { coarse_ns, fine_ns, held_word_lines: held as u32, sends_twice }))
+}
+
+/// The first key that can't be what it is with two passes, and what it must be.
+fn what_needs_one_pass(model: &Model) -> Option<(&'static str, String, &'static str)> {
+    let flag = |key, wanted: &'static str| {
+        let is = model.flag(key);
+        (is.to_string() != wanted).then(|| (key, is.to_string(), wanted))
+    };
+    let number = |key, wanted: u64, said| {
+        let is = model.integer(key);
+        (is != wanted).then(|| (key, is.to_string(), said))
+    };
+    let cell = model.text("flash.cell");
+    flag(ONE_SHOT, "true")
+        .or_else(|| (cell == "slc").then(|| ("flash.cell", cell.to_owned(), "mlc, tlc or qlc")))
+        .or_else(|| flag("write_buffer.write_back", "true"))
+        .or_else(|| number("ftl.superblock_blocks", 1, "1"))
+        .or_else(|| number("ftl.parity_stripe_pages", 0, "0"))
+        .or_else(|| {
+            let placement = model.text("ftl.placement");
+            let wanted = Placement::HostAndCleaning.name();
+            (placement != wanted).then(|| ("ftl.placement", placement.to_owned(), wanted))
+        })
 }
 
 /// Times of blocks of an SLC cache; none without one.

@@ -35,6 +35,35 @@ pub(super) const WORD_LINES: &[Parameter] = &[
         "tR of the fourth page of a word line; left out: as the first",
     ),
     row(
+        "flash.program_passes",
+        "",
+        Integer(1, 2),
+        Number(1),
+        "passes that program a native word line; with 2 nothing can be read of it before the second, and \
+         flash.program_ns is of both",
+    ),
+    row(
+        "flash.coarse_program_ns",
+        "ns",
+        Integer(0, HOUR_NS),
+        Absent,
+        "of flash.program_ns the first of two passes; left out: half",
+    ),
+    row(
+        "flash.held_word_lines",
+        "",
+        Integer(1, 16),
+        Absent,
+        "word lines of a block that have had the first of two passes when the one before them gets its second; left out: 1",
+    ),
+    row(
+        "flash.sends_data_twice",
+        "",
+        Boolean,
+        Is(true),
+        "data crosses the bus for each of two passes; otherwise the die keeps it from the first",
+    ),
+    row(
         "flash.planes_per_read",
         "planes",
         Integer(1, 16),

@@ -31,6 +31,10 @@ fn subject(what: Sabotage) -> (&'static str, &'static [(&'static str, &'static s
                 ("user_capacity_bytes", "24000000000"),
             ],
         ),
+        // All that the host wrote is in its cache: what is copied to native blocks has two passes.
+        Sabotage::CoarseTakenAsWhole => {
+            ("crucial-p1-1tb", &[("flash.program_passes", "2"), ("user_capacity_bytes", "11000000000")])
+        }
         _ => ("intel-x25-v-40gb", &[]),
     }
 }

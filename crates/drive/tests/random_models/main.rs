@@ -8,6 +8,7 @@ mod cached_values;
 mod exercise;
 mod extremes;
 mod slc_cache;
+mod two_passes;
 mod values;
 
 use std::sync::Arc;

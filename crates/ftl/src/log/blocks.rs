@@ -249,6 +249,11 @@ impl Blocks {
         open[PARKED] = std::mem::replace(&mut open[stream.index()], NO_BLOCK);
     }
 
+    /// The open block of a stream, or none, is left aside, and the one that was is open.
+    pub(super) fn exchange_parked(&mut self, die: DieIndex, stream: Stream) {
+        self.open[die.0 as usize].swap(PARKED, stream.index());
+    }
+
     /// The block that was left aside.
     pub(super) fn parked(&self, die: DieIndex) -> Option<BlockIndex> {
         let block = self.open[die.0 as usize][PARKED];

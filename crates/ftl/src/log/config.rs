@@ -47,6 +47,8 @@ pub struct FtlConfig {
     pub superblock_blocks: u32,
     /// Pages of a stripe over dies, one of which is parity; 0: none is.
     pub parity_stripe_pages: u32,
+    /// Native word lines that are programmed behind one, in its block, before it can be read; 0: it can be at once.
+    pub held_word_lines: u32,
     /// Cleaning starts when a die has fewer free blocks than this.
     pub cleaning_start_blocks: u32,
     /// Cleaning stops when a die has this many free blocks.

@@ -300,6 +300,7 @@ impl DieLogs {
             (self.blocks.valid_count(block), self.flash.first_sequence(block), block.0)
         })?;
         let pages = self.blocks.valid_count(block).div_ceil(self.layout.units_per_page);
+        let pages = pages + self.config.held_word_lines;
         let room = self
             .streams
             .moved()

@@ -19,6 +19,7 @@ pub(crate) mod map_log;
 mod map_upkeep;
 mod open_superblocks;
 mod owed_parity;
+mod padding;
 pub(crate) mod parity;
 mod restore;
 pub mod slc_cache;

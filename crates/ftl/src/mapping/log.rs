@@ -1,6 +1,6 @@
 //! What schemes add that write a log on every die.
 
-use drivelab_nand::{DieIndex, Lpn, Ppn};
+use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
 
 use super::contents::Stored;
 use super::scheme::Scheme;
@@ -69,6 +69,15 @@ pub trait LogMapping: Scheme {
     /// # Errors
     /// [`FtlError::NoFreeBlock`] if [`Self::has_room`] is false; nothing has changed then.
     fn program_host(&mut self, die: DieIndex, lpns: &[Lpn], stored: &[Stored]) -> Result<Ppn, FtlError>;
+
+    /// Programs a page without data in an open native block of a die; gives its first place.
+    ///
+    /// # Errors
+    /// [`FtlError`], which would be a defect: the block is open.
+    fn pad(&mut self, die: DieIndex, block: BlockIndex) -> Result<Ppn, FtlError> {
+        let _ = block;
+        Err(FtlError::NoFreeBlock { die: die.0 })
+    }
 
     /// Stores the stamps of the `offset`-th unit that was just programmed on the page at `first`.
     fn store_stamps(&mut self, first: Ppn, offset: u32, lpn: Lpn, stamps: &[u64]);

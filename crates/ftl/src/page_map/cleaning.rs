@@ -29,10 +29,11 @@ impl<H: MapMemory> PageMap<H> {
         }
         let measure = Measure {
             per_block: self.logs.data_units[die.0 as usize],
-            per_page: self.logs.layout.units_per_page,
+            per_page: self.logs.least_gain,
             parity: Parity::striped(self.logs.config.parity_stripe_pages),
         };
-        let pages_of = |_, valid: u32| valid.div_ceil(measure.per_page);
+        let (units, held) = (self.logs.layout.units_per_page, self.logs.config.held_word_lines);
+        let pages_of = |_, valid: u32| valid.div_ceil(units) + if valid > 0 { held } else { 0 };
         let Some(mut job) = self.logs.victim(die, measure, pages_of) else { return Ok(None) };
         let first = self.logs.layout.first_ppn(job.victim).0;
         let end = Ppn(first + self.logs.layout.units_per_block);
@@ -79,8 +80,20 @@ impl<H: MapMemory> PageMap<H> {
             self.logs.cleaning.jobs[die.0 as usize] = Some(next);
             return self.clean_step(die);
         }
+        if self.logs.config.held_word_lines > 0 && self.logs.has_unread_copies(die) {
+            return self.pad_copies(die, job);
+        }
         self.placement.emptied(job.victim);
         Ok(Some(self.logs.erase_victim(die, job)))
+    }
+
+    /// A page without data behind the copies of a victim, which is their only source until then.
+    #[cold]
+    fn pad_copies(&mut self, die: DieIndex, job: Job) -> Result<Option<CleaningStep>, FtlError> {
+        self.logs.cleaning.jobs[die.0 as usize] = Some(job);
+        let to = self.place_copies(die, job.victim)?;
+        self.note_copy(to, job);
+        Ok(Some(CleaningStep::Copy { to, purpose: job.purpose }))
     }
 
     /// Programs a page with the units that are being copied, all from one block of the die: what the books lose on the

@@ -1,6 +1,6 @@
 //! The page map as a scheme that writes a log on every die: host pages, metadata, cleaning, one step at a time.
 
-use drivelab_nand::{CellMode, DieIndex, Lpn, Ppn};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
 use super::memory::MapMemory;
@@ -40,6 +40,10 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
         self.logs.counters.programs_host += 1;
         self.logs.counters.units_host += lpns.len() as u64;
         Ok(first)
+    }
+
+    fn pad(&mut self, die: DieIndex, block: BlockIndex) -> Result<Ppn, FtlError> {
+        self.logs.pad(die, block)
     }
 
     fn ready_host_page(&mut self, die: DieIndex) -> Result<(), FtlError> {
@@ -95,6 +99,7 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
         self.logs.config.idle_cleaning_blocks > 0
             || self.logs.config.cleaning_mode == CleaningMode::RewriteInPlace
             || self.logs.slc.is_some()
+            || self.logs.config.held_word_lines > 0
     }
 
     fn rest(&mut self) {

@@ -86,6 +86,9 @@ fn what_takes_room(config: &FtlConfig, streams: u32) -> String {
     if each > 1 {
         let _ = write!(said, ", in superblocks of ftl.superblock_blocks = {each}");
     }
+    if config.held_word_lines > 0 {
+        let _ = write!(said, ", and padding behind copies with flash.program_passes = 2");
+    }
     if config.parity_stripe_pages > 0 {
         let pages = config.parity_stripe_pages;
         let _ = write!(said, ", and a page in {pages} for parity (ftl.parity_stripe_pages)");
@@ -112,9 +115,10 @@ impl<H: MapMemory> PageMap<H> {
         let reserved = config.reserved_blocks() + memory.reserved_blocks();
         check_superblocks(&layout, &config, reserved)?;
         let lasting = DieLogs::lasting_blocks(&layout, &config, reserved);
-        // A block whose invalid units do not fill a page is no victim, so that much of it may stay unusable.
+        // A block whose invalid units do not fill a page, and what is padded, is no victim, so that much may stay unusable.
+        let least_gain = (1 + config.held_word_lines) * layout.units_per_page;
         let units_lasting =
-            DieLogs::least_data(&layout, &config) - if relocates { layout.units_per_page - 1 } else { 0 };
+            DieLogs::least_data(&layout, &config).saturating_sub(if relocates { least_gain - 1 } else { 0 });
         let die_limit = lasting * units_lasting;
         let slack = if relocates { dies * layout.units_per_page } else { 0 };
         let room = (u64::from(die_limit) * u64::from(dies)).saturating_sub(u64::from(slack));

@@ -29,6 +29,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             DieAllocation::RoundRobin => self.drain_round_robin(now),
             DieAllocation::ChannelRoundRobin | DieAllocation::EarliestFree => self.drain_to_idle_dies(now),
         }
+        if self.jobs.has_passes {
+            self.pad_word_lines(now);
+        }
     }
 
     fn drain_round_robin(&mut self, now: Nanos) {

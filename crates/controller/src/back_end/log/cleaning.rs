@@ -44,6 +44,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if !clean {
             return false;
         }
+        if self.jobs.has_passes && self.try_padding(die, now) {
+            return true;
+        }
         if !self.take_token(die) {
             return true;
         }
@@ -202,7 +205,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     }
 
     #[inline]
-    fn idle_cleaning_wanted(&self) -> bool {
+    pub(super) fn idle_cleaning_wanted(&self) -> bool {
         self.is_idle() && self.idle_alarm_ns == NEVER
     }
 
@@ -221,6 +224,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             self.mapping.rest();
             for die in 0..self.layout.geometry.die_count() {
                 self.pick_job(die, now);
+            }
+            if self.jobs.has_passes {
+                self.pad_word_lines(now);
             }
         }
     }

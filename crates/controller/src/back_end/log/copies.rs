@@ -3,7 +3,7 @@
 
 use drivelab_ftl::{LogMapping, Purpose};
 use drivelab_nand::op::PageKind;
-use drivelab_nand::{DieIndex, Ppn};
+use drivelab_nand::{CellMode, DieIndex, Ppn};
 use drivelab_sim::Nanos;
 
 use super::LogJobs;
@@ -28,8 +28,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             self.flash.copied_sensings((die, mode), places, &mut copying.sensings);
         }
         let mode = self.mapping.flash().mode_at(to);
-        copying.page = Some((self.layout.page_of(to), mode));
+        copying.page = Some((to, mode));
         copying.until_ns = now;
+        if self.jobs.has_passes && mode == CellMode::Native {
+            self.flash.hold_line(die, to, self.mapping.copied_places(), true);
+        }
         if self.faults.is_some() {
             let read_again = self.copy_with_faults(to, now, now);
             self.jobs.copying[die.0 as usize].until_ns = read_again;
@@ -52,17 +55,20 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if let Some(sensing) = copying.sensings.pop_front() {
             return Some(self.flash.sense(sensing, now));
         }
-        let (page, mode) = copying.page.take()?;
+        let (to, mode) = copying.page.take()?;
         let until = copying.until_ns;
-        Some(self.flash.program_in(mode, die, (page, now), now, true).max(until))
+        Some(self.flash.program_data(mode, die, (to, now), now, true).max(until))
     }
 
     /// Whether the job of a die goes on, with what it has to do next or because reads came in front of its operation.
     #[inline(never)]
     pub(super) fn goes_on(&mut self, die: DieIndex, now: Nanos) -> bool {
         let end = self.flash.put_off_until(die, now).or_else(|| self.next_of_copy(die, now));
+        let end = end.or_else(|| self.flash.program_second(die, now));
         if let Some(end) = end {
             self.events.push(end, Event::JobDone(die));
+        } else if self.jobs.has_passes {
+            self.settle_word_lines(die, now);
         }
         end.is_some()
     }

@@ -6,12 +6,13 @@ mod cleaning;
 mod copies;
 mod map_upkeep;
 mod pages;
+mod passes;
 mod schemes;
 
 use std::collections::VecDeque;
 
 use drivelab_ftl::{LogMapping, Stored};
-use drivelab_nand::{BlockIndex, CellMode, DieIndex, Lpn};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
@@ -33,8 +34,8 @@ pub(crate) struct DieJob {
     pub is_listed: bool,
     /// Buffer entries of the job.
     pub(crate) entry_count: u32,
-    /// The page of the block that they go to.
-    page: u32,
+    /// First place of the page that they go to.
+    place: Ppn,
     /// How that block is programmed.
     mode: CellMode,
     /// The job is an erase that can't begin yet, in durable mode.
@@ -49,8 +50,8 @@ pub(crate) struct DieJob {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copying {
     sensings: VecDeque<Sensing>,
-    /// The page of the block that is programmed when all has been read, and how.
-    page: Option<(u32, CellMode)>,
+    /// First place of the page that is programmed when all has been read, and how.
+    page: Option<(Ppn, CellMode)>,
     /// The copy isn't made before.
     until_ns: Nanos,
 }
@@ -65,6 +66,8 @@ pub struct LogJobs {
     page_granules: u32,
     /// Dies may write pages of fewer granules: `page_granules` is what the smallest have.
     has_slc_cache: bool,
+    /// Word lines are programmed in two passes.
+    has_passes: bool,
     /// Programs that each channel may still start.
     pub(crate) tokens: Vec<u32>,
     /// Dies that wait for a token of their channel.
@@ -96,13 +99,17 @@ impl LogJobs {
             DieAllocation::ChannelRoundRobin => geometry.channel_count,
             DieAllocation::EarliestFree => 1,
         };
-        let entries_per_die = mapping.units_per_page_max() as usize;
+        let passes = config.word_lines.and_then(|lines| lines.passes);
+        // The last job of a block ends the fine passes of all word lines that are between theirs.
+        let lines = 1 + passes.map_or(0, |passes| passes.held_word_lines);
+        let entries_per_die = (mapping.units_per_page_max() * lines) as usize;
         Self {
             dies: vec![DieJob { is_listed: lists > 0, ..DieJob::default() }; dies as usize],
             entries: vec![NONE; dies as usize * entries_per_die],
             entries_per_die,
             page_granules: mapping.host_page_granules_min(),
             has_slc_cache: mapping.has_slc_cache(),
+            has_passes: passes.is_some(),
             tokens: vec![if limit == 0 { u32::MAX } else { limit }; geometry.channel_count as usize],
             token_queue: vec![VecDeque::new(); geometry.channel_count as usize],
             next_die: 0,
@@ -135,7 +142,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     fn page_work_ns(&self, die: u32) -> Nanos {
         let job = &self.jobs.dies[die as usize];
         match job.mode {
-            CellMode::Native => self.flash.program_work_ns(job.page),
+            CellMode::Native => self.flash.program_work_ns(self.layout.page_of(job.place)),
             CellMode::Slc => self.flash.slc_program_work_ns(),
         }
     }
@@ -255,7 +262,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     fn begin_page(&mut self, die: u32, now: Nanos) {
         let index = DieIndex(die);
         let job = &self.jobs.dies[die as usize];
-        let end = self.flash.program_in(job.mode, index, (job.page, now), now, false);
+        let (mode, place) = (job.mode, job.place);
+        if self.jobs.has_passes && mode == CellMode::Native {
+            self.flash.hold_line(index, place, &[], false);
+        }
+        let end = self.flash.program_data(mode, index, (place, now), now, false);
         if let Some(durable) = &mut self.durable {
             durable.begun(index, end);
         }

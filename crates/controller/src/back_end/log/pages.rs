@@ -118,9 +118,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if M::LOADS_MAP_ON_DEMAND {
             ready = ready.max(self.map_ready_ns(now));
         }
-        let page = self.layout.page_of(place);
         self.jobs.dies[die as usize].entry_count = count as u32;
-        self.jobs.dies[die as usize].page = page;
+        self.jobs.dies[die as usize].place = place;
         if self.jobs.has_slc_cache {
             self.jobs.dies[die as usize].mode = self.mapping.flash().mode_at(place);
         }

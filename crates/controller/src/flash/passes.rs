@@ -1,0 +1,207 @@
+//! Word lines that are programmed in two passes, and those that have had the first.
+//!
+//! A word line gets its fine pass when so many behind it, in the same block, have had their coarse one; the last of a block,
+//! behind which there are none, get theirs with the last. Until then nothing can be read of it: what the host wrote stays in
+//! the write buffer, and of what was copied the source is read.
+
+use std::collections::VecDeque;
+
+use drivelab_nand::{BlockIndex, CellMode, DieIndex, FlashArray, Ppn, UnitLayout};
+use drivelab_sim::Nanos;
+use drivelab_sim::sabotage::{self, Sabotage};
+
+use super::{Flash, FlashWait, Sensing};
+use crate::config::PassConfig;
+
+/// A word line from its coarse pass on.
+#[derive(Clone, Debug, Default)]
+struct HeldLine {
+    block: BlockIndex,
+    page: u32,
+    first: Ppn,
+    /// Where what was copied to it came from, in the order in which it lies on it.
+    sources: Vec<Ppn>,
+    /// Entries of the write buffer that hold what the host wrote to it.
+    entries: Vec<u32>,
+    is_cleaning: bool,
+    is_fine: bool,
+}
+
+/// Those of a die, in the order of their coarse passes.
+#[derive(Clone, Debug, Default)]
+struct DieLines {
+    lines: VecDeque<HeldLine>,
+    /// The last of them belongs to the job under way.
+    has_new: bool,
+}
+
+/// Those of all dies.
+#[derive(Clone, Debug)]
+pub(super) struct Passes {
+    config: PassConfig,
+    dies: Vec<DieLines>,
+    /// Lines that are done, to be used again.
+    spare: Vec<HeldLine>,
+    /// Sources of what is read just now.
+    wanted: Vec<Ppn>,
+}
+
+impl Passes {
+    pub(super) fn new(config: PassConfig, dies: u32) -> Self {
+        Self { config, dies: vec![DieLines::default(); dies as usize], spare: Vec::new(), wanted: Vec::new() }
+    }
+
+    /// Whether a place lies on a word line of a die that has not had both passes.
+    fn holds(&self, die: DieIndex, ppn: Ppn, units: u32) -> bool {
+        let mut lines = self.dies[die.0 as usize].lines.iter();
+        lines.any(|line| (line.first.0..line.first.0 + units).contains(&ppn.0))
+    }
+
+    /// The next word line of a die whose fine pass is due after the coarse one of its newest.
+    fn due(&mut self, die: DieIndex, layout: &UnitLayout) -> Option<&mut HeldLine> {
+        let of_die = &mut self.dies[die.0 as usize];
+        let newest = of_die.lines.back().filter(|_| of_die.has_new)?;
+        let (block, page, step) = (newest.block, newest.page, layout.pages_per_unit);
+        let is_last = page + 2 * step > layout.geometry.pages_per_block;
+        let behind = self.config.held_word_lines * step;
+        let is_due = |line: &&mut HeldLine| {
+            line.block == block && !line.is_fine && (is_last || line.page + behind <= page)
+        };
+        of_die.lines.iter_mut().find(is_due)
+    }
+}
+
+impl Flash {
+    /// Whether word lines are programmed in two passes.
+    #[inline]
+    pub(crate) fn has_passes(&self) -> bool {
+        self.operations.as_ref().is_some_and(|operations| operations.passes.is_some())
+    }
+
+    fn passes_mut(&mut self) -> Option<&mut Passes> {
+        self.operations.as_mut()?.passes.as_deref_mut()
+    }
+
+    /// The job of a die programs the native word line at `first` from now on, with what is copied from `sources`, or with
+    /// data of the host.
+    pub(crate) fn hold_line(&mut self, die: DieIndex, first: Ppn, sources: &[Ppn], is_cleaning: bool) {
+        let (block, page) = (self.layout.block_of(first), self.layout.page_of(first));
+        let Some(passes) = self.passes_mut() else { return };
+        let mut line = passes.spare.pop().unwrap_or_default();
+        line.sources.clear();
+        line.sources.extend_from_slice(sources);
+        line.entries.clear();
+        (line.block, line.page, line.first) = (block, page, first);
+        (line.is_cleaning, line.is_fine) = (is_cleaning, false);
+        let of_die = &mut passes.dies[die.0 as usize];
+        of_die.lines.push_back(line);
+        of_die.has_new = true;
+    }
+
+    /// The coarse pass of a native word line; `None`: there is one pass.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn program_first(
+        &mut self,
+        mode: CellMode,
+        die: DieIndex,
+        (ready, now): (Nanos, Nanos),
+        is_cleaning: bool,
+    ) -> Option<Nanos> {
+        let config = self.passes_mut().filter(|_| mode == CellMode::Native)?.config;
+        let times = (self.page_bus_ns, config.coarse_ns);
+        Some(self.program_once::<true>(die, times, ready, now, is_cleaning))
+    }
+
+    /// The next fine pass of the job of a die; when it is done.
+    pub(crate) fn program_second(&mut self, die: DieIndex, now: Nanos) -> Option<Nanos> {
+        let layout = self.layout;
+        let passes = self.passes_mut()?;
+        let config = passes.config;
+        let line = passes.due(die, &layout)?;
+        line.is_fine = true;
+        let is_cleaning = line.is_cleaning;
+        let bus_ns = if config.sends_twice { self.page_bus_ns } else { self.timing.bus_ns(0) };
+        Some(self.program_once::<true>(die, (bus_ns, config.fine_ns), now, now, is_cleaning))
+    }
+
+    /// The job of a die is done. The first `count` of `entries` of the write buffer went to the word line that it has
+    /// programmed; instead of them gives those, and how many, whose word lines are done now.
+    pub(crate) fn settle_lines(&mut self, die: DieIndex, entries: &mut [u32], count: usize) -> usize {
+        let Some(passes) = self.passes_mut() else { return count };
+        let of_die = &mut passes.dies[die.0 as usize];
+        if !std::mem::take(&mut of_die.has_new) || sabotage::is(Sabotage::CoarseTakenAsWhole) {
+            return count;
+        }
+        if let Some(newest) = of_die.lines.back_mut() {
+            newest.entries.extend_from_slice(&entries[..count]);
+        }
+        let mut done = 0;
+        while let Some(at) = of_die.lines.iter().position(|line| line.is_fine) {
+            let Some(line) = of_die.lines.remove(at) else { break };
+            entries[done..done + line.entries.len()].copy_from_slice(&line.entries);
+            done += line.entries.len();
+            passes.spare.push(line);
+        }
+        done
+    }
+
+    /// The block of the first word line of a die that `is_awaited` says so of one of its entries, between its passes.
+    pub(crate) fn awaited_line(
+        &self,
+        die: DieIndex,
+        mut is_awaited: impl FnMut(u32) -> bool,
+    ) -> Option<BlockIndex> {
+        let passes = self.operations.as_ref()?.passes.as_ref()?;
+        let mut lines = passes.dies[die.0 as usize].lines.iter();
+        lines.find(|line| line.entries.iter().any(|&id| is_awaited(id))).map(|line| line.block)
+    }
+
+    /// A host's read of what was copied to a word line between its passes, from where it was copied from. `false`: it lies
+    /// on none.
+    pub(super) fn read_sources(
+        &mut self,
+        (array, ppn): (&FlashArray, Ppn),
+        (sector, sectors): (u32, u64),
+        bytes: u64,
+        wait: &mut FlashWait,
+        now: Nanos,
+    ) -> bool {
+        let (die, layout) = (self.layout.die_of(self.layout.block_of(ppn)), self.layout);
+        let Some(passes) = self.passes_mut() else { return false };
+        let lines = passes.dies[die.0 as usize].lines.iter();
+        let mut copied = lines.filter(|line| !line.sources.is_empty());
+        let on_line =
+            |line: &&HeldLine| (line.first.0..line.first.0 + layout.units_per_page).contains(&ppn.0);
+        let Some(line) = copied.find(on_line) else {
+            debug_assert!(
+                !passes.holds(die, ppn, layout.units_per_page),
+                "a word line is read between its passes"
+            );
+            return false;
+        };
+        let per_unit = u64::from(layout.sectors_per_unit);
+        let units = (u64::from(sector) + sectors).div_ceil(per_unit) as usize;
+        let first = (ppn.0 - line.first.0) as usize;
+        let mut wanted = std::mem::take(&mut passes.wanted);
+        wanted.clear();
+        wanted.extend(line.sources.iter().skip(first).take(units));
+        let count = wanted.len().max(1) as u64;
+        let of_line = |place: &Ppn| place.0 / layout.units_per_page;
+        for places in wanted.chunk_by(|one, other| of_line(one) == of_line(other)) {
+            let mode = array.mode_at(places[0]);
+            let all = |mask, &place| mask | self.mask_of(place, 0, per_unit, mode);
+            let mask = match places {
+                // A part of a unit may lie on fewer pages than all of it.
+                [place] if count == 1 => self.mask_of(*place, u64::from(sector), sectors, mode),
+                _ => places.iter().fold(0, all),
+            };
+            let bytes = bytes * places.len() as u64 / count;
+            self.sense_pages(wait, Sensing { die, pages: 1, bytes, mask, is_cleaning: false }, now);
+        }
+        if let Some(passes) = self.passes_mut() {
+            passes.wanted = wanted;
+        }
+        true
+    }
+}

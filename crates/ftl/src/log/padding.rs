@@ -1,0 +1,41 @@
+//! Pages without data, behind word lines that can be read only when those behind them are programmed.
+
+use drivelab_nand::{BlockIndex, CellMode, DieIndex, Ppn};
+
+use super::die_logs::DieLogs;
+use crate::error::FtlError;
+use crate::placement::Stream;
+
+impl DieLogs {
+    /// Programs a page without data in an open block of a die, or in the one that was left aside.
+    pub(crate) fn pad(&mut self, die: DieIndex, block: BlockIndex) -> Result<Ppn, FtlError> {
+        let is_parked = self.blocks.parked(die) == Some(block);
+        if is_parked {
+            self.blocks.exchange_parked(die, Stream::HOST);
+        }
+        let mut streams = self.streams.all();
+        let stream = streams.find(|&stream| self.blocks.open_block(die, stream) == Some(block));
+        let stream = stream.ok_or(FtlError::NoFreeBlock { die: die.0 })?;
+        let page = self.flash.write_pointer(block);
+        let first = self.flash.program(block, page, &[])?;
+        self.end_program(die, stream, page, 0);
+        self.counters.programs_host += 1;
+        if is_parked {
+            self.blocks.exchange_parked(die, Stream::HOST);
+        }
+        Ok(first)
+    }
+
+    /// Whether data that cleaning has copied on a die can't be read yet.
+    pub(crate) fn has_unread_copies(&self, die: DieIndex) -> bool {
+        let Some(block) = self.blocks.open_block(die, Stream::CLEANING) else { return false };
+        if self.flash.mode(block) != CellMode::Native {
+            return false;
+        }
+        let (first, lines) = (self.layout.first_ppn(block).0, self.layout.units_per_page);
+        let written = self.flash.write_pointer(block) / self.layout.pages_per_unit;
+        // Data lies on the first places of a page.
+        (written.saturating_sub(self.config.held_word_lines)..written)
+            .any(|line| self.flash.peek(Ppn(first + line * lines)).is_some())
+    }
+}
