@@ -39,6 +39,7 @@ fn config(user_units: u32) -> FtlConfig {
         hint_streams: 6,
         superblock_blocks: 1,
         parity_stripe_pages: 0,
+        held_word_lines: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 2,
         trim_supported: true,

@@ -52,6 +52,7 @@ fn config(placement: Placement) -> FtlConfig {
         cleaning_mode: CleaningMode::Relocate,
         superblock_blocks: 1,
         parity_stripe_pages: 0,
+        held_word_lines: 0,
         cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
         trim_supported: true,

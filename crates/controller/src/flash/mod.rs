@@ -4,6 +4,7 @@
 
 mod calendar;
 mod dies;
+mod held_lines;
 mod operations;
 mod passes;
 mod recording;
@@ -379,12 +380,15 @@ impl Flash {
         now: Nanos,
         is_cleaning: bool,
     ) -> Nanos {
-        if self.plain_pages == 0
-            && let Some(end) = self.program_first(mode, die, (ready, now), is_cleaning)
-        {
-            return end;
+        debug_assert!(
+            ready <= self.dies.free_from(die, now),
+            "reads would wait for a program that has not begun"
+        );
+        let pages = self.plain_pages;
+        if pages == 0 {
+            return self.program_data_noted(mode, die, (place, ready), now, is_cleaning);
         }
-        self.program_in(mode, die, (self.layout.page_of(place), ready), now, is_cleaning)
+        self.program_pages::<false>((die, self.layout.page_of(place), pages), ready, now, is_cleaning)
     }
 
     /// The same while a recording is made, and on drives that keep what every die does.

@@ -8,7 +8,7 @@
 use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
 
-use super::passes::Passes;
+use super::held_lines::Passes;
 use crate::config::WordLineConfig;
 
 /// What a die does that reads may come in front of.

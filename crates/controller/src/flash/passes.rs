@@ -4,72 +4,12 @@
 //! behind which there are none, get theirs with the last. Until then nothing can be read of it: what the host wrote stays in
 //! the write buffer, and of what was copied the source is read.
 
-use std::collections::VecDeque;
-
-use drivelab_nand::{BlockIndex, CellMode, DieIndex, FlashArray, Ppn, UnitLayout};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex, FlashArray, Ppn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 
+use super::held_lines::{HeldLine, Passes};
 use super::{Flash, FlashWait, Sensing};
-use crate::config::PassConfig;
-
-/// A word line from its coarse pass on.
-#[derive(Clone, Debug, Default)]
-struct HeldLine {
-    block: BlockIndex,
-    page: u32,
-    first: Ppn,
-    /// Where what was copied to it came from, in the order in which it lies on it.
-    sources: Vec<Ppn>,
-    /// Entries of the write buffer that hold what the host wrote to it.
-    entries: Vec<u32>,
-    is_cleaning: bool,
-    is_fine: bool,
-}
-
-/// Those of a die, in the order of their coarse passes.
-#[derive(Clone, Debug, Default)]
-struct DieLines {
-    lines: VecDeque<HeldLine>,
-    /// The last of them belongs to the job under way.
-    has_new: bool,
-}
-
-/// Those of all dies.
-#[derive(Clone, Debug)]
-pub(super) struct Passes {
-    config: PassConfig,
-    dies: Vec<DieLines>,
-    /// Lines that are done, to be used again.
-    spare: Vec<HeldLine>,
-    /// Sources of what is read just now.
-    wanted: Vec<Ppn>,
-}
-
-impl Passes {
-    pub(super) fn new(config: PassConfig, dies: u32) -> Self {
-        Self { config, dies: vec![DieLines::default(); dies as usize], spare: Vec::new(), wanted: Vec::new() }
-    }
-
-    /// Whether a place lies on a word line of a die that has not had both passes.
-    fn holds(&self, die: DieIndex, ppn: Ppn, units: u32) -> bool {
-        let mut lines = self.dies[die.0 as usize].lines.iter();
-        lines.any(|line| (line.first.0..line.first.0 + units).contains(&ppn.0))
-    }
-
-    /// The next word line of a die whose fine pass is due after the coarse one of its newest.
-    fn due(&mut self, die: DieIndex, layout: &UnitLayout) -> Option<&mut HeldLine> {
-        let of_die = &mut self.dies[die.0 as usize];
-        let newest = of_die.lines.back().filter(|_| of_die.has_new)?;
-        let (block, page, step) = (newest.block, newest.page, layout.pages_per_unit);
-        let is_last = page + 2 * step > layout.geometry.pages_per_block;
-        let behind = self.config.held_word_lines * step;
-        let is_due = |line: &&mut HeldLine| {
-            line.block == block && !line.is_fine && (is_last || line.page + behind <= page)
-        };
-        of_die.lines.iter_mut().find(is_due)
-    }
-}
 
 impl Flash {
     /// Whether word lines are programmed in two passes.
@@ -98,19 +38,26 @@ impl Flash {
         of_die.has_new = true;
     }
 
-    /// The coarse pass of a native word line; `None`: there is one pass.
+    /// Programs a page of data, of which drives that program in two passes do the first; when that is done.
     #[cold]
     #[inline(never)]
-    pub(super) fn program_first(
+    pub(super) fn program_data_noted(
         &mut self,
         mode: CellMode,
         die: DieIndex,
-        (ready, now): (Nanos, Nanos),
+        (place, ready): (Ppn, Nanos),
+        now: Nanos,
         is_cleaning: bool,
-    ) -> Option<Nanos> {
-        let config = self.passes_mut().filter(|_| mode == CellMode::Native)?.config;
-        let times = (self.page_bus_ns, config.coarse_ns);
-        Some(self.program_once::<true>(die, times, ready, now, is_cleaning))
+    ) -> Nanos {
+        let config = self.passes_mut().filter(|_| mode == CellMode::Native).map(|passes| passes.config);
+        let Some(config) = config else {
+            return self.program_noted(mode, die, (self.layout.page_of(place), ready), now, is_cleaning);
+        };
+        if !is_cleaning {
+            // Of copies the sources are told when they are begun to be read.
+            self.hold_line(die, place, &[], false);
+        }
+        self.program_once::<true>(die, (self.page_bus_ns, config.coarse_ns), ready, now, is_cleaning)
     }
 
     /// The next fine pass of the job of a die; when it is done.

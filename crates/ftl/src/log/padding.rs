@@ -3,6 +3,7 @@
 use drivelab_nand::{BlockIndex, CellMode, DieIndex, Ppn};
 
 use super::die_logs::DieLogs;
+use super::steps::{CleaningStep, Purpose};
 use crate::error::FtlError;
 use crate::placement::Stream;
 
@@ -19,11 +20,24 @@ impl DieLogs {
         let page = self.flash.write_pointer(block);
         let first = self.flash.program(block, page, &[])?;
         self.end_program(die, stream, page, 0);
-        self.counters.programs_host += 1;
         if is_parked {
             self.blocks.exchange_parked(die, Stream::HOST);
         }
         Ok(first)
+    }
+
+    /// Programs a page without data behind copies of cleaning on a die, for the same purpose.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn pad_copies(&mut self, die: DieIndex, purpose: Purpose) -> Result<CleaningStep, FtlError> {
+        let open = self.blocks.open_block(die, Stream::CLEANING);
+        let to = self.pad(die, open.ok_or(FtlError::NoFreeBlock { die: die.0 })?)?;
+        match purpose {
+            Purpose::Cleaning => self.counters.programs_cleaning += 1,
+            Purpose::WearLevelling => self.counters.programs_wear += 1,
+            Purpose::Folding => self.counters.programs_folding += 1,
+        }
+        Ok(CleaningStep::Copy { to, purpose })
     }
 
     /// Whether data that cleaning has copied on a die can't be read yet.

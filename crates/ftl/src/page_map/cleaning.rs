@@ -81,19 +81,12 @@ impl<H: MapMemory> PageMap<H> {
             return self.clean_step(die);
         }
         if self.logs.config.held_word_lines > 0 && self.logs.has_unread_copies(die) {
-            return self.pad_copies(die, job);
+            // Its only source until then is the victim.
+            self.logs.cleaning.jobs[die.0 as usize] = Some(job);
+            return self.logs.pad_copies(die, job.purpose).map(Some);
         }
         self.placement.emptied(job.victim);
         Ok(Some(self.logs.erase_victim(die, job)))
-    }
-
-    /// A page without data behind the copies of a victim, which is their only source until then.
-    #[cold]
-    fn pad_copies(&mut self, die: DieIndex, job: Job) -> Result<Option<CleaningStep>, FtlError> {
-        self.logs.cleaning.jobs[die.0 as usize] = Some(job);
-        let to = self.place_copies(die, job.victim)?;
-        self.note_copy(to, job);
-        Ok(Some(CleaningStep::Copy { to, purpose: job.purpose }))
     }
 
     /// Programs a page with the units that are being copied, all from one block of the die: what the books lose on the

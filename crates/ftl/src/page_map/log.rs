@@ -43,7 +43,9 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
     }
 
     fn pad(&mut self, die: DieIndex, block: BlockIndex) -> Result<Ppn, FtlError> {
-        self.logs.pad(die, block)
+        let first = self.logs.pad(die, block)?;
+        self.logs.counters.programs_host += 1;
+        Ok(first)
     }
 
     fn ready_host_page(&mut self, die: DieIndex) -> Result<(), FtlError> {

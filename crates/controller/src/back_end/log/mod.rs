@@ -263,9 +263,6 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let index = DieIndex(die);
         let job = &self.jobs.dies[die as usize];
         let (mode, place) = (job.mode, job.place);
-        if self.jobs.has_passes && mode == CellMode::Native {
-            self.flash.hold_line(index, place, &[], false);
-        }
         let end = self.flash.program_data(mode, index, (place, now), now, false);
         if let Some(durable) = &mut self.durable {
             durable.begun(index, end);
