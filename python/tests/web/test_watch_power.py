@@ -160,7 +160,7 @@ def test_a_viewer_cuts_the_power_and_sees_the_drive_recover() -> None:
     assert said["is_on"]
     first = viewer.frame()
     assert first["whole"]
-    viewer.until(lambda: viewer.frame()["host_write_bytes"] > 0)
+    viewer.ask_until(lambda frame: frame["host_write_bytes"] > 0)
     viewer.drive.close()
     assert viewer.drive.join(60)
 

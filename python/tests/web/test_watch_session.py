@@ -141,6 +141,13 @@ class Viewer:
         self.until(lambda: len(self.frames) > before)
         return self.frames[-1]
 
+    def ask_until(self, found: Callable[[dict[str, Any]], object]) -> None:
+        """Asks for frame after frame: one that comes too early is followed by none by itself."""
+        end = time.monotonic() + WAIT_S
+        while not found(self.frame()):
+            assert time.monotonic() < end, self.frames[-1]
+            time.sleep(0.01)
+
     def do(self, kind: str, **more: object) -> None:
         before = len(self.said)
         self.drive.obey({"do": kind, **more})
@@ -175,10 +182,10 @@ def test_pause_and_step(viewer: Viewer) -> None:
     time.sleep(0.1)
     assert viewer.frame()["now_s"] == stands
     viewer.do("step", seconds=0.005)
-    viewer.until(lambda: viewer.frame()["now_s"] > stands)
+    viewer.ask_until(lambda frame: frame["now_s"] > stands)
     assert viewer.frame()["now_s"] == pytest.approx(stands + 0.005, abs=1e-9)
     viewer.do("play")
-    viewer.until(lambda: viewer.frame()["now_s"] > stands + 0.006)
+    viewer.ask_until(lambda frame: frame["now_s"] > stands + 0.006)
 
 
 def test_speed_is_kept(viewer: Viewer) -> None:
@@ -203,7 +210,7 @@ def test_trim_and_secure_erase(viewer: Viewer) -> None:
     viewer.do("trim", from_percent=0, to_percent=100)
     viewer.do("workload", name="idle")
     viewer.do("step", seconds=10)
-    viewer.until(lambda: viewer.frame()["now_s"] >= full["now_s"] + 10)
+    viewer.ask_until(lambda frame: frame["now_s"] >= full["now_s"] + 10)
     cleaned = viewer.frame()["free_blocks"]
     viewer.do("erase")
     assert viewer.frame()["free_blocks"] >= cleaned >= full["free_blocks"]
@@ -213,7 +220,7 @@ def test_trim_and_secure_erase(viewer: Viewer) -> None:
 def test_another_workload(viewer: Viewer) -> None:
     viewer.do("workload", name="random-reads")
     viewer.frame()
-    viewer.until(lambda: viewer.frame()["host_read_bytes"] > 0)
+    viewer.ask_until(lambda frame: frame["host_read_bytes"] > 0)
     assert viewer.frame()["host_write_bytes"] == 0
     assert viewer.frame()["workload"] == "random-reads"
 
