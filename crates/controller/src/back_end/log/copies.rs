@@ -64,11 +64,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline(never)]
     pub(super) fn goes_on(&mut self, die: DieIndex, now: Nanos) -> bool {
         let end = self.flash.put_off_until(die, now).or_else(|| self.next_of_copy(die, now));
-        let end = end.or_else(|| self.flash.program_second(die, now));
+        let end = if self.jobs.has_passes { end.or_else(|| self.next_pass(die, now)) } else { end };
         if let Some(end) = end {
             self.events.push(end, Event::JobDone(die));
-        } else if self.jobs.has_passes {
-            self.settle_word_lines(die, now);
         }
         end.is_some()
     }

@@ -11,9 +11,20 @@ use crate::config::CleaningPace;
 use crate::drive::{Scheduled, SolidStateDrive};
 
 impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
+    /// The next fine pass of the job of a die; when it is done. `None`: the job is, and so is what has had its own.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn next_pass(&mut self, die: DieIndex, now: Nanos) -> Option<Nanos> {
+        let end = self.flash.program_second(die, now);
+        if end.is_none() {
+            self.settle_word_lines(die, now);
+        }
+        end
+    }
+
     /// A die has done all of its job. What it programmed stays in the write buffer until its fine pass; what has had that
     /// now is done.
-    pub(super) fn settle_word_lines(&mut self, die: DieIndex, now: Nanos) {
+    fn settle_word_lines(&mut self, die: DieIndex, now: Nanos) {
         let first = die.0 as usize * self.jobs.entries_per_die;
         let job = &mut self.jobs.dies[die.0 as usize];
         let entries = &mut self.jobs.entries[first..first + self.jobs.entries_per_die];
