@@ -6,6 +6,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,16 @@ class Standing:
         found.mkdir(parents=True, exist_ok=True)
         return found
 
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Around a test: it queues nothing, and nothing goes wrong in the server meanwhile."""
+        log = self.folder / "server.log"
+        before = len(log.read_text())
+        yield
+        assert wire.ask(self.server, "/api/jobs").json == []
+        said = log.read_text()[before:]
+        assert "Traceback" not in said, said
+
 
 @pytest.fixture(scope="session")
 def one_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
@@ -57,9 +68,13 @@ def one_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 @pytest.fixture
 def standing(one_for_all: Standing) -> Iterator[Standing]:
     """A server for tests that only read, or are refused: whoever leaves something in it fails."""
-    yield one_for_all
-    assert wire.ask(one_for_all.server, "/api/jobs").json == []
-    assert list(one_for_all.traces.iterdir()) == []
+    with one_for_all.watched():
+        yield one_for_all
+    left = list(one_for_all.traces.iterdir())
+    # Others aren't to fail with it.
+    for path in left:
+        path.unlink()
+    assert left == []
 
 
 @pytest.fixture
@@ -96,8 +111,10 @@ def lab_for_all(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @pytest.fixture
 def standing_lab(lab_for_all: Standing) -> Iterator[Server]:
     """A server over a copy of `measured`, for tests that only look at it."""
-    yield lab_for_all.server
-    assert wire.ask(lab_for_all.server, "/api/jobs").json == []
+    runs = wire.ask(lab_for_all.server, "/api/history").json
+    with lab_for_all.watched():
+        yield lab_for_all.server
+    assert wire.ask(lab_for_all.server, "/api/history").json == runs
 
 
 @pytest.fixture

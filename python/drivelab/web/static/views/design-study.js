@@ -149,10 +149,9 @@ export class Studies {
       cancelled: "Cancelled.",
       done: "",
     };
-    const isThere = this.result?.id === this.study || this.fetching === this.study;
     // A server that was started again knows of no job before, and what was not done then is not there.
     const lost = "Not measured: the server ended before it was done. Measure it again.";
-    const told = job ? states[job.state] : isThere ? "" : lost;
+    const told = job ? states[job.state] : this.missing === this.study ? lost : "";
     if (this.way.textContent !== told) this.way.textContent = told;
     return job;
   }
@@ -165,6 +164,7 @@ export class Studies {
     try {
       const found = await ask(`/api/design/studies/${encodeURIComponent(id)}`);
       // One that is still measured isn't there yet.
+      this.missing = found ? null : id;
       if (found) {
         this.result = { id, ...found };
         [this.job.value, this.state.value] = [found.order.job, found.order.state];
