@@ -137,7 +137,8 @@ def _row(
 def _background(
     at_rest_w: float | None, watts: list[float | None]
 ) -> tuple[float | None, float | None]:
-    """Energy beyond that of idling after work, and how long until there is none."""
+    """Energy beyond that of idling after work, and how long until there is none; None for a time
+    that was longer than what was measured."""
     if at_rest_w is None:
         return None, None
     begins = (0, *AFTER_S)
@@ -145,7 +146,7 @@ def _background(
     for begin, end, found in zip(begins, AFTER_S, watts, strict=False):
         if found is not None and found > at_rest_w * (1 + SAME):
             joules, until = joules + (found - at_rest_w) * (end - begin), end
-    return joules, float(until)
+    return joules, float(until) if until < AFTER_S[-1] else None
 
 
 def _found(
@@ -156,6 +157,7 @@ def _found(
 ) -> Measured:
     """What the runs say."""
     watts = [row["power_w"] for row in rows if row["power_w"] is not None]
+    beyond = "Beyond idling, in two minutes after random writes"
     joules, seconds = _background(at_rest_w, after[WORDS["randwrite"]])
     columns = (
         Column("state", "What the drive does"),
@@ -177,19 +179,26 @@ def _found(
     unknown = (
         "the model says nothing of what its parts draw (`power.*`): no watts, which is not none"
     )
+    busy = (
+        f"in the last stretch of the {AFTER_S[-1]} s after random writes the drive was still busy: "
+        "when it idles is unknown"
+    )
     return Measured(
         target.capacity_bytes,
         values=(
             Value("idle_w", "Idle", at_rest_w, "W", "lower"),
             Value("most_w", "Most of all kinds of work", max(watts, default=None), "W", "lower"),
-            Value("background_j", "Beyond idling, after random writes", joules, "J", "lower"),
+            Value("background_j", beyond, joules, "J", "lower"),
             Value("background_s", "Until it idles after random writes", seconds, "s", "lower"),
         ),
         tables=(
             Table("states", "Power by what the drive does", columns, tuple(rows)),
             Table("after", "Power after work", later, tuple(later_rows)),
         ),
-        notes=(*([unknown] if at_rest_w is None else []), *small_version.notes(target, SMALL)),
+        notes=(
+            *([unknown] if joules is None else [busy] if seconds is None else []),
+            *small_version.notes(target, SMALL),
+        ),
         charts=(
             Chart("states", "Power by what the drive does", "bars", "state", "power_w"),
             Chart("after", "Power after work", "lines", "until_s", "power_w", "work", log_x=True),

@@ -9,7 +9,7 @@ import pytest
 from small import MODEL_NAME, OVERRIDES
 
 from drivelab import model, states
-from drivelab.procedures import PROCEDURES
+from drivelab.procedures import PROCEDURES, power_states
 from drivelab.procedures.power_states import AFTER_S, SAME, WORDS
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
@@ -82,6 +82,19 @@ def test_a_drive_that_folds_after_work_draws_what_its_dies_do() -> None:
     _, _, twice, _ = measured("samsung-980-pro-1tb", small, *powers(idle=500, program=200))
     assert twice["background_j"] == pytest.approx(2 * values["background_j"])
     assert twice["background_s"] == values["background_s"]
+
+
+def test_a_drive_that_is_still_busy_at_the_end_has_no_time_until_it_idles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(power_states, "AFTER_S", (1, 2))
+    small = ("scale_divisor", "64")
+    parts = powers(idle=500, program=100)
+    _, after, values, notes = measured("samsung-980-pro-1tb", small, *parts)
+    assert after[-1]["power_w"] > 0.5 * (1 + SAME)
+    assert values["background_j"] > 0
+    assert values["background_s"] is None
+    assert "still busy" in notes[0]
 
 
 def test_what_nobody_knows_is_null() -> None:
