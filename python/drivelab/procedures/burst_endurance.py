@@ -21,9 +21,11 @@ from statistics import median
 from typing import Any
 
 from drivelab.data_patterns import parse_data_pattern
-from drivelab.procedures import small_version
-from drivelab.procedures.flow import flow
+from drivelab.errors import RequestError
+from drivelab.procedures import pieces, small_version
+from drivelab.procedures.endurance import unmeasured
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures.pieces import FALLEN, FIRST, FULL_SPEED, Fall, fast_pieces, mean
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
@@ -35,20 +37,21 @@ BLOCK_BYTES = 128 * KIB
 QUEUE_DEPTH = 8
 REST_S = 2 * 3600
 """Before the first run: what the fill has left in a cache is folded."""
-PIECES = 500
+PIECES, PIECES_MIN = 500, 100
 """Of the whole drive, where the reserve is looked for."""
+BEGINNING = 0.01
+"""Part of the drive where a reserve is looked for that is less than a few of these pieces."""
 PIECES_OF_RESERVE = 32
 """Where it is measured."""
+BUFFERS = 2
+"""What a write buffer takes that is emptied meanwhile, in times of which something else has taken
+what was fast."""
+SEARCHED_MAX = 4
+"""What is written to measure it at most, in times of what it was when it was found."""
 PIECE_BYTES_MIN = 2 * MIB
 """Or as much as the write buffer holds."""
 WRITTEN_MAX = 1.0
 """User capacities after which a drive that is as fast as ever has nothing that could be used up."""
-FIRST = 3
-"""Pieces that say what full speed is, the first of which a write buffer may have taken."""
-FULL_SPEED = 0.8
-"""What is left of its speed where the reserve is used up, or a burst has become slow."""
-FALLEN = 3
-"""Pieces that are all slower, where the speed has fallen."""
 SWING = 2
 """Pieces by which two runs differ that find the same reserve."""
 SLOW = 4
@@ -71,10 +74,11 @@ class Writer:
     target: Target
     seed: int
     name: str
+    progress: TaskProgress
     count: int = 0
 
-    def piece(self, size: int) -> float:
-        """Writes one; its speed in MB/s."""
+    def piece(self, size: int, share: float) -> float:
+        """Writes one, which is `share` (0 to 1) of the task; its speed in MB/s."""
         self.count += 1
         job = Job(
             name=self.name,
@@ -86,33 +90,25 @@ class Writer:
             data=parse_data_pattern(RANDOM),
             seed=derive_seed(self.seed, self.name, str(self.count)),
         )
-        report = self.target.run([job], TaskProgress(self.name), 0.0)
-        return float(flow(report, "write")["mb_per_s"] or 0.0)
+        return pieces.write(self.target, job, self.progress, share)
 
-    def until_slow(self, size: int, most: int, full: float | None = None) -> list[float]:
+    def all_of(self, size: int, count: int, share: float) -> list[float]:
+        """Speeds of so many pieces."""
+        return [self.piece(size, share / count) for _ in range(count)]
+
+    def until_slow(
+        self, size: int, most: int, share: float, full: float | None = None
+    ) -> list[float]:
         """Speeds of pieces, until several in a row are slower than the others were, or `most` are
         written."""
         found: list[float] = []
-        while len(found) < most and fast_pieces(found, full) == len(found):
-            found.append(self.piece(size))
-            if len(found) >= FALLEN and fast_pieces(found, full) <= len(found) - FALLEN:
+        fall = Fall(full)
+        while len(found) < most:
+            found.append(self.piece(size, share / most))
+            if fall.has_come(found[-1]):
                 break
+        self.progress.add(share * (most - len(found)) / most)
         return found
-
-
-def fast_pieces(mb_per_s: Sequence[float], full: float | None = None) -> int:
-    """Pieces before so many in a row are slow as say that the speed has fallen, from `full` or from
-    what it was until then."""
-    for at in range(0 if full else FIRST, len(mb_per_s) - FALLEN + 1):
-        speed = full or median(mb_per_s[1:at])
-        if max(mb_per_s[at : at + FALLEN]) < FULL_SPEED * speed:
-            return at
-    return len(mb_per_s)
-
-
-def mean(mb_per_s: Sequence[float]) -> float:
-    """Speed of pieces of one size together."""
-    return len(mb_per_s) / sum(1 / each for each in mb_per_s)
 
 
 def bursts_held(reserve: float, burst: float, back: float) -> int | None:
@@ -124,9 +120,13 @@ def bursts_held(reserve: float, burst: float, back: float) -> int | None:
     return math.floor((reserve - back) / (burst - back))
 
 
+def _buffer_bytes(target: Target) -> int:
+    return int(target.parameter("write_buffer.size_bytes") or 0)
+
+
 def size_of(wanted: float, target: Target) -> int:
     """A size of pieces: whole requests, and no smaller than a write buffer."""
-    least = max(PIECE_BYTES_MIN, int(target.parameter("write_buffer.size_bytes") or 0))
+    least = max(PIECE_BYTES_MIN, _buffer_bytes(target))
     return max(-(-least // BLOCK_BYTES), int(wanted) // BLOCK_BYTES) * BLOCK_BYTES
 
 
@@ -149,7 +149,7 @@ class BurstEndurance(Procedure):
 
     def fits(self, capacity_bytes: int) -> bool:
         """Whether a drive of this size has pieces enough to see a reserve end."""
-        return capacity_bytes >= 100 * PIECE_BYTES_MIN
+        return capacity_bytes >= PIECES_MIN * PIECE_BYTES_MIN
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a stream of 3 minutes."""
@@ -157,86 +157,116 @@ class BurstEndurance(Procedure):
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Uses up the reserve of a drive that is in the wanted state, then tries every duty."""
+        least = size_of(0, target)
+        if target.capacity_bytes < PIECES_MIN * least:
+            words = (
+                f"{target.capacity_bytes} bytes are less than {PIECES_MIN} pieces of the write "
+                f"buffer's size ({least} bytes); take the whole drive, a smaller `scale_divisor` "
+                "or a smaller `write_buffer.size_bytes`"
+            )
+            return unmeasured(RequestError(words), _values(None, {}, None))
         pauses = QUICK_PAUSES_S if quick else PAUSES_S
         parts = QUICK_PARTS if quick else PARTS
         target.idle(REST_S * NS_PER_S)
-        reserve = self._reserve(target, seed)
-        progress.add(0.2)
+        reserve = self._reserve(target, seed, progress)
         rows: list[dict[str, Any]] = []
         backs: dict[int, int] = {}
         if reserve.ends:
-            half, used = target.clone(), reserve.pieces // 2
-            writer = Writer(half, seed, "half")
-            for _ in range(used):
-                writer.piece(reserve.piece_bytes)
+            bursts = [max(1, round(part * reserve.pieces)) for part in parts]
+            # As much as the largest burst takes: who gets all of that back is fast for ever.
+            half, used = target.clone(), max(bursts)
+            writer = Writer(half, seed, "half", progress)
+            writer.all_of(reserve.piece_bytes, used, 0.05)
             for pause_s in pauses:
-                left = self._left(half.clone(), pause_s, reserve, seed)
+                fresh = Writer(half.clone(), seed, f"left {pause_s}", progress)
+                left = self._left(fresh, pause_s, reserve, 0.15 / len(pauses))
                 back = max(0, left - (reserve.pieces - used))
                 backs[pause_s] = used if back >= used - SWING else back
-                progress.add(0.2 / len(pauses))
-            for part in parts:
+            share = 0.6 / (len(parts) * len(pauses))
+            for burst in bursts:
                 for pause_s in pauses:
-                    burst = max(1, round(part * reserve.pieces))
+                    name = f"bursts {burst} {pause_s}"
+                    writer = Writer(target.clone(), seed, name, progress)
                     duty = (burst, pause_s, backs[pause_s])
-                    rows.append(self._duty(target.clone(), duty, reserve, seed))
-                    progress.add(0.6 / (len(parts) * len(pauses)))
+                    rows.append(self._duty(writer, duty, reserve, share))
         else:
             rows.append(_endless(reserve))
             progress.add(0.8)
         return _found(target, reserve, backs, rows)
 
-    def _reserve(self, target: Target, seed: int) -> Reserve:
+    def _reserve(self, target: Target, seed: int, progress: TaskProgress) -> Reserve:
         """Uses up the reserve of copies, and writes on for as much again."""
         size = size_of(target.capacity_bytes / PIECES, target)
         most = int(WRITTEN_MAX * target.capacity_bytes) // size
-        rough = Writer(target.clone(), seed, "rough").until_slow(size, most)
-        if fast_pieces(rough) == len(rough):
-            later = mean(rough[len(rough) // 2 :])
-            return Reserve(size, len(rough), False, median(rough[1:]), later)
-        size = size_of(fast_pieces(rough) * size / PIECES_OF_RESERVE, target)
-        writer = Writer(target.clone(), seed, "reserve")
-        found = writer.until_slow(size, int(WRITTEN_MAX * target.capacity_bytes) // size)
-        pieces = fast_pieces(found)
-        behind = [writer.piece(size) for _ in range(max(pieces, PIECES_OF_RESERVE))]
-        return Reserve(
-            size, pieces, True, median(found[1:pieces]), mean(behind[len(behind) // 2 :])
-        )
+        rough = Writer(target.clone(), seed, "rough", progress).until_slow(size, most, 0.08)
+        fast = fast_pieces(rough)
+        begins = self._beginning(target, median(rough[1:fast]), seed, progress)
+        if begins is None and fast == len(rough):
+            progress.add(0.1)
+            return _without_end(size, rough)
+        reserve_bytes = begins or fast * size
+        size = size_of(reserve_bytes / PIECES_OF_RESERVE, target)
+        most = max(FIRST + FALLEN, math.ceil(SEARCHED_MAX * reserve_bytes / size))
+        writer = Writer(target.clone(), seed, "reserve", progress)
+        found = writer.until_slow(size, most, 0.05)
+        count = fast_pieces(found)
+        if count == len(found):
+            progress.add(0.05)
+            return _without_end(size, found)
+        behind = writer.all_of(size, max(count, PIECES_OF_RESERVE), 0.05)
+        return Reserve(size, count, True, median(found[1:count]), mean(behind[len(behind) // 2 :]))
 
-    def _left(self, copy: Target, pause_s: int, reserve: Reserve, seed: int) -> int:
+    def _beginning(
+        self, target: Target, later: float, seed: int, progress: TaskProgress
+    ) -> int | None:
+        """Bytes after which the speed falls for the first time, to `later`, if that is so soon that
+        the pieces of the whole drive don't tell."""
+        size = size_of(BEGINNING * target.capacity_bytes / PIECES, target)
+        most = max(FIRST + FALLEN, int(BEGINNING * target.capacity_bytes) // size)
+        found = Writer(target.clone(), seed, "beginning", progress).until_slow(size, most, 0.02)
+        count = fast_pieces(found)
+        left = later / median(found[1:count])
+        if count == len(found) or left >= FULL_SPEED:
+            return None
+        # A write buffer takes more than it holds, as it is emptied meanwhile.
+        buffered = _buffer_bytes(target) / (1 - left)
+        return count * size if count * size > BUFFERS * buffered else None
+
+    def _left(self, writer: Writer, pause_s: int, reserve: Reserve, share: float) -> int:
         """Pieces that are fast after a pause of a drive that has used a part of its reserve."""
-        copy.idle(pause_s * NS_PER_S)
-        writer = Writer(copy, seed, f"left {pause_s}")
+        writer.target.idle(pause_s * NS_PER_S)
         most, full = reserve.pieces + FALLEN, reserve.full_mb_per_s
-        return fast_pieces(writer.until_slow(reserve.piece_bytes, most, full), full)
+        return fast_pieces(writer.until_slow(reserve.piece_bytes, most, share, full), full)
 
     def _duty(
-        self, copy: Target, duty: tuple[int, int, int], reserve: Reserve, seed: int
+        self, writer: Writer, duty: tuple[int, int, int], reserve: Reserve, share: float
     ) -> dict[str, Any]:
         """Bursts of so many pieces with a pause between, and some more from a slow one on."""
-        pieces, pause_s, back = duty
-        writer = Writer(copy, seed, f"bursts {pieces} {pause_s}")
+        count, pause_s, back = duty
         limit = (reserve.full_mb_per_s + reserve.sustained_mb_per_s) / 2
         speeds: list[float] = []
         held: int | None = None
-        for _ in range(math.ceil(RESERVES_MAX * reserve.pieces / pieces)):
-            found = [writer.piece(reserve.piece_bytes) for _ in range(pieces)]
+        most = math.ceil(RESERVES_MAX * reserve.pieces / count)
+        for _ in range(most):
+            found = writer.all_of(reserve.piece_bytes, count, share / most)
             speeds.append(mean(found))
             is_slow = speeds[-1] < FULL_SPEED * reserve.full_mb_per_s
             if held is None and (is_slow or sum(speed < limit for speed in found) >= FALLEN):
                 held = len(speeds) - 1
             if held is not None and len(speeds) >= held + SLOW:
                 break
-            copy.idle(pause_s * NS_PER_S)
+            writer.target.idle(pause_s * NS_PER_S)
+        writer.progress.add(share * (most - len(speeds)) / most)
         gb = reserve.piece_bytes / GB
         last = speeds if held is None else speeds[held:]
-        predicted = bursts_held(reserve.pieces, pieces, back)
+        predicted = bursts_held(reserve.pieces, count, back)
         return {
-            "burst_gb": pieces * gb,
+            "burst_gb": count * gb,
             "pause_s": pause_s,
             "back_gb": back * gb,
             "kept": "yes" if held is None else "no",
             "bursts": held,
-            "written_gb": None if held is None else held * pieces * gb,
+            "written_gb": None if held is None else held * count * gb,
             "arithmetic_bursts": predicted,
             "first_mb_per_s": speeds[0],
             "then_mb_per_s": mean(last[-SLOW:]),
@@ -251,6 +281,12 @@ class BurstEndurance(Procedure):
     def data_text(self) -> str:
         """What is written."""
         return RANDOM
+
+
+def _without_end(size: int, mb_per_s: Sequence[float]) -> Reserve:
+    """What pieces of this size say whose speed doesn't fall."""
+    later = mean(mb_per_s[len(mb_per_s) // 2 :])
+    return Reserve(size, len(mb_per_s), False, median(mb_per_s[1:]), later)
 
 
 def _endless(reserve: Reserve) -> dict[str, Any]:
@@ -268,6 +304,26 @@ def _endless(reserve: Reserve) -> dict[str, Any]:
     }
 
 
+def _values(
+    reserve: Reserve | None, backs: dict[int, int], kept_pause_s: int | None
+) -> tuple[Value, ...]:
+    """What bursts are about; a reserve that doesn't end has speeds alone."""
+    ended = reserve if reserve and reserve.ends else None
+    gb = ended.piece_bytes / GB if ended else 0.0
+    full = reserve.full_mb_per_s if reserve else None
+    sustained = reserve.sustained_mb_per_s if reserve else None
+    whole = ended.pieces * gb if ended else None
+    back = backs[10] * gb if ended else None
+    shortest = "Shortest pause that keeps the smallest bursts fast"
+    return (
+        Value("reserve_gb", "Written before the speed falls", whole, "GB", "higher"),
+        Value("full_mb_per_s", "Full speed", full, "MB/s", "higher"),
+        Value("sustained_mb_per_s", "Behind it, without pauses", sustained, "MB/s", "higher"),
+        Value("back_10_s_gb", "Given back by 10 s, of half of it", back, "GB", "higher"),
+        Value("kept_pause_s", shortest, kept_pause_s if ended else None, "s", "lower"),
+    )
+
+
 def _found(
     target: Target,
     reserve: Reserve,
@@ -275,10 +331,12 @@ def _found(
     rows: Sequence[dict[str, Any]],
 ) -> Measured:
     """What the runs say."""
-    gb = reserve.piece_bytes / GB
     shortest = min((row["burst_gb"] for row in rows), default=None)
     kept = [row["pause_s"] for row in rows if row["kept"] == "yes" and row["burst_gb"] == shortest]
-    never = "the speed does not fall: no burst is too long, and none was tried with pauses"
+    never = (
+        f"the speed does not fall in {reserve.pieces * reserve.piece_bytes / GB:.4g} GB: no burst "
+        "of as much is too long, and none was tried with pauses"
+    )
     columns = (
         Column("burst_gb", "Burst", "GB"),
         Column("pause_s", "Pause", "s"),
@@ -292,37 +350,7 @@ def _found(
     )
     return Measured(
         target.capacity_bytes,
-        values=(
-            Value(
-                "reserve_gb",
-                "Written before the speed falls",
-                reserve.pieces * gb if reserve.ends else None,
-                "GB",
-                "higher",
-            ),
-            Value("full_mb_per_s", "Full speed", reserve.full_mb_per_s, "MB/s", "higher"),
-            Value(
-                "sustained_mb_per_s",
-                "Behind it, without pauses",
-                reserve.sustained_mb_per_s,
-                "MB/s",
-                "higher",
-            ),
-            Value(
-                "back_10_s_gb",
-                "Given back by 10 s",
-                backs[10] * gb if reserve.ends else None,
-                "GB",
-                "higher",
-            ),
-            Value(
-                "kept_pause_s",
-                "Shortest pause that keeps the smallest bursts fast",
-                min(kept, default=None),
-                "s",
-                "lower",
-            ),
-        ),
+        values=_values(reserve, backs, min(kept, default=None)),
         tables=(Table("duties", "Bursts and pauses", columns, tuple(rows)),),
         notes=(*([] if reserve.ends else [never]), *small_version.notes(target, SMALL)),
         charts=(

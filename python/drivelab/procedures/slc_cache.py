@@ -16,10 +16,10 @@ from statistics import median
 from typing import Any
 
 from drivelab.data_patterns import parse_data_pattern
-from drivelab.procedures import small_version
+from drivelab.procedures import pieces, small_version
 from drivelab.procedures.fill import BEFORE, BEHIND, BLOCK_BYTES, CHANGE, cache_pieces
-from drivelab.procedures.flow import flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures.pieces import mean
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
@@ -81,20 +81,15 @@ class Burst:
         """Speed of the first pieces."""
         return mean(self.mb_per_s[:FIRST])
 
-    def gb(self, pieces: int) -> float:
+    def gb(self, count: int) -> float:
         """Size of so many pieces."""
-        return pieces * self.piece_bytes / GB
+        return count * self.piece_bytes / GB
 
     def fast_gb(self, cached_mb_per_s: float | None) -> float | None:
         """What was written as fast as into a cache; None where there is none."""
         if cached_mb_per_s is None:
             return None
         return self.gb(fast_pieces(self.mb_per_s, (1 - CHANGE) * cached_mb_per_s))
-
-
-def mean(mb_per_s: Sequence[float]) -> float:
-    """Speed of pieces of one size together."""
-    return len(mb_per_s) / sum(1 / each for each in mb_per_s)
 
 
 def fast_pieces(mb_per_s: Sequence[float], least: float) -> int:
@@ -147,8 +142,7 @@ class SlcCache(Procedure):
                 data=parse_data_pattern(RANDOM),
                 seed=derive_seed(seed, str(piece)),
             )
-            report = target.run([job], progress, share / (last - first))
-            found.append(float(flow(report, "write")["mb_per_s"] or 0.0))
+            found.append(pieces.write(target, job, progress, share / (last - first)))
             # Only what comes last can be where the speed has just fallen.
             recent = found[-(BEFORE + 2 * BEHIND) :]
             if at is None and cache_pieces(recent) is not None:

@@ -13,7 +13,8 @@ from small import small_model
 from drivelab import model
 from drivelab.model import Model
 from drivelab.procedures import PROCEDURES
-from drivelab.procedures.slc_cache import BEHIND, PIECES_MIN, fast_pieces, mean, piece_bytes_on
+from drivelab.procedures.pieces import mean
+from drivelab.procedures.slc_cache import BEHIND, PIECES_MIN, fast_pieces, piece_bytes_on
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GB, MIB
 from drivelab.targets import EngineTarget
