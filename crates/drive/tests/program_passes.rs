@@ -307,6 +307,7 @@ fn what_two_passes_cannot_be_with_is_refused_by_name() {
         ("ftl.superblock_blocks", "2", vec![]),
         ("ftl.parity_stripe_pages", "4", vec![]),
         ("ftl.placement", "hot-cold", vec![]),
+        ("ftl.cleaning_mode", "rewrite-in-place", vec![]),
         ("flash.coarse_program_ns", "8000001", vec![]),
         ("flash.held_word_lines", "4", vec![]),
         ("write_buffer.size_bytes", "524287", vec![]),

@@ -163,17 +163,19 @@ fn what_needs_one_pass(model: &Model) -> Option<(&'static str, String, &'static 
         let is = model.integer(key);
         (is != wanted).then(|| (key, is.to_string(), said))
     };
+    let word = |key, wanted: &'static str| {
+        let is = model.text(key);
+        (is != wanted).then(|| (key, is.to_owned(), wanted))
+    };
     let cell = model.text("flash.cell");
     flag(ONE_SHOT, "true")
         .or_else(|| (cell == "slc").then(|| ("flash.cell", cell.to_owned(), "mlc, tlc or qlc")))
         .or_else(|| flag("write_buffer.write_back", "true"))
         .or_else(|| number("ftl.superblock_blocks", 1, "1"))
         .or_else(|| number("ftl.parity_stripe_pages", 0, "0"))
-        .or_else(|| {
-            let placement = model.text("ftl.placement");
-            let wanted = Placement::HostAndCleaning.name();
-            (placement != wanted).then(|| ("ftl.placement", placement.to_owned(), wanted))
-        })
+        .or_else(|| word("ftl.placement", Placement::HostAndCleaning.name()))
+        // What is in the write buffer isn't read again, and a word line between its passes can't lose its block.
+        .or_else(|| word("ftl.cleaning_mode", "relocate"))
 }
 
 /// Times of blocks of an SLC cache; none without one.
