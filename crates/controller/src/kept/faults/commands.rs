@@ -134,15 +134,19 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// A write or trim of a drive that only reads.
     fn refuse(&mut self, slot: u32, now: Nanos) {
+        self.note_refusal(slot);
+        self.slots[slot as usize].link_ns = self.config.link.command_ns(0);
+        self.finish_over_link(slot, now);
+    }
+
+    /// What the drive has taken of a refused command stays a write of the host; the rest never was one.
+    fn note_refusal(&mut self, slot: u32) {
         if let Some(faults) = &mut self.faults {
             faults.counters.refused_commands += 1;
         }
-        let link_ns = self.config.link.command_ns(0);
         let state = &mut self.slots[slot as usize];
         state.outcome = Outcome::Refused;
-        state.link_ns = link_ns;
-        self.meters.host.take_back(&state.command);
-        self.finish_over_link(slot, now);
+        self.meters.host.take_back(&state.command, state.sectors_done);
     }
 
     /// Writes that wait for buffer space when the drive stops writing are not done, or in part. `true`: there was
@@ -158,8 +162,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.end_stall(slot, now);
         if self.slots[slot as usize].pending > 0 {
             // Units of it are on their way to flash.
+            self.note_refusal(slot);
             let state = &mut self.slots[slot as usize];
-            state.outcome = Outcome::Refused;
             state.admitted = true;
             state.wait_base = self.flash.busy();
         } else {
