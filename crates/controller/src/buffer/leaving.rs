@@ -104,6 +104,7 @@ impl WriteBuffer {
     /// The commands that wait for entries; they wait no longer.
     pub(crate) fn take_waiters(&mut self) -> Vec<u32> {
         let mut waiters = Vec::new();
+        self.held_awaited = 0;
         for entry in self.entries.iter_mut().filter(|entry| entry.state != EntryState::Free) {
             if entry.waiter != NONE {
                 self.awaited -= u32::from(entry.state == EntryState::Queued);

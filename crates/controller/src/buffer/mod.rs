@@ -37,6 +37,8 @@ pub struct WriteBuffer {
     used: u32,
     /// Entries of word lines between two passes: they leave when others are programmed.
     held: u32,
+    /// Those of them that a command waits for.
+    held_awaited: u32,
     /// The unit that came last as a new entry.
     newest: Lpn,
     queued: u32,
@@ -80,6 +82,7 @@ impl WriteBuffer {
             limit_sectors: u64::from(capacity) * u64::from(sectors_per_unit),
             used: 0,
             held: 0,
+            held_awaited: 0,
             newest: Lpn(0),
             queued: 0,
             queued_granules: 0,
@@ -184,9 +187,26 @@ impl WriteBuffer {
         self.used == self.held
     }
 
-    /// So many entries are on word lines between two passes from now on, and so many no longer.
-    pub(crate) fn hold(&mut self, more: u32, fewer: u32) {
-        self.held = self.held + more - fewer;
+    /// These entries are on word lines between two passes from now on.
+    pub(crate) fn hold(&mut self, ids: &[u32]) {
+        self.held += ids.len() as u32;
+        self.held_awaited += self.awaited_of(ids);
+    }
+
+    /// These entries are no longer on word lines between two passes.
+    pub(crate) fn let_go(&mut self, ids: &[u32]) {
+        self.held -= ids.len() as u32;
+        self.held_awaited -= self.awaited_of(ids);
+    }
+
+    /// So many of these entries are waited for by a command.
+    fn awaited_of(&self, ids: &[u32]) -> u32 {
+        ids.iter().filter(|&&id| self.entries[id as usize].waiter != NONE).count() as u32
+    }
+
+    /// Entries on word lines between two passes, and those of them that a command waits for.
+    pub(crate) fn held(&self) -> (u32, u32) {
+        (self.held, self.held_awaited)
     }
 
     /// Units that wait for a page.

@@ -32,9 +32,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         for &id in &entries[..count as usize] {
             self.buffer.mark_whole(id);
         }
+        self.buffer.hold(&entries[..count as usize]);
         let done = self.flash.settle_lines(die, entries, count as usize) as u32;
+        self.buffer.let_go(&entries[..done as usize]);
         job.entry_count = done;
-        self.buffer.hold(count, done);
         if done == 0 && count > 0 {
             // All that the buffer has may be between its passes.
             self.note_idle(now);
@@ -44,6 +45,14 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Whether writes wait for space, and all that could become free is between its passes.
     fn is_stalled(&self) -> bool {
         !self.admission.is_empty() && self.jobs.dies.iter().all(|job| !job.has_job && !job.waits)
+    }
+
+    /// Whether anybody may wait for a word line between its passes: mostly nobody does, and none is looked at.
+    fn waits_for_passes(&self) -> bool {
+        !self.flushes.is_empty()
+            || self.buffer.held().1 > 0
+            || self.is_stalled()
+            || self.idle_cleaning_wanted()
     }
 
     /// The block on a die of whose word lines between their passes one is waited for by the host, or any of the host's in a
@@ -64,6 +73,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[cold]
     #[inline(never)]
     pub(super) fn pad_word_lines(&mut self, now: Nanos) {
+        if !self.waits_for_passes() {
+            return;
+        }
         for die in 0..self.layout.geometry.die_count() {
             let job = &self.jobs.dies[die as usize];
             if !job.has_job && !job.waits {
@@ -77,6 +89,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline(never)]
     pub(super) fn try_padding(&mut self, die: u32, now: Nanos) -> bool {
         let index = DieIndex(die);
+        if !self.waits_for_passes() {
+            return false;
+        }
         let Some(block) = self.awaited_block(index) else { return false };
         if !self.take_token(die) {
             return true;
