@@ -93,6 +93,13 @@ impl Flash {
         done
     }
 
+    /// Entries of the write buffer that are on word lines between their passes.
+    pub(crate) fn held_entries(&self) -> impl Iterator<Item = u32> + '_ {
+        let passes = self.operations.iter().filter_map(|operations| operations.passes.as_ref());
+        let lines = passes.flat_map(|passes| &passes.dies).flat_map(|die| &die.lines);
+        lines.flat_map(|line| line.entries.iter().copied())
+    }
+
     /// The block of the first word line of a die that `is_awaited` says so of one of its entries, between its passes.
     pub(crate) fn awaited_line(
         &self,

@@ -4,7 +4,7 @@ use drivelab_ftl::LogMapping;
 use drivelab_nand::DieIndex;
 
 use crate::back_end::log::LogJobs;
-use crate::buffer::EntryState;
+use crate::buffer::{EntryState, NONE};
 use crate::drive::{Scheduled, SolidStateDrive};
 
 impl LogJobs {
@@ -20,6 +20,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     pub(crate) fn check_log_jobs(&self) -> Result<(), String> {
         (0..self.layout.geometry.die_count()).try_for_each(|die| self.check_die(die))?;
         self.check_wakefulness()?;
+        self.check_held()?;
         let limit = self.config.scheduling.programs_per_channel;
         for channel in (0..self.layout.geometry.channel_count).filter(|_| limit > 0) {
             let dies = (0u32..).zip(&self.jobs.dies);
@@ -75,6 +76,26 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             ));
         }
         Ok(())
+    }
+
+    /// What the buffer says that it holds for word lines between their passes is what the word lines say.
+    fn check_held(&self) -> Result<(), String> {
+        let (mut held, mut awaited) = (0, 0);
+        for id in self.flash.held_entries() {
+            let entry = self.buffer.entry(id);
+            if entry.state != EntryState::Programming {
+                return Err(format!("entry {id} is held between two passes, and is {:?}", entry.state));
+            }
+            held += 1;
+            awaited += u32::from(entry.waiter != NONE);
+        }
+        if (held, awaited) == self.buffer.held() {
+            return Ok(());
+        }
+        Err(format!(
+            "{held} entries are held between two passes, {awaited} of them awaited; the buffer says {:?}",
+            self.buffer.held()
+        ))
     }
 
     fn check_die(&self, die: u32) -> Result<(), String> {
