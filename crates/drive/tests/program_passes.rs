@@ -151,6 +151,69 @@ fn a_flush_pads_behind_the_word_line_and_waits_for_both_passes() {
 }
 
 #[test]
+fn a_write_with_fua_waits_for_its_own_second_pass_behind_padding() {
+    let mut drive = drive(&[]);
+    write_lines(&mut drive, 0..1);
+    let now = drive.now_ns();
+    let write = Command::new(0, Op::Write, 8 * LINE_UNITS, 8 * LINE_UNITS as u32);
+    drive.submit(now, Command { fua: true, ..write }).unwrap();
+    let write = finish(&mut drive)[0];
+    // Its coarse pass and the fine one in front of it, and the same of the padding.
+    assert_eq!(write.latency_ns(), 2 * (2 * BUS_NS + PROGRAM_NS));
+    assert_eq!(buffered_units(&drive), 0);
+    assert_eq!(count(&drive, "program_bytes_host"), 3 * LINE_UNITS * 4096);
+    // Nobody waits for what is held now.
+    assert_eq!(alone(&mut drive, Op::Write, 2 * LINE_UNITS, LINE_UNITS), 0);
+    assert_eq!(buffered_units(&drive), LINE_UNITS);
+}
+
+#[test]
+fn writes_wait_for_both_passes_in_the_smallest_buffer() {
+    for (channels, held) in [(1u64, 1u64), (1, 3), (2, 1)] {
+        let buffer_units = (channels * held + 1) * LINE_UNITS;
+        let mut drive = drive(&[
+            ("flash.channel_count", &channels.to_string()),
+            ("flash.held_word_lines", &held.to_string()),
+            ("write_buffer.size_bytes", &(buffer_units * 4096).to_string()),
+        ]);
+        // Ends in the middle of blocks.
+        let lines = 3 * LINES * channels - 2;
+        for line in 0..lines {
+            submit(&mut drive, Op::Write, line * LINE_UNITS, LINE_UNITS);
+        }
+        let mut done = Vec::new();
+        while drive.engine().outstanding() > 0 {
+            let next = drive.next_event().expect("a write that waits for space gets it");
+            drive.advance(next, &mut done);
+            drive.engine().check_step().unwrap();
+            assert!(buffered_units(&drive) <= buffer_units, "{channels} dies, {held} held");
+        }
+        assert_eq!(done.len() as u64, lines);
+        let stalled = done.iter().filter(|write| write.latency_ns() > 0).count() as u64;
+        assert_eq!(stalled, lines - buffer_units / LINE_UNITS, "{channels} dies, {held} held");
+        flush(&mut drive);
+        assert_eq!(buffered_units(&drive), 0);
+        drive.engine().check().unwrap();
+    }
+}
+
+#[test]
+fn a_secure_erase_between_the_passes_leaves_a_new_drive() {
+    let mut drive = drive(&[]);
+    write_lines(&mut drive, 0..2);
+    assert_eq!(buffered_units(&drive), LINE_UNITS);
+    drive.secure_erase();
+    assert_eq!(buffered_units(&drive), 0);
+    assert_eq!(alone(&mut drive, Op::Read, LINE_UNITS, 1), 0, "nothing");
+    assert_eq!(alone(&mut drive, Op::Flush, 0, 0), 0);
+    drive.engine().check().unwrap();
+    let start = drive.now_ns();
+    submit(&mut drive, Op::Write, 0, LINE_UNITS);
+    assert_eq!(flush(&mut drive) - start, 3 * BUS_NS + 2 * COARSE_NS + FINE_NS);
+    drive.engine().check().unwrap();
+}
+
+#[test]
 fn a_block_takes_both_passes_of_each_of_its_word_lines() {
     for held in [1, 2, 3] {
         let power =
