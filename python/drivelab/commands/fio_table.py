@@ -25,8 +25,8 @@ def show(document: dict[str, Any]) -> None:
     printing.table(columns, [row[: len(columns)] for row in rows], columns[2:])
     if "repeats" in own:
         printing.message(
-            f"Means of {own['repeats']['count']} repeats, ± half of the 95 % interval; the flash's "
-            "numbers, and the line below them, are of the first repeat."
+            f"Means of {own['repeats']['count']} repeats, ± half of the 95 % interval; flushes, "
+            "the flash's numbers and the line below them are of the first repeat."
         )
     written = dict.fromkeys(data_pattern_text(part["pattern"]) for part in own["data"])
     inside = printing.inside_text(own)
@@ -51,8 +51,11 @@ def _group_rows(
     jobs = [
         index for index, job in enumerate(document["jobs"]) if job["groupid"] == group["groupid"]
     ]
-    found = [_row(document, index, direction) for index in jobs for direction in DIRECTIONS]
-    shown = [row for row in found if row is not None]
+    shown = []
+    for index in jobs:
+        found = [_row(document, index, direction) for direction in DIRECTIONS]
+        found.append(_flush_row(document, index))
+        shown += [row for row in found if row is not None]
     if has_flash and sum(row[1] in CHANGING for row in shown) > 1:
         blanks = ("",) * (2 + len(TIMES))
         shown.append((f"{len(jobs)} jobs together", "", *blanks, *_flash_cells(group)))
@@ -93,6 +96,17 @@ def _row(document: dict[str, Any], index: int, direction: str) -> tuple[str, ...
         *_cells(document, index, direction),
         *_flash_cells(part["drivelab"]),
     )
+
+
+def _flush_row(document: dict[str, Any], index: int) -> tuple[str, ...] | None:
+    """What a job's flushes took, of the first repeat; None if it had none."""
+    job = document["jobs"][index]
+    if not job["sync"]["total_ios"]:
+        return None
+    latency, at = job["sync"]["lat_ns"], job["sync"]["lat_ns"]["percentile"]
+    times = (latency["mean"], at.get("99.000000"), at.get("99.990000"), latency["max"])
+    cells = (printing.number(None if ns is None else ns / 1e6) for ns in times)
+    return (job["jobname"], "flush", "", "", *cells, *("",) * len(FLASH))
 
 
 def _flash_cells(flash: dict[str, Any]) -> tuple[str, str, str]:

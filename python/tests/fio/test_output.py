@@ -280,3 +280,18 @@ def test_reads_beside_throttled_writes_are_as_fast_as_beside_the_same_writes_unt
     unthrottled, same_writes = beside(f"iodepth=16\nrate_iops={limit}\n", 0)
     assert same_writes == pytest.approx(writes, rel=0.02)
     assert reads == pytest.approx(unthrottled, rel=0.1)
+
+
+def test_the_table_says_what_flushes_took(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "flushed.fio"
+    file.write_text("[flushed]\nrw=randwrite\nbs=4k\nfsync=1\nio_size=64k\nsize=1m\n")
+    words = ["run", str(file), "--drive", MODEL_NAME, *SETS]
+    assert cli.run([*words, "--json"]) == 0
+    [job] = json.loads(capsys.readouterr().out)["jobs"]
+    assert cli.run(words) == 0
+    [row] = [line.split() for line in capsys.readouterr().out.splitlines() if " flush " in line]
+    assert job["sync"]["total_ios"] > 1
+    assert float(row[2]) == pytest.approx(job["sync"]["lat_ns"]["mean"] / 1e6, rel=0.01)
+    assert float(row[-1]) == pytest.approx(job["sync"]["lat_ns"]["max"] / 1e6, rel=0.01)
