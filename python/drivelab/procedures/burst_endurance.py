@@ -53,7 +53,7 @@ PIECE_BYTES_MIN = 2 * MIB
 WRITTEN_MAX = 1.0
 """User capacities after which a drive that is as fast as ever has nothing that could be used up."""
 SWING = 2
-"""Pieces by which two runs differ that find the same reserve."""
+"""Pieces by which two runs differ that find the same reserve; fewer where these are many of it."""
 SLOW = 4
 """Bursts that are written from the first slow one on: one may be slow for once."""
 PAUSES_S, QUICK_PAUSES_S = (1, 10, 60, 600), (10, 60)
@@ -181,7 +181,7 @@ class BurstEndurance(Procedure):
                 fresh = Writer(half.clone(), seed, f"left {pause_s}", progress)
                 left = self._left(fresh, pause_s, reserve, 0.15 / len(pauses))
                 back = max(0, left - (reserve.pieces - used))
-                backs[pause_s] = used if back >= used - SWING else back
+                backs[pause_s] = used if back >= used - min(SWING, used // 8) else back
             share = 0.6 / (len(parts) * len(pauses))
             for burst in bursts:
                 for pause_s in pauses:

@@ -156,8 +156,12 @@ def test_a_write_buffer_is_no_reserve() -> None:
     buffer = 64 * MIB
     tank = Tank(reserve=2 * buffer, slow_mb_per_s=500.0, buffer_bytes=buffer)
     assert measured_of(tank)[1]["reserve_gb"] is None
-    _, values, _ = measured_of(replace(tank, reserve=5 * buffer))
+    rows, values, _ = measured_of(replace(tank, reserve=5 * buffer))
     assert values["reserve_gb"] == pytest.approx(5 * buffer / 1e9, rel=0.05)
+    # Nothing comes back of its few pieces.
+    assert {row["back_gb"] for row in rows} == {0}
+    assert {row["kept"] for row in rows} == {"no"}
+    assert None not in {row["arithmetic_bursts"] for row in rows}
 
 
 def test_what_is_slow_once_is_no_end() -> None:
