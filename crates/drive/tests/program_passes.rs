@@ -151,6 +151,20 @@ fn a_flush_pads_behind_the_word_line_and_waits_for_both_passes() {
 }
 
 #[test]
+fn a_flush_behind_padding_waits_for_its_second_pass_too() {
+    for held in [1u64, 2] {
+        let mut drive = drive(&[("flash.held_word_lines", &held.to_string())]);
+        let mut latencies = (0..2).map(|line| {
+            submit(&mut drive, Op::Write, line * LINE_UNITS, LINE_UNITS);
+            submit(&mut drive, Op::Flush, 0, 0);
+            finish(&mut drive).pop().unwrap().latency_ns()
+        });
+        let behind = latencies.nth(1).unwrap();
+        assert_eq!(behind, (1 + held) * (2 * BUS_NS + COARSE_NS + FINE_NS), "{held} held");
+    }
+}
+
+#[test]
 fn a_write_with_fua_waits_for_its_own_second_pass_behind_padding() {
     let mut drive = drive(&[]);
     write_lines(&mut drive, 0..1);
