@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,9 @@ POINTS_MAX, POINT_DIGITS = 8, 3
 
 CROWDED_FROM = 5.0
 """An axis of nines that is longer has no room for 0 % beside 50 %; where it begins is plain."""
+
+LETTER_PX, NARROW_PX, LEANING_MAX = 6, 520, 16
+"""A letter of a label, the width of a picture's plot less its edges, and names that may lean."""
 
 _STEPS = {
     "µs": ((1e6, "s"), (1e3, "ms"), (1, "µs"), (1e-3, "ns")),
@@ -68,7 +71,7 @@ class Scale:
         if self.kind == "names":
             # Names of sizes have their unit, those of other numbers have not.
             title = f"{self.title}, {self.unit}" if self.unit not in ("", "B") else self.title
-            axis = {"title": title or None, "labelAngle": 0, "labelOverlap": True}
+            axis = {"title": title or None, **_of_names([str(value) for value in known])}
             scale = {"type": "band", "paddingInner": 0.4, "paddingOuter": 0.2}
             return {"type": "ordinal", "sort": None, "axis": axis, "scale": scale}
         points = _points(known) if at_points and self.kind == "log" and self.unit != "B" else ()
@@ -143,6 +146,16 @@ class Scale:
 def nines(percent: float) -> float:
     """Position on the nines axis: 90 % is 1, 99 % is 2, 99.9 % is 3."""
     return -math.log10(1 - percent / 100)
+
+
+def _of_names(names: Sequence[str]) -> dict[str, Any]:
+    """Labels of names: in words each is needed, and they lean where they don't fit side by side."""
+    different = list(dict.fromkeys(names))
+    in_words = any(name[:1].isalpha() for name in different)
+    wide_px = sum(LETTER_PX * len(name) + LETTER_PX for name in different)
+    if in_words and wide_px > NARROW_PX and len(different) <= LEANING_MAX:
+        return {"labelAngle": -25, "labelOverlap": False, "labelLimit": 200}
+    return {"labelAngle": 0, "labelOverlap": True}
 
 
 def _points(known: Iterable[float]) -> tuple[float, ...]:

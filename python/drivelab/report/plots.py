@@ -44,11 +44,16 @@ class Axis:
         return q.exact(value) if isinstance(value, int) else q.significant(amount, 4)
 
     def place(self, value: Any) -> str:
-        """A value that is a place on the axis, or a line's name: "0.5", not "0.5000"."""
+        """A value that is a place on the axis: "0.5", not "0.5000"."""
         amount = q.number(value)
         if amount is None or self.unit == "B" or isinstance(value, int):
             return self.word(value)
         return q.exact(float(f"{amount:.4g}"))
+
+    def line(self, value: Any) -> str:
+        """A value as a line's name: with its unit, as no axis says it."""
+        has_unit = q.number(value) is not None and self.unit not in ("", "B")
+        return f"{self.place(value)} {self.unit}" if has_unit else self.place(value)
 
     def scale(self, *, named: bool = False) -> Scale:
         """The axis as charts have it, of numbers or of names."""
@@ -120,13 +125,13 @@ def _names(drawing: Drawing, sets: Iterable[RowSet]) -> list[str]:
     by = drawing.by
     if by is None:
         return []
-    return list(dict.fromkeys(by.place(row.get(by.key)) for item in sets for row in item.rows))
+    return list(dict.fromkeys(by.line(row.get(by.key)) for item in sets for row in item.rows))
 
 
 def _only(drawing: Drawing, item: RowSet, name: str) -> RowSet:
     by = drawing.by
     assert by is not None
-    rows = tuple(row for row in item.rows if by.place(row.get(by.key)) == name)
+    rows = tuple(row for row in item.rows if by.line(row.get(by.key)) == name)
     return RowSet(item.name, item.token, rows)
 
 
