@@ -13,6 +13,7 @@ __all__ = [
     "ImageRequestError",
     "ImageWorkError",
     "KeptDrive",
+    "LogReader",
     "Model",
     "ModelError",
     "Progress",
@@ -276,8 +277,25 @@ class Run:
     def report(self, drive: Drive) -> str:
         """The report of jobs that have ended, as JSON."""
 
+    def stream_log(self) -> LogReader:
+        """Every request from now on, for another thread: a run that nobody reads stands still."""
+
+    def end_log(self) -> None:
+        """The reader of the log gets its last requests and its end."""
+
     def take_log(self) -> dict[str, NDArray[Any]]:
         """Every request since the last call, as columns."""
+
+@final
+class LogReader:
+    """The log of a run that goes on in another thread."""
+
+    def next(self, rows: int) -> dict[str, NDArray[Any]] | None:
+        """The next requests as columns: at least `rows` of them, or what is left; None once the log
+        has ended. Waits for them without the GIL."""
+
+    def close(self) -> None:
+        """Reads no more: the run goes on without a log."""
 
 @final
 class Session:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -115,10 +117,10 @@ def publish(folder: Path, writers: Mapping[str, Callable[[Path], None]]) -> list
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _scratch(folder) as scratch:
+        with scratch(folder) as made_in:
             for name, write in writers.items():
-                write(scratch / name)
-            return [_renamed(scratch / name, folder / name) for name in writers]
+                write(made_in / name)
+            return [_renamed(made_in / name, folder / name) for name in writers]
     except BaseException as error:
         with contextlib.suppress(OSError):
             for parent in missing:
@@ -136,14 +138,29 @@ def publish_files(writers: Mapping[Path, Callable[[Path], None]]) -> None:
             folders: dict[Path, Path] = {}
             for path, write in writers.items():
                 if path.parent not in folders:
-                    folders[path.parent] = stack.enter_context(_scratch(path.parent))
-                scratch = folders[path.parent] / path.name
-                write(scratch)
-                made.append((scratch, path))
-            for scratch, path in made:
-                _renamed(scratch, path)
+                    folders[path.parent] = stack.enter_context(scratch(path.parent))
+                unnamed = folders[path.parent] / path.name
+                write(unnamed)
+                made.append((unnamed, path))
+            for unnamed, path in made:
+                _renamed(unnamed, path)
     except OSError as error:
-        raise WorkError(f"can't write {error.filename or 'a file'}: {error.strerror}") from None
+        what = Path(error.filename).name if error.filename else "a file"
+        raise WorkError(f"can't write {what}: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def system_errors(path: Path) -> Iterator[None]:
+    """Raises OSError where polars met one that it says in words of its own."""
+    from polars.exceptions import ComputeError
+
+    try:
+        yield
+    except ComputeError as error:
+        if (number := re.search(r"os error (\d+)", str(error))) is None:
+            raise
+        code = int(number[1])
+        raise OSError(code, os.strerror(code), str(path)) from None
 
 
 def write_text(path: Path, text: str) -> None:
@@ -158,6 +175,7 @@ def _renamed(made: Path, path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _scratch(folder: Path) -> Iterator[Path]:
+def scratch(folder: Path) -> Iterator[Path]:
+    """A folder in this one for files that aren't whole; it is gone at the end."""
     with tempfile.TemporaryDirectory(prefix=".writing-", dir=folder) as name:
         yield Path(name)

@@ -63,6 +63,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<drive::Drive>()?;
     module.add_class::<progress::Progress>()?;
+    module.add_class::<run::LogReader>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<run::Session>()?;
     module.add_function(wrap_pyfunction!(tiles::block_pages, module)?)?;

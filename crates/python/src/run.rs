@@ -90,9 +90,42 @@ impl Run {
         report_json(&self.inner.report(&drive.inner))
     }
 
+    /// Every request from now on, for another thread: a run that nobody reads stands still.
+    fn stream_log(&mut self) -> LogReader {
+        LogReader { inner: Some(self.inner.stream_log()) }
+    }
+
+    /// The reader of the log gets its last requests and its end.
+    fn end_log(&mut self) {
+        self.inner.end_log();
+    }
+
     /// Every request since the last call, as columns.
     fn take_log<'py>(&mut self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns::requests(python, self.inner.take_log())
+    }
+}
+
+/// The log of a run that goes on in another thread.
+#[pyclass(module = "drivelab._engine")]
+pub struct LogReader {
+    /// None once nobody reads any more.
+    inner: Option<drivelab_workload::LogReader>,
+}
+
+#[pymethods]
+impl LogReader {
+    /// The next requests as columns: at least `rows` of them, or what is left; None once the log has ended. Waits for
+    /// them without the GIL.
+    fn next<'py>(&mut self, python: Python<'py>, rows: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let inner = &mut self.inner;
+        let log = python.detach(|| inner.as_mut().and_then(|inner| inner.next(rows)));
+        log.map(|log| columns::requests(python, log)).transpose()
+    }
+
+    /// Reads no more: the run goes on without a log.
+    fn close(&mut self) {
+        self.inner = None;
     }
 }
 

@@ -33,7 +33,7 @@ pub mod trace;
 pub use data::DataPattern;
 pub use error::WorkloadError;
 pub use job::{Job, parse_job, parse_jobs};
-pub use log::RequestLog;
+pub use log::{LogReader, RequestLog};
 pub use meter::Meters;
 pub use progress::Progress;
 pub use report::Report;

@@ -50,7 +50,7 @@ def run(
     scale: arguments.Scale = None,
     span: arguments.Span = None,
     database_file: arguments.DatabaseFile = None,
-    request_log: run_files.RequestLog = None,
+    request_log: run_files.RequestLogFile = None,
     timeline_file: run_files.TimelineFile = None,
     timeline_window: run_files.TimelineWindow = None,
     json: arguments.Json = False,
@@ -76,39 +76,43 @@ def run(
     workloads = [jobs.read_workload(job_file, capacity_bytes, of, data=pattern) for of in seeds]
     steady = until.steady(until_steady, round_time, limit)
     window = run_files.window(timeline_file, timeline_window, found)
-    asked = Asked(request_log is not None, steady, window)
+    asked = Asked(None, steady, window)
     _check(found, workloads[0], asked, request_log)
     remark_trim(found, wanted)
     work = partial(groups.run, workloads[0], asked)
     real_drives.show_plan(found, wanted, job_file.name, work, plan_only, repeat)
     if plan_only:
         return
-    with subject.claimed([found]):
-        parts = _measure(found, wanted, job_file.name, workloads, asked, seeds)
-    real_drives.remark_smart([found])
-    words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
-    words += [*arguments.plugin_words(plugin), "--data", data]
-    words += until.words(until_steady, round_time, limit)
-    words += run_files.words(request_log, timeline_file, timeline_window)
-    words += [*real_drives.wish_words(size, buffered), *set_words(settings)]
-    words += printing.option_words({"--span": span})
-    own = documents.provenance(found, wanted, workloads[0], seed) | {"span_bytes": span_bytes}
-    own |= real_drives.smart_of(found)
-    own["command_line"] = printing.command_line(words, seed)
-    if repeat > 1:
-        own["command_line"] += f" --repeat {repeat}"
-    document = documents.of_repeats(workloads, parts, own, seeds)
-    document["drivelab"]["wall_s"] = watch.seconds()
-    for option, reason in workloads[0].ignored.items():
-        printing.message(f"option {option} has no effect: {reason}")
-    until.remark(document["drivelab"])
-    recorded = Recorded(RUN, document, [model_result(found)])
-    files = partial(run_files.publish, workloads[0], parts[0], request_log, timeline_file)
-    with recording.recorded(database_file, recorded, files):
-        if json:
-            printing.document(document)
-        else:
-            fio_table.show(document)
+    with run_files.requests(request_log, workloads[0]) as requests:
+        with subject.claimed([found]):
+            asked = replace(asked, requests=requests)
+            parts = _measure(found, wanted, job_file.name, workloads, asked, seeds)
+        real_drives.remark_smart([found])
+        words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
+        words += [*arguments.plugin_words(plugin), "--data", data]
+        words += until.words(until_steady, round_time, limit)
+        words += run_files.words(request_log, timeline_file, timeline_window)
+        words += [*real_drives.wish_words(size, buffered), *set_words(settings)]
+        words += printing.option_words({"--span": span})
+        own = documents.provenance(found, wanted, workloads[0], seed) | {"span_bytes": span_bytes}
+        own |= real_drives.smart_of(found)
+        own["command_line"] = printing.command_line(words, seed)
+        if repeat > 1:
+            own["command_line"] += f" --repeat {repeat}"
+        document = documents.of_repeats(workloads, parts, own, seeds)
+        document["drivelab"]["wall_s"] = watch.seconds()
+        for option, reason in workloads[0].ignored.items():
+            printing.message(f"option {option} has no effect: {reason}")
+        until.remark(document["drivelab"])
+        recorded = Recorded(RUN, document, [model_result(found)])
+        files = partial(
+            run_files.publish, workloads[0], parts[0], request_log, requests, timeline_file
+        )
+        with recording.recorded(database_file, recorded, files):
+            if json:
+                printing.document(document)
+            else:
+                fio_table.show(document)
 
 
 def _check(drive: Subject, workload: jobs.Workload, asked: Asked, request_log: Path | None) -> None:
@@ -137,7 +141,7 @@ def _measure(
 
     def work(place: int, progress: TaskProgress) -> list[GroupRun]:
         target, share = prepared_drive(drive, state, seeds[place], progress)
-        wanted = asked if place == 0 else replace(asked, log=False, window=None)
+        wanted = asked if place == 0 else replace(asked, requests=None, window=None)
         return groups.run(workloads[place], wanted, target, progress, share)
 
     return [run_alone(f"{drive.name}: {name}", partial(work, place)) for place in range(len(seeds))]

@@ -101,7 +101,7 @@ def replay(
     scale: arguments.Scale = None,
     span: arguments.Span = None,
     database_file: arguments.DatabaseFile = None,
-    request_log: run_files.RequestLog = None,
+    request_log: run_files.RequestLogFile = None,
     json: arguments.Json = False,
     size: arguments.Size = None,
     destroy: arguments.Destroy = None,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,9 +22,10 @@ from drivelab.targets.fio import RealDrive
 if TYPE_CHECKING:
     import polars as pl
 
+    from drivelab.lab.request_file import RequestFile
     from drivelab.lab.timeline import Timeline, Window
 
-RequestLog = Annotated[
+RequestLogFile = Annotated[
     Path | None,
     typer.Option(
         "--request-log",
@@ -100,10 +102,23 @@ def words(
     return printing.option_words({**options, "--timeline-window": timeline_window})
 
 
+@contextmanager
+def requests(path: Path | None, workload: Workload) -> Iterator[RequestFile | None]:
+    """Where requests go while they run, if a log of them is wanted; gone if nobody publishes it."""
+    if path is None:
+        yield None
+        return
+    from drivelab.lab import request_file
+
+    with request_file.request_file(path, told_apart([job.name for job in workload.jobs])) as file:
+        yield file
+
+
 def publish(
     workload: Workload,
     runs: Sequence[GroupRun],
     request_log: Path | None,
+    requests: RequestFile | None,
     timeline_file: Path | None,
 ) -> None:
     """Writes the files of a run, all of them or none."""
@@ -116,8 +131,8 @@ def publish(
                     # Jobs that share a file stand in it one after another, as in fio.
                     texts[path] = texts.get(path, "") + text
     writers: Writers = {path: partial(_write_text, text) for path, text in texts.items()}
-    if request_log is not None:
-        writers[request_log] = partial(_write_table, partial(_requests, workload, runs))
+    if request_log is not None and requests is not None:
+        writers[request_log] = requests.move_to
     timeline = _timeline(workload, runs[-1])
     if timeline is not None and timeline_file is not None:
         writers[timeline_file] = timeline.write_to
@@ -139,7 +154,9 @@ def of_replay(columns: Mapping[str, Any] | None, name: str, request_log: Path | 
     """What writes the request log of a trace's last round, if one is wanted."""
     if request_log is None or columns is None:
         return {}
-    return {request_log: partial(_write_table, partial(_log_table, columns, [name]))}
+    from drivelab.lab.request_file import write_table
+
+    return {request_log: partial(write_table, _log_table(columns, [name]))}
 
 
 def _log_texts(job: FioJob, index: int, run: GroupRun) -> dict[str, str]:
@@ -158,33 +175,10 @@ def _log_texts(job: FioJob, index: int, run: GroupRun) -> dict[str, str]:
     return log_files.texts(job.logs, run.columns, index, start_ns, end_ns)
 
 
-def _requests(workload: Workload, runs: Sequence[GroupRun]) -> pl.DataFrame:
-    """All requests of all groups, in times after the start of the first."""
-    import numpy as np
-    import polars as pl
-
-    names = told_apart([job.name for job in workload.jobs])
-    start_ns = runs[0].report["start_ns"]
-    frames, first = [], 0
-    for group, run in zip(workload.groups, runs, strict=True):
-        columns = dict(run.columns or {})
-        columns["job"] = columns["job"] + np.uint32(first)
-        later_ns = run.report["start_ns"] - start_ns
-        times = pl.col("issued_ns", "submitted_ns", "completed_ns") + later_ns
-        frames.append(_log_table(columns, names).with_columns(times))
-        first += len(group)
-    return pl.concat(frames)
-
-
 def _log_table(columns: Mapping[str, Any], names: Sequence[str]) -> pl.DataFrame:
     from drivelab.lab.requests import log_table
 
     return log_table(columns, names)
-
-
-def _write_table(table: Callable[[], pl.DataFrame], path: Path) -> None:
-    # The fastest level of zstd takes half the time of the usual one, for 6 % more bytes.
-    table().write_parquet(path, compression="zstd", compression_level=1)
 
 
 def _write_text(text: str, path: Path) -> None:

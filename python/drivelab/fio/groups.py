@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from drivelab.errors import RequestError
@@ -14,6 +16,7 @@ from drivelab.targets.fio.lineage import Lineage
 from drivelab.workload import Job
 
 if TYPE_CHECKING:
+    from drivelab.lab.request_file import RequestFile
     from drivelab.lab.steady import Steady
     from drivelab.lab.timeline import Recording, Window
 
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 class Asked:
     """What is asked of a run beyond its reports."""
 
-    log: bool = False
-    """Every request, also of jobs without logs of their own."""
+    requests: RequestFile | None = None
+    """Where every request goes, also of jobs without logs of their own."""
     until: Steady | None = None
     """The last group ends once it is steady, or at the limit."""
     window: Window | None = None
@@ -36,7 +39,7 @@ class GroupRun:
 
     report: Report
     columns: Mapping[str, Any] | None = None
-    """The engine's log, if it was to keep one."""
+    """Every request, for the logs or the timeline that were asked for."""
     steady: Mapping[str, Any] | None = None
     """What `steadystate` of the jobs judged last."""
     until: Mapping[str, Any] | None = None
@@ -56,9 +59,10 @@ def run(
     each = share / len(workload.groups)
     others = replace(asked, until=None, window=None)
     last = len(workload.groups) - 1
+    first_jobs = accumulate((len(group) for group in workload.groups), initial=0)
     return [
-        _run(group, asked if place == last else others, target, progress, each)
-        for place, group in enumerate(workload.groups)
+        _run(group, first, asked if place == last else others, target, progress, each)
+        for place, (group, first) in enumerate(zip(workload.groups, first_jobs, strict=False))
     ]
 
 
@@ -99,14 +103,19 @@ def _check_steady(group: Sequence[FioJob], real: bool) -> None:
 
 
 def _run(
-    group: Sequence[FioJob], asked: Asked, target: Target, progress: TaskProgress, share: float
+    group: Sequence[FioJob],
+    first_job: int,
+    asked: Asked,
+    target: Target,
+    progress: TaskProgress,
+    share: float,
 ) -> GroupRun:
     jobs = [job.job for job in group]
-    steady, until, window = group[0].steady, asked.until, asked.window
-    log = asked.log or window is not None or any(job.logs for job in group)
+    steady, until, window, requests = group[0].steady, asked.until, asked.window, asked.requests
+    log = window is not None or any(job.logs for job in group)
     if isinstance(target, Lineage):
         return GroupRun(target.run(jobs, progress, share, [_of_fio(job) for job in group]))
-    if not log and until is None and steady is None:
+    if not log and requests is None and until is None and steady is None:
         return GroupRun(target.run(jobs, progress, share))
     # They need tables, which take a while to load.
     from drivelab.lab.running import until_steady
@@ -123,13 +132,20 @@ def _run(
         recording = Recording(going, window)
     criterion = until or steady
     judged = None
-    if criterion is None:
-        going.advance(FOR_EVER_NS, progress, share)
-    else:
-        judged = until_steady(going, criterion, progress, share)
+    # What is needed whole afterwards goes into the file then.
+    streamed = requests is not None and not log
+    with requests.following(going, first_job) if requests and streamed else nullcontext():
+        if criterion is None:
+            going.advance(FOR_EVER_NS, progress, share)
+        else:
+            judged = until_steady(going, criterion, progress, share)
+    report = going.report()
+    columns = going.take_log() if log else None
+    if requests is not None and columns is not None:
+        requests.add(columns, first_job, report["start_ns"])
     return GroupRun(
-        going.report(),
-        going.take_log() if log else None,
+        report,
+        columns,
         None if until is not None else judged,
         judged if until is not None else None,
         recording,

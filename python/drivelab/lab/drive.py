@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from drivelab.lab.session import Session
     from drivelab.lab.steady import Steady
     from drivelab.lab.steps import Steps
-    from drivelab.lab.timeline import Window
     from drivelab.procedures.measured import Measured
     from drivelab.procedures.procedure import Procedure
 
@@ -162,7 +161,7 @@ class Drive:
         self,
         *jobs: Job | Trace,
         keep: bool = False,
-        log: bool = False,
+        log: bool | str | Path = False,
         until: Steady | None = None,
         timeline: bool | str = False,
         progress: bool = True,
@@ -170,26 +169,28 @@ class Drive:
         """Runs jobs that start together, or a trace, on a copy: this drive stays as it is.
 
         `keep`: the result holds the drive as the jobs left it (`result.drive`). `log`: it has every
-        request (`result.requests`), about 100 bytes of memory each. `until`: the jobs end once a
-        metric is steady (`result.steady`). `timeline`: it has what every die did when
-        (`result.timeline`), of a window "2s" or "60s:62s" or from the start of the measurement.
-        Raises RequestError for a job that can't be on this drive.
+        request (`result.requests`), about 100 bytes of memory each, or with the name of a Parquet
+        file in that file, written while the jobs run. `until`: the jobs end once a metric is steady
+        (`result.steady`). `timeline`: it has what every die did when (`result.timeline`), of a
+        window "2s" or "60s:62s" or from the start of the measurement. Raises RequestError for a job
+        that can't be on this drive, WorkError where the file can't be written.
         """
         # Tables take a while to load, which processes that only measure don't need.
         from drivelab.lab.result import Result
 
-        keep, log = checks.switch("keep", keep), checks.switch("log", log)
+        keep, log = checks.switch("keep", keep), running.wanted_log(log)
         if any(isinstance(job, Trace) for job in jobs):
-            more = keep or log or until is not None or timeline is not False
+            more = keep or bool(log) or until is not None or timeline is not False
             return self._replay(jobs, more, progress)
         own = running.checked_jobs("run", jobs)
         if until is not None:
             own = running.endless_jobs(own, until, self.capacity_bytes)
-        window = self._window(timeline)
+        window = running.wanted_window(timeline, self._model.is_disk)
         work = partial(running.run_jobs, self.make(), own, self._seed, log, until, window=window)
         done = run_alone(f"{self.name}: {own[0].name}", work, shown=progress)
         after = self._after(done, own, until) if keep else None
-        return Result(done.report, self, own, after, done.requests, done.steady, done.timeline)
+        requests = log if isinstance(log, Path) else done.requests
+        return Result(done.report, self, own, after, requests, done.steady, done.timeline)
 
     def steps(self, *jobs: Job, every: str | float = "1s", log: bool = False) -> Steps:
         """Runs jobs on a copy, step by step: `for step in drive.steps(job, every="1s")`.
@@ -229,17 +230,6 @@ class Drive:
         from drivelab.lab.inside import Inside
 
         return Inside.of(self.make().inside())
-
-    def _window(self, timeline: bool | str) -> Window | None:
-        """What a timeline is wanted of; raises RequestError."""
-        from drivelab.lab.timeline import Window
-
-        if timeline is False:
-            return None
-        if self._model.is_disk:
-            raise RequestError("timeline: a hard disk has no dies")
-        whole = timeline is True
-        return Window() if whole else Window.of("timeline", checks.text("timeline", timeline))
 
     def _replay(self, jobs: Sequence[Job | Trace], more: bool, progress: bool) -> Result:
         """The result of a trace, which runs alone."""

@@ -17,6 +17,16 @@ OPS = ("read", "write", "flush", "trim")
 OUTCOMES = ("done", "uncorrectable", "refused", "failed")
 """How requests end, each at its number in the engine."""
 
+WORDS = {"op": OPS, "outcome": OUTCOMES}
+"""Columns of words."""
+
+COLUMNS = (
+    *("op", "offset_bytes", "length_bytes", "outcome"),
+    *("issued_ns", "submitted_ns", "completed_ns", "latency_ns"),
+    *(f"{part}_ns" for part in results.SPLIT_PARTS),
+)
+"""What is known of a request, in this order."""
+
 
 def words(numbers: NDArray[Any], names: Sequence[str]) -> pl.Series:
     """A column of words by their numbers; it takes a byte a row, or as many as the words need."""
@@ -30,16 +40,10 @@ def request_table(columns: Mapping[str, Any]) -> pl.DataFrame:
 
     The parts of a latency (`queueing_ns` to `cleaning_ns`) add up to it.
     """
-    as_words = {"op": OPS, "outcome": OUTCOMES}
-    names = [
-        *("op", "offset_bytes", "length_bytes", "outcome"),
-        *("issued_ns", "submitted_ns", "completed_ns", "latency_ns"),
-        *(f"{part}_ns" for part in results.SPLIT_PARTS),
-    ]
     return pl.DataFrame(
         {
-            name: words(columns[name], as_words[name]) if name in as_words else columns[name]
-            for name in names
+            name: words(columns[name], WORDS[name]) if name in WORDS else columns[name]
+            for name in COLUMNS
         }
     )
 
@@ -48,3 +52,11 @@ def log_table(columns: Mapping[str, Any], jobs: Sequence[str]) -> pl.DataFrame:
     """The same of a run's jobs, whose names differ, with that of each request."""
     job = words(columns["job"], jobs).alias("job")
     return request_table(columns).insert_column(0, job)
+
+
+def log_schema(jobs: Sequence[str]) -> pl.Schema:
+    """What the columns of such a table are made of."""
+    enums = {"job": jobs, **WORDS}
+    return pl.Schema(
+        {name: pl.Enum(enums[name]) if name in enums else pl.UInt64() for name in ("job", *COLUMNS)}
+    )

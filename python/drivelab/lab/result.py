@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -37,7 +38,7 @@ class Result:
         before: Drive | None,
         jobs: Sequence[Job | Trace],
         after: Drive | None = None,
-        requests: pl.DataFrame | None = None,
+        requests: pl.DataFrame | Path | None = None,
         steady: Mapping[str, Any] | None = None,
         timeline: Timeline | None = None,
     ) -> None:
@@ -77,9 +78,12 @@ class Result:
     def requests(self) -> pl.DataFrame:
         """Every request that counts, in order of completion, times in ns after the start of the
         run; `latency_ns` is the sum of `queueing_ns` to `cleaning_ns`. Raises RequestError unless
-        the run was to keep a `log`."""
+        the run was to keep a `log`. One in a file is read once; `polars.scan_parquet` reads
+        less of it."""
         if self._requests is None:
             raise RequestError("requests: the run kept no log; ask for run(..., log=True)")
+        if isinstance(self._requests, Path):
+            self._requests = pl.read_parquet(self._requests)
         return self._requests
 
     @property

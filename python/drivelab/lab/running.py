@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from drivelab import output
 from drivelab.errors import RequestError
 from drivelab.lab import checks
 from drivelab.lab.job import Job
@@ -59,6 +63,26 @@ def endless_jobs(jobs: Sequence[Job], until: object, capacity_bytes: int) -> tup
     if not until.can_judge([job.on_drive(capacity_bytes, 0, 0).job for job in found]):
         raise RequestError(f'Steady("{until.metric}"): no job writes, so there is none')
     return found
+
+
+def wanted_log(log: object) -> bool | Path:
+    """Whether requests are kept, or the file for them; raises RequestError."""
+    if isinstance(log, str | Path):
+        return output.writable_file(Path(log), "log", ".parquet")
+    return checks.switch("log", log)
+
+
+def wanted_window(timeline: object, is_disk: bool) -> Window | None:
+    """What a timeline is wanted of; raises RequestError."""
+    from drivelab.lab.timeline import Window
+
+    if timeline is False:
+        return None
+    if is_disk:
+        raise RequestError("timeline: a hard disk has no dies")
+    if timeline is True:
+        return Window()
+    return Window.of("timeline", checks.text("timeline", timeline))
 
 
 def begin_jobs(target: EngineTarget, jobs: Sequence[Job], seed: int, log: bool) -> EngineRun:
@@ -130,26 +154,44 @@ def run_jobs(
     target: EngineTarget,
     jobs: Sequence[Job],
     seed: int,
-    log: bool,
+    log: bool | Path,
     until: Steady | None,
     progress: TaskProgress,
     window: Window | None = None,
 ) -> DoneJobs:
     """Runs jobs on a copy of a drive to their end, or until they are steady; with a timeline of a
-    window."""
-    run = begin_jobs(target, jobs, seed, log or window is not None)
+    window. A log may be a file, which is written meanwhile. Raises WorkError where it can't be."""
+    in_memory = log is True or window is not None
+    run = begin_jobs(target, jobs, seed, in_memory)
     recording = _recording(run, window)
     steady = None
-    if until is None:
-        run.advance(FOR_EVER_NS, progress)
-    else:
-        steady = until_steady(run, until, progress)
-    done = done_jobs(run, jobs, log or window is not None, steady)
+    with _logged(run, jobs, log) if isinstance(log, Path) and not in_memory else nullcontext():
+        if until is None:
+            run.advance(FOR_EVER_NS, progress)
+        else:
+            steady = until_steady(run, until, progress)
+    done = done_jobs(run, jobs, in_memory, steady)
     if recording is None:
         return done
     assert done.requests is not None
     timeline = recording.timeline(done.requests, done.report["start_ns"])
-    return replace(done, requests=done.requests if log else None, timeline=timeline)
+    if isinstance(log, Path):
+        from drivelab.lab.request_file import write_table
+
+        output.publish_files({log: partial(write_table, done.requests)})
+    return replace(done, requests=done.requests if log is True else None, timeline=timeline)
+
+
+@contextmanager
+def _logged(run: EngineRun, jobs: Sequence[Job], path: Path) -> Iterator[None]:
+    """What runs in here has its requests in a file."""
+    from drivelab.lab.request_file import request_file
+
+    names = told_apart([job.name for job in jobs])
+    with request_file(path, names) as file:
+        with file.following(run, 0):
+            yield
+        output.publish_files({path: file.move_to})
 
 
 def _recording(run: EngineRun, window: Window | None) -> Recording | None:

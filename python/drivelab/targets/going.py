@@ -63,6 +63,14 @@ class EngineRun:
         report: Report = json.loads(self._run.report(self.target.engine))
         return report
 
+    def stream_log(self) -> _engine.LogReader:
+        """Every request from now on, for another thread: a run that nobody reads stands still."""
+        return self._run.stream_log()
+
+    def end_log(self) -> None:
+        """Who reads the log gets its last requests and its end."""
+        self._run.end_log()
+
     def take_log(self) -> Columns:
         """Every request since the last call."""
         return self._run.take_log()

@@ -6,6 +6,7 @@
 
 mod active;
 mod issuing;
+mod logging;
 mod queues;
 mod splitting;
 mod waiting;
@@ -22,7 +23,7 @@ use crate::drive_series::DriveSeries;
 use crate::error::WorkloadError;
 use crate::job::Source;
 use crate::latency_parts::AboutEqual;
-use crate::log::{LogWriter, RequestLog};
+use crate::log::LogWriter;
 use crate::measurement::KindMeasurement;
 use crate::meter::Meters;
 use crate::progress::Progress;
@@ -346,16 +347,6 @@ impl<'a> Run<'a> {
             counters_before: self.counters_before.clone().unwrap_or_else(|| counters_after.clone()),
             counters_after,
         }
-    }
-
-    /// Keeps a log from now on, 94 bytes for each request that is measured; its times are since the run began.
-    pub fn keep_log(&mut self) {
-        self.log.get_or_insert_with(|| LogWriter::new(self.start_ns));
-    }
-
-    /// The log since the last call; empty if none is kept.
-    pub fn take_log(&mut self) -> RequestLog {
-        self.log.as_mut().map(LogWriter::take).unwrap_or_default()
     }
 
     /// Reads and writes that have been measured so far, of all jobs: by job and kind, the fastest first.

@@ -1,0 +1,114 @@
+"""Requests in a file that is written while they run."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import drivelab as dl
+from drivelab.cli import run as command
+
+MIXED = dl.Job(rw="randrw", bs="4k", iodepth=8, size="256m", fsync=64)
+
+
+@pytest.fixture(scope="module")
+def drive() -> dl.Drive:
+    return dl.Drive("intel-x25-m-g1-80gb", scale="1/64").prepare("filled")
+
+
+def test_a_file_has_what_a_log_in_memory_has(drive: dl.Drive, tmp_path: Path) -> None:
+    # Several stretches of the writer, and a rest.
+    two = (MIXED, dl.Job(name="reads", rw="randread", bs="16k", iodepth=4, size="512m"))
+    kept = drive.run(*two, log=True)
+    path = tmp_path / "requests.parquet"
+    result = drive.run(*two, log=path)
+    assert result.requests.equals(kept.requests)
+    assert result.requests.schema == kept.requests.schema
+    assert kept.requests.height > 1 << 16
+    assert result.report == kept.report
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+    # It is the same beside a timeline, which needs the log in memory.
+    other = tmp_path / "beside.parquet"
+    assert drive.run(*two, log=str(other), timeline="0s:1ms").requests.equals(kept.requests)
+
+
+def test_a_run_that_measures_nothing_leaves_an_empty_table(drive: dl.Drive, tmp_path: Path) -> None:
+    never = dl.Job(rw="randread", runtime="1s", time_based=True, thinktime="10s", ramp_time="20s")
+    path = tmp_path / "none.parquet"
+    kept = drive.run(never, log=True).requests
+    assert drive.run(never, log=path).requests.equals(kept)
+    assert pl.read_parquet(path).schema == kept.schema
+
+
+def test_groups_of_a_job_file_follow_each_other_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    last = "stonewall\n[a]\nstonewall\nrw=read\nsize=1m\n"
+    text = "[a]\nrw=randread\nsize=1m\n[b]\nrw=randwrite\nsize=2m\n" + last
+    tables = []
+    # The middle group has logs of its own: its requests are in memory until it has ended.
+    for own in ("", "write_lat_log=b\n"):
+        (tmp_path / "j.fio").write_text(text.replace("size=2m\n", "size=2m\n" + own))
+        path = tmp_path / f"o{len(own)}.parquet"
+        options = ["--drive", "intel-x25-m-g1-80gb", "--scale", "1/64", "--request-log", str(path)]
+        assert command(["run", str(tmp_path / "j.fio"), *options]) == 0
+        tables.append(pl.read_parquet(path))
+    assert tables[0].equals(tables[1])
+    jobs = (
+        tables[0]
+        .group_by("job", maintain_order=True)
+        .agg(
+            pl.len(),
+            pl.col("issued_ns").min().alias("from"),
+            pl.col("completed_ns").max().alias("to"),
+        )
+    )
+    assert jobs["job"].cast(pl.String).to_list() == ["a", "b", "a #2"]
+    assert jobs["len"].to_list() == [256, 512, 256]
+    assert jobs["from"].to_list() == [0, jobs["to"][0], jobs["to"][1]]
+
+
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [
+        ("x.csv", "ends in .parquet"),
+        ("nowhere/x.parquet", "can't write there"),
+        (3, "log = 3: allowed: True, False"),
+    ],
+)
+def test_a_file_that_can_not_be_is_refused_before_the_run(
+    drive: dl.Drive, log: str, told: str
+) -> None:
+    with pytest.raises(dl.RequestError, match=told):
+        drive.run(MIXED, log=log)
+
+
+LIMITED = """
+import resource, sys
+import drivelab as dl
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/64").prepare("filled")
+try:
+    drive.run(dl.Job(rw="randread", bs="4k", iodepth=32, io_size="4g"), log=sys.argv[1])
+except dl.WorkError as error:
+    print(error)
+"""
+
+
+def test_a_disk_that_refuses_ends_the_run_with_its_reason_and_no_file(tmp_path: Path) -> None:
+    # Over a million requests after the writer has left: nobody waits for it.
+    path = tmp_path / "large.parquet"
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "DRIVELAB_CACHE": ""},
+    )
+    assert done.stdout == "can't write large.parquet: File too large\n", done.stderr
+    assert not list(tmp_path.iterdir())
