@@ -160,7 +160,7 @@ def test_keys_tell_drives_apart() -> None:
         (lambda: dl.Drive(NAME, {5: 1}), "parameter = 5: allowed: a text"),
         (lambda: dl.Drive(NAME).with_parameters(3), "parameters = 3: allowed: names with values"),
         (lambda: dl.Drive(NAME, scale="1/64").open(fua="no"), "fua = 'no': allowed: True, False"),
-        (lambda: dl.Drive(NAME).run(WRITES, log="requests"), 'log "requests": allowed: a name that'),
+        (lambda: dl.Drive(NAME).run(WRITES, log="requests"), 'log "requests": allowed: a name'),
         (lambda: dl.Drive(NAME).run(WRITES, log=1), "log = 1: allowed: True, False"),
         (lambda: dl.Drive(NAME).steps(WRITES, log="all"), "log = 'all': allowed: True, False"),
         (lambda: dl.Job(data=5), "data = 5: allowed: a text"),
