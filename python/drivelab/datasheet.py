@@ -159,11 +159,13 @@ def _shared(flash: _Flash, model: Model) -> list[Fact]:
         bus = flash.channels * flash.bus_bytes_per_s / flash.coded / MB
         why = f"{flash.channels} of {flash.bus_bytes_per_s / MB:g} MB/s, less out-of-band bytes"
         found.append(Fact("bus_mb_per_s", "Buses to the flash", bus, "MB/s", why))
-    path = _number(model, "controller.read_path_bytes_per_s")
-    if path:
-        found.append(
-            Fact("read_path_mb_per_s", "Read path", path / MB, "MB/s", "of the controller")
-        )
+    for way in ("read", "write"):
+        path = _number(model, f"controller.{way}_path_bytes_per_s")
+        if path:
+            title = f"{way.capitalize()} path"
+            found.append(
+                Fact(f"{way}_path_mb_per_s", title, path / MB, "MB/s", "of the controller")
+            )
     link = _number(model, "link.bytes_per_s")
     frame = _number(model, "link.frame_bytes")
     if link and frame:

@@ -164,6 +164,8 @@ pub struct SchedulingConfig {
     pub partial_units_at_once: u32,
     /// Rate at which data from flash gets to the link (error correction, internal buses); 0: takes no time.
     pub read_path_bytes_per_s: u64,
+    /// Rate at which data gets to all channels to be programmed (scrambling, encoding, internal buses); 0: takes no time.
+    pub write_path_bytes_per_s: u64,
     /// What is read ahead of a read that goes on where the last one ended; 0: nothing.
     pub read_ahead_bytes: u64,
 }

@@ -76,6 +76,7 @@ fn controller(buffer: BufferConfig) -> ControllerConfig {
             partial_unit_firmware_ns: 0,
             partial_units_at_once: 0,
             read_path_bytes_per_s: 0,
+            write_path_bytes_per_s: 0,
             read_ahead_bytes: 40_000,
         },
         timing: TIMING,

@@ -166,6 +166,7 @@ fn controller(shape: Shape) -> ControllerConfig {
             partial_unit_firmware_ns: 9_000,
             partial_units_at_once: shape.partial_units,
             read_path_bytes_per_s: 100_000_000,
+            write_path_bytes_per_s: 80_000_000,
             read_ahead_bytes: 40_000,
         },
         timing: FlashTiming {

@@ -62,6 +62,10 @@ impl Limits {
             pages * u64::from(geometry.program_bytes()),
             scheduling.read_path_bytes_per_s,
         );
+        let write_path_ns = drivelab_sim::time::transfer_ns(
+            u64::from(geometry.program_bytes()),
+            scheduling.write_path_bytes_per_s,
+        );
         // A word line is sensed page by page, each kind on so many planes at once.
         let sense_ns = word_lines.map_or(timing.read_ns, |lines| {
             let times = u64::from(lines.page_types * lines.planes.div_ceil(lines.planes_at_once));
@@ -74,7 +78,7 @@ impl Limits {
             array_link: None,
             is_array: false,
             read_ns: (pages + 1) * (sense_ns + page_bus_ns) + path_ns,
-            write_ns: pages * (page_bus_ns + timing.program_slow_ns),
+            write_ns: pages * (page_bus_ns.max(write_path_ns) + timing.program_slow_ns),
             per_sector_ns: 0,
             is_written_back: buffer.write_back || buffer.capacitor,
             cleans: true,

@@ -165,6 +165,23 @@ fn all_channels_share_the_read_path() {
 }
 
 #[test]
+fn all_channels_share_the_write_path() {
+    let rate = |path: &str| {
+        let mut drive = drive(&[("controller.write_path_bytes_per_s", path)]);
+        sequential_write(&mut drive, 32) * 1_048_576.0 / 1e6
+    };
+    let alone = rate("0");
+    // The last page is programmed behind the path, and commands have firmware before it.
+    for slow in [20_u32, 40] {
+        let measured = rate(&(slow * 1_000_000).to_string());
+        assert!((measured / f64::from(slow) - 1.0).abs() < 0.05, "{measured} of {slow} MB/s");
+    }
+    // One that passes more than its dies program is not noticed.
+    let wide = rate("2000000000");
+    assert!((wide / alone - 1.0).abs() < 0.02, "{wide}, without {alone}");
+}
+
+#[test]
 fn two_drives_in_one_process_do_not_touch_each_other() {
     let place = |step: u64| (step * 2_654_435_761) % 40_000 * 8;
     let step = |drive: &mut Drive, step: u64| {

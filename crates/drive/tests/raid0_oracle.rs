@@ -236,6 +236,7 @@ fn flash(unit_bytes: u32, write_back: bool) -> SolidStateDrive<PageMap> {
             partial_unit_firmware_ns: 0,
             partial_units_at_once: 0,
             read_path_bytes_per_s: 0,
+            write_path_bytes_per_s: 0,
             read_ahead_bytes: 0,
         },
         timing: FlashTiming {

@@ -198,7 +198,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 layout,
                 config.timing,
                 config.word_lines,
-                config.scheduling.read_path_bytes_per_s,
+                (config.scheduling.read_path_bytes_per_s, config.scheduling.write_path_bytes_per_s),
             ),
             jobs: mapping.jobs(&config),
             works_when_idle: mapping.works_when_idle(),

@@ -64,6 +64,8 @@ pub(crate) struct Flash {
     timing: FlashTiming,
     /// What all channels together pass on; 0: whatever comes.
     read_path_bytes_per_s: u64,
+    /// What all channels together are sent to program; 0: whatever comes.
+    write_path_bytes_per_s: u64,
     /// Bus time of one whole page, in and out.
     page_bus_ns: Nanos,
     /// What most reads ask for, a unit on one page, in bytes, and its bus time.
@@ -71,6 +73,7 @@ pub(crate) struct Flash {
     dies: Dies,
     channels: Vec<Calendar>,
     read_path: Calendar,
+    write_path: Calendar,
     work: WorkTime,
     /// What was done when, if somebody wants to look at it.
     recording: Option<Box<Recording>>,
@@ -79,8 +82,8 @@ pub(crate) struct Flash {
     careful: bool,
     /// What reads may come in front of, where word lines are told apart.
     operations: Option<Box<Operations>>,
-    /// Pages of a unit; 0 while a recording is made or operations are told apart, which programs find out where they
-    /// would begin with the first.
+    /// Pages of a unit; 0 while a recording is made, operations are told apart or channels share a way for what they
+    /// program, which programs find out where they would begin with the first.
     plain_pages: u32,
 }
 
@@ -90,7 +93,7 @@ impl Flash {
         layout: UnitLayout,
         timing: FlashTiming,
         word_lines: Option<WordLineConfig>,
-        read_path_bytes_per_s: u64,
+        (read_path_bytes_per_s, write_path_bytes_per_s): (u64, u64),
     ) -> Self {
         let geometry = &layout.geometry;
         let page = u64::from(geometry.page_bytes + geometry.oob_bytes);
@@ -102,15 +105,18 @@ impl Flash {
             dies: Dies::new(geometry.die_count()),
             channels: vec![Calendar::default(); geometry.channel_count as usize],
             read_path: Calendar::default(),
+            write_path: Calendar::default(),
             work: WorkTime::default(),
             recording: None,
             careful: timing.hold_bus_while_reading,
-            plain_pages: if word_lines.is_some() { 0 } else { layout.pages_per_unit },
+            plain_pages: 0,
             operations: word_lines.map(|lines| Box::new(Operations::new(lines, geometry.die_count()))),
             layout,
             timing,
             read_path_bytes_per_s,
+            write_path_bytes_per_s,
         };
+        flash.plain_pages = flash.plain_pages_unrecorded();
         flash.usual = (unit_bytes, flash.bus_ns(unit_bytes, 1));
         flash
     }
@@ -125,8 +131,14 @@ impl Flash {
     /// What has been noted; nothing is from now on.
     pub(crate) fn take_recording(&mut self) -> Option<Recording> {
         self.careful = self.timing.hold_bus_while_reading;
-        self.plain_pages = if self.operations.is_some() { 0 } else { self.layout.pages_per_unit };
+        self.plain_pages = self.plain_pages_unrecorded();
         self.recording.take().map(|recording| *recording)
+    }
+
+    /// `plain_pages` while no recording is made.
+    fn plain_pages_unrecorded(&self) -> u32 {
+        let is_plain = self.operations.is_none() && self.write_path_bytes_per_s == 0;
+        if is_plain { self.layout.pages_per_unit } else { 0 }
     }
 
     /// Bus time of each of `pages` of which so many bytes are wanted in all.
@@ -148,6 +160,7 @@ impl Flash {
         }
         self.channels.fill(Calendar::default());
         self.read_path = Calendar::default();
+        self.write_path = Calendar::default();
     }
 
     /// Busy time of all dies so far.
@@ -169,7 +182,7 @@ impl Flash {
     /// Whether nobody uses a bus or a die while another does.
     pub(crate) fn is_sound(&self) -> bool {
         let busy_until = self.dies.work().map(|die| die.busy_until_ns);
-        self.channels.iter().chain([&self.read_path]).all(Calendar::is_sound)
+        self.channels.iter().chain([&self.read_path, &self.write_path]).all(Calendar::is_sound)
             && self.dies.are_sound()
             && self.operations.as_ref().is_none_or(|operations| operations.are_sound(busy_until))
     }
@@ -324,13 +337,15 @@ impl Flash {
     /// that waits for them owes to flash itself.
     #[inline]
     pub(crate) fn program_work_ns(&self, page: u32) -> Nanos {
+        let transfer_ns = self.page_bus_ns.max(self.write_path_ns(self.program_bytes()));
         let pages = page..page + self.layout.pages_per_unit;
-        pages.map(|page| self.page_bus_ns + self.timing.program_ns(page)).sum()
+        pages.map(|page| transfer_ns + self.timing.program_ns(page)).sum()
     }
 
     /// The same of a page of one bit a cell.
     pub(crate) fn slc_program_work_ns(&self) -> Nanos {
-        self.slc_times().map_or(0, |(bus_ns, slc)| bus_ns + slc.program_ns)
+        self.slc_times()
+            .map_or(0, |((bytes, bus_ns), slc)| bus_ns.max(self.write_path_ns(bytes)) + slc.program_ns)
     }
 
     /// Moves one unit's pages (or one page of units) to a die and programs them, the first at `page` of its block;
@@ -417,11 +432,11 @@ impl Flash {
         now: Nanos,
         is_cleaning: bool,
     ) -> Nanos {
-        let bus_ns = self.page_bus_ns;
+        let transfer = (self.program_bytes(), self.page_bus_ns);
         let mut end = now;
         for index in 0..pages {
             let program_ns = self.timing.program_ns(page + index);
-            end = self.program_once::<NOTED>(die, (bus_ns, program_ns), ready, now, is_cleaning);
+            end = self.program_once::<NOTED>(die, (transfer, program_ns), ready, now, is_cleaning);
         }
         end
     }
@@ -431,12 +446,15 @@ impl Flash {
     fn program_once<const NOTED: bool>(
         &mut self,
         die: DieIndex,
-        (bus_ns, program_ns): (Nanos, Nanos),
+        ((bytes, bus_ns), program_ns): ((u64, Nanos), Nanos),
         ready: Nanos,
         now: Nanos,
         is_cleaning: bool,
     ) -> Nanos {
-        let begin = self.dies.free_from(die, ready);
+        let mut begin = self.dies.free_from(die, ready);
+        if NOTED && self.write_path_bytes_per_s > 0 {
+            begin = self.pass_write_path((bytes, bus_ns), begin, now);
+        }
         let channel = &mut self.channels[self.layout.channel_of(die) as usize];
         let start = channel.reserve(now, begin, bus_ns);
         let end = start + bus_ns + program_ns;
@@ -452,6 +470,25 @@ impl Flash {
             recording.note(Stretch { work, die, is_cleaning, begin_ns, bus_begin_ns, bus_end_ns, end_ns });
         }
         end
+    }
+
+    /// All channels share the way of what they program, which goes it while it goes over its bus: from when on a bus need
+    /// not wait for the rest of a transfer that may begin at `begin`.
+    #[cold]
+    fn pass_write_path(&mut self, (bytes, bus_ns): (u64, Nanos), begin: Nanos, now: Nanos) -> Nanos {
+        let duration = self.write_path_ns(bytes);
+        let start = self.write_path.reserve(now, begin, duration);
+        start.max((start + duration).saturating_sub(bus_ns))
+    }
+
+    /// Time of so many bytes on the way to the channels.
+    fn write_path_ns(&self, bytes: u64) -> Nanos {
+        drivelab_sim::time::transfer_ns(bytes, self.write_path_bytes_per_s)
+    }
+
+    /// Bytes of a page, on all planes that are programmed together.
+    fn program_bytes(&self) -> u64 {
+        u64::from(self.layout.geometry.program_bytes())
     }
 
     /// Erases a block of a die; when that is done.

@@ -57,7 +57,13 @@ impl Flash {
             // Of copies the sources are told when they are begun to be read.
             self.hold_line(die, place, &[], false);
         }
-        self.program_once::<true>(die, (self.page_bus_ns, config.coarse_ns), ready, now, is_cleaning)
+        self.program_once::<true>(
+            die,
+            ((self.program_bytes(), self.page_bus_ns), config.coarse_ns),
+            ready,
+            now,
+            is_cleaning,
+        )
     }
 
     /// The next fine pass of the job of a die; when it is done.
@@ -68,8 +74,12 @@ impl Flash {
         let line = passes.due(die, &layout)?;
         line.is_fine = true;
         let is_cleaning = line.is_cleaning;
-        let bus_ns = if config.sends_twice { self.page_bus_ns } else { self.timing.bus_ns(0) };
-        Some(self.program_once::<true>(die, (bus_ns, config.fine_ns), now, now, is_cleaning))
+        let transfer = if config.sends_twice {
+            (self.program_bytes(), self.page_bus_ns)
+        } else {
+            (0, self.timing.bus_ns(0))
+        };
+        Some(self.program_once::<true>(die, (transfer, config.fine_ns), now, now, is_cleaning))
     }
 
     /// The job of a die is done. The first `count` of `entries` of the write buffer went to the word line that it has

@@ -7,11 +7,11 @@ use super::Flash;
 use crate::config::SlcTimes;
 
 impl Flash {
-    /// Bus time of a word line of one bit a cell, and what else it takes.
-    pub(super) fn slc_times(&self) -> Option<(Nanos, SlcTimes)> {
+    /// Bytes of a word line of one bit a cell and their bus time, and what else it takes.
+    pub(super) fn slc_times(&self) -> Option<((u64, Nanos), SlcTimes)> {
         let lines = self.operations.as_ref()?.config;
         let bytes = u64::from(self.layout.geometry.program_bytes() / lines.page_types);
-        Some((self.bus_ns(bytes, 1), lines.slc))
+        Some(((bytes, self.bus_ns(bytes, 1)), lines.slc))
     }
 
     /// Programs a word line; when that is done.
@@ -22,8 +22,8 @@ impl Flash {
         now: Nanos,
         is_cleaning: bool,
     ) -> Nanos {
-        let Some((bus_ns, slc)) = self.slc_times() else { return now };
-        self.program_once::<true>(die, (bus_ns, slc.program_ns), ready, now, is_cleaning)
+        let Some((transfer, slc)) = self.slc_times() else { return now };
+        self.program_once::<true>(die, (transfer, slc.program_ns), ready, now, is_cleaning)
     }
 
     /// Erases a block that was programmed in this mode; when that is done.

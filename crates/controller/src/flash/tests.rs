@@ -28,7 +28,7 @@ fn bytes_of_several_pages_cost_the_bus_no_more_than_one_page_of_them() {
     };
     let layout = UnitLayout::new(geometry, 4096).unwrap();
     let taken = |pages, bytes| {
-        let mut flash = Flash::new(layout, timing, None, 0);
+        let mut flash = Flash::new(layout, timing, None, (0, 0));
         flash.sense(Sensing { die: DieIndex(0), pages, bytes, mask: 0, is_cleaning: true }, 0);
         flash.work().bus_ns
     };

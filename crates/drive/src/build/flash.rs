@@ -118,6 +118,7 @@ pub fn controller(
             partial_unit_firmware_ns: model.integer("controller.partial_unit_firmware_ns"),
             partial_units_at_once: model.small("controller.partial_units_at_once"),
             read_path_bytes_per_s: model.integer("controller.read_path_bytes_per_s"),
+            write_path_bytes_per_s: model.integer("controller.write_path_bytes_per_s"),
             read_ahead_bytes: model.integer("controller.read_ahead_bytes"),
         },
         timing: FlashTiming {

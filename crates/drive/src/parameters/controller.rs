@@ -72,6 +72,13 @@ pub(super) const DATA_PATH: &[Parameter] = &[
         "rate of data from flash to the host link, shared by all channels; 0: takes no time",
     ),
     row(
+        "controller.write_path_bytes_per_s",
+        "B/s",
+        Integer(0, 1 << 40),
+        Number(0),
+        "rate of data to flash, of the host, cleaning and the map, shared by all channels; 0: takes no time",
+    ),
+    row(
         "controller.decode_ns",
         "ns",
         Integer(0, SECOND_NS),

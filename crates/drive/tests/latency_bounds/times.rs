@@ -128,6 +128,8 @@ impl Times {
         let pipeline = number("controller.pipeline_ns");
         let governor = number("controller.write_governor_iops");
         let rotation = number("ftl.rotation_superblocks");
+        // At worst pages of all other dies pass before.
+        let write_path = per_second(program_bytes, number("controller.write_path_bytes_per_s"));
         let line_bytes = model.optional_integer("ftl.map_fetch_bytes").unwrap_or(program_bytes).max(1);
         Self {
             firmware: ["read", "write", "trim", "flush"]
@@ -141,7 +143,8 @@ impl Times {
             read_path_bytes_per_s: number("controller.read_path_bytes_per_s"),
             bus,
             read: pages_per_unit * (slowest_read(model) + bus),
-            program: pages_per_unit * (bus + 2 * average - fast) + kept("flash.program_suspend_ns"),
+            program: pages_per_unit * (bus + dies * write_path + 2 * average - fast)
+                + kept("flash.program_suspend_ns"),
             erase: number("flash.erase_ns") + kept("flash.erase_suspend_ns"),
             units_per_page: (program_bytes / unit).max(1),
             pages_per_block: number("flash.pages_per_block") / page_types / pages_per_unit.max(1),

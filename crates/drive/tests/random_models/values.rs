@@ -395,5 +395,10 @@ pub fn of_seed(seed: u64, family: Family) -> Values {
         Family::Raid0 => unreachable!("arrays are made of members"),
     };
     values.insert(0, ("family".to_owned(), family.word().to_owned()));
+    if family != Family::HardDisk {
+        // Drawn apart, so that everything else of a seed stays what it was; the capacity is the last value.
+        let path = Random(Stream::new(seed, 12)).between(0, 2) * 50_000_000;
+        values.insert(1, ("controller.write_path_bytes_per_s".to_owned(), path.to_string()));
+    }
     values
 }
