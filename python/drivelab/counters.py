@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from drivelab.quantities import NS_PER_S
+
 PROGRAM_KEYS = tuple(
     f"program_bytes_{purpose}"
     for purpose in ("host", "cleaning", "folding", "wear", "map", "parity")
@@ -102,6 +104,13 @@ def unmapped_note(share: float | None) -> str | None:
 def energy_j(used: Mapping[str, Any]) -> float | None:
     """Energy that the drive took, in J."""
     return used["energy_nj"] / 1e9 if "energy_nj" in used else None
+
+
+def mean_w(report: Mapping[str, Any]) -> float | None:
+    """Mean power of the measured part of a run; None where no power is known, or no time passed."""
+    duration_s = (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S
+    joules = energy_j(spent_in(report))
+    return joules / duration_s if duration_s and joules is not None else None
 
 
 def spent_in(report: Mapping[str, Any]) -> dict[str, Any]:

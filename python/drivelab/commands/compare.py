@@ -128,14 +128,15 @@ def compare_command(
             if reviewed is not None:
                 _keep(reviewed, folder)
             raise
-        written = output.publish(folder, files.writers(found, reviewed))
+        document = to_document(found)
+        written = output.publish(folder, files.writers(found, document, reviewed))
     if reviewed is not None:
         recording.record(database_file, database.Recorded.review(reviewed))
     for problem in found.problems:
         fate = "forced" if found.forced else "left out"
         printing.message(f"{fate if problem.refused else 'warning'}: {problem.sentence}")
     if json:
-        printing.document(to_document(found))
+        printing.document(document)
     else:
         _print(found)
     printing.message("Written: " + ", ".join(str(path) for path in written))

@@ -103,8 +103,7 @@ def _flush_row(document: dict[str, Any], index: int) -> tuple[str, ...] | None:
     job = document["jobs"][index]
     if not job["sync"]["total_ios"]:
         return None
-    latency, at = job["sync"]["lat_ns"], job["sync"]["lat_ns"]["percentile"]
-    times = (latency["mean"], at.get("99.000000"), at.get("99.990000"), latency["max"])
+    times = _times_ns(job["sync"]["lat_ns"])
     cells = (printing.number(None if ns is None else ns / 1e6) for ns in times)
     return (job["jobname"], "flush", "", "", *cells, *("",) * len(FLASH))
 
@@ -118,6 +117,12 @@ def _flash_cells(flash: dict[str, Any]) -> tuple[str, str, str]:
     )
 
 
+def _times_ns(latency: dict[str, Any]) -> tuple[float | None, ...]:
+    """Mean, 99 % and 99.99 % percentile and maximum of what fio says of a latency."""
+    at = latency["percentile"]
+    return latency["mean"], at.get("99.000000"), at.get("99.990000"), latency["max"]
+
+
 CELLS = ("latency_mean_us", "latency_p99_us", "latency_p99_99_us", "latency_max_us")
 """Names that repeats give the latencies of the table."""
 
@@ -125,7 +130,6 @@ CELLS = ("latency_mean_us", "latency_p99_us", "latency_p99_99_us", "latency_max_
 def _cells(document: dict[str, Any], index: int, direction: str) -> Iterator[str]:
     """Numbers of a job's direction: of one run, or means of repeats with their intervals."""
     part = document["jobs"][index][direction]
-    latency, at = part["clat_ns"], part["clat_ns"]["percentile"]
     repeats = document["drivelab"].get("repeats")
     numbers: dict[str, Any] = next(
         (
@@ -138,8 +142,7 @@ def _cells(document: dict[str, Any], index: int, direction: str) -> Iterator[str
     for key, value in (("mib_per_s", part["bw_bytes"] / MIB), ("iops", part["iops"])):
         single = None if repeats else value
         yield printing.spread(numbers.get(key, {}).get("mean", single), {"repeats": numbers}, key)
-    times = (latency["mean"], at.get("99.000000"), at.get("99.990000"), latency["max"])
-    for key, ns in zip(CELLS, times, strict=True):
+    for key, ns in zip(CELLS, _times_ns(part["clat_ns"]), strict=True):
         if key in numbers:
             scaled = {edge: numbers[key][edge] / 1e3 for edge in ("mean", "low", "high")}
             yield printing.spread(scaled["mean"], {"repeats": {key: scaled}}, key)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from drivelab.counters import energy_j, spent_in
+from drivelab.counters import energy_j, mean_w, spent_in
 from drivelab.procedures.flow import EMPTY_SERIES
 from drivelab.procedures.measured import Measured, Value
 from drivelab.procedures.stream import WRITTEN_STATES, Stream
@@ -25,11 +25,9 @@ from drivelab.traits import TestTraits
 
 def _values(report: Report, byte_count: int) -> tuple[Value, ...]:
     """Mean power, and what a byte costs where any was moved."""
-    duration_s = (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S
-    joules = energy_j(spent_in(report))
-    watts = joules / duration_s if duration_s and joules is not None else None
-    values = [Value("power_w", "Mean power", watts, "W", "lower")]
+    values = [Value("power_w", "Mean power", mean_w(report), "W", "lower")]
     if byte_count:
+        joules = energy_j(spent_in(report))
         per_gb = None if joules is None else joules / (byte_count / GB)
         values.append(Value("j_per_gb", "Energy of 10^9 bytes", per_gb, "J/GB", "lower"))
     return tuple(values)

@@ -7,10 +7,12 @@ and cleans in the background draws power while nothing is asked of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
-from drivelab.counters import energy_j, spent, spent_in
+from drivelab.counters import energy_j, mean_w, spent
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures import small_version
 from drivelab.procedures.flow import flow
@@ -18,7 +20,7 @@ from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
-from drivelab.quantities import GB, KIB, NS_PER_S, derive_seed
+from drivelab.quantities import GB, KIB, MB, NS_PER_S, derive_seed
 from drivelab.targets import Target
 from drivelab.workload import BlockSize, Job
 
@@ -74,8 +76,7 @@ class PowerStates(Procedure):
                 copy = target.clone()
                 rows.append(self._work(copy, (kind, depth), seed, quick, progress))
                 if kind.endswith("write") and depth == QUEUE_DEPTHS[-1]:
-                    bounds = zip((0, *AFTER_S), AFTER_S, strict=False)
-                    after[words] = [idle_w(copy, end - begin) for begin, end in bounds]
+                    after[words] = [idle_w(copy, end - begin) for begin, end in _stretches_s()]
         return _found(target, at_rest_w, rows, after)
 
     def _work(
@@ -102,11 +103,8 @@ class PowerStates(Procedure):
             seed=derive_seed(seed, kind, str(depth)),
         )
         report = copy.run([job], progress, 1 / (len(WORDS) * len(QUEUE_DEPTHS)))
-        duration_s = (report["end_ns"] - report["measure_start_ns"]) / NS_PER_S
-        joules = energy_j(spent_in(report))
-        watts = joules / duration_s if duration_s and joules is not None else None
         found = flow(report, "read" if kind.endswith("read") else "write")
-        return _row(WORDS[kind], depth, found, watts)
+        return _row(WORDS[kind], depth, found, mean_w(report))
 
     @property
     def time_text(self) -> str:
@@ -119,12 +117,17 @@ class PowerStates(Procedure):
         return RANDOM
 
 
+def _stretches_s() -> Iterator[tuple[int, int]]:
+    """Begins and ends of the stretches of time after work."""
+    return pairwise((0, *AFTER_S))
+
+
 def _row(
     state: str, depth: int, found: dict[str, Any] | None, watts: float | None
 ) -> dict[str, Any]:
     """What a drive does, how fast, at what power."""
     iops, mb_per_s = (found["iops"], found["mb_per_s"]) if found else (None, None)
-    per_gb = watts * GB / (mb_per_s * 1e6) if watts is not None and mb_per_s else None
+    per_gb = watts * GB / (mb_per_s * MB) if watts is not None and mb_per_s else None
     return {
         "state": f"{state}, QD{depth}" if depth else state,
         "iops": iops,
@@ -141,9 +144,8 @@ def _background(
     that was longer than what was measured."""
     if at_rest_w is None:
         return None, None
-    begins = (0, *AFTER_S)
     joules, until = 0.0, 0
-    for begin, end, found in zip(begins, AFTER_S, watts, strict=False):
+    for (begin, end), found in zip(_stretches_s(), watts, strict=True):
         if found is not None and found > at_rest_w * (1 + SAME):
             joules, until = joules + (found - at_rest_w) * (end - begin), end
     return joules, float(until) if until < AFTER_S[-1] else None

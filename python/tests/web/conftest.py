@@ -54,15 +54,23 @@ class Standing:
         assert "Traceback" not in said, said
 
 
+@contextmanager
+def serving(folder: Path, file: Path | None = None) -> Iterator[Server]:
+    """A server of this folder, over a copy of this database; nothing goes wrong in it."""
+    copies = [] if file is None else [Path(shutil.copy(file, folder / "lab.duckdb"))]
+    found = start(folder, *copies)
+    yield found
+    found.stop()
+    said = (folder / "server.log").read_text()
+    assert "Traceback" not in said, said
+
+
 @pytest.fixture(scope="session")
 def one_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """Of this process of tests; `standing` is what a test takes."""
     folder = tmp_path_factory.mktemp("standing")
-    found = Standing(start(folder), folder)
-    yield found
-    found.server.stop()
-    said = (folder / "server.log").read_text()
-    assert "Traceback" not in said, said
+    with serving(folder) as found:
+        yield Standing(found, folder)
 
 
 @pytest.fixture
@@ -80,11 +88,8 @@ def standing(one_for_all: Standing) -> Iterator[Standing]:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """A server over a database that isn't there yet."""
-    found = start(tmp_path)
-    yield found
-    found.stop()
-    said = (tmp_path / "server.log").read_text()
-    assert "Traceback" not in said, said
+    with serving(tmp_path) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
@@ -99,13 +104,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def lab_for_all(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """Of this process of tests; `standing_lab` is what a test takes."""
     folder = tmp_path_factory.mktemp("standing-lab")
-    file = folder / "lab.duckdb"
-    shutil.copy(measured, file)
-    found = Standing(start(folder, file), folder)
-    yield found
-    found.server.stop()
-    said = (folder / "server.log").read_text()
-    assert "Traceback" not in said, said
+    with serving(folder, measured) as found:
+        yield Standing(found, folder)
 
 
 @pytest.fixture
@@ -120,13 +120,8 @@ def standing_lab(lab_for_all: Standing) -> Iterator[Server]:
 @pytest.fixture
 def lab(measured: Path, tmp_path: Path) -> Iterator[Server]:
     """A server over a copy of it."""
-    file = tmp_path / "lab.duckdb"
-    shutil.copy(measured, file)
-    found = start(tmp_path, file)
-    yield found
-    found.stop()
-    said = (tmp_path / "server.log").read_text()
-    assert "Traceback" not in said, said
+    with serving(tmp_path, measured) as found:
+        yield found
 
 
 SETTLED = """async () => {
