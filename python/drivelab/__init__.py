@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from drivelab.lab.differences import Differences as Differences
     from drivelab.lab.differences import compare as compare
     from drivelab.lab.drive import Drive as Drive
+    from drivelab.lab.figure_variations import FigureVariations as FigureVariations
+    from drivelab.lab.figure_variations import vary_figure as vary_figure
     from drivelab.lab.inside import Inside as Inside
     from drivelab.lab.job import Job as Job
     from drivelab.lab.own import state as state
@@ -51,6 +53,7 @@ _HOMES = {
     "Column": "drivelab.procedures.measured",
     "Differences": "drivelab.lab.differences",
     "Drive": "drivelab.lab.drive",
+    "FigureVariations": "drivelab.lab.figure_variations",
     "Inside": "drivelab.lab.inside",
     "Job": "drivelab.lab.job",
     "RequestError": "drivelab.errors",
@@ -75,6 +78,7 @@ _HOMES = {
     "sweep": "drivelab.lab.sweep",
     "test": "drivelab.lab.own",
     "vary": "drivelab.lab.varying",
+    "vary_figure": "drivelab.lab.figure_variations",
 }
 """Public names, and where each is made."""
 

@@ -10,13 +10,11 @@ from typing import Any
 
 from drivelab import figures, model, output, results, review, sources
 from drivelab.errors import RequestError
-from drivelab.figures import bindings, constants
+from drivelab.figures import bindings, constants, reach
 from drivelab.figures.bindings import FACTORS, SWITCH, WIDER_FACTORS, Moves, Row
 from drivelab.figures.constants import CONSTANTS, Constant
-from drivelab.figures.formulas import inputs_of
 from drivelab.figures.plan import measurements
-from drivelab.figures.published import compared
-from drivelab.figures.readings import Reading, quantity
+from drivelab.figures.readings import Reading
 
 Record = dict[str, Any]
 Say = Callable[[str], None]
@@ -25,8 +23,6 @@ Values = Mapping[str, float]
 Key = tuple[str, str, str]
 Tests = dict[Key, Record]
 """Records of tests by model, test and state."""
-LONG_ASPECTS = ("longest latency", "floor of a pass")
-"""What is seen in runs of full length only: events that are rare."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +37,9 @@ class Scope:
         """Everything that the model's parameters may reach."""
         found: list[str] = []
         readings: set[Reading] = set()
-        for figure in compared():
-            items = _readings(figure.id)
-            if any(item.model == name for item in items):
-                found.append(figure.id)
-                readings.update(items)
+        for figure in reach.reached_by(name):
+            found.append(figure.id)
+            readings.update(reach.readings_of(figure))
         return cls(tuple(found), frozenset(readings))
 
     def own(self, name: str) -> frozenset[Reading]:
@@ -85,7 +79,7 @@ def vary(name: str, seed: int, workers: int, say: Say) -> Row:
         if not _is_number(parameter["value"]):
             not_varied[key] = "it is 0" if _is_zero(parameter["value"]) else SWITCH
             continue
-        reached = frozenset(reading for reading in own if _reaches(key, reading))
+        reached = frozenset(reading for reading in own if reach.reaches(key, reading))
         if reached:
             say(f"{name}: {key}")
             found, factors = _with_steps(bench, parameter, before, reached)
@@ -118,12 +112,6 @@ def _is_number(value: object) -> bool:
 def _is_zero(value: object) -> bool:
     """Whether it is a number of which there is no tenth."""
     return not isinstance(value, (bool, str)) and value == 0
-
-
-def _reaches(key: str, reading: Reading) -> bool:
-    """Whether a parameter may act on a measurement at all: power draws no time."""
-    section = key.removeprefix("member.").partition(".")[0]
-    return section != "power" or reading.quantity == "power_w"
 
 
 Run = Callable[[float, frozenset[Reading]], Values | None]
@@ -180,8 +168,7 @@ def _changes(before: Values, after: Values | None) -> dict[str, float]:
 
 
 def _readings(figure_id: str) -> list[Reading]:
-    items = inputs_of(figures.figures_by_id()[figure_id]).values()
-    return [item for item in items if isinstance(item, Reading)]
+    return reach.readings_of(figures.figures_by_id()[figure_id])
 
 
 class _Bench:
@@ -253,9 +240,7 @@ class _Bench:
     def _long(self) -> frozenset[Key]:
         """Measurements that something rare is read from."""
         return frozenset(
-            (r.model, r.test_id, r.state)
-            for r in self._scope.readings
-            if quantity(r.quantity).aspect in LONG_ASPECTS
+            (r.model, r.test_id, r.state) for r in self._scope.readings if reach.is_long(r)
         )
 
 

@@ -67,6 +67,15 @@ def _studied(page: Page) -> None:
     _down_to("h1")(page)
 
 
+def _figure_varied(page: Page) -> None:
+    """What becomes of a published figure with a tenth of each parameter."""
+    page.get_by_label("Published figure", exact=True).select_option("AN-149")
+    page.get_by_label("cited", exact=True).check()
+    page.get_by_role("button", name="Vary each parameter by 10 %").click()
+    page.locator(".effects li").first.wait_for()
+    _down_to("h1")(page)
+
+
 def _replayed(page: Page) -> None:
     """A trace on four drives."""
     page.get_by_label("State of the drives").select_option("filled")
@@ -89,6 +98,7 @@ def _desk() -> str:
     return "".join(f"{when},desk,0,{way},{place},{size},1000\n" for when, way, place, size in rows)
 
 
+FIGURE = "/design?drive=intel-x25-m-g1-80gb&part=figure"
 SENSITIVITY = f"/design?drive={DRIVES[0]}&part=sensitivity"
 WATCHED = "/watch?model=intel-x25-m-g1-80gb&state=filled&workload=hot-and-cold"
 COMPARED = "/compare?" + "&".join(f"drive={name}" for name in DRIVES) + "&state=used"
@@ -107,6 +117,7 @@ SCREENS = (
     Screen("learn", "/learn/five-pages?step=12", ".say, .chip"),
     Screen("history", "/history", "tr[data-run] th", _down_to("h1")),
     Screen("sensitivity", SENSITIVITY, ".tabs button, .effects code, .effects b", _studied),
+    Screen("figure", FIGURE, ".published, .effects code, .effects small", _figure_varied),
     # The last: its replays are runs like all others.
     Screen("traces", "/traces?trace=desk.csv", "h1, .verdict, .replays th", _replayed),
 )

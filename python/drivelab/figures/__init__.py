@@ -13,6 +13,8 @@ from drivelab.figures.comparison import (
     owner_of,
     parameter_counts,
     readings_for,
+    record_of,
+    role_of,
 )
 from drivelab.figures.orderings import compare_orderings, ordering_readings
 from drivelab.figures.published import Figure, Ordering, figures_by_id, orderings, published
@@ -42,6 +44,8 @@ __all__ = [
     "parameter_counts",
     "published",
     "readings_for",
+    "record_of",
+    "role_of",
     "statement_readings",
     "statements",
     "summary",

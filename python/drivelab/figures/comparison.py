@@ -142,7 +142,7 @@ def owner_of(figure: Figure) -> str | None:
 
 def compare_all(measured: Measured) -> list[Record]:
     """Every measured and derived figure, with its modelled value or why there is none."""
-    return _completed([_record(figure, measured) for figure in compared()], measured)
+    return _completed([record_of(figure, measured) for figure in compared()], measured)
 
 
 def compared_ids() -> tuple[str, ...]:
@@ -175,11 +175,12 @@ def compare(
         own = owner_of(figure) in measured.models
         beside = figure.kind == "measured" and any(measured.ran(item) for item in items)
         if own or beside:
-            records.append(_record(figure, measured))
+            records.append(record_of(figure, measured))
     return _completed(records, measured)
 
 
-def _record(figure: Figure, measured: Measured) -> Record:
+def record_of(figure: Figure, measured: Measured) -> Record:
+    """A figure beside its modelled value, as results.json has it."""
     inputs = inputs_of(figure)
     modelled = _modelled(figure, inputs, measured)
     error, satisfied = judge(figure, modelled)
@@ -204,7 +205,7 @@ def _record(figure: Figure, measured: Measured) -> Record:
         "modelled": modelled,
         "error_ratio": error,
         "satisfied": satisfied,
-        "role": _role(figure, inputs, measured, modelled),
+        "role": role_of(figure, inputs, measured, modelled),
         "bound_by": [_bound(binding, measured) for binding in bound],
         "bound_by_stale": measured.bindings.stale(names),
         "left_out": [],
@@ -279,7 +280,7 @@ def _bound(binding: Binding, measured: Measured) -> Record:
     }
 
 
-def _role(
+def role_of(
     figure: Figure, inputs: Mapping[str, Input], measured: Measured, modelled: float | None
 ) -> str:
     """One of `sources.FIGURE_ROLES`; `none`: nothing is modelled, or comparing means nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,9 +100,9 @@ class Variations:
         import polars as pl
 
         frame = self.frame()
-        numbers = [name for name, kind in frame.schema.items() if kind.is_numeric()]
-        if metric not in numbers or metric in ("value", "varied"):
-            raise RequestError(f'"{metric}" is not measured{nearest(metric, numbers)}')
+        measures = [name for name, kind in frame.schema.items() if kind.is_numeric()]
+        if metric not in measures or metric in ("value", "varied"):
+            raise RequestError(f'"{metric}" is not measured{nearest(metric, measures)}')
         if direction is not None:
             frame = frame.filter(direction=direction)
         base = frame.filter(key="").select("direction", pl.col(metric).alias("base"))
@@ -155,32 +155,60 @@ def vary(
     checks.instance("drive", drive, Drive)
     if not isinstance(job, Trace):
         checks.instance("job", job, Job)
-    if isinstance(keys, str):
-        raise RequestError(f'keys = "{keys}": allowed: a list of keys, as ["{keys}"]')
     if drive.history:
         raise RequestError("vary(): the drive has a past already; give a new one and state=...")
-    if not 0 < by < 1:
-        raise RequestError(f"by = {by!r}: allowed: a number above 0 and below 1")
     state = "new" if state is None else state
     points = [Point({}, 0, drive.in_state(state), job)]
     variations: list[Variation] = []
     left_out: list[LeftOut] = []
+    for item, found in variants(drive, by, keys, job.check):
+        if isinstance(found, LeftOut):
+            left_out.append(found)
+            continue
+        variations.append(item)
+        points.append(Point({item.key: item.varied}, 0, found.in_state(state), job))
+    job.check(drive.capacity_bytes)
+    reports = measured(points, workers=workers, store=store, progress=progress)
+    varied = zip(variations, (point.drive for point in points[1:]), reports[1:], strict=True)
+    return Variations(points[0].drive, job, reports[0], list(varied), left_out)
+
+
+def variants(
+    drive: Drive, by: float, keys: Iterable[str] | None, check: Callable[[int], object]
+) -> Iterator[tuple[Variation, Drive | LeftOut]]:
+    """Every variation of a drive's numbers, with the drive that it makes or why it makes none.
+
+    `check` refuses, with a RequestError, a capacity in bytes that what is measured doesn't fit on.
+    Raises RequestError for a share or keys that can't be.
+    """
+    if isinstance(keys, str):
+        raise RequestError(f'keys = "{keys}": allowed: a list of keys, as ["{keys}"]')
+    if not 0 < by < 1:
+        raise RequestError(f"by = {by!r}: allowed: a number above 0 and below 1")
     for item, zero in _variations(drive.model, by, keys):
         try:
             if zero:
                 raise RequestError(f"{item.key} = 0 is another thing than a little less: {zero}")
             own = drive.with_parameters({item.key: _plain(item.varied)})
-            job.check(own.capacity_bytes)
+            check(own.capacity_bytes)
             _check_differs(own.model, drive.model, item)
         except RequestError as error:
-            left_out.append(LeftOut(item.key, item.side, str(error)))
-            continue
-        variations.append(item)
-        points.append(Point({item.key: item.varied}, 0, own.in_state(state), job))
-    job.check(drive.capacity_bytes)
-    reports = measured(points, workers=workers, store=store, progress=progress)
-    varied = zip(variations, (point.drive for point in points[1:]), reports[1:], strict=True)
-    return Variations(points[0].drive, job, reports[0], list(varied), left_out)
+            yield item, LeftOut(item.key, item.side, str(error))
+        else:
+            yield item, own
+
+
+def numbers(model: Model) -> dict[str, dict[str, Any]]:
+    """The parameters of a model that are numbers which results may follow from, by key; of a small
+    version those of the drive that it stands for."""
+    whole = model if model.scale == 1 else model.with_overrides([("scale_divisor", "1")])
+    return {
+        item["key"]: item
+        for item in whole.parameters
+        if isinstance(item["value"], int | float)
+        and not isinstance(item["value"], bool)
+        and item["key"] not in NOT_VARIED
+    }
 
 
 def _check_differs(varied: Model, model: Model, item: Variation) -> None:
@@ -199,20 +227,12 @@ def _variations(
 ) -> Iterator[tuple[Variation, str]]:
     """Every number of a model, less and more, and what it stands for if it becomes a 0 that is no
     number; raises RequestError for a key that is none."""
-    # Of a small version: what is varied is the drive that it stands for.
-    whole = model if model.scale == 1 else model.with_overrides([("scale_divisor", "1")])
-    numbers = {
-        item["key"]: item
-        for item in whole.parameters
-        if isinstance(item["value"], int | float)
-        and not isinstance(item["value"], bool)
-        and item["key"] not in NOT_VARIED
-    }
-    wanted = [key for key, item in numbers.items() if item["value"]] if keys is None else list(keys)
+    known = numbers(model)
+    wanted = [key for key, item in known.items() if item["value"]] if keys is None else list(keys)
     for key in wanted:
-        if key not in numbers:
-            raise RequestError(f'"{key}" is no number of {model.name}{nearest(key, numbers)}')
-        item = numbers[key]
+        if key not in known:
+            raise RequestError(f'"{key}" is no number of {model.name}{nearest(key, known)}')
+        item = known[key]
         value = item["value"]
         step = abs(value) * by
         if isinstance(value, int):

@@ -10,9 +10,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drivelab import model as models
-from drivelab import model_file
+from drivelab import model_file, sources
 from drivelab.errors import RequestError
+from drivelab.figures import reach
+from drivelab.figures.text import published_text
 from drivelab.lab import study_plots
+from drivelab.lab.figure_variations import ROLES
 from drivelab.model import Overrides
 from drivelab.quantities import bytes_text
 from drivelab.states import STATES
@@ -39,7 +42,9 @@ def routes() -> list[BaseRoute]:
         Route("/api/design", form),
         Route("/api/design/model.toml", text),
         Route("/api/design/offered", offered),
+        Route("/api/design/figures", reached),
         Route("/api/design/studies/{id}", study),
+        Route("/api/design/studies/{id}/rows.csv", rows),
         Route("/api/design/studies/{id}/chart.svg", chart),
     ]
 
@@ -54,7 +59,31 @@ def offered(_: Request) -> Response:
             "job_keys": list(JOB_KEYS),
             "drive_keys": list(DRIVE_KEYS),
             "points_max": POINTS_MAX,
+            "roles": [{"name": role, "usual": role in ROLES} for role in sources.ROLES],
         }
+    )
+
+
+def reached(request: Request) -> Response:
+    """The published figures that a model reaches: value, unit, and the role that a model's has."""
+    name = request.query_params.get("drive", "")
+    orders.check_names([name])
+    keys = ("id", "drive", "state", "metric", "unit", "role", "formula", "review", "note")
+    found = [reach.described(figure) for figure in reach.reached_by(models.load(name).name)]
+    return JSONResponse(
+        [{key: f[key] for key in keys} | {"published": published_text(f)} for f in found]
+    )
+
+
+def rows(request: Request) -> Response:
+    """What a study measured as CSV: the rows of its `frame()`."""
+    found = _kept(request)
+    if found is None:
+        return security.refusal(404, "there is no such study")
+    import polars as pl
+
+    return Response(
+        pl.DataFrame(found["rows"], infer_schema_length=None).write_csv(), media_type="text/csv"
     )
 
 

@@ -12,15 +12,16 @@ from drivelab import review as laboratory
 from drivelab.errors import RequestError
 from drivelab.progress import Heard
 from drivelab.web import order as reviews
+from drivelab.web.figure_order import FigureOrder
 from drivelab.web.folder import Folder
 from drivelab.web.order import Order
 from drivelab.web.replay_order import ReplayOrder
 from drivelab.web.study_order import StudyOrder
 
 Record = dict[str, Any]
-REVIEW, REPLAY, STUDY = "review", "replay", "study"
-TAGS = (REVIEW, REPLAY, STUDY)
-KINDS = {"replay": REPLAY, "sensitivity": STUDY, "sweep": STUDY}
+REVIEW, REPLAY, STUDY, FIGURE = "review", "replay", "study", "published"
+TAGS = (REVIEW, REPLAY, STUDY, FIGURE)
+KINDS = {"replay": REPLAY, "sensitivity": STUDY, "sweep": STUDY, "figure": FIGURE}
 """By the word that an order begins with; without one it is a review."""
 SEVERAL_MAX = 4
 """Orders that one request may queue together."""
@@ -34,10 +35,11 @@ def _kind(value: Any) -> str:
 Work = Annotated[
     Annotated[Order, Tag(REVIEW)]
     | Annotated[ReplayOrder, Tag(REPLAY)]
-    | Annotated[StudyOrder, Tag(STUDY)],
+    | Annotated[StudyOrder, Tag(STUDY)]
+    | Annotated[FigureOrder, Tag(FIGURE)],
     Discriminator(_kind),
 ]
-AnyOrder = Order | ReplayOrder | StudyOrder
+AnyOrder = Order | ReplayOrder | StudyOrder | FigureOrder
 ONE: TypeAdapter[AnyOrder] = TypeAdapter(Work)
 SEVERAL: TypeAdapter[list[AnyOrder]] = TypeAdapter(
     Annotated[list[Work], Field(min_length=1, max_length=SEVERAL_MAX)]
@@ -77,7 +79,7 @@ def described(order: AnyOrder) -> Record:
         title, line, kind = order.title, order.command_line(order.models[0]), REPLAY
     else:
         title, line, kind = order.title, order.command_line(), STUDY
-    study = order.id if isinstance(order, StudyOrder) else None
+    study = order.id if isinstance(order, StudyOrder | FigureOrder) else None
     own = {"title": title, "command_line": line, "kind": kind, "study": study}
     return own | {"order": order.model_dump()}
 
@@ -85,7 +87,7 @@ def described(order: AnyOrder) -> Record:
 def measure(order: AnyOrder, results: Path, heard: Heard) -> Record:
     """Carries an order out: the runs that it has recorded, if any."""
     check(order, Folder(results))
-    if isinstance(order, StudyOrder):
+    if isinstance(order, StudyOrder | FigureOrder):
         order.measure(results, heard)
         return {"runs": []}
     if isinstance(order, ReplayOrder):

@@ -11,7 +11,7 @@ import pytest
 
 from drivelab import cli, figures, model, sources, variation
 from drivelab.errors import RequestError
-from drivelab.figures import bindings, constants
+from drivelab.figures import bindings, constants, reach
 from drivelab.figures.bindings import Bindings, Moves, Row
 from drivelab.figures.constants import CONSTANTS
 
@@ -136,7 +136,7 @@ def test_every_number_chosen_for_a_performance_was_varied_or_is_said_not_to_be()
             if (
                 parameter["role"] in sources.DEPENDENT
                 and sources.acts(key)
-                and any(variation._reaches(key, reading) for reading in own)
+                and any(reach.reaches(key, reading) for reading in own)
             ):
                 varied = variation._is_number(value) and any(
                     is_taken(name, key, value, factor) for factor in bindings.FACTORS

@@ -2,12 +2,12 @@
 
 import { fill, h, say, scrolling } from "../dom.js";
 import * as jobs from "../jobs.js";
-import { number } from "../numbers.js";
-import { ask, blob } from "../server.js";
+import { number, withUnit } from "../numbers.js";
+import { ask, blob, save } from "../server.js";
 
-const SHOWN = 12;
 /** Effects below so many per cent are told, not drawn. */
-const LEAST = 0.05;
+export const LEAST = 0.05;
+const SHOWN = 12;
 
 export class Studies {
   /**
@@ -167,7 +167,7 @@ export class Studies {
       this.missing = found ? null : id;
       if (found) {
         this.result = { id, ...found };
-        [this.job.value, this.state.value] = [found.order.job, found.order.state];
+        if (found.order.kind === this.kind) this.took(found);
         say("The study is there");
         await this.draw();
       }
@@ -179,8 +179,13 @@ export class Studies {
     }
   }
 
+  /** The form says what a study measured. */
+  took({ order }) {
+    [this.job.value, this.state.value] = [order.job, order.state];
+  }
+
   async draw() {
-    if (!this.result || (this.result.order.kind === "sweep") !== (this.kind === "sweep")) {
+    if (this.result?.order.kind !== this.kind) {
       fill(this.found);
       return;
     }
@@ -232,18 +237,8 @@ export class Studies {
       effect[row.side] = { percent: 100 * (row[metric] / base.get(row.direction) - 1), to: row.varied };
       effects.set(row.key, effect);
     }
-    const isLeftOut = (key, side) => leftOut.some((item) => item.key === key && item.side === side);
-    const size = (effect) => Math.max(...[effect.less, effect.more].map((one) => Math.abs(one?.percent ?? 0)));
     const sorted = [...effects.values()].sort((a, b) => size(b) - size(a));
-    const drawn = sorted.filter((effect) => size(effect) >= LEAST);
-    const most = drawn.length ? size(drawn[0]) : 1;
-    const bars = (list) =>
-      h(
-        "ol.effects",
-        list.map((effect) => bar(effect, most, isLeftOut)),
-      );
     const name = this.metric.selectedOptions[0].textContent;
-    const still = sorted.length - drawn.length;
     const values = [...base]
       .filter(([, value]) => value !== null)
       .map(([direction, value]) => `${number(value)} (${direction})`)
@@ -256,27 +251,26 @@ export class Studies {
         `${title}. As the drive is: ${values || "not measured by this job"}. ` +
           "Bars are the change in per cent; what is written beside them is what the parameter was set to.",
       ),
-      bars(drawn.slice(0, SHOWN)),
-      drawn.length > SHOWN
-        ? h("details", h("summary", `${drawn.length - SHOWN} more`), bars(drawn.slice(SHOWN)))
-        : null,
-      h("p.soft", `${still} of ${sorted.length} parameters move it by less than ${LEAST} %.`),
-      leftOut.length
-        ? h(
-            "details",
-            h("summary", `${leftOut.length} variations are left out`),
-            h(
-              "ul",
-              leftOut.map((item) => h("li", h("code", item.key), ` ${item.side}: ${item.reason}`)),
-            ),
-          )
-        : null,
+      effectBars(sorted, leftOut),
       this.script(),
     );
   }
 
   script() {
-    return h("p.soft", "In a script: ", h("code", this.result.script));
+    return h(
+      "p.soft.row",
+      h("span", "In a script: ", h("code", this.result.script)),
+      h(
+        "button",
+        { type: "button", onclick: () => save(`/api/design/studies/${this.result.id}/rows.csv`, this.file()) },
+        "Save as CSV",
+      ),
+    );
+  }
+
+  /** The name of the file with what was measured. */
+  file() {
+    return `${this.result.order.model}-${this.result.order.kind}.csv`;
   }
 }
 
@@ -293,22 +287,58 @@ export function refused(field, why, reason) {
   else field.removeAttribute("aria-invalid");
 }
 
+const size = (effect) => Math.max(...[effect.less, effect.more].map((one) => Math.abs(one?.percent ?? 0)));
+
+/**
+ * Bars of effects, the largest first: {key, role, unit, value, less, more}, each side {percent, to, becomes} or null;
+ * what moves next to nothing is counted, and what is left out is listed with its reason.
+ */
+export function effectBars(sorted, leftOut) {
+  const isLeftOut = (key, side) => leftOut.some((item) => item.key === key && item.side === side);
+  const drawn = sorted.filter((effect) => size(effect) >= LEAST);
+  const most = drawn.length ? size(drawn[0]) : 1;
+  const bars = (list) =>
+    h(
+      list.some((effect) => effect.less?.becomes ?? effect.more?.becomes) ? "ol.effects.becomes" : "ol.effects",
+      list.map((effect) => bar(effect, most, isLeftOut)),
+    );
+  return [
+    drawn.length ? bars(drawn.slice(0, SHOWN)) : null,
+    drawn.length > SHOWN ? h("details", h("summary", `${drawn.length - SHOWN} more`), bars(drawn.slice(SHOWN))) : null,
+    h("p.soft", `${sorted.length - drawn.length} of ${sorted.length} parameters move it by less than ${LEAST} %.`),
+    leftOut.length
+      ? h(
+          "details",
+          h("summary", `${leftOut.length} variation${leftOut.length === 1 ? " is" : "s are"} left out`),
+          h(
+            "ul",
+            leftOut.map((item) => h("li", h("code", item.key), ` ${item.side}: ${item.reason}`)),
+          ),
+        )
+      : null,
+  ];
+}
+
 function bar(effect, most, isLeftOut) {
   const side = (name) => {
     const one = effect[name];
     if (!one) return h(`span.${name}`, h("small", isLeftOut(effect.key, name) ? "left out" : "no number"));
-    const text = `${one.percent > 0 ? "+" : one.percent < 0 ? "−" : ""}${number(Math.abs(one.percent))} %`;
+    const text = `${one.percent > 0 ? "+" : one.percent < 0 ? "−" : ""}${number(Math.abs(one.percent))}\u00a0%`;
     const wide = `${(46 * Math.abs(one.percent)) / most}%`;
     const way = one.percent < 0 ? "fall" : "rise";
     return h(
       `span.${name}`,
       h(`i.${way}`, { "aria-hidden": "true", style: { "--wide": wide } }),
-      h("small", `${number(one.to)}: `, h("b", text)),
+      h("small", `${number(one.to)}: `, one.becomes ? `${one.becomes}, ` : null, h("b", text)),
     );
   };
   return h(
     "li",
-    h("span.key", h("code", effect.key), h("small", ` ${number(effect.value)} ${effect.unit}`)),
+    h(
+      "span.key",
+      h("code", effect.key),
+      h("small", [withUnit(effect.value, effect.unit), effect.role].filter(Boolean).join(", ")),
+    ),
     side("less"),
     side("more"),
   );

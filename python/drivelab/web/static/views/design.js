@@ -3,11 +3,17 @@
 import { fill, h, say, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
 import { ask, save } from "../server.js";
+import { FigureStudy } from "./design-figure.js";
 import { names, refused, Studies } from "./design-study.js";
 
 const SCALES = [1, 16, 64];
 const TESTS = ["four corners"];
-const PARTS = { parameters: "Parameters", sensitivity: "What follows from what", sweep: "Sweep" };
+const PARTS = {
+  parameters: "Parameters",
+  sensitivity: "What follows from what",
+  figure: "A published figure",
+  sweep: "Sweep",
+};
 
 export async function show(root, page) {
   const [{ drives }] = await Promise.all([
@@ -50,25 +56,26 @@ class View {
       "div.tabs",
       { role: "group", "aria-label": "What is shown" },
       Object.entries(PARTS).map(([name, title]) =>
-        h("button", { type: "button", "data-part": name, onclick: () => this.go({ part: name }) }, title),
+        h("button", { type: "button", "data-part": name, onclick: () => this.turn(name) }, title),
       ),
     );
-    this.studies = new Studies({
+    const place = {
       asked: () => ({ model: this.model.value, settings: this.words(), scale: Number(this.scale.value) }),
       begun: (study) => this.go({ study }),
       refuse: (reason) => this.refuse(reason),
-    });
+    };
+    this.panels = [new Studies(place), new FigureStudy(place)];
     root.append(
       h("h1", "Design a drive"),
       h("div.row.filters", this.model, this.scale, this.tabs, this.filter),
       this.problem,
       this.jobList,
-      h("div.design", h("div", this.form, this.studies.element), this.summary),
+      h("div.design", h("div", this.form, ...this.panels.map((panel) => panel.element)), this.summary),
     );
     this.stopList = jobs.list(this.jobList);
     this.stopFollowing = jobs.follow((all) => {
       this.jobs = all;
-      this.studies.heard(all);
+      if (this.part !== "parameters") this.studies.heard(all);
       // While they go on there is news several times a second, and a button that is pressed stays where it is.
       if (this.known && this.standing() !== this.drawnStanding) this.drawSummary();
     });
@@ -91,8 +98,8 @@ class View {
       page.params.get("drive") ??
       (this.drives.find((item) => item.name === "intel-x25-m-g1-80gb") ?? this.drives[0]).name;
     this.model.value = drive;
-    this.scale.value = page.params.get("scale") ?? "64";
     this.part = Object.hasOwn(PARTS, page.params.get("part") ?? "") ? page.params.get("part") : "parameters";
+    this.scale.value = page.params.get("scale") ?? (this.part === "figure" ? "1" : "64");
     this.settings = new Map(
       page.params.getAll("set").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
     );
@@ -156,7 +163,7 @@ class View {
     const isForm = this.part === "parameters";
     for (const tab of this.tabs.children) tab.setAttribute("aria-pressed", String(tab.dataset.part === this.part));
     this.form.hidden = this.filter.hidden = !isForm;
-    this.studies.element.hidden = isForm;
+    for (const panel of this.panels) panel.element.hidden = isForm || panel !== this.studies;
     if (isForm) return;
     await this.studies.show(this.part, this.known, Number(this.scale.value));
     await this.studies.fetch(this.page.params.get("study"));
@@ -165,6 +172,16 @@ class View {
 
   words() {
     return [...this.settings].map(([key, value]) => `${key}=${value}`);
+  }
+
+  /** The panel of the part that is shown. */
+  get studies() {
+    return this.panels[this.part === "figure" ? 1 : 0];
+  }
+
+  /** Shows another part: figures were published of drives of full size. */
+  turn(part) {
+    this.go(part === "figure" ? { part, scale: "1" } : { part });
   }
 
   go({ settings = this.settings, scale = this.scale.value, part = this.part, study = null }) {
