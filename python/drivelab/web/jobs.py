@@ -29,6 +29,9 @@ TOLD_S = 0.25
 REASON_LETTERS_MAX = 300
 SURE_SHARE = 0.02
 """Before so much is done, the remaining time is a guess."""
+LONGER_RATIO, LONGER_S = 1.25, 5.0
+"""A remaining time that grows by less goes on as it was told: parts of a job differ in speed, and
+what is told runs backwards only where the work takes longer than was thought."""
 
 
 class FullError(WorkError):
@@ -49,6 +52,8 @@ class Job:
     """The numbers of its runs in the database, once they are there; a study has none."""
     error: str = ""
     watch: Stopwatch | None = None
+    ends_s: float | None = None
+    """When it ends, by its watch, as far as was told."""
 
     def record(self) -> Record:
         """As pages read it."""
@@ -67,7 +72,13 @@ class Job:
     def _left_s(self) -> float | None:
         if self.state != "running" or self.watch is None or self.share < SURE_SHARE:
             return None
-        return round(self.watch.seconds() * (1 - self.share) / self.share, 1)
+        now_s = self.watch.seconds()
+        left_s = now_s * (1 - self.share) / self.share
+        told_s = None if self.ends_s is None else self.ends_s - now_s
+        if told_s is None or not told_s <= left_s <= max(LONGER_RATIO * told_s, told_s + LONGER_S):
+            self.ends_s = now_s + left_s
+            return round(left_s, 1)
+        return round(max(told_s, 1.0), 1)
 
 
 class Jobs:

@@ -19,7 +19,7 @@ from websockets.sync.client import ClientConnection, connect
 from drivelab import database
 from drivelab.errors import RequestError
 from drivelab.web import order as orders
-from drivelab.web.jobs import Jobs
+from drivelab.web.jobs import Job, Jobs
 
 QUICK = {"models": ["intel-x25-v-40gb"], "tests": ["power-idle"], "quick": True, "scale": 64}
 LONG = {"models": QUICK["models"], "quick": False}
@@ -209,3 +209,31 @@ def test_whatever_a_page_sends_the_server_goes_on(server: Server, message: str |
         for _ in range(20):
             line.send(message)
     assert wire.ask(server, "/api/jobs").json == []
+
+
+def test_a_remaining_time_runs_backwards_only_where_the_work_takes_longer() -> None:
+    class Watch:
+        now_s = 0.0
+
+        def seconds(self) -> float:
+            return self.now_s
+
+    watch: Any = Watch()
+    order = orders.checked({"models": [laboratory.DRIVES[0]], "quick": True})
+    job = Job(1, order, state="running", watch=watch)
+
+    def left_s(now_s: float, share: float) -> float:
+        watch.now_s, job.share = now_s, share
+        told: float = job.record()["left_s"]
+        return told
+
+    assert left_s(10, 0.1) == 90
+    # A slower part: by its share there would be 93 s, 97 s.
+    assert left_s(12, 0.114) == 88
+    assert left_s(15, 0.134) == 85
+    # A faster one counts at once.
+    assert left_s(20, 0.25) == 60
+    # More than a quarter more is news.
+    assert left_s(40, 0.3) == pytest.approx(93.3, abs=0.1)
+    # Late, but nearly done: never nothing, and never less than that.
+    assert left_s(136, 0.99) == 1.0

@@ -82,6 +82,9 @@ def test_a_reviewer_sends_a_trace_and_sees_which_drive_suits_it(
     expect(page.locator(".jobs li")).to_be_visible()
     page.reload()
     expect(page.locator(".verdict")).to_contain_text("answers soonest")
+    # A mean hides a drive that stutters.
+    expect(page.locator(".verdict")).to_contain_text("99 % of its writes are answered within")
+    expect(page.locator(".verdict")).to_contain_text("the longest took")
     expect(page.locator(".replays tbody tr")).to_have_count(2)
     # A new drive reads zeros without touching its flash: that is no speed of it.
     warning = page.locator(".warning").filter(has_text="never written")

@@ -284,6 +284,23 @@ function mean(row) {
   return ios ? ways.reduce((sum, way) => sum + way.mean_us * way.ios, 0) / ios : null;
 }
 
+/** Which drive's worst is least, for reads and for writes: a mean hides a drive that stutters. */
+function tails(sorted) {
+  const [best] = sorted;
+  const told = ["read", "write"].flatMap((way) => {
+    const with99 = sorted.filter((row) => typeof row.directions[way]?.p99_us === "number");
+    if (with99.length < 2 || !with99.includes(best)) return [];
+    const least = with99.reduce((a, b) => (b.directions[way].p99_us < a.directions[way].p99_us ? b : a));
+    const [own, other] = [best, least].map((row) => row.directions[way]);
+    const longest = (of) => `the longest took ${time(of.max_us)}`;
+    const plain = `99 % of its ${way}s are answered within ${time(own.p99_us)}, ${longest(own)}`;
+    return least === best || own.p99_us < 1.05 * other.p99_us
+      ? [`${plain}.`]
+      : [`${plain}; ${least.title} does better there: ${time(other.p99_us)}, ${longest(other)}.`];
+  });
+  return told.join(" ");
+}
+
 function resultsOf(rows) {
   const sorted = [...rows].sort((a, b) => mean(a) - mean(b));
   const [best, next] = sorted;
@@ -295,6 +312,7 @@ function resultsOf(rows) {
         h("b", best.title),
         ` answers soonest: a request takes ${time(mean(best))} in the mean, ` +
           (times >= 1.005 ? `${number(times)} times as long on the next one.` : "and hardly longer on the next one."),
+        ` ${tails(sorted)}`,
       )
     : null;
   const ways = ["read", "write"].filter((way) => rows.some((row) => row.directions[way]));
