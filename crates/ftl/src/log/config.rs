@@ -79,6 +79,11 @@ impl FtlConfig {
         if self.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 }
     }
 
+    /// Units that cleaning must gain from a block to get anywhere: those of a page, and of those that padding takes.
+    pub(crate) fn least_gain(&self, units_per_page: u32) -> u32 {
+        (1 + self.held_word_lines) * units_per_page
+    }
+
     /// Blocks of a die that are always of the SLC cache.
     pub(super) fn static_blocks(&self) -> u32 {
         self.slc_cache.as_ref().map_or(0, |cache| cache.static_blocks)

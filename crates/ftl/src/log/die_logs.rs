@@ -42,7 +42,7 @@ pub struct DieLogs {
     pub(crate) superblock_units: u32,
     /// Cleaning relocates, all blocks are native, and no page is parity: what nearly all drives are.
     pub(crate) is_plain: bool,
-    /// A block with less than this to gain is no victim: what a page holds, with those that padding takes.
+    /// A block with less than this to gain is no victim; see [`FtlConfig::least_gain`].
     pub(crate) least_gain: u32,
     /// More is to be done after a program of this page of a block, or a later one, than after others.
     turn_page: u32,
@@ -101,7 +101,7 @@ impl DieLogs {
             is_plain: config.cleaning_mode == CleaningMode::Relocate
                 && config.slc_cache.is_none()
                 && stripe_pages == 0,
-            least_gain: (1 + config.held_word_lines) * layout.units_per_page,
+            least_gain: config.least_gain(layout.units_per_page),
             turn_page: match stripe_pages {
                 0 => (layout.geometry.pages_per_block + 1).saturating_sub(2 * layout.pages_per_unit),
                 _ => 0,

@@ -116,9 +116,8 @@ impl<H: MapMemory> PageMap<H> {
         check_superblocks(&layout, &config, reserved)?;
         let lasting = DieLogs::lasting_blocks(&layout, &config, reserved);
         // A block whose invalid units do not fill a page, and what is padded, is no victim, so that much may stay unusable.
-        let least_gain = (1 + config.held_word_lines) * layout.units_per_page;
-        let units_lasting =
-            DieLogs::least_data(&layout, &config).saturating_sub(if relocates { least_gain - 1 } else { 0 });
+        let unusable = if relocates { config.least_gain(layout.units_per_page) - 1 } else { 0 };
+        let units_lasting = DieLogs::least_data(&layout, &config).saturating_sub(unusable);
         let die_limit = lasting * units_lasting;
         let slack = if relocates { dies * layout.units_per_page } else { 0 };
         let room = (u64::from(die_limit) * u64::from(dies)).saturating_sub(u64::from(slack));
