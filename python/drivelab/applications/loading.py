@@ -100,14 +100,14 @@ GAME_REALM = Load(
     "game-realm",
     "Entering a realm of an online game",
     _phase(
-        *("game realm", 120 * MIB),
+        *("game realm", 114 * MIB),
         read_percent=99,
         reads=PROGRAM_READS,
         run_bytes=64 * KIB,
         span_bytes=8 * GIB,
         together=1,
     ),
-    processor_s=3.27,
+    processor_s=3.7,
     source="fitted to AN-038",
 )
 LEVEL_LOAD = Load(
