@@ -188,7 +188,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
     /// Makes sure of the room of an operation with so many words.
     #[inline]
     fn make_room(&mut self, op: FlashOp, words: usize) -> Result<(), NoRoom> {
-        let (FlashOp::Program { block, .. } | FlashOp::Erase { block }) = op else {
+        let (FlashOp::Program { block, .. }
+        | FlashOp::Coarse { block, .. }
+        | FlashOp::Fine { block, .. }
+        | FlashOp::Erase { block }) = op
+        else {
             return self.make_all_room(op, words);
         };
         let (word, bit) = ((block.0 / 64) as usize, 1 << (block.0 % 64));
@@ -196,7 +200,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
             return Ok(());
         }
         self.make_all_room(op, words)?;
-        if let (FlashOp::Program { .. }, Some(blocks)) = (op, self.roomy.get_mut(word)) {
+        let is_program = matches!(op, FlashOp::Program { .. } | FlashOp::Coarse { .. });
+        if let (true, Some(blocks)) = (is_program, self.roomy.get_mut(word)) {
             *blocks |= bit;
         }
         Ok(())
@@ -212,7 +217,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
         for (_, op) in std::mem::take(&mut self.begun) {
             // An operation may not be possible because the one before it was torn too: then it has not happened.
             if self.make_room(op, 0).is_ok() && self.medium.tear(op).is_ok() {
-                programs += u64::from(matches!(op, FlashOp::Program { .. }));
+                programs += u64::from(matches!(op, FlashOp::Program { .. } | FlashOp::Coarse { .. }));
                 erases += u64::from(matches!(op, FlashOp::Erase { .. }));
             }
         }

@@ -46,6 +46,25 @@ pub enum FlashOp {
         /// Number of the program operation.
         sequence: u64,
     },
+    /// A word line has had the first of two passes: it is used up, and nothing can be read of it until it has had the
+    /// second. The records are those of its second.
+    Coarse {
+        /// Where.
+        block: BlockIndex,
+        /// Page within the block.
+        page: u32,
+    },
+    /// A word line has had the second of two passes: it counts as programmed.
+    Fine {
+        /// Where.
+        block: BlockIndex,
+        /// Page within the block.
+        page: u32,
+        /// What for.
+        kind: PageKind,
+        /// Number of the program operation.
+        sequence: u64,
+    },
     /// A block was erased.
     Erase {
         /// Which.

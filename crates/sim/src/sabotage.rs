@@ -62,10 +62,13 @@ pub enum Sabotage {
     ParityForgotten,
     /// What has had the first of two passes is taken for programmed.
     CoarseTakenAsWhole,
+    /// A block is erased though what supersedes its data has had only the first of two passes. Not among those that latency
+    /// tells of.
+    CoarseFencesNothing,
 }
 
 impl Sabotage {
-    /// All.
+    /// All that are seen without a power cut.
     pub const ALL: [Self; 28] = [
         Self::JournalWaits,
         Self::TrimsPileUp,

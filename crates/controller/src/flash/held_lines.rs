@@ -35,13 +35,21 @@ pub(super) struct Passes {
     pub dies: Vec<DieLines>,
     /// Lines that are done, to be used again.
     pub spare: Vec<HeldLine>,
+    /// Lines that have had their fine pass with the job of a die that is done, until somebody takes them.
+    pub fine: Vec<(BlockIndex, u32)>,
     /// Sources of what is read just now.
     pub wanted: Vec<Ppn>,
 }
 
 impl Passes {
     pub fn new(config: PassConfig, dies: u32) -> Self {
-        Self { config, dies: vec![DieLines::default(); dies as usize], spare: Vec::new(), wanted: Vec::new() }
+        Self {
+            config,
+            dies: vec![DieLines::default(); dies as usize],
+            spare: Vec::new(),
+            fine: Vec::new(),
+            wanted: Vec::new(),
+        }
     }
 
     /// Whether a place lies on a word line of a die that has not had both passes.

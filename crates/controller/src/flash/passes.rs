@@ -94,13 +94,27 @@ impl Flash {
             newest.entries.extend_from_slice(&entries[..count]);
         }
         let mut done = 0;
+        passes.fine.clear();
         while let Some(at) = of_die.lines.iter().position(|line| line.is_fine) {
             let Some(line) = of_die.lines.remove(at) else { break };
             entries[done..done + line.entries.len()].copy_from_slice(&line.entries);
             done += line.entries.len();
+            passes.fine.push((line.block, line.page));
             passes.spare.push(line);
         }
         done
+    }
+
+    /// Word lines, by block and page, that have had their fine pass with the job of a die that has just been settled.
+    pub(crate) fn take_fine_lines(&mut self) -> Vec<(BlockIndex, u32)> {
+        self.passes_mut().map_or_else(Vec::new, |passes| std::mem::take(&mut passes.fine))
+    }
+
+    /// The memory of what [`Self::take_fine_lines`] has given, to be used again.
+    pub(crate) fn give_back_fine_lines(&mut self, emptied: Vec<(BlockIndex, u32)>) {
+        if let Some(passes) = self.passes_mut() {
+            passes.fine = emptied;
+        }
     }
 
     /// Entries of the write buffer that are on word lines between their passes.

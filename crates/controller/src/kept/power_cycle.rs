@@ -127,11 +127,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Why the drive forgets its data with its power, if it does.
     #[must_use]
     pub fn forgets(&self) -> Option<&'static str> {
-        if self.flash.has_passes() {
-            return Some(
-                "its word lines are programmed in two passes (flash.program_passes = 2), which is only timed",
-            );
-        }
         self.mapping.forgets()
     }
 
@@ -148,7 +143,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.buffer.keep_words(1);
         let geometry = self.layout.geometry;
         let capacitor = self.config.buffer.capacitor;
-        let durable = Durable::new(geometry.die_count(), self.layout.block_count(), capacitor, log_records);
+        let mut durable =
+            Durable::new(geometry.die_count(), self.layout.block_count(), capacitor, log_records);
+        durable.has_passes = self.flash.has_passes();
         self.durable = Some(Box::new(durable));
         // What is to be in flash before something else begins is so by a time that is known when it begins.
         self.flash.suspend_none();
@@ -205,6 +202,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
         if let Some(durable) = &mut self.durable {
             durable.is_halted = true;
+        }
+        if self.flash.has_passes() {
+            // What has had its coarse pass only gets the fine one.
+            let now = self.now_ns;
+            M::resume(self, now);
         }
         while self.durable.as_ref().is_some_and(|durable| !durable.is_quiet())
             && let Some(next) = self.next_turn()

@@ -104,6 +104,7 @@ pub fn flap(mut session: Session<'_, '_>, host: &Host, rounds: u64) -> Result<()
 fn lose_power(trial: &Trial<'_>, media: &mut [Medium]) -> Result<(Partition<Engine>, Vec<Effects>), Failure> {
     for medium in &mut *media {
         medium.cells.lose_memory();
+        medium.forget_passes();
         if trial.sabotage == Some(Sabotage::CapacitorDry) {
             medium.forget_held();
         }

@@ -195,7 +195,10 @@ impl Session<'_, '_> {
 
 fn block_of(op: FlashOp) -> Option<u32> {
     match op {
-        FlashOp::Program { block, .. } | FlashOp::Erase { block } => Some(block.0),
+        FlashOp::Program { block, .. }
+        | FlashOp::Coarse { block, .. }
+        | FlashOp::Fine { block, .. }
+        | FlashOp::Erase { block } => Some(block.0),
         _ => None,
     }
 }

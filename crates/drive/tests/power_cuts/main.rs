@@ -19,6 +19,8 @@ mod standby;
 #[path = "../random_models/cached_values.rs"]
 mod cached_values;
 mod subject;
+#[path = "../random_models/two_passes_values.rs"]
+mod two_passes_values;
 #[path = "../random_models/values.rs"]
 mod values;
 mod workload;
@@ -84,6 +86,11 @@ impl<'a> Plan<'a> {
         Self { model: models::slc_cache, ..Self::of(Family::PageMap) }
     }
 
+    /// Word lines are programmed in two passes, behind an SLC cache as often as not.
+    fn of_two_passes() -> Self {
+        Self { model: models::two_passes, ..Self::of(Family::PageMap) }
+    }
+
     fn again_and_again(self) -> Self {
         Self { manner: Manner::CutAfterCut, ..self }
     }
@@ -147,7 +154,9 @@ fn try_seed(seed: u64, plan: Plan<'_>) -> Outcome {
         is_traced: number("DRIVELAB_TRACE").is_some(),
         spare: Vec::new(),
     };
+    drivelab_sim::sabotage::set(plan.sabotage.and_then(Sabotage::switch));
     let result = catch_unwind(AssertUnwindSafe(|| run(seed, plan.manner, &mut trial)));
+    drivelab_sim::sabotage::set(None);
     match result {
         Ok(Ok(())) => Outcome::Survived(trial.cuts, trial.gave_up),
         Ok(Err(failure)) => Outcome::Failed(trial.cuts, failure),
@@ -253,6 +262,8 @@ promises! {
     cut_after_cut_of_an_slc_cache: Plan::of_slc_cache().again_and_again(), 500;
     cut_after_cut_of_an_slc_cache_with_failing_blocks:
         Plan::of_slc_cache().with(Faults::Blocks).again_and_again(), 300;
+    every_cut_of_two_passes: Plan::of_two_passes(), 500;
+    cut_after_cut_of_two_passes: Plan::of_two_passes().again_and_again(), 500;
     every_cut_of_a_superblock_map: Plan::of(Family::SuperblockMap), 500;
     every_cut_of_a_log_block_map: Plan::of(Family::LogBlockMap), 500;
     every_cut_of_a_compressed_map: Plan::of(Family::CompressedMap), 500;
@@ -308,6 +319,7 @@ canaries! {
     broken_log_block_maps_are_caught: Plan::of(Family::LogBlockMap);
     broken_compressed_maps_are_caught: Plan::of(Family::CompressedMap);
     broken_slc_caches_are_caught: Plan::of_slc_cache();
+    broken_drives_of_two_passes_are_caught: Plan::of_two_passes();
     broken_hard_disks_are_caught: Plan::of(Family::HardDisk);
     broken_arrays_are_caught: Plan::of(Family::Raid0);
 }
@@ -315,6 +327,11 @@ canaries! {
 #[test]
 fn a_drive_that_forgets_which_blocks_have_one_bit_a_cell_is_caught() {
     catch_one(Plan::of_slc_cache(), Sabotage::OF_SLC_CACHE);
+}
+
+#[test]
+fn drives_that_trust_the_first_of_two_passes_are_caught() {
+    Sabotage::OF_TWO_PASSES.into_iter().for_each(|known| catch_one(Plan::of_two_passes(), known));
 }
 
 #[test]

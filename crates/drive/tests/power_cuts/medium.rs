@@ -14,6 +14,8 @@ enum PageState {
     Erased,
     Programmed,
     Torn,
+    /// It has had the first of two passes.
+    Coarse,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,6 +67,10 @@ pub struct Medium {
     pub hides_torn_erases: bool,
     /// Nothing says that a block has one bit a cell (a medium that lies).
     pub hides_modes: bool,
+    /// Word lines between their passes can be read (a medium that lies).
+    pub shows_coarse: bool,
+    /// Word lines behind one that must have had their coarse pass before its fine one.
+    pub held_word_lines: u32,
     /// Sequence numbers wrap at this (a medium that lies).
     pub wraps_at: Option<u64>,
 }
@@ -92,6 +98,8 @@ impl Clone for Medium {
         self.shows_torn = other.shows_torn;
         self.hides_torn_erases = other.hides_torn_erases;
         self.hides_modes = other.hides_modes;
+        self.shows_coarse = other.shows_coarse;
+        self.held_word_lines = other.held_word_lines;
         self.wraps_at = other.wraps_at;
     }
 }
@@ -117,6 +125,8 @@ impl Medium {
             shows_torn: false,
             hides_torn_erases: false,
             hides_modes: false,
+            shows_coarse: false,
+            held_word_lines: 0,
             wraps_at: None,
             shape,
         }
@@ -142,6 +152,30 @@ impl Medium {
                 place.sequence = sequence;
                 place.kind = kind as u8;
                 place.mode = mode;
+                for record in to_records(words).filter(|record| record.cell != NO_CELL) {
+                    self.cells.keep(record.cell);
+                }
+            }
+            FlashOp::Coarse { block, page } => {
+                self.check_mode(block, CellMode::Native)?;
+                self.take_page(block, page)?;
+                self.store_records(block, page, words)?;
+                let place = self.page_mut(block, page);
+                *place = Page { state: PageState::Coarse, kind: PageKind::Host as u8, ..*place };
+            }
+            FlashOp::Fine { block, page, kind, sequence } => {
+                self.check_fine(block, page)?;
+                let (first, count) = self.page_at(block, page).records;
+                if count as usize != words.len() / Record::WORDS {
+                    return Err(format!("block {}: page {page} has other records in its fine pass", block.0));
+                }
+                let at = (block.0 * self.shape.records_per_block + first) as usize;
+                self.records[at..]
+                    .iter_mut()
+                    .zip(to_records(words))
+                    .for_each(|(place, record)| *place = record);
+                let place = self.page_mut(block, page);
+                *place = Page { state: PageState::Programmed, sequence, kind: kind as u8, ..*place };
                 for record in to_records(words).filter(|record| record.cell != NO_CELL) {
                     self.cells.keep(record.cell);
                 }
@@ -199,6 +233,12 @@ impl Medium {
                 place.kind = kind as u8;
                 place.mode = mode;
             }
+            FlashOp::Coarse { block, page } => {
+                self.take_page(block, page)?;
+                self.store_records(block, page, &[])?;
+                self.page_mut(block, page).state = PageState::Torn;
+            }
+            FlashOp::Fine { block, page, .. } => self.page_mut(block, page).state = PageState::Torn,
             FlashOp::Erase { block } => self.blocks[block.0 as usize].state = BlockState::TornErase,
             FlashOp::Retire { .. } | FlashOp::Log => {}
             FlashOp::CheckpointBegin
@@ -219,6 +259,32 @@ impl Medium {
                 block.0, page.mode
             )),
             None => Ok(()),
+        }
+    }
+
+    /// A word line has its fine pass after its own coarse one, and after those of so many behind it: they would shift
+    /// what is fine already.
+    fn check_fine(&self, block: BlockIndex, page: u32) -> Result<(), String> {
+        let step = self.shape.pages_per_unit;
+        let behind = (1..=self.held_word_lines).map(|line| page + line * step);
+        let mut behind = behind.filter(|&other| other + step <= self.shape.pages_per_block);
+        if self.page_at(block, page).state != PageState::Coarse {
+            return Err(format!("block {}: page {page} has its fine pass, but is not coarse", block.0));
+        }
+        match behind.find(|&other| self.page_at(block, other).state == PageState::Erased) {
+            Some(other) => {
+                Err(format!("block {}: page {page} is fine before page {other} is coarse", block.0))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The power has failed: what is between its passes stays so.
+    pub fn forget_passes(&mut self) {
+        if self.held_word_lines > 0 && !self.shows_coarse {
+            for page in self.pages.iter_mut().filter(|page| page.state == PageState::Coarse) {
+                page.state = PageState::Torn;
+            }
         }
     }
 
@@ -364,8 +430,11 @@ impl MediumView for Medium {
             return None;
         }
         let place = self.page_at(block, page);
-        if place.state != PageState::Programmed && !(self.shows_torn && place.state == PageState::Torn) {
-            return None;
+        match place.state {
+            PageState::Programmed => {}
+            PageState::Torn if self.shows_torn => {}
+            PageState::Coarse if self.shows_coarse => {}
+            _ => return None,
         }
         let mode = if self.hides_modes { CellMode::Native } else { place.mode };
         let kind = PageKind::from_byte(place.kind)?;

@@ -7,6 +7,7 @@ use drivelab_drive::{Family, Layer, Model, build};
 use drivelab_sim::Stream;
 
 use crate::cached_values;
+use crate::two_passes_values;
 use crate::values::{self, Random, Values};
 
 /// Erase blocks of a tiny drive, about.
@@ -200,6 +201,30 @@ pub fn slc_cache(seed: u64, _: Family) -> Option<Model> {
         for key in ["slc_cache.reserve_bytes", "slc_cache.refill_bytes", "slc_cache.kept_bytes"] {
             set(&mut values, key, random.one(&[0, 0, block, 2 * block]));
         }
+        parse_with_room(values)
+    })
+}
+
+/// The model of a seed whose word lines are programmed in two passes, with an SLC cache or without.
+pub fn two_passes(seed: u64, _: Family) -> Option<Model> {
+    (0..20).find_map(|attempt| {
+        let seed = seed + (attempt << 32);
+        let random = &mut Random(Stream::new(seed, 12));
+        let mut values =
+            if random.chance(0.5) { cached_values::values(seed) } else { values::word_lines(seed) };
+        shrink(&mut values, random, Family::PageMap);
+        set(&mut values, "flash.blocks_per_plane", random.between(7, 20));
+        values.retain(|(key, _)| !key.starts_with("slc_cache.") || key == "slc_cache.when_full");
+        let is_cached = values.iter().any(|(key, _)| key == "slc_cache.when_full");
+        if is_cached {
+            let block = number(&values, "flash.page_bytes")? * number(&values, "flash.pages_per_block")?;
+            let planes = number(&values, "flash.planes_per_die").unwrap_or(1);
+            set(&mut values, "slc_cache.max_bytes", planes * block * random.one(&[1, 4, 40]));
+        }
+        // Both passes of a block have room behind its word lines.
+        let pages = number(&values, "flash.pages_per_block").unwrap_or(1);
+        set(&mut values, "flash.pages_per_block", pages.max(random.one(&[4, 6, 8])));
+        two_passes_values::add(&mut values, random);
         parse_with_room(values)
     })
 }

@@ -34,6 +34,10 @@ pub enum Sabotage {
     SequenceWraps,
     /// Pages during whose program the power failed count.
     TornPageAccepted,
+    /// What has had the first of two passes when the power fails counts.
+    CoarseLineAccepted,
+    /// Blocks are erased though what supersedes their data is between its passes.
+    ErasedBeforeFinePass,
     /// A block whose erase was cut is used as if it were erased.
     TornEraseTrusted,
     /// Nothing says after a power cut which blocks have one bit a cell.
@@ -126,11 +130,27 @@ impl Sabotage {
     /// What only a drive with an SLC cache can do.
     pub const OF_SLC_CACHE: Known = (Self::ModeForgotten, &[Family::PageMap], &[Class::Broken]);
 
+    /// What only a drive can do that programs in two passes.
+    pub const OF_TWO_PASSES: [Known; 2] = [
+        (Self::CoarseLineAccepted, &[Family::PageMap], &[Class::Torn, Class::Unmountable, Class::Stale]),
+        (
+            Self::ErasedBeforeFinePass,
+            &[Family::PageMap],
+            &[Class::Lost, Class::Stale, Class::Torn, Class::Misplaced],
+        ),
+    ];
+
+    /// What is broken in the product, for as long as a drive is tried.
+    pub fn switch(self) -> Option<drivelab_sim::sabotage::Sabotage> {
+        (self == Self::ErasedBeforeFinePass).then_some(drivelab_sim::sabotage::Sabotage::CoarseFencesNothing)
+    }
+
     /// Makes the medium lie.
     pub fn prepare(self, medium: &mut Medium) {
         match self {
             Self::SequenceWraps => medium.wraps_at = Some(64),
             Self::TornPageAccepted => medium.shows_torn = true,
+            Self::CoarseLineAccepted => medium.shows_coarse = true,
             Self::TornEraseTrusted => medium.hides_torn_erases = true,
             Self::ModeForgotten => medium.hides_modes = true,
             _ => {}
@@ -147,10 +167,16 @@ impl Sabotage {
                     *entry = 0;
                 }
             }
-            (Self::UnitLeftBehind, FlashOp::Program { kind: PageKind::Moved, .. }) => {
+            (
+                Self::UnitLeftBehind,
+                FlashOp::Program { kind: PageKind::Moved, .. } | FlashOp::Fine { kind: PageKind::Moved, .. },
+            ) => {
                 words.truncate(words.len().saturating_sub(Record::WORDS));
             }
-            (Self::StaleCopy, FlashOp::Program { kind: PageKind::Moved, .. }) => {
+            (
+                Self::StaleCopy,
+                FlashOp::Program { kind: PageKind::Moved, .. } | FlashOp::Fine { kind: PageKind::Moved, .. },
+            ) => {
                 for words in words.chunks_exact_mut(Record::WORDS) {
                     let record = Record::from_words([words[0], words[1]]);
                     if let Some(&(_, cell)) = medium.versions(record.lpn.0).get(1) {

@@ -74,7 +74,26 @@ impl Subject {
     }
 
     pub fn new_media(&self) -> Vec<Medium> {
-        self.shapes.iter().map(|&shape| Medium::new(shape)).collect()
+        let held_word_lines = self.held_word_lines();
+        let new = |&shape| {
+            let mut medium = Medium::new(shape);
+            medium.held_word_lines = held_word_lines;
+            medium
+        };
+        self.shapes.iter().map(new).collect()
+    }
+
+    /// Word lines behind one that have their first of two passes before its second; 0: there is one pass.
+    fn held_word_lines(&self) -> u32 {
+        let integer = |key: &str| {
+            let mut parameters = self.model.parameters();
+            let (_, sourced) = parameters.find(|(parameter, _)| parameter.key == key)?;
+            sourced.value.as_u64()
+        };
+        match integer("flash.program_passes") {
+            Some(2) => integer("flash.held_word_lines").unwrap_or(1) as u32,
+            _ => 0,
+        }
     }
 
     /// The drive that these media make.

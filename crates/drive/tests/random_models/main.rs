@@ -9,6 +9,7 @@ mod exercise;
 mod extremes;
 mod slc_cache;
 mod two_passes;
+mod two_passes_values;
 mod values;
 
 use std::sync::Arc;

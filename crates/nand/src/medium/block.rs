@@ -14,7 +14,7 @@ use crate::view::BlockState;
 const ERASED: u8 = 0;
 /// Status of a page that was programmed.
 pub(super) const PROGRAMMED: u8 = 1;
-/// Status of a page during whose program the power failed.
+/// Status of a page during whose program the power failed, or that has had the first of two passes.
 pub(super) const TORN: u8 = 2;
 
 /// A page's header: the two words that are stored, so that every program loads and stores them whole.
@@ -222,6 +222,71 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
         let kind = kind as u8 | mode.kind_bits();
         let head = PageHead::new(sequence, first, count, kind, PROGRAMMED);
         self.commit_page(block, page, head);
+        Ok(())
+    }
+
+    /// The first of two passes: the page is used up, room is kept for its records, and nothing can be read of it.
+    pub(super) fn program_coarse(
+        &mut self,
+        block: u32,
+        page: u32,
+        records: usize,
+    ) -> Result<(), MediumError> {
+        let before = self.programmable(block, page)?;
+        if before.is_of_another_mode(CellMode::Native) {
+            return Err(MediumError::Mode { block, page, mode: CellMode::Native });
+        }
+        let first = before.end();
+        let room = self.shape.records_per_block.saturating_sub(first);
+        let count = match u16::try_from(records) {
+            Ok(count) if u32::from(count) <= room => count,
+            _ => return Err(MediumError::Records { block, page, records, room }),
+        };
+        let head = PageHead::new(before.sequence, first, count, CellMode::Native.kind_bits(), TORN);
+        self.commit_page(block, page, head);
+        Ok(())
+    }
+
+    /// The second: the page counts.
+    pub(super) fn program_fine(
+        &mut self,
+        block: u32,
+        page: u32,
+        kind: PageKind,
+        sequence: u64,
+        records: &[[u64; Record::WORDS]],
+    ) -> Result<(), MediumError> {
+        let head = self.block_in_range(block)?;
+        if head.state() == BlockState::Retired {
+            return Err(MediumError::Retired { block });
+        }
+        let step = self.shape.pages_per_unit;
+        let fits = page.is_multiple_of(step) && page / step < self.shape.programs_per_block();
+        if !fits || self.page_head(block, page).status() != TORN {
+            return Err(MediumError::FineFirst { block, page });
+        }
+        let (coarse, room) = (self.page_head(block, page), self.shape.records_per_block);
+        if records.len() != usize::from(coarse.records()) || coarse.end() > room {
+            let room = u32::from(coarse.records());
+            return Err(MediumError::Records { block, page, records: records.len(), room });
+        }
+        let last = page.checked_sub(step).map_or(0, |before| self.page_head(block, before).sequence);
+        if sequence <= last {
+            return Err(MediumError::Sequence { block, page, sequence, last });
+        }
+        let mut at = self.record_at(block, coarse.first());
+        let bytes = self.bytes.as_mut();
+        for record in records {
+            store(bytes, at, record[0]);
+            store(bytes, at + 8, record[1]);
+            at += RECORD_BYTES;
+        }
+        let kind = kind as u8 | CellMode::Native.kind_bits();
+        self.commit_page(
+            block,
+            page,
+            PageHead::new(sequence, coarse.first(), coarse.records(), kind, PROGRAMMED),
+        );
         Ok(())
     }
 

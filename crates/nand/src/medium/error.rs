@@ -55,6 +55,14 @@ pub enum MediumError {
         /// The only page that may be programmed now; the block's page count when it is full.
         next: u32,
     },
+    /// The second pass of a page that has not had the first.
+    #[error("block {block}: page {page} can't have its fine pass, as it has had no coarse one")]
+    FineFirst {
+        /// The block.
+        block: u32,
+        /// The page.
+        page: u32,
+    },
     /// A page with other bits a cell than those before it.
     #[error("block {block}: page {page} is programmed in {mode} mode, but the pages before it were not")]
     Mode {

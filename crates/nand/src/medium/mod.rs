@@ -105,6 +105,12 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
             FlashOp::Program { block, page, kind, mode, sequence } => {
                 self.program(block.0, page, (kind, mode), sequence, whole_records(words)?)
             }
+            FlashOp::Coarse { block, page } => {
+                self.program_coarse(block.0, page, words.len() / Record::WORDS)
+            }
+            FlashOp::Fine { block, page, kind, sequence } => {
+                self.program_fine(block.0, page, kind, sequence, whole_records(words)?)
+            }
             FlashOp::Erase { block } => self.erase(block.0),
             FlashOp::Retire { block } => self.set_state(block.0, BlockState::Retired),
             FlashOp::Log => self.append_log(self.active, whole_records(words)?),
@@ -129,7 +135,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     /// What flash can't do; nothing has changed then.
     pub fn tear(&mut self, op: FlashOp) -> Result<(), MediumError> {
         match op {
-            FlashOp::Program { block, page, .. } => self.tear_program(block.0, page),
+            FlashOp::Program { block, page, .. } | FlashOp::Coarse { block, page } => {
+                self.tear_program(block.0, page)
+            }
             FlashOp::Erase { block } => self.tear_erase(block.0),
             FlashOp::CheckpointBegin
             | FlashOp::Checkpoint { .. }
@@ -141,7 +149,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
                 }
                 Ok(())
             }
-            FlashOp::Retire { .. } | FlashOp::Log => Ok(()),
+            // Between its passes nothing could be read of it either.
+            FlashOp::Fine { .. } | FlashOp::Retire { .. } | FlashOp::Log => Ok(()),
         }
     }
 
@@ -151,7 +160,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Medium<B> {
     #[must_use]
     pub fn touched_by(&self, op: FlashOp, words: usize) -> [Range<usize>; 3] {
         match op {
-            FlashOp::Program { block, .. } => self.touched_block(block.0, true),
+            FlashOp::Program { block, .. } | FlashOp::Coarse { block, .. } | FlashOp::Fine { block, .. } => {
+                self.touched_block(block.0, true)
+            }
             FlashOp::Erase { block } | FlashOp::Retire { block } => self.touched_block(block.0, false),
             FlashOp::Log => self.touched_log(self.active, words / Record::WORDS),
             FlashOp::CheckpointLog => self.touched_log(1 - self.active, words / Record::WORDS),

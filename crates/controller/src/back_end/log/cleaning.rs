@@ -1,8 +1,8 @@
 //! Cleaning of a die: when, how much at once, and what each step takes.
 
 use drivelab_ftl::{CleaningStep, FtlError, LogMapping, Purpose, Urgency};
-use drivelab_nand::DieIndex;
 use drivelab_nand::op::PageKind;
+use drivelab_nand::{BlockIndex, DieIndex};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::NEVER;
@@ -54,7 +54,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             Ok(Some(step)) => {
                 self.jobs.has_cleaned = true;
                 let end = self.time_cleaning_steps(die, step, now);
-                if self.jobs.dies[die as usize].late_erase.is_some() {
+                if self.durable.as_ref().is_some_and(|durable| durable.kept_block(die).is_some()) {
+                    self.return_token(die);
+                    self.call_held_back(now);
+                } else if self.jobs.dies[die as usize].late_erase.is_some() {
                     self.jobs.dies[die as usize].has_job = true;
                     self.begin_later(end, die);
                 } else {
@@ -187,21 +190,27 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
                 }
                 self.flash.program(index, self.layout.page_of(at), now, now, false)
             }
-            CleaningStep::Erase { block, .. } => {
-                let from = self.erase_from(index, block, now);
-                if let Some(durable) = &mut self.durable {
-                    durable.erase(index, block, from, now);
-                }
-                if self.faults.is_some() {
-                    self.note_failed_erase(index);
-                }
-                if from > now {
-                    self.jobs.dies[die as usize].late_erase = Some(block);
-                    return from;
-                }
-                self.flash.erase_in(self.mapping.flash().mode(block), index, now, true)
-            }
+            CleaningStep::Erase { block, .. } if self.jobs.has_passes && self.keeps_block(die, block) => now,
+            CleaningStep::Erase { block, .. } => self.time_erase(die, block, now),
         }
+    }
+
+    /// A block is erased; when that is done, or when it may begin, if that is later than now.
+    #[inline]
+    pub(super) fn time_erase(&mut self, die: u32, block: BlockIndex, now: Nanos) -> Nanos {
+        let index = DieIndex(die);
+        let from = self.erase_from(index, block, now);
+        if let Some(durable) = &mut self.durable {
+            durable.erase(index, block, from, now);
+        }
+        if self.faults.is_some() {
+            self.note_failed_erase(index);
+        }
+        if from > now {
+            self.jobs.dies[die as usize].late_erase = Some(block);
+            return from;
+        }
+        self.flash.erase_in(self.mapping.flash().mode(block), index, now, true)
     }
 
     #[inline]

@@ -39,7 +39,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             self.note_age(to, now);
         }
         if let Some(durable) = &mut self.durable {
-            durable.program(die, &self.mapping, to, PageKind::Moved, (now, now));
+            if durable.has_passes && mode == CellMode::Native {
+                durable.program_coarse(die, &self.mapping, to, PageKind::Moved, false);
+            } else {
+                durable.program(die, &self.mapping, to, PageKind::Moved, (now, now));
+            }
         }
         if M::LOADS_MAP_ON_DEMAND {
             let loaded = self.load_map(true, now).ready_ns;

@@ -155,6 +155,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
         if let Some(durable) = &mut self.durable {
             durable.job_done(die);
+            if self.jobs.has_passes {
+                self.tell_fine_lines(die);
+            }
         }
         let job = &mut self.jobs.dies[die as usize];
         job.has_job = false;
@@ -190,6 +193,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             return;
         }
         self.pick_job(die, now);
+        if self.durable.is_some() {
+            self.call_held_back(now);
+        }
         self.drain_log(now);
     }
 
@@ -197,7 +203,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn pick_job(&mut self, die: u32, now: Nanos) {
         let job = &self.jobs.dies[die as usize];
-        if job.has_job || job.waits || self.is_halted() {
+        if job.has_job || job.waits || self.is_held_back(die, now) {
             return;
         }
         let listed = !self.jobs.idle.is_empty();

@@ -1,8 +1,8 @@
 //! Pages of host data: when one leaves the buffer, what is on it, and its way to a die.
 
 use drivelab_ftl::LogMapping;
-use drivelab_nand::DieIndex;
 use drivelab_nand::op::PageKind;
+use drivelab_nand::{CellMode, DieIndex};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::NEVER;
@@ -134,7 +134,11 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             ready = durable.ready_after_needed(index, &mut self.mapping, ready);
             durable.supersede(index, &mut self.mapping);
             durable.begins_later(index, ready);
-            durable.program(index, &self.mapping, place, PageKind::Host, (ready, now));
+            if durable.has_passes && self.mapping.flash().mode_at(place) == CellMode::Native {
+                durable.program_coarse(index, &self.mapping, place, PageKind::Host, ready > now);
+            } else {
+                durable.program(index, &self.mapping, place, PageKind::Host, (ready, now));
+            }
         }
         if self.faults.is_some() {
             self.note_age(place, now);

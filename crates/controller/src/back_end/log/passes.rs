@@ -2,6 +2,7 @@
 //! is to be programmed there.
 
 use drivelab_ftl::LogMapping;
+use drivelab_nand::op::PageKind;
 use drivelab_nand::{BlockIndex, CellMode, DieIndex};
 use drivelab_sim::Nanos;
 
@@ -52,12 +53,16 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         !self.flushes.is_empty()
             || self.buffer.held().1 > 0
             || self.is_stalled()
+            || self.durable.as_ref().is_some_and(|durable| durable.is_halted || durable.keeps_blocks())
             || self.idle_cleaning_wanted()
     }
 
     /// The block on a die of whose word lines between their passes one is waited for by the host, or any of the host's in a
     /// pause: what it wrote doesn't stay in the buffer for longer.
     fn awaited_block(&self, die: DieIndex) -> Option<BlockIndex> {
+        if let Some(block) = self.durable.as_ref().and_then(|durable| durable.awaited_coarse(die)) {
+            return Some(block);
+        }
         if self.is_stalled() || self.idle_cleaning_wanted() {
             return self.flash.awaited_line(die, |_| true);
         }
@@ -105,10 +110,91 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if self.config.scheduling.cleaning_pace != CleaningPace::Block {
             self.owe_copies(index);
         }
+        if let Some(durable) = &mut self.durable {
+            durable.program_coarse(index, &self.mapping, place, PageKind::Metadata, false);
+        }
         if self.faults.is_some() {
             self.note_age(place, now);
         }
         self.begin_page(die, now);
         true
+    }
+
+    /// In durable mode: whether a die is given no work of another kind now, as the drive goes to rest, as it programs
+    /// padding that others wait for, or as an erase that its books have waits for word lines between their passes.
+    #[inline]
+    pub(super) fn is_held_back(&mut self, die: u32, now: Nanos) -> bool {
+        match &self.durable {
+            None => false,
+            Some(durable) if !durable.has_passes => durable.is_halted,
+            Some(_) => self.is_held_back_by_passes(die, now),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_held_back_by_passes(&mut self, die: u32, now: Nanos) -> bool {
+        let Some(durable) = &self.durable else { return false };
+        let wants_padding = durable.is_halted || durable.keeps_blocks();
+        if wants_padding && self.try_padding(die, now) {
+            return true;
+        }
+        let Some(durable) = &self.durable else { return false };
+        let Some(block) = durable.kept_block(die) else { return durable.is_halted };
+        if !durable.is_needed(block) && self.take_token(die) {
+            self.erase_kept(die, block, now);
+        }
+        true
+    }
+
+    /// The erase of a block begins that has waited for word lines between their passes.
+    fn erase_kept(&mut self, die: u32, block: BlockIndex, now: Nanos) {
+        if let Some(durable) = &mut self.durable {
+            durable.forget_kept_block(die);
+        }
+        let end = self.time_erase(die, block, now);
+        if self.jobs.dies[die as usize].late_erase.is_some() {
+            self.jobs.dies[die as usize].has_job = true;
+            self.begin_later(end, die);
+        } else {
+            self.start_job(die, end);
+        }
+        self.call_map_readers(now);
+    }
+
+    /// Whether the erase of a block of a die must wait for word lines between their passes. All dies see to them then.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn keeps_block(&mut self, die: u32, block: BlockIndex) -> bool {
+        let Some(durable) = self.durable.as_mut().filter(|durable| durable.is_needed(block)) else {
+            return false;
+        };
+        durable.keep_block(die, block);
+        true
+    }
+
+    /// In durable mode: word lines of a die have had their fine pass with the job that is done. Dies that wait for them
+    /// look again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell_fine_lines(&mut self, die: u32) {
+        let mut fine = self.flash.take_fine_lines();
+        if let Some(durable) = &mut self.durable {
+            fine.drain(..).for_each(|place| durable.fine_done(die, place));
+        }
+        self.flash.give_back_fine_lines(fine);
+    }
+
+    /// Dies whose erases wait for word lines between their passes, and those that these lie on, look for work.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn call_held_back(&mut self, now: Nanos) {
+        let is_any = self
+            .durable
+            .as_ref()
+            .is_some_and(|durable| durable.has_passes && (durable.keeps_blocks() || durable.is_halted));
+        if is_any {
+            (0..self.layout.geometry.die_count()).for_each(|die| self.pick_job(die, now));
+        }
     }
 }

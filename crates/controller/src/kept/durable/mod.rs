@@ -8,6 +8,7 @@
 mod data;
 mod log;
 mod log_page;
+mod passes;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,6 +19,7 @@ use drivelab_sim::Nanos;
 
 use self::log_page::LogPage;
 pub(crate) use self::log_page::TRIMMED_CELLS;
+use self::passes::CoarseLine;
 use crate::kept::cells::Cells;
 use crate::kept::effects::{Effect, Effects};
 
@@ -45,6 +47,10 @@ struct DieWork {
     fenced: Vec<BlockIndex>,
     /// Pages of host data that must have ended before the job may begin: die and number of each.
     waits_for: Vec<(u32, u64)>,
+    /// What its word lines hold that have had the first of two passes, in their order; the last may be having it.
+    coarse: VecDeque<CoarseLine>,
+    /// A block that is erased when word lines that supersede its data have had their second pass.
+    kept_block: Option<BlockIndex>,
 }
 
 /// State of durable mode.
@@ -66,6 +72,8 @@ pub(crate) struct Durable {
     pub log_pages_ended: u64,
     next_log_die: u32,
     pub has_capacitor: bool,
+    /// Native word lines are programmed in two passes.
+    pub has_passes: bool,
     superseded: Vec<Superseded>,
     needed: Vec<Ppn>,
     /// What the data of writes is like, by tag, unit by unit, until they are in the buffer.
@@ -98,6 +106,7 @@ impl Durable {
             log_pages_ended: 0,
             next_log_die: 0,
             has_capacitor,
+            has_passes: false,
             superseded: Vec::new(),
             needed: Vec::new(),
             contents: BTreeMap::new(),
@@ -116,6 +125,7 @@ impl Durable {
         fresh.effects = std::mem::take(&mut self.effects);
         fresh.effects.list.push(Effect::SecureErase);
         fresh.number = self.number;
+        fresh.has_passes = self.has_passes;
         fresh.log_pages = self.log_pages;
         *self = fresh;
     }
@@ -293,6 +303,9 @@ impl Durable {
     pub fn job_done(&mut self, die: u32) {
         let work = &mut self.dies[die as usize];
         for pending in work.pending.drain(..) {
+            if let FlashOp::Coarse { .. } = pending.op {
+                work.coarse.back_mut().into_iter().for_each(|line| line.is_under_way = false);
+            }
             let first = self.effects.words.len() as u32;
             let (from, count) = pending.words;
             self.effects.words.extend_from_slice(&work.words[from as usize..(from + count) as usize]);
@@ -321,7 +334,9 @@ impl Durable {
 
     /// Whether no operation is due that has not ended.
     pub fn is_quiet(&self) -> bool {
-        self.dies.iter().all(|die| die.pending.is_empty()) && self.on_their_way.is_empty()
+        self.dies.iter().all(|die| die.pending.is_empty())
+            && self.on_their_way.is_empty()
+            && !(self.has_passes && self.has_coarse_data())
     }
 
     /// An operation that nothing else happens beside, begun and ended.

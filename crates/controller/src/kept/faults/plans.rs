@@ -129,6 +129,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let per_die = self.layout.geometry.blocks_per_die();
         for (index, fault) in plan.faults.iter().enumerate() {
             match fault.kind {
+                FaultKind::ProgramFailure if self.flash.has_passes() => {
+                    return refuse(
+                        index,
+                        "its word lines are programmed in two passes (flash.program_passes = 2)",
+                    );
+                }
                 FaultKind::ProgramFailure | FaultKind::EraseFailure => {
                     if let Err(why) = self.mapping.expect_failures() {
                         return refuse(index, why);
