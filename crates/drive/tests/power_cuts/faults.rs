@@ -21,6 +21,14 @@ pub fn failing_blocks(random: &mut Random) -> FaultPlan {
     ]}))
 }
 
+/// Erases fail now and then.
+pub fn failing_erases(random: &mut Random) -> FaultPlan {
+    let erases = random.one(&[0.002, 0.01, 0.05]);
+    plan(&json!({"seed": random.between(0, 1 << 40), "faults": [
+        {"kind": "erase-failure", "probability": erases},
+    ]}))
+}
+
 /// A fault of this kind from time to time, which breaks a promise.
 pub fn misbehaviour(kind: &str) -> FaultPlan {
     plan(&json!({"seed": 1, "faults": [{"kind": kind, "probability": 0.3}]}))

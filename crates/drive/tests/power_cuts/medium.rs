@@ -165,9 +165,10 @@ impl Medium {
             }
             FlashOp::Fine { block, page, kind, sequence } => {
                 self.check_fine(block, page)?;
-                let (first, count) = self.page_at(block, page).records;
-                if count as usize != words.len() / Record::WORDS {
-                    return Err(format!("block {}: page {page} has other records in its fine pass", block.0));
+                let (first, room) = self.page_at(block, page).records;
+                let count = (words.len() / Record::WORDS) as u32;
+                if count > room {
+                    return Err(format!("block {}: page {page} has more records in its fine pass", block.0));
                 }
                 let at = (block.0 * self.shape.records_per_block + first) as usize;
                 self.records[at..]
@@ -175,7 +176,8 @@ impl Medium {
                     .zip(to_records(words))
                     .for_each(|(place, record)| *place = record);
                 let place = self.page_mut(block, page);
-                *place = Page { state: PageState::Programmed, sequence, kind: kind as u8, ..*place };
+                let records = (first, count);
+                *place = Page { state: PageState::Programmed, sequence, kind: kind as u8, records, ..*place };
                 for record in to_records(words).filter(|record| record.cell != NO_CELL) {
                     self.cells.keep(record.cell);
                 }

@@ -221,9 +221,9 @@ pub fn two_passes(seed: u64, _: Family) -> Option<Model> {
             let planes = number(&values, "flash.planes_per_die").unwrap_or(1);
             set(&mut values, "slc_cache.max_bytes", planes * block * random.one(&[1, 4, 40]));
         }
-        // Both passes of a block have room behind its word lines.
+        // Every cut takes the word lines that are held in open blocks: of forty in a row there is room left.
         let pages = number(&values, "flash.pages_per_block").unwrap_or(1);
-        set(&mut values, "flash.pages_per_block", pages.max(random.one(&[4, 6, 8])));
+        set(&mut values, "flash.pages_per_block", pages.max(random.one(&[6, 8, 12])));
         two_passes_values::add(&mut values, random);
         parse_with_room(values)
     })

@@ -58,7 +58,12 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
         let could_take_a_page = |&die: &u32| {
             let (job, index) = (&self.jobs.dies[die as usize], DieIndex(die));
-            !job.has_job && !job.waits && self.mapping.has_room(index) && !self.mapping.is_full(index)
+            let is_kept = self.durable.as_ref().is_some_and(|durable| durable.kept_block(die).is_some());
+            !job.has_job
+                && !job.waits
+                && !is_kept
+                && self.mapping.has_room(index)
+                && !self.mapping.is_full(index)
         };
         // Of all dies only those whose turn it is.
         let asleep = match self.jobs.idle.get(self.jobs.next_list) {

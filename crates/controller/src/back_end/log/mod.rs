@@ -156,7 +156,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if let Some(durable) = &mut self.durable {
             durable.job_done(die);
             if self.jobs.has_passes {
-                self.tell_fine_lines(die);
+                self.tell_fine_lines(die, now);
             }
         }
         let job = &mut self.jobs.dies[die as usize];
@@ -193,9 +193,6 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             return;
         }
         self.pick_job(die, now);
-        if self.durable.is_some() {
-            self.call_held_back(now);
-        }
         self.drain_log(now);
     }
 

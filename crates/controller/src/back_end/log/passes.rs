@@ -150,7 +150,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// The erase of a block begins that has waited for word lines between their passes.
     fn erase_kept(&mut self, die: u32, block: BlockIndex, now: Nanos) {
         if let Some(durable) = &mut self.durable {
-            durable.forget_kept_block(die);
+            let fails = durable.forget_kept_block(die);
+            if let Some(bad) = self.mapping.bad_blocks_mut().filter(|_| fails) {
+                bad.failed_erase = Some(block);
+            }
         }
         let end = self.time_erase(die, block, now);
         if self.jobs.dies[die as usize].late_erase.is_some() {
@@ -169,7 +172,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let Some(durable) = self.durable.as_mut().filter(|durable| durable.is_needed(block)) else {
             return false;
         };
-        durable.keep_block(die, block);
+        let fails = self.mapping.bad_blocks_mut().and_then(|bad| bad.failed_erase.take()).is_some();
+        durable.keep_block(die, block, fails);
         true
     }
 
@@ -177,12 +181,13 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// look again.
     #[cold]
     #[inline(never)]
-    pub(super) fn tell_fine_lines(&mut self, die: u32) {
+    pub(super) fn tell_fine_lines(&mut self, die: u32, now: Nanos) {
         let mut fine = self.flash.take_fine_lines();
         if let Some(durable) = &mut self.durable {
             fine.drain(..).for_each(|place| durable.fine_done(die, place));
         }
         self.flash.give_back_fine_lines(fine);
+        self.call_held_back(now);
     }
 
     /// Dies whose erases wait for word lines between their passes, and those that these lie on, look for work.

@@ -49,8 +49,8 @@ struct DieWork {
     waits_for: Vec<(u32, u64)>,
     /// What its word lines hold that have had the first of two passes, in their order; the last may be having it.
     coarse: VecDeque<CoarseLine>,
-    /// A block that is erased when word lines that supersede its data have had their second pass.
-    kept_block: Option<BlockIndex>,
+    /// A block that is erased when word lines that supersede its data have had their second pass, and whether that fails.
+    kept_block: Option<(BlockIndex, bool)>,
 }
 
 /// State of durable mode.

@@ -104,19 +104,19 @@ impl Durable {
             .any(|work| work.coarse.iter().any(CoarseLine::holds_data) || work.kept_block.is_some())
     }
 
-    /// The erase of a block of a die waits for word lines that supersede its data.
-    pub fn keep_block(&mut self, die: u32, block: BlockIndex) {
-        self.dies[die as usize].kept_block = Some(block);
+    /// The erase of a block of a die, which may fail, waits for word lines that supersede its data.
+    pub fn keep_block(&mut self, die: u32, block: BlockIndex, fails: bool) {
+        self.dies[die as usize].kept_block = Some((block, fails));
     }
 
     /// The block of a die whose erase waits so.
     pub fn kept_block(&self, die: u32) -> Option<BlockIndex> {
-        self.dies[die as usize].kept_block
+        self.dies[die as usize].kept_block.map(|(block, _)| block)
     }
 
-    /// The erase of the block of a die goes on.
-    pub fn forget_kept_block(&mut self, die: u32) {
-        self.dies[die as usize].kept_block = None;
+    /// The erase of the block of a die goes on; whether it fails.
+    pub fn forget_kept_block(&mut self, die: u32) -> bool {
+        self.dies[die as usize].kept_block.take().is_some_and(|(_, fails)| fails)
     }
 
     /// Whether any erase waits for a fine pass.
@@ -131,7 +131,7 @@ impl Durable {
         let mut waiting = lines.filter(|line| !line.is_under_way);
         let is_awaited = |line: &&CoarseLine| {
             let kept = self.dies.iter().filter_map(|work| work.kept_block);
-            self.is_halted && line.holds_data() || kept.into_iter().any(|block| line.supersedes(block))
+            self.is_halted && line.holds_data() || kept.into_iter().any(|(block, _)| line.supersedes(block))
         };
         waiting.find(is_awaited).and_then(|line| line.place()).map(|(block, _)| block)
     }
