@@ -6,7 +6,9 @@ mod shipped;
 use std::sync::Arc;
 
 use drivelab_controller::{Command, Completion, Device, Op};
+use drivelab_drive::faults::plan_from_json;
 use drivelab_drive::{Drive, ModelError};
+use serde_json::json;
 
 const COARSE_NS: u64 = 3_000_000;
 const FINE_NS: u64 = 5_000_000;
@@ -397,7 +399,15 @@ fn what_two_passes_cannot_be_with_is_refused_by_name() {
             varied(&pairs).err().unwrap_or_else(|| panic!("{key} = {value} makes a drive")).to_string();
         assert!(refused.contains(key), "{refused}");
     }
-    let mut served = drive(&[]);
-    let reason = served.record_effects().unwrap_err();
-    assert!(reason.contains("flash.program_passes"), "{reason}");
+}
+
+#[test]
+fn programs_that_fail_are_refused_on_kept_drives_of_two_passes() {
+    let mut kept = drive(&[]);
+    kept.record_effects().unwrap();
+    let plan = plan_from_json(&json!({"faults": [{"kind": "program-failure", "probability": 0.1}]})).unwrap();
+    let reason = kept.set_faults(&plan).unwrap_err();
+    assert!(reason.contains("program-failure") && reason.contains("flash.program_passes = 2"), "{reason}");
+    let plan = plan_from_json(&json!({"faults": [{"kind": "erase-failure", "probability": 0.1}]})).unwrap();
+    kept.set_faults(&plan).unwrap();
 }

@@ -514,3 +514,26 @@ proptest! {
         prop_assert_eq!(seen(&reopened), seen(&medium));
     }
 }
+
+#[test]
+fn a_word_line_between_its_passes_is_used_up_and_can_not_be_read() {
+    let mut medium = Medium::in_memory(SHAPE).unwrap();
+    let block = BlockIndex(0);
+    let records = words(&[record(1, 1), record(2, 2)]);
+    let fine = |page: u32, sequence: u64| FlashOp::Fine { block, page, kind: PageKind::Host, sequence };
+    let first = medium.apply(fine(0, 1), &records);
+    assert_eq!(first, Err(MediumError::FineFirst { block: 0, page: 0 }));
+    medium.apply(FlashOp::Coarse { block, page: 0 }, &records).unwrap();
+    medium.apply(FlashOp::Coarse { block, page: 1 }, &[]).unwrap();
+    assert_eq!(medium.block(block).write_pointer, 2);
+    assert!(medium.page(block, 0).is_none() && medium.check().is_empty(), "{:?}", medium.check());
+    // A power cut in the middle of the second pass, and a drive that has its bytes only.
+    let mut cut = Medium::new(*medium.shape(), medium.bytes().to_vec()).unwrap();
+    cut.tear(fine(0, 1)).unwrap();
+    assert!(cut.page(block, 0).is_none() && cut.check().is_empty());
+    medium.apply(fine(0, 1), &records).unwrap();
+    let mut found = Vec::new();
+    medium.records(block, 0, &mut found);
+    assert_eq!(found, [record(1, 1), record(2, 2)]);
+    assert!(medium.page(block, 1).is_none() && medium.check().is_empty(), "{:?}", medium.check());
+}

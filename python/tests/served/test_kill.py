@@ -40,6 +40,19 @@ FAMILIES = {
             "slc_cache.static_bytes=2000000",
         ),
     ),
+    "two-passes": (
+        "intel-660p-1tb",
+        (
+            "flash.channel_count=2",
+            "flash.dies_per_channel=1",
+            "flash.pages_per_block=24",
+            "flash.blocks_per_plane=100",
+            "user_capacity_bytes=199999488",
+            "slc_cache.max_bytes=8000000",
+            "slc_cache.static_bytes=2000000",
+            "flash.program_passes=2",
+        ),
+    ),
     "superblock-map": (
         "jmicron-jmf602b-64gb",
         (
