@@ -350,7 +350,9 @@ fn a_drive_that_forgets_which_blocks_have_one_bit_a_cell_is_caught() {
 
 #[test]
 fn drives_that_trust_the_first_of_two_passes_are_caught() {
-    Sabotage::OF_TWO_PASSES.into_iter().for_each(|known| catch_one(Plan::of_two_passes(), known));
+    for known in Sabotage::OF_TWO_PASSES {
+        catch_one(Plan::of_two_passes(), known);
+    }
 }
 
 #[test]

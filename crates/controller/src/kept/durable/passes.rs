@@ -133,6 +133,6 @@ impl Durable {
             let kept = self.dies.iter().filter_map(|work| work.kept_block);
             self.is_halted && line.holds_data() || kept.into_iter().any(|(block, _)| line.supersedes(block))
         };
-        waiting.find(is_awaited).and_then(|line| line.place()).map(|(block, _)| block)
+        waiting.find(is_awaited).and_then(CoarseLine::place).map(|(block, _)| block)
     }
 }
