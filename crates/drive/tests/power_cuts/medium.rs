@@ -8,6 +8,9 @@ use drivelab_nand::{BlockIndex, CellMode, Lpn};
 
 use crate::cells::Cells;
 
+mod passes;
+mod versions;
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum PageState {
     #[default]
@@ -156,31 +159,9 @@ impl Medium {
                     self.cells.keep(record.cell);
                 }
             }
-            FlashOp::Coarse { block, page } => {
-                self.check_mode(block, CellMode::Native)?;
-                self.take_page(block, page)?;
-                self.store_records(block, page, words)?;
-                let place = self.page_mut(block, page);
-                *place = Page { state: PageState::Coarse, kind: PageKind::Host as u8, ..*place };
-            }
+            FlashOp::Coarse { block, page } => self.program_coarse(block, page, words)?,
             FlashOp::Fine { block, page, kind, sequence } => {
-                self.check_fine(block, page)?;
-                let (first, room) = self.page_at(block, page).records;
-                let count = (words.len() / Record::WORDS) as u32;
-                if count > room {
-                    return Err(format!("block {}: page {page} has more records in its fine pass", block.0));
-                }
-                let at = (block.0 * self.shape.records_per_block + first) as usize;
-                self.records[at..]
-                    .iter_mut()
-                    .zip(to_records(words))
-                    .for_each(|(place, record)| *place = record);
-                let place = self.page_mut(block, page);
-                let records = (first, count);
-                *place = Page { state: PageState::Programmed, sequence, kind: kind as u8, records, ..*place };
-                for record in to_records(words).filter(|record| record.cell != NO_CELL) {
-                    self.cells.keep(record.cell);
-                }
+                self.program_fine((block, page), kind, sequence, words)?;
             }
             FlashOp::Erase { block } => {
                 self.wipe(block);
@@ -264,32 +245,6 @@ impl Medium {
         }
     }
 
-    /// A word line has its fine pass after its own coarse one, and after those of so many behind it: they would shift
-    /// what is fine already.
-    fn check_fine(&self, block: BlockIndex, page: u32) -> Result<(), String> {
-        let step = self.shape.pages_per_unit;
-        let behind = (1..=self.held_word_lines).map(|line| page + line * step);
-        let mut behind = behind.filter(|&other| other + step <= self.shape.pages_per_block);
-        if self.page_at(block, page).state != PageState::Coarse {
-            return Err(format!("block {}: page {page} has its fine pass, but is not coarse", block.0));
-        }
-        match behind.find(|&other| self.page_at(block, other).state == PageState::Erased) {
-            Some(other) => {
-                Err(format!("block {}: page {page} is fine before page {other} is coarse", block.0))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The power has failed: what is between its passes stays so.
-    pub fn forget_passes(&mut self) {
-        if self.held_word_lines > 0 && !self.shows_coarse {
-            for page in self.pages.iter_mut().filter(|page| page.state == PageState::Coarse) {
-                page.state = PageState::Torn;
-            }
-        }
-    }
-
     /// The next page of a block is used up.
     fn take_page(&mut self, block: BlockIndex, page: u32) -> Result<(), String> {
         let state = &mut self.blocks[block.0 as usize];
@@ -370,32 +325,6 @@ impl Medium {
     /// The capacitor keeps nothing (one that has dried out).
     pub fn forget_held(&mut self) {
         self.held.clear();
-    }
-
-    /// Cells in which pages hold a unit, newest first.
-    pub fn versions(&self, lpn: u32) -> Vec<(u64, u32)> {
-        let mut found = Vec::new();
-        for block in (0..self.shape.blocks).map(BlockIndex) {
-            for page in 0..self.shape.pages_per_block {
-                let place = self.page_at(block, page);
-                if place.state == PageState::Programmed && place.kind != PageKind::Metadata as u8 {
-                    let records = self.records_of(block, place).iter().filter(|record| record.lpn.0 == lpn);
-                    found.extend(records.map(|record| (place.sequence, record.cell)));
-                }
-            }
-        }
-        found.sort_unstable_by(|one, other| other.cmp(one));
-        found
-    }
-
-    /// Whether a page holds newer data of a unit that a block holds too.
-    pub fn supersedes(&self, (block, page): (BlockIndex, u32), older: BlockIndex) -> bool {
-        let newer = self.records_of(block, self.page_at(block, page));
-        let pages = (0..self.shape.pages_per_block).map(|page| self.page_at(older, page));
-        let mut held = pages
-            .filter(|page| page.state == PageState::Programmed)
-            .flat_map(|page| self.records_of(older, page));
-        held.any(|held| held.lpn != Lpn::PADDING && newer.iter().any(|newer| newer.lpn == held.lpn))
     }
 
     fn records_of(&self, block: BlockIndex, page: &Page) -> &[Record] {

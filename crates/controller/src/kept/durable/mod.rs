@@ -5,6 +5,7 @@
 //! the map: otherwise an older version could come back. A flush waits for the log too. A drive with a capacitor waits
 //! for none of this: it finishes what it has begun.
 
+mod coarse_line;
 mod data;
 mod log;
 mod log_page;
@@ -17,9 +18,9 @@ use drivelab_nand::op::{FlashOp, PageKind, Record};
 use drivelab_nand::{BlockIndex, DieIndex, Ppn};
 use drivelab_sim::Nanos;
 
+use self::coarse_line::CoarseLine;
 use self::log_page::LogPage;
 pub(crate) use self::log_page::TRIMMED_CELLS;
-use self::passes::CoarseLine;
 use crate::kept::cells::Cells;
 use crate::kept::effects::{Effect, Effects};
 

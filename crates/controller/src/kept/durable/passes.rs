@@ -7,39 +7,8 @@ use drivelab_nand::{BlockIndex, DieIndex, Ppn};
 use drivelab_sim::sabotage::{self, Sabotage};
 
 use super::Durable;
+use super::coarse_line::CoarseLine;
 use crate::kept::effects::Effect;
-
-/// A word line from its coarse pass on.
-#[derive(Clone, Debug)]
-pub(super) struct CoarseLine {
-    /// Its fine pass.
-    op: FlashOp,
-    words: Vec<u64>,
-    /// Cells that are free when it has had that.
-    freed: Vec<u32>,
-    /// Blocks with data that it supersedes.
-    fenced: Vec<BlockIndex>,
-    /// It is having its coarse pass.
-    pub is_under_way: bool,
-}
-
-impl CoarseLine {
-    fn place(&self) -> Option<(BlockIndex, u32)> {
-        match self.op {
-            FlashOp::Fine { block, page, .. } => Some((block, page)),
-            _ => None,
-        }
-    }
-
-    fn holds_data(&self) -> bool {
-        let (records, _) = self.words.as_chunks::<{ Record::WORDS }>();
-        records.iter().any(|&words| Record::from_words(words).lpn != drivelab_nand::Lpn::PADDING)
-    }
-
-    fn supersedes(&self, block: BlockIndex) -> bool {
-        self.fenced.iter().any(|&fenced| fenced == block || fenced == drivelab_ftl::Superseded::ANYWHERE)
-    }
-}
 
 impl Durable {
     /// A word line has its coarse pass, from `from` on at the earliest.
