@@ -95,9 +95,9 @@ impl Run {
         LogReader { inner: Some(self.inner.stream_log()) }
     }
 
-    /// The reader of the log gets its last requests and its end.
-    fn end_log(&mut self) {
-        self.inner.end_log();
+    /// The reader of the log gets its last requests and its end. Waits for it without the GIL, which it needs to go on.
+    fn end_log(&mut self, python: Python<'_>) {
+        python.detach(|| self.inner.end_log());
     }
 
     /// Every request since the last call, as columns.

@@ -169,11 +169,11 @@ def _sorted_out(
         if isinstance(made, LeftOut):
             left_out.append(made)
             continue
-        modelled = next(remaining)["modelled"]
-        if modelled is None:
-            left_out.append(LeftOut(item.key, item.side, NO_VALUE))
+        record = next(remaining)
+        if record["modelled"] is None:
+            left_out.append(LeftOut(item.key, item.side, record["reason"] or NO_VALUE))
         else:
-            moved.append(Moved(item, modelled))
+            moved.append(Moved(item, record["modelled"]))
     return FigureVariations(base, parameters, moved, left_out)
 
 

@@ -35,6 +35,15 @@ def request_file(path: Path, jobs: Sequence[str]) -> Iterator[RequestFile]:
         yield file
 
 
+def stamp(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another of its name; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino
+
+
 def write_table(table: pl.DataFrame, path: Path) -> None:
     """Writes requests that have run; raises OSError where the system refuses."""
     with output.system_errors(path):

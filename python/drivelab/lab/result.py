@@ -13,6 +13,7 @@ from drivelab import counters, results
 from drivelab.errors import RequestError
 from drivelab.fio.output import DIRECTIONS, flash_of_jobs, traffic_record
 from drivelab.lab.job import Job
+from drivelab.lab.request_file import stamp
 from drivelab.lab.trace import Trace
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.targets import Report
@@ -44,6 +45,7 @@ class Result:
     ) -> None:
         self._timeline = timeline
         self._requests = requests
+        self._written = stamp(requests) if isinstance(requests, Path) else None
         self._steady = steady
         self._report = report
         self._before = before
@@ -83,6 +85,10 @@ class Result:
         if self._requests is None:
             raise RequestError("requests: the run kept no log; ask for run(..., log=True)")
         if isinstance(self._requests, Path):
+            if self._written is None or stamp(self._requests) != self._written:
+                raise RequestError(
+                    f"requests: {self._requests} is not the file any more that the run has written"
+                )
             self._requests = pl.read_parquet(self._requests)
         return self._requests
 

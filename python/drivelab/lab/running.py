@@ -68,8 +68,12 @@ def endless_jobs(jobs: Sequence[Job], until: object, capacity_bytes: int) -> tup
 def wanted_log(log: object) -> bool | Path:
     """Whether requests are kept, or the file for them; raises RequestError."""
     if isinstance(log, str | Path):
-        return output.writable_file(Path(log), "log", ".parquet")
-    return checks.switch("log", log)
+        # As it is named now: whoever reads it may be elsewhere by then.
+        return output.writable_file(Path(log), "log", ".parquet").absolute()
+    if not isinstance(log, bool):
+        allowed = "True, False, the name of a .parquet file"
+        raise RequestError(f"log = {log!r}: allowed: {allowed}")
+    return log
 
 
 def wanted_window(timeline: object, is_disk: bool) -> Window | None:

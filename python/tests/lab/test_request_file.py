@@ -3,13 +3,16 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import drivelab as dl
 from drivelab.cli import run as command
+from drivelab.lab import request_file
 
 MIXED = dl.Job(rw="randrw", bs="4k", iodepth=8, size="256m", fsync=64)
 
@@ -33,6 +36,39 @@ def test_a_file_has_what_a_log_in_memory_has(drive: dl.Drive, tmp_path: Path) ->
     # It is the same beside a timeline, which needs the log in memory.
     other = tmp_path / "beside.parquet"
     assert drive.run(*two, log=str(other), timeline="0s:1ms").requests.equals(kept.requests)
+
+
+def test_a_run_ends_whose_writer_is_behind(
+    drive: dl.Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It has taken two stretches and is slow with the second; as many more as may wait for it do,
+    # when the run ends with some that are left.
+    table = request_file._Frames._table
+
+    def slowly(*asked: Any) -> pl.DataFrame:
+        time.sleep(0.2)
+        return table(*asked)
+
+    monkeypatch.setattr(request_file._Frames, "_table", slowly)
+    count = 2 * request_file.CHUNK_ROWS + 64 * 4096 + 100
+    job = dl.Job(rw="randread", bs="4k", iodepth=32, io_size=count * 4096, norandommap=True)
+    result = drive.run(job, log=tmp_path / "requests.parquet")
+    assert result.requests.height == count
+
+
+def test_requests_of_a_file_that_another_run_has_written_are_refused(
+    drive: dl.Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    job = dl.Job(rw="randread", bs="4k", size="1m")
+    first, gone = drive.run(job, log="x.parquet"), drive.run(job, log="y.parquet")
+    second = drive.run(dl.Job(rw="read", bs="4k", size="2m"), log="x.parquet")
+    Path("y.parquet").unlink()
+    monkeypatch.chdir("/")
+    assert second.requests.height == 512
+    for lost, name in ((first, "x.parquet"), (gone, "y.parquet")):
+        with pytest.raises(dl.RequestError, match=f"requests: .*{name} is not the file"):
+            _ = lost.requests
 
 
 def test_a_run_that_measures_nothing_leaves_an_empty_table(drive: dl.Drive, tmp_path: Path) -> None:
@@ -77,7 +113,7 @@ def test_groups_of_a_job_file_follow_each_other_in_a_file(
     [
         ("x.csv", "ends in .parquet"),
         ("nowhere/x.parquet", "can't write there"),
-        (3, "log = 3: allowed: True, False"),
+        (3, "log = 3: allowed: True, False, the name of a .parquet file"),
     ],
 )
 def test_a_file_that_can_not_be_is_refused_before_the_run(
@@ -99,7 +135,7 @@ except dl.WorkError as error:
 """
 
 
-def test_a_disk_that_refuses_ends_the_run_with_its_reason_and_no_file(tmp_path: Path) -> None:
+def test_a_disk_that_refuses_is_told_with_its_reason_and_leaves_no_file(tmp_path: Path) -> None:
     # Over a million requests after the writer has left: nobody waits for it.
     path = tmp_path / "large.parquet"
     done = subprocess.run(

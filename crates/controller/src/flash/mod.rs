@@ -477,6 +477,10 @@ impl Flash {
     #[cold]
     fn pass_write_path(&mut self, (bytes, bus_ns): (u64, Nanos), begin: Nanos, now: Nanos) -> Nanos {
         let duration = self.write_path_ns(bytes);
+        if duration == 0 {
+            // A second pass of what the die has kept, say.
+            return begin;
+        }
         let start = self.write_path.reserve(now, begin, duration);
         start.max((start + duration).saturating_sub(bus_ns))
     }

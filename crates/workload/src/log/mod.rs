@@ -152,7 +152,7 @@ mod tests {
         Completion {
             tag: 0,
             op: if number.is_multiple_of(3) { Op::Write } else { Op::Read },
-            outcome: Outcome::Done,
+            outcome: if number.is_multiple_of(4) { Outcome::Refused } else { Outcome::Done },
             sector_count: 1 + (number % 7) as u32,
             submitted_ns: number + 20,
             completed_ns: number + 35,
@@ -186,11 +186,17 @@ mod tests {
                 log.latency_ns[row],
                 log.queueing_ns[row],
                 log.cleaning_ns[row],
+                log.link_ns[row],
+                log.firmware_ns[row],
+                log.flash_ns[row],
+                u64::from(log.outcome[row]),
             ];
             let op = u64::from(op_code(completion(number).op));
-            let times = [number + 10, number + 20, number + 35, 25, 11, 5 + number % 11];
+            let times = [number + 10, number + 20, number + 35, 25, 11, 5 + number % 11, 2, 3, 4];
+            let outcome = u64::from(outcome_code(completion(number).outcome));
             assert_eq!(found[..4], [number % 5, op, 5120 * number, 512 * (1 + number % 7)], "{number}");
-            assert_eq!(found[4..], times, "{number}");
+            assert_eq!(found[4..13], times, "{number}");
+            assert_eq!(found[13], outcome, "{number}");
         }
     }
 
@@ -261,6 +267,10 @@ mod tests {
         whole.latency_ns.extend(&part.latency_ns);
         whole.queueing_ns.extend(&part.queueing_ns);
         whole.cleaning_ns.extend(&part.cleaning_ns);
+        whole.link_ns.extend(&part.link_ns);
+        whole.firmware_ns.extend(&part.firmware_ns);
+        whole.flash_ns.extend(&part.flash_ns);
+        whole.outcome.extend(&part.outcome);
     }
 
     fn with_columns(may_have_writer: bool) -> LogWriter {
