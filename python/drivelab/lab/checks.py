@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from drivelab.errors import RequestError
@@ -72,6 +73,24 @@ def text(key: str, value: object) -> str:
     if not isinstance(value, str) or not value:
         raise RequestError(f"{key} = {value!r}: allowed: a text, and not an empty one")
     return value
+
+
+def texts(key: str, value: object) -> tuple[str, ...]:
+    """Texts, one after another; raises RequestError, also for a single one."""
+    if isinstance(value, str):
+        raise RequestError(f'{key} = "{value}": allowed: a list, as ["{value}"]')
+    found = tuple(value) if isinstance(value, Iterable) else None
+    if found is None or not all(isinstance(item, str) for item in found):
+        raise RequestError(f"{key} = {value!r}: allowed: a list of texts")
+    return found
+
+
+def share(key: str, value: object) -> float:
+    """A part of something, neither none nor all of it; raises RequestError."""
+    found = plain(value)
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
+        raise RequestError(f"{key} = {value!r}: allowed: a number above 0 and below 1")
+    return float(found)
 
 
 def instance(key: str, value: object, kind: type, hint: str = "") -> None:

@@ -193,9 +193,7 @@ def chosen(name: str, figure: str) -> Figure:
 
 def wanted_roles(roles: Iterable[str]) -> tuple[str, ...]:
     """Roles of parameters; raises RequestError for a word that is none."""
-    if isinstance(roles, str):
-        raise RequestError(f'roles = "{roles}": allowed: a list of roles, as ["{roles}"]')
-    wanted = tuple(roles)
+    wanted = checks.texts("roles", roles)
     for role in wanted:
         if role not in sources.ROLES:
             raise RequestError(f'roles: "{role}": allowed: {", ".join(sources.ROLES)}')

@@ -181,11 +181,8 @@ def variants(
     `check` refuses, with a RequestError, a capacity in bytes that what is measured doesn't fit on.
     Raises RequestError for a share or keys that can't be.
     """
-    if isinstance(keys, str):
-        raise RequestError(f'keys = "{keys}": allowed: a list of keys, as ["{keys}"]')
-    if not 0 < by < 1:
-        raise RequestError(f"by = {by!r}: allowed: a number above 0 and below 1")
-    for item, zero in _variations(drive.model, by, keys):
+    wanted = None if keys is None else checks.texts("keys", keys)
+    for item, zero in _variations(drive.model, checks.share("by", by), wanted):
         try:
             if zero:
                 raise RequestError(f"{item.key} = 0 is another thing than a little less: {zero}")

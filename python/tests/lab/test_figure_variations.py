@@ -101,10 +101,15 @@ def _is_ratio_of_small_disks(figure: figures.Figure) -> bool:
     [
         ("AN-14", {}, 'AN-14" is unknown; did you mean'),
         ("A2-029", {}, "follow from"),
-        (FIGURE, {"roles": "fitted"}, "a list of roles"),
+        (FIGURE, {"roles": "fitted"}, 'roles = "fitted": allowed: a list, as'),
+        (FIGURE, {"roles": 5}, "roles = 5: allowed: a list of texts"),
+        (FIGURE, {"keys": [5]}, r"keys = \[5\]: allowed: a list of texts"),
+        (FIGURE, {"keys": "flash.read_ns"}, 'keys = "flash.read_ns": allowed: a list, as'),
         (FIGURE, {"roles": ["guessed"]}, 'roles: "guessed"'),
         (FIGURE, {"keys": ["flash.reed_ns"]}, 'did you mean "flash.read_ns"'),
         (FIGURE, {"by": 1.5}, "above 0 and below 1"),
+        (FIGURE, {"by": "x"}, "by = 'x': allowed: a number above 0"),
+        (FIGURE, {"by": None}, "by = None: allowed: a number above 0"),
         (FIGURE, {"workers": 0}, "workers"),
     ],
 )

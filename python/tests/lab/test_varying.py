@@ -96,7 +96,7 @@ def test_somebody_hears_how_far_it_is() -> None:
     [
         ({"keys": ["flash.reed_ns"]}, 'did you mean "flash.read_ns"'),
         ({"keys": ["title"]}, "is no number"),
-        ({"keys": "flash.read_ns"}, "a list of keys"),
+        ({"keys": "flash.read_ns"}, "allowed: a list, as"),
         ({"by": 0}, "above 0 and below 1"),
         ({"by": 1.5}, "above 0 and below 1"),
         ({"state": "spent"}, "spent"),
