@@ -21,6 +21,8 @@ from drivelab.served.faults import Plan
 
 STDIO = "stdio"
 INTERRUPTED = 130
+LISTEN_S = 0.2
+"""A signal that reaches another thread, or just before this one waits, is heard after this time."""
 STOPPING = (
     "stopping: commands are finished, the buffer is flushed, a checkpoint is written; "
     "interrupt once more to stop as a power cut would"
@@ -88,7 +90,9 @@ def serve(request: Request, ready: Ready) -> dict[str, Any]:
     thread = threading.Thread(target=work, name="server")
     with _signals(stop):
         thread.start()
-        thread.join()
+        # Handlers run in this thread, between two waits: one without an end might hear none.
+        while thread.is_alive():
+            thread.join(LISTEN_S)
     if failed:
         raise failed[0]
     return found[0] | {"wall_s": watch.seconds()}

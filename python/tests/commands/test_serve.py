@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from served.stand_in import Engine
@@ -103,6 +104,22 @@ def test_standard_output_belongs_to_the_session_with_stdio(
     assert engine.served[0][1] == "stdio"
 
 
+def test_a_signal_that_another_thread_gets_is_heard(engine: Engine, drive: Path) -> None:
+    served = engine.serve_image
+
+    def interrupted(*arguments: Any) -> str:
+        # Once the main thread waits, this doesn't wake it.
+        time.sleep(0.5)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        return served(*arguments)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(engine, "serve_image", interrupted)
+        watch = time.monotonic()
+        assert cli.run(["serve", str(drive)]) == 0
+    assert time.monotonic() - watch < 60
+
+
 @pytest.mark.usefixtures("engine")
 def test_what_can_not_be_served_is_refused(drive: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
@@ -128,23 +145,26 @@ def test_a_second_interrupt_ends_a_server_at_once(
     path = folder / name
     path.write_text("{}", encoding="utf-8")
     tests = Path(__file__).resolve().parents[1]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, "serve", str(path)],
         env={**os.environ, "PYTHONPATH": str(tests)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline().startswith("nbd+unix:")
-    process.send_signal(signal.SIGINT)
-    if second is not None:
-        # Two signals at once would be one.
-        assert process.stderr is not None
-        while "stopping" not in process.stderr.readline():
-            pass
-        process.send_signal(second)
-    _, errors = process.communicate(timeout=180)
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith("nbd+unix:")
+            process.send_signal(signal.SIGINT)
+            if second is not None:
+                # Two signals at once would be one.
+                assert process.stderr is not None
+                while "stopping" not in process.stderr.readline():
+                    pass
+                process.send_signal(second)
+            _, errors = process.communicate(timeout=180)
+        finally:
+            process.kill()
     assert process.returncode == status
     assert ("stopped as by a power cut" in errors) == (second is not None)
 
