@@ -8,7 +8,7 @@ tables, counters, bytes. `repeats` of a test holds every number of every repeat 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,8 +34,28 @@ def review(plan: laboratory.Plan, count: int) -> Record:
     if count == 1:
         return laboratory.run(plan)
     chosen = repeat_seeds(plan.seed, count)
-    documents = [laboratory.run(replace(plan, seed=seed)) for seed in chosen]
+    documents = []
+    for seed in chosen:
+        documents.append(laboratory.run(replace(plan, seed=seed)))
+        plan = _without(plan, _keys(documents[-1].get("failed", ())))
     return merged(documents, chosen)
+
+
+Key = tuple[str, str, str]
+
+
+def _keys(records: Iterable[Mapping[str, Any]]) -> set[Key]:
+    """Model, state and test of records of tests."""
+    return {(record["model"], record["state"], record["id"]) for record in records}
+
+
+def _without(plan: laboratory.Plan, keys: Collection[Key]) -> laboratory.Plan:
+    """A plan without tests that can have no mean any more."""
+    measurements = {
+        model: [i for i in items if (model, i.state.name, i.procedure.id) not in keys]
+        for model, items in plan.measurements.items()
+    }
+    return replace(plan, measurements=measurements)
 
 
 def merged(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
@@ -44,12 +64,25 @@ def merged(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
     # What a real drive says of itself at the end of the last repeat is the end of all.
     found["models"] = copy.deepcopy(documents[-1]["models"])
     found["drivelab"]["repeats"] = {"count": len(chosen), "seeds": list(chosen)}
-    for index, record in enumerate(found["tests"]):
-        _merge(record, [document["tests"][index] for document in documents])
+    failed = [
+        record | {"reason": f"{record['reason']} (seed {seed})"}
+        for seed, document in zip(chosen, documents, strict=True)
+        for record in document.get("failed", ())
+    ]
+    if failed:
+        found["failed"] = failed
+    each = [_left(document["tests"], _keys(failed)) for document in documents]
+    found["tests"] = _left(found["tests"], _keys(failed))
+    for record, *parts in zip(found["tests"], *each, strict=True):
+        _merge(record, parts)
     span_bytes = found["drivelab"].get("span_bytes")
     found["figures"] = laboratory.compared_figures(found["models"], found["tests"], span_bytes)
     found["wall_s"] = sum(document["wall_s"] for document in documents)
     return found
+
+
+def _left(tests: Iterable[Record], failed: Collection[Key]) -> list[Record]:
+    return [test for test in tests if not _keys([test]) & set(failed)]
 
 
 def _merge(record: Record, parts: Sequence[Record]) -> None:

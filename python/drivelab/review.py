@@ -7,13 +7,14 @@ workers. `schedule.py` says what runs when.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from drivelab import (
     _engine,
+    failures,
     figures,
     plugins,
     procedures,
@@ -23,9 +24,9 @@ from drivelab import (
     states,
     suitability,
 )
-from drivelab.errors import RequestError
+from drivelab.errors import RequestError, WorkError
+from drivelab.failures import STATE, TEST, Failure, Reason, StateError
 from drivelab.procedures import Procedure
-from drivelab.procedures.study import Study
 from drivelab.progress import Bar, Crew, Heard, Stopwatch, TaskProgress
 from drivelab.quantities import MIB, derive_seed
 from drivelab.schedule import Piece, Snapshot
@@ -70,6 +71,8 @@ class Plan:
     span_bytes: int | None = None
     weights: Mapping[str, Mapping[Measurement, float]] = field(default_factory=dict)
     """Of real drives, by name: each test with its preparation, in units of a test of 3 minutes."""
+    keeps_on: bool = False
+    """Whether the others go on without a test that fails, or whose state does; else all ends."""
 
     @property
     def unabridged(self) -> bool:
@@ -149,50 +152,6 @@ def plan_measurements(
     return [Measurement(test, state) for test, state in pairs]
 
 
-def same_measurements(
-    model: Subject,
-    names: Iterable[tuple[str, str]],
-    log: Log,
-    *,
-    unabridged: bool = False,
-    known: plugins.Known = plugins.BUILT_IN,
-    span_bytes: int | None = None,
-) -> list[Measurement]:
-    """What was measured of another drive, as (test, state), as far as this one can be measured so.
-
-    A test that means nothing on the drive, or is too large for it, is left out with a message, as
-    are states after TRIM on a drive that ignores it; nobody asked for them by name.
-    """
-    kind = "disk" if model.is_disk else "flash"
-    pairs = [
-        (known.tests[test], known.states[state])
-        for test, state in names
-        if test in known.tests and state in known.states
-    ]
-    spans.check_fits(model.name, model.user_capacity_bytes, span_bytes)
-    capacity = spans.bounded(model.user_capacity_bytes, span_bytes)
-    meant = [pair for pair in pairs if kind in pair[0].kinds]
-    kept = [pair for pair in meant if span_bytes is None or not isinstance(pair[0], Study)]
-    fitting = [pair for pair in kept if pair[0].fits(capacity)]
-    what = "hard disks" if model.is_disk else "flash drives"
-    has = "the drive has" if span_bytes is None else "the span"
-    for before, after, reason in (
-        (pairs, meant, f"they mean nothing on {what}"),
-        (meant, kept, "they fill the whole drive, which --span bounds"),
-        (kept, fitting, f"they use more than {has}"),
-    ):
-        if left_out := dict.fromkeys(
-            test.id for test, state in before if (test, state) not in after
-        ):
-            log(f"{model.name}: left out, as {reason}: {', '.join(left_out)}")
-    if model.is_disk:
-        fitting = suitability.once(fitting)
-    elif not model.takes_trim:
-        fitting = suitability.without_trim(model, fitting, log)
-    fitting = suitability.begun_new(model, fitting, log)
-    return [Measurement(t.unabridged() if unabridged else t, state) for t, state in fitting]
-
-
 def check(plan: Plan) -> None:
     """Raises RequestError if two models of a plan have the same name: results go by name."""
     names = [model.name for model in plan.models]
@@ -202,7 +161,10 @@ def check(plan: Plan) -> None:
 
 
 def run(plan: Plan, shown: bool = True, heard: Heard | None = None) -> Record:
-    """Carries out a plan; returns the results as in results.json. `heard` follows its progress."""
+    """Carries out a plan; returns the results as in results.json. `heard` follows its progress.
+
+    Raises what a test or a state ends with; of a plan that keeps on only if nothing is left.
+    """
     watch = Stopwatch()
     benches = [_Bench(model, plan, index) for index, model in enumerate(plan.models)]
     pieces = [piece for bench in benches for piece in bench.pieces()]
@@ -215,6 +177,9 @@ def run(plan: Plan, shown: bool = True, heard: Heard | None = None) -> Record:
         schedule.run(pieces, crew, workers, plan.memory_bytes)
     models = [results.model_result(model) for model in plan.models]
     tests = [record for bench in benches for record in bench.test_records()]
+    failed = [failure for bench in benches for failure in bench.failures()]
+    if not tests:
+        failures.check_some_left(failed)
     return {
         "drivelab": {
             "schema": results.SCHEMA,
@@ -227,6 +192,7 @@ def run(plan: Plan, shown: bool = True, heard: Heard | None = None) -> Record:
         },
         "models": models,
         "tests": tests,
+        **({"failed": [failure.record() for failure in failed]} if failed else {}),
         "states": [record for bench in benches for record in bench.state_records()],
         "figures": compared_figures(models, tests, plan.span_bytes),
         "wall_s": watch.seconds(),
@@ -256,6 +222,8 @@ class _Bench:
         self._parts = states.parts(self._states)
         self._prepared: dict[State, Record] = {}
         self._measured: dict[Measurement, Record] = {}
+        self._unprepared: dict[State, Reason] = {}
+        self._failures: dict[Measurement, Failure] = {}
 
     def pieces(self) -> list[Piece]:
         """Everything that is to be done for this model."""
@@ -329,11 +297,25 @@ class _Bench:
 
     def state_records(self) -> list[Record]:
         """Records of the states, in the order of the plan."""
-        return [self._prepared[state] for state in self._states]
+        return [self._prepared[state] for state in self._states if state in self._prepared]
 
     def test_records(self) -> list[Record]:
         """Records of the tests, in the order of the plan."""
-        return [self._measured[item] for item in self._measurements]
+        return [self._measured[item] for item in self._measurements if item in self._measured]
+
+    def failures(self) -> list[Failure]:
+        """Tests that have no record, in the order of the plan."""
+        return [self._failures[item] for item in self._measurements if item in self._failures]
+
+    def _ends_all(self, progress: TaskProgress) -> bool:
+        """Whether what raised in a task ends the review: it does so for one that was stopped."""
+        return progress.cancelled or not self._plan.keeps_on
+
+    def _check_prepared(self, state: State) -> None:
+        """Raises StateError for a state that failed, or that one before it did."""
+        for before in state.lineage:
+            if before in self._unprepared:
+                raise StateError(self._unprepared[before])
 
     def _seed(self, label: str) -> int:
         return derive_seed(self._plan.seed, self._model.name, label)
@@ -341,11 +323,20 @@ class _Bench:
     def _new_drive(self, progress: TaskProgress) -> Target:
         return open_target(self._model, self._seed("drive"), progress)
 
-    def _prepare(self, state: State, drive: Drive | None, progress: TaskProgress) -> Target:
-        """The next state of a drive; notes its record."""
+    def _prepare(self, state: State, drive: Drive | None, progress: TaskProgress) -> Target | None:
+        """The next state of a drive; notes its record. None if it, or one before it, failed."""
         watch = Stopwatch()
-        target = drive() if drive is not None else self._new_drive(progress)
-        state.advance(target, self._seed, progress)
+        try:
+            self._check_prepared(state)
+            target = drive() if drive is not None else self._new_drive(progress)
+            state.advance(target, self._seed, progress)
+        except StateError:
+            return None
+        except (RequestError, WorkError) as error:
+            if self._ends_all(progress):
+                raise
+            self._unprepared[state] = Reason.of(STATE, state.name, error)
+            return None
         parent_s = self._prepared[state.parent]["wall_s"] if state.parent is not None else 0.0
         self._note(state, target, parent_s + watch.seconds())
         return target
@@ -357,7 +348,14 @@ class _Bench:
         preparing, measuring = TaskProgress(state.name), TaskProgress("test")
         progress.follow(preparing, share)
         progress.follow(measuring, 1 - share)
-        state.prepare(target, self._seed, preparing)
+        try:
+            state.prepare(target, self._seed, preparing)
+        except (RequestError, WorkError) as error:
+            if self._ends_all(progress):
+                raise
+            # It would fail again for every other test, on a real drive after hours.
+            self._unprepared[state] = Reason.of(STATE, state.name, error)
+            raise StateError(self._unprepared[state]) from None
         if state not in self._prepared:
             self._note(state, target, watch.seconds())
         return measuring
@@ -369,6 +367,20 @@ class _Bench:
         self._prepared[state] = record | {"wall_s": round(seconds, 3)}
 
     def _measure(self, item: Measurement, drive: Drive | None, progress: TaskProgress) -> None:
+        try:
+            self._check_prepared(item.state)
+            self._measured[item] = self._record(item, drive, progress)
+        except StateError as error:
+            self._note_failure(item, error.reason)
+        except (RequestError, WorkError) as error:
+            if self._ends_all(progress):
+                raise
+            self._note_failure(item, Reason.of(TEST, item.procedure.id, error))
+
+    def _note_failure(self, item: Measurement, reason: Reason) -> None:
+        self._failures[item] = Failure(self._model.name, item.state, item.procedure, reason)
+
+    def _record(self, item: Measurement, drive: Drive | None, progress: TaskProgress) -> Record:
         watch = Stopwatch()
         test, state = item.procedure, item.state
         if drive is not None:
@@ -386,4 +398,4 @@ class _Bench:
         record = results.measured_record(self._model.name, state.name, test, measured, spending)
         if before is not None or after is not None:
             record["smart"] = {"before": before, "after": after}
-        self._measured[item] = results.checked_test(record | {"wall_s": watch.seconds()})
+        return results.checked_test(record | {"wall_s": watch.seconds()})

@@ -89,7 +89,8 @@ class Piece:
     drive_bytes: int
     """Memory that one drive of the model takes."""
     work: Callable[[Callable[[], Target] | None, TaskProgress], Target | None]
-    """Given a function that gives it its drive (None: it makes its own); returns what it keeps."""
+    """Given a function that gives it its drive (None: it makes its own); returns what it keeps, or
+    None if there is nothing that others could start from: they must not ask for it then."""
     start: Snapshot | None = None
     result: Snapshot | None = None
     after: Piece | None = None
@@ -144,8 +145,7 @@ def _submit(piece: Piece, crew: Crew) -> Future[None]:
 
     def work(progress: TaskProgress) -> None:
         kept = piece.work(drive, progress)
-        if piece.result is not None:
-            assert kept is not None
+        if piece.result is not None and kept is not None:
             piece.result.fill(kept)
 
     return crew.submit(piece.progress, work)

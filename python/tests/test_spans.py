@@ -14,8 +14,8 @@ import pytest
 from small import MODEL_NAME, SETS
 
 import drivelab as dl
-from drivelab import cli, model, report, review
-from drivelab.comparison import Source, compare
+from drivelab import cli, model, report
+from drivelab.comparison import Source, compare, planning
 from drivelab.quantities import MIB, SECTOR_BYTES
 from drivelab.report.quantities import NBSP
 from drivelab.targets import EngineTarget
@@ -184,7 +184,7 @@ def test_what_a_span_leaves_out_is_left_out_for_the_reason_that_holds() -> None:
     said: list[str] = []
     drive = model.load("intel-x25-m-g1-80gb")
     names = [(test, "new") for test in ("fill-level", "kdiskmark", "as-ssd-write")]
-    found = review.same_measurements(drive, names, said.append, span_bytes=16 * MIB)
+    found = planning.same_measurements(drive, names, said.append, span_bytes=16 * MIB)
     assert [item.procedure.id for item in found] == ["as-ssd-write"]
     assert said == [
         f"{drive.name}: left out, as they fill the whole drive, which --span bounds: fill-level",

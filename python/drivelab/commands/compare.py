@@ -13,6 +13,7 @@ from drivelab import (
     arguments,
     completion,
     database,
+    failures,
     output,
     plugins,
     procedures,
@@ -117,6 +118,7 @@ def compare_command(
     with output.claimed(folder):
         count = wanted.repeat or planning.stored_repeat(kept.values())
         reviewed = repeats.review(plan, count) if plan is not None else None
+        printing.failed_tests(reviewed or {})
         by_text = {
             **kept,
             **(planning.reviewed_sides(asked, plan, reviewed) if plan and reviewed else {}),
@@ -140,6 +142,8 @@ def compare_command(
     else:
         _print(found)
     printing.message("Written: " + ", ".join(str(path) for path in written))
+    if reviewed is not None:
+        failures.check_none(reviewed)
 
 
 def _check_stored(wanted: Wanted, database_file: Path | None) -> None:

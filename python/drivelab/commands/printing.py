@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 
+from drivelab import failures
 from drivelab.documents import to_json
 from drivelab.model import Model
 from drivelab.quantities import number as number
@@ -44,6 +45,12 @@ def scale_remarks(subjects: Sequence[Subject]) -> None:
         if isinstance(subject, Model):
             for remark in subject.scale_remarks:
                 message(f"{subject.name}: at this scale: {remark}")
+
+
+def failed_tests(results: Mapping[str, Any]) -> None:
+    """Says on standard error which tests of a review have no result, and why."""
+    for line in failures.sentences(results.get("failed", ())):
+        message(line)
 
 
 def spare_text(result: Mapping[str, Any]) -> str:

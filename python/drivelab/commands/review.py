@@ -12,6 +12,7 @@ from drivelab import (
     arguments,
     completion,
     database,
+    failures,
     output,
     plugins,
     repeats,
@@ -106,6 +107,7 @@ def review(
         workers=arguments.worker_count(workers),
         memory_bytes=arguments.memory_bytes(memory),
         span_bytes=span_bytes,
+        keeps_on=True,
     )
     laboratory.check(plan)
     plan = real_drives.with_forecasts(plan, bool(chosen), plan_only)
@@ -120,6 +122,7 @@ def review(
             printing.message(f"{folder}: the results there will be replaced")
         results = repeats.review(plan, repeat)
         real_drives.remark_smart(loaded)
+        printing.failed_tests(results)
         written = output.publish(folder, review_files.writers(results, with_report=True))
     with recording.recorded(database_file, database.Recorded.review(results)):
         if json:
@@ -127,6 +130,7 @@ def review(
         else:
             _print_summary(results)
         printing.message("Written: " + ", ".join(str(path) for path in written))
+    failures.check_none(results)
 
 
 def _requested(names: Sequence[str], every: bool) -> list[str]:

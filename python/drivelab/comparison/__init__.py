@@ -67,7 +67,10 @@ def compare(
     return Comparison(
         sides=tuple(sides),
         pairs=tuple(compared),
-        left_out=(*_refused(sides, pairs, refusals, force), *map(_alone, singles)),
+        left_out=(
+            *_refused(sides, pairs, refusals, force),
+            *(_alone(single, sides) for single in singles),
+        ),
         problems=(*refusals, *checks.warnings(sides, compared, singles)),
         forced=force,
         differences=tuple(differences),
@@ -88,6 +91,13 @@ def _refused(
             yield LeftOut(pair.id, pair.title, pair.state, letters, "; ".join(reasons))
 
 
-def _alone(single: Single) -> LeftOut:
+def _alone(single: Single, sides: Sequence[Side]) -> LeftOut:
     letter = single.side.letter
-    return LeftOut(single.id, single.title, single.state, (letter,), f"only {letter} has it")
+    failed = [
+        f"{side.letter}: {item.reason}"
+        for side in sides
+        for item in side.review.failed
+        if (item.model, item.id, item.state) == (side.model.name, single.id, single.state)
+    ]
+    reason = "; ".join([f"only {letter} has it", *failed])
+    return LeftOut(single.id, single.title, single.state, (letter,), reason)

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import model as models
-from drivelab import plugins, procedures, stored
+from drivelab import plugins, procedures, spans, stored, suitability
 from drivelab import review as laboratory
 from drivelab.comparison.runs import as_review
 from drivelab.comparison.sides import Source
 from drivelab.errors import RequestError
+from drivelab.procedures.study import Study
 
 Remark = Callable[[str], None]
 
@@ -92,6 +93,7 @@ def plan(
         workers=wanted.workers,
         memory_bytes=wanted.memory_bytes,
         span_bytes=span_bytes,
+        keeps_on=True,
     )
     laboratory.check(found)
     return found
@@ -124,7 +126,7 @@ def _measurements(
         for source in stored_sides
         for test in source.document["tests"]
     )
-    return laboratory.same_measurements(
+    return same_measurements(
         model,
         pairs,
         remark,
@@ -132,6 +134,53 @@ def _measurements(
         known=wanted.known,
         span_bytes=span_bytes,
     )
+
+
+def same_measurements(
+    model: models.Model,
+    names: Iterable[tuple[str, str]],
+    remark: Remark,
+    *,
+    unabridged: bool = False,
+    known: plugins.Known = plugins.BUILT_IN,
+    span_bytes: int | None = None,
+) -> list[laboratory.Measurement]:
+    """What was measured of another drive, as (test, state), as far as this one can be measured so.
+
+    A test that means nothing on the drive, or is too large for it, is left out with a message, as
+    are states after TRIM on a drive that ignores it; nobody asked for them by name.
+    """
+    kind = "disk" if model.is_disk else "flash"
+    pairs = [
+        (known.tests[test], known.states[state])
+        for test, state in names
+        if test in known.tests and state in known.states
+    ]
+    spans.check_fits(model.name, model.user_capacity_bytes, span_bytes)
+    capacity = spans.bounded(model.user_capacity_bytes, span_bytes)
+    meant = [pair for pair in pairs if kind in pair[0].kinds]
+    kept = [pair for pair in meant if span_bytes is None or not isinstance(pair[0], Study)]
+    fitting = [pair for pair in kept if pair[0].fits(capacity)]
+    what = "hard disks" if model.is_disk else "flash drives"
+    has = "the drive has" if span_bytes is None else "the span"
+    for before, after, reason in (
+        (pairs, meant, f"they mean nothing on {what}"),
+        (meant, kept, "they fill the whole drive, which --span bounds"),
+        (kept, fitting, f"they use more than {has}"),
+    ):
+        if left_out := dict.fromkeys(
+            test.id for test, state in before if (test, state) not in after
+        ):
+            remark(f"{model.name}: left out, as {reason}: {', '.join(left_out)}")
+    if model.is_disk:
+        fitting = suitability.once(fitting)
+    elif not model.takes_trim:
+        fitting = suitability.without_trim(model, fitting, remark)
+    fitting = suitability.begun_new(model, fitting, remark)
+    return [
+        laboratory.Measurement(test.unabridged() if unabridged else test, state)
+        for test, state in fitting
+    ]
 
 
 def check_plan(

@@ -238,7 +238,7 @@ def _called(what: str, origin: Origin, work: Callable[[], T]) -> T:
         raise RequestError(f"{what} ({origin.place}): {error}") from None
     except WorkError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         text = plugins.failure_text(error, origin.file)
         raise WorkError(f"{what} ({origin.place}): {text}") from error
 

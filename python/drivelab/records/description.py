@@ -13,6 +13,7 @@ from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 
 from drivelab.records import (
+    failed,
     figure,
     findings,
     latency,
@@ -36,6 +37,7 @@ SECTIONS: Sequence[tuple[str, type[BaseModel]]] = (
     ("`models[].smart`", smart.Smart),
     ("`smart.before` and `smart.after`", smart.Reading),
     ("`states[]`", state.State),
+    ("`failed[]`", failed.Failed),
     ("`tests[]`", test.AnyTest),
     ("`tests[]` of kind `stream`", test.Stream),
     ("`tests[]` of kind `compound`", test.Compound),

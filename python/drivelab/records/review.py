@@ -8,6 +8,7 @@ from typing import Self
 
 from pydantic import model_validator
 
+from drivelab.records.failed import Failed
 from drivelab.records.figure import Figure
 from drivelab.records.model import Model
 from drivelab.records.record import Amount, Record, misfit
@@ -25,6 +26,8 @@ class Review(Record):
     """What was reviewed"""
     tests: list[Test]
     """What was measured, in the order of the report"""
+    failed: list[Failed] | None = None
+    """Only of a review that isn't complete: what was to be measured, and has no result"""
     states: list[State]
     """How each state came about"""
     figures: list[Figure]
@@ -36,7 +39,11 @@ class Review(Record):
     def _are_of_known_models(self) -> Self:
         known = [model.name for model in self.models]
         allowed = ", ".join(map(_quoted, known)) or "none, as models is empty"
-        for key, records in (("states", self.states), ("tests", self.tests)):
+        for key, records in (
+            ("states", self.states),
+            ("tests", self.tests),
+            ("failed", self.failed or []),
+        ):
             for index, record in enumerate(records):
                 if record.model not in known:
                     raise misfit(
@@ -61,7 +68,8 @@ class Review(Record):
     def _are_there_once(self) -> Self:
         _check_once("models", ((model.name,) for model in self.models))
         _check_once("states", ((state.model, state.state) for state in self.states))
-        _check_once("tests", ((test.model, test.state, test.id) for test in self.tests))
+        for key, tests in (("tests", self.tests), ("failed", self.failed or ())):
+            _check_once(key, ((test.model, test.state, test.id) for test in tests))
         return self
 
 

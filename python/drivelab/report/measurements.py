@@ -226,6 +226,17 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class FailedTest:
+    """A test that has no result, and why."""
+
+    id: str
+    title: str
+    model: str
+    state: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Review:
     """Everything in results.json that the report shows."""
 
@@ -248,6 +259,7 @@ class Review:
     """The first bytes of each drive, if tests kept to them."""
     known_states: Mapping[str, StateTraits] = field(default_factory=dict)
     """What states declare, by name."""
+    failed: tuple[FailedTest, ...] = ()
 
     def state(self, name: str) -> StateTraits:
         """What a state declares."""

@@ -12,6 +12,7 @@ from drivelab.report.loose import as_dict, as_list, dicts, flag, text
 from drivelab.report.measurements import (
     PERCENTILE_KEYS,
     SPLIT_PARTS,
+    FailedTest,
     Figure,
     LatencyField,
     Measurement,
@@ -282,4 +283,11 @@ def read(results: dict[str, Any]) -> Review:
         repeat_count=int(number(as_dict(meta.get("repeats")).get("count")) or 1),
         known_states=known_states,
         span_bytes=number(meta.get("span_bytes")),
+        failed=tuple(
+            FailedTest(
+                title=text(item.get("title")) or text(item.get("id"), "unnamed"),
+                **{key: text(item.get(key)) for key in ("id", "model", "state", "reason")},
+            )
+            for item in dicts(results.get("failed"))
+        ),
     )
