@@ -6,6 +6,7 @@ Exit status: 0 done, 1 the work failed, 2 the request was wrong, 130 interrupted
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import signal
@@ -263,7 +264,8 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         return _failed("not enough memory for a drive of this size", 1)
     except OSError as error:
-        return _failed(error, 1)
+        # A name that got too long on the way, as a lock's beside a file, was somebody's wish.
+        return _failed(error, 2 if error.errno == errno.ENAMETOOLONG else 1)
     if status == INTERRUPTED:
         # Some versions of typer turn Ctrl-C into this status without a word.
         return _failed("interrupted", INTERRUPTED)

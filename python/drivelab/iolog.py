@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from drivelab import paths
 from drivelab.errors import RequestError
 from drivelab.output import publish, writable_folder
 from drivelab.quantities import NS_PER_US, SECTOR_BYTES
@@ -42,6 +43,7 @@ def check_place(out: Path) -> None:
 
     An earlier iolog of version 3 may be replaced; a recorded trace couldn't be got back.
     """
+    paths.checked("--out", out)
     if out.is_dir():
         raise RequestError(f'--out "{out}": is a folder; give the name of a file')
     writable_folder(out.parent)

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine, parameters, sources
+from drivelab import _engine, parameters, paths, sources
 from drivelab.errors import RequestError, nearest
 from drivelab.model_texts import Overrides as Overrides
 from drivelab.model_texts import Texts
@@ -345,7 +345,7 @@ def _find(request: str) -> Path:
     names = known_names()
     if request in names:
         return models_folder() / f"{request}.toml"
-    path = Path(request).expanduser()
+    path = paths.checked("model", request).expanduser()
     if path.is_file():
         return path
     if "/" in request or request.endswith(".toml"):

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from drivelab import locks
+from drivelab import locks, paths
 from drivelab.errors import RequestError, WorkError, nearest
 
 
@@ -18,6 +18,7 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
 
     A folder that isn't there yet is made by `publish`, so that work that fails leaves nothing.
     """
+    paths.checked(option, path)
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -79,6 +80,7 @@ HTML = (".html", ".htm")
 
 def check_ending(path: Path, option: str, *endings: str) -> None:
     """Raises RequestError for a name with another ending than these: it decides who opens it."""
+    paths.checked(option, path)
     ending = path.suffix.lower()
     if ending not in endings:
         hint = nearest(ending, endings).removesuffix(".")
@@ -92,6 +94,7 @@ def writable_file(path: Path, option: str, *endings: str) -> Path:
 
     `endings` are those that its name may have; without them it may have any.
     """
+    paths.checked(option, path)
     if path.is_dir():
         raise RequestError(f'{option} "{path}": is a folder; give the name of a file')
     if endings:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from drivelab import procedures, states
+from drivelab import paths, procedures, states
 from drivelab.errors import RequestError, nearest
 from drivelab.procedures import PROCEDURES, Procedure, group_name
 from drivelab.states import STATES, State
@@ -51,7 +51,8 @@ def known(files: Sequence[Path] = ()) -> Known:
     for group, kind in ((TESTS, Procedure), (STATES_GROUP, State)):
         for entry in sorted(entry_points(group=group), key=lambda item: (item.name, item.value)):
             found += [(_entry_text(entry), item) for item in _of_entry(entry, kind)]
-    for file in dict.fromkeys(path.resolve() for path in files):
+    named = [paths.checked("--plugin", path) for path in files]
+    for file in dict.fromkeys(path.resolve() for path in named):
         found += [(f'--plugin "{file.name}"', item) for item in of_file(file)]
     return _together(found)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from drivelab import database
+from drivelab import database, paths
 from drivelab.database import REVIEW, Recorded
 from drivelab.errors import RequestError
 
@@ -28,6 +28,7 @@ def split(text: str) -> tuple[Path, int | None]:
 
     Raises RequestError for a run that is not a number.
     """
+    paths.checked("results", text)
     file, colon, number = text.rpartition(":")
     if not colon or not file.endswith(database.SUFFIX):
         return Path(text), None
@@ -41,6 +42,7 @@ def file_of(path: Path) -> Path:
 
     The folder of a sweep has none: its points are what is there, and what reads them is told.
     """
+    paths.checked("results", path)
     if not path.is_dir():
         return path
     results, study = path / RESULTS_FILE, path / STUDY_FILE

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, completion, output, progress
+from drivelab import arguments, completion, output, paths, progress
 from drivelab import model as models
 from drivelab.commands import printing
 from drivelab.errors import RequestError
@@ -175,6 +175,7 @@ def serve(
 
 def _check_record(path: Path) -> None:
     """Raises RequestError for a place that can't take a trace: what is there is never replaced."""
+    paths.checked("--record", path)
     if path.exists():
         raise RequestError(f'--record "{path}": is there already; give the name of a new file')
     output.writable_file(path, "--record")

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from drivelab import paths
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 
@@ -67,6 +68,7 @@ def web(
 
 def _drive(place: Path) -> Path:
     """Where a served drive is; raises RequestError for what isn't there."""
+    paths.checked("--served", place)
     if not place.exists():
         raise RequestError(
             f'--served "{place}": no such file; allowed: the image of a drive, or a control socket'

@@ -21,7 +21,7 @@ from typing import Any
 
 import duckdb
 
-from drivelab import locks, output
+from drivelab import locks, output, paths
 from drivelab.database.job_rows import REPLAY, RUN, Row
 from drivelab.database.layout import Table
 from drivelab.database.rows import REVIEW, rows
@@ -108,6 +108,7 @@ def fill(connection: Connection, *runs: Recorded) -> None:
 
 def check(path: Path, option: str = "--database") -> None:
     """Raises RequestError if no run can be appended to this file: better before the work."""
+    paths.checked(option, path)
     file, run, _ = path.name.partition(f"{SUFFIX}:")
     if run:
         raise RequestError(
@@ -259,6 +260,7 @@ def read(path: Path, run_id: int | None, option: str) -> Recorded:
 @contextlib.contextmanager
 def opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Connection]:
     """A database of this layout; raises RequestError for anything else."""
+    paths.checked(option, path)
     try:
         if read_only and not path.is_file():
             raise RequestError(f'{option} "{path}": there is no such file')

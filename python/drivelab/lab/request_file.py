@@ -11,6 +11,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from drivelab import output
+from drivelab.errors import RequestError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,6 +49,29 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
     """Writes requests that have run; raises OSError where the system refuses."""
     with output.system_errors(path):
         table.write_parquet(path, compression=COMPRESSION, row_group_size=ROW_GROUP_ROWS)
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """The table that a run has written; raises RequestError for a file that is damaged."""
+    import polars as pl
+
+    from drivelab.lab.requests import is_log
+
+    try:
+        table = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        # What damage makes of it varies: even what polars doesn't expect.
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise _damaged(path, reason) from None
+    if not is_log(table.schema):
+        raise _damaged(path, "its columns are others")
+    return table
+
+
+def _damaged(path: Path, reason: str) -> RequestError:
+    return RequestError(
+        f'requests: "{path}": can\'t be read as the run has written it ({reason}); run it again'
+    )
 
 
 class _Reader(Protocol):

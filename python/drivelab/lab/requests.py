@@ -28,6 +28,15 @@ COLUMNS = (
 """What is known of a request, in this order."""
 
 
+def is_log(schema: Mapping[str, pl.DataType]) -> bool:
+    """Whether a table has the columns of a request log, whatever its jobs are called."""
+    wanted = log_schema(())
+    return list(schema) == list(wanted) and all(
+        isinstance(kind, pl.Enum) if name == "job" else kind == wanted[name]
+        for name, kind in schema.items()
+    )
+
+
 def words(numbers: NDArray[Any], names: Sequence[str]) -> pl.Series:
     """A column of words by their numbers; it takes a byte a row, or as many as the words need."""
     # What polars has such a column made of.

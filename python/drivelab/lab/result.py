@@ -13,7 +13,7 @@ from drivelab import counters, results
 from drivelab.errors import RequestError
 from drivelab.fio.output import DIRECTIONS, flash_of_jobs, traffic_record
 from drivelab.lab.job import Job
-from drivelab.lab.request_file import stamp
+from drivelab.lab.request_file import read_table, stamp
 from drivelab.lab.trace import Trace
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.targets import Report
@@ -89,7 +89,7 @@ class Result:
                 raise RequestError(
                     f"requests: {self._requests} is not the file any more that the run has written"
                 )
-            self._requests = pl.read_parquet(self._requests)
+            self._requests = read_table(self._requests)
         return self._requests
 
     @property

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine, output, plugins, states
+from drivelab import _engine, output, paths, plugins, states
 from drivelab import model as models
 from drivelab.errors import RequestError
 from drivelab.lab.drive import Drive
@@ -59,7 +59,7 @@ def load(path: str | Path, *, progress: bool = True) -> Drive:
     `progress`: a bar on a terminal. Raises RequestError for a file that is none, was cut or
     changed, comes from another version, or whose model or states are made otherwise here.
     """
-    path = Path(path)
+    path = paths.checked("snapshot", path)
     known = _read(path)
     with_file = f'snapshot "{path}"'
     if known["engine_version"] != _engine.engine_version():

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from drivelab import _engine
+from drivelab import _engine, paths
 from drivelab.errors import RequestError, WorkError, database_reason
 from drivelab.lab.history import drive_key
 from drivelab.lab.points import Point, point_key
@@ -77,7 +77,7 @@ class Store:
 
 def file_of(place: str | Path) -> Path:
     """The file of a store: NAME.duckdb itself, or in a folder."""
-    path = Path(place)
+    path = paths.checked("store", place)
     return path if path.suffix == ".duckdb" else path / FILE
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, get_args
 
-from drivelab import traces
+from drivelab import paths, traces
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError, nearest
 from drivelab.lab import checks
@@ -49,7 +48,7 @@ class Trace:
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise RequestError(f"path = {path!r}: allowed: the path of a trace")
-        self.path = Path(path).expanduser().resolve()
+        self.path = paths.checked("trace", path).expanduser().resolve()
         options: dict[str, Any] = {
             "pacing": pacing,
             "queue_depth": checks.plain(queue_depth),

@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
+from drivelab import paths
 from drivelab.errors import RequestError, WorkError
 from drivelab.served import address
 
@@ -115,6 +116,7 @@ def _answer(place: Path, text: bytes) -> dict[str, Any]:
 
 def place_of(target: Path) -> Path:
     """The control socket that an IMAGE or SOCKET argument means."""
+    paths.checked("IMAGE", target)
     if not target.is_socket():
         return address.control_socket(target)
     # The data socket beside an image has its control socket beside it.

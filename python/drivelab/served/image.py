@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from drivelab import _engine
+from drivelab import _engine, paths
 from drivelab.errors import RequestError, WorkError
 from drivelab.model import Model
 
@@ -78,6 +78,7 @@ def engine_errors() -> Iterator[None]:
 
 def create(path: Path, model: Model, seed: int) -> Record:
     """Makes a new drive in a new file; raises RequestError if the file is there already."""
+    paths.checked("IMAGE", path)
     if path.exists() or path.is_symlink():
         raise RequestError(f'IMAGE "{path}": is there already; remove it, or give another name')
     if not path.parent.is_dir():
@@ -125,6 +126,7 @@ def space_bytes(path: Path) -> int:
 
 def existing(path: Path) -> Path:
     """The path; raises RequestError if no image can be there."""
+    paths.checked("IMAGE", path)
     if not path.exists():
         raise RequestError(
             f'IMAGE "{path}": there is no such file; '

@@ -9,9 +9,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+from drivelab import paths
 from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
 from drivelab.targets.fio import program
@@ -46,7 +46,7 @@ def find_place(request: str, wish: Wish) -> Place:
         return NbdExport(name, wish)
     if "://" in name:
         raise RequestError(f'MODEL "{request}": allowed: a path, {", ".join(SCHEMES)}')
-    path = Path(name).expanduser()
+    path = paths.checked("MODEL", name).expanduser()
     try:
         is_device = stat.S_ISBLK(path.stat().st_mode)
     except OSError:

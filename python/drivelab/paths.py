@@ -1,0 +1,38 @@
+"""Names that no file can have: refused by name before a system call raises over them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from drivelab.errors import RequestError
+
+NAME_BYTES_MAX = 255
+"""Of a file or a folder, on the file systems of Linux."""
+PATH_BYTES_MAX = 4095
+"""Of all of them together: PATH_MAX less the byte that ends it."""
+SHOWN_LETTERS = 60
+
+
+def checked(what: str, path: str | os.PathLike[str]) -> Path:
+    """The path; raises RequestError for one that no file can have. `what` is the option's name."""
+    text = os.fspath(path)
+    if "\0" in text:
+        raise RequestError(f"{what} {_shown(text)}: allowed: names without a NUL character")
+    longest = max((len(os.fsencode(name)) for name in Path(text).parts), default=0)
+    if longest > NAME_BYTES_MAX:
+        raise RequestError(
+            f"{what} {_shown(text)}: a name of {longest} bytes; allowed: {NAME_BYTES_MAX} for each "
+            "file and folder"
+        )
+    if len(os.fsencode(text)) > PATH_BYTES_MAX:
+        raise RequestError(
+            f"{what} {_shown(text)}: a path of {len(os.fsencode(text))} bytes; allowed: "
+            f"{PATH_BYTES_MAX}"
+        )
+    return Path(text)
+
+
+def _shown(text: str) -> str:
+    short = text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + "..."
+    return '"' + short.replace("\0", "\\0") + '"'
