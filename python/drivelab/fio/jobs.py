@@ -18,7 +18,7 @@ from drivelab.fio import buffers, logs, steady, units
 from drivelab.fio.options import ALIASES, IGNORED, INSTEAD
 from drivelab.fio.readers import DEFAULT_SIZES, READERS, one_of
 from drivelab.fio.sections import Option, Section, read_sections
-from drivelab.quantities import derive_seed
+from drivelab.quantities import SECTOR_BYTES, derive_seed
 from drivelab.workload import RANDOM_BYTES, DataPattern, Job
 
 
@@ -250,3 +250,19 @@ class _SectionReader:
                 f"size={span} (bytes) leave the drive; allowed: together 512 to "
                 f"{self.capacity_bytes} bytes"
             )
+        for name, value in (("offset", offset), ("size", span)):
+            if value % SECTOR_BYTES and self.has(name):
+                raise self.wrong(name, f"multiples of {SECTOR_BYTES} bytes")
+        self._check_blocks(fields, span)
+
+    def _check_blocks(self, fields: dict[str, Any], span: int) -> None:
+        """Raises RequestError for a block that doesn't fit into the region."""
+        keys = {"read": (0,), "write": (1,), "trim": (2,), "rw": (0, 1)}
+        lists = ("block_sizes", "write_block_sizes", "trim_block_sizes")
+        for index in keys[fields["rw"].removeprefix("rand")]:
+            largest = max(size.bytes for size in fields.get(lists[index], DEFAULT_SIZES))
+            if largest > span:
+                given = [name for name in ("bs", "bssplit") if self.has(name)]
+                if given:
+                    raise self.wrong(given[-1], f"blocks up to its region of {span} bytes")
+                raise self.wrong("size", f"from {largest} bytes on, which is one block")

@@ -8,7 +8,7 @@ from typing import Any, Protocol, get_args
 from drivelab.errors import nearest
 from drivelab.fio import buffers, units
 from drivelab.fio.options import MODES
-from drivelab.quantities import NS_PER_MS
+from drivelab.quantities import NS_PER_MS, SECTOR_BYTES
 from drivelab.workload import (
     BlockSize,
     Distribution,
@@ -22,6 +22,16 @@ from drivelab.workload import (
     Zoned,
     ZonedScattered,
 )
+
+BLOCK_BYTES_MAX = 2**30
+QUEUE_DEPTH_MAX = 65536
+RATE_IOPS_MAX = 10**9
+NVME_QUEUE_MAX = 65535
+THETA_MAX = 20
+ZONES_MAX = 256
+"""What the engine takes; it refuses more in words of its own."""
+SUM_ERROR = 1e-6
+"""Percentages that add up to 100 but for rounding."""
 
 
 class Section(buffers.Section, Protocol):
@@ -70,8 +80,8 @@ def _bs(reader: Section, text: str) -> dict[str, Any]:
 
 def _block(reader: Section, text: str, weight: float) -> BlockSize:
     size = reader.size(text)
-    if size < 512 or size % 512:
-        raise ValueError("multiples of 512 bytes")
+    if not SECTOR_BYTES <= size <= BLOCK_BYTES_MAX or size % SECTOR_BYTES:
+        raise ValueError(f"multiples of {SECTOR_BYTES} bytes up to {BLOCK_BYTES_MAX}")
     return BlockSize(bytes=size, weight=weight)
 
 
@@ -84,7 +94,10 @@ def _blockalign(reader: Section, text: str) -> dict[str, Any]:
     sizes = {reader.size(part) for part in _per_direction(text)}
     if len(sizes) > 1:
         raise ValueError("one alignment, the same for reads, writes and trims")
-    return {"align_bytes": sizes.pop()}
+    [size] = sizes
+    if size < SECTOR_BYTES or size % SECTOR_BYTES:
+        raise ValueError(f"multiples of {SECTOR_BYTES} bytes")
+    return {"align_bytes": size}
 
 
 def _split_sizes(reader: Section, text: str) -> tuple[BlockSize, ...]:
@@ -118,7 +131,38 @@ def _distribution(reader: Section, text: str) -> dict[str, Any]:
         raise ValueError(allowed) from None
     if found is None:
         raise ValueError(allowed)
+    _check_distribution(found)
     return {"distribution": found}
+
+
+def _check_distribution(found: Distribution) -> None:
+    """Raises ValueError for numbers that no such distribution has: in fio's words, not in ours."""
+    match found:
+        case Zipf(theta=theta) if not 0 < theta <= THETA_MAX or abs(theta - 1) <= 1e-9:
+            raise ValueError(
+                f"THETA above 0 and up to {THETA_MAX}, and not 1, for which fio has no zipf "
+                "(zipf_true has)"
+            )
+        case ZipfTrue(theta=theta) if not 0 < theta <= THETA_MAX:
+            raise ValueError(f"THETA above 0 and up to {THETA_MAX}")
+        case Pareto(h=h) | ParetoTrue(h=h) if not 0 < h < 1:
+            raise ValueError("H above 0 and below 1")
+        case Normal(deviation_percent=deviation) if not 0 < deviation <= 100:
+            raise ValueError("DEVIATION above 0 and up to 100")
+        case Zoned(zones=zones) | ZonedScattered(zones=zones):
+            if len(zones) > ZONES_MAX or any(zone.size_percent <= 0 for zone in zones):
+                raise ValueError(f"up to {ZONES_MAX} zones, each with a SIZE above 0")
+            for word, shares in (
+                ("ACCESS", [zone.access_percent for zone in zones]),
+                ("SIZE", [zone.size_percent for zone in zones]),
+            ):
+                if abs(sum(shares) - 100) > SUM_ERROR:
+                    raise ValueError(
+                        f"percentages of {word} that add up to 100, not {sum(shares):g}"
+                    )
+    center = getattr(found, "center", None)
+    if center is not None and not 0 <= center <= 1:
+        raise ValueError("CENTER from 0 to 1, or -1 for none")
 
 
 def _uneven(reader: Section, kind: str, text: str) -> Distribution | None:
@@ -175,7 +219,17 @@ def _region(reader: Section, text: str) -> int:
 
 def _io_size(reader: Section, text: str) -> dict[str, Any]:
     span = reader.value("size", lambda t: _region(reader, t), reader.capacity_bytes)
-    return {"io_bytes": units.size_or_percent(text, span, reader.kb_base)}
+    size = units.size_or_percent(text, span, reader.kb_base)
+    if size < 1:
+        raise ValueError("one byte or more" + (", of the job's size" if "%" in text else ""))
+    return {"io_bytes": size}
+
+
+def _rate_bytes(reader: Section, text: str) -> int:
+    rate = reader.size(text)
+    if rate < 1:
+        raise ValueError("from one byte a second on; without a rate nothing limits it")
+    return rate
 
 
 def _rate(key: str, read: Callable[[Section, str], int]) -> Any:
@@ -197,8 +251,8 @@ def _percentiles(reader: Section, text: str) -> dict[str, Any]:
     return {"percentiles": values}
 
 
-def _count(key: str, minimum: int) -> Any:
-    return lambda reader, text: {key: units.whole_number(text, minimum)}
+def _count(key: str, minimum: int, maximum: int | None = None) -> Any:
+    return lambda reader, text: {key: units.whole_number(text, minimum, maximum)}
 
 
 def _flushes(reader: Section) -> int:
@@ -242,7 +296,7 @@ READERS: dict[str, Reader] = {
     "size": lambda reader, text: {"span_bytes": _region(reader, text)},
     "offset": lambda reader, text: {"offset_bytes": _region(reader, text)},
     "io_size": _io_size,
-    "iodepth": _count("queue_depth", 1),
+    "iodepth": _count("queue_depth", 1, QUEUE_DEPTH_MAX),
     "runtime": _runtime,
     "time_based": lambda reader, text: {"time_based": units.flag(text)},
     "ramp_time": _time("ramp_ns"),
@@ -252,14 +306,16 @@ READERS: dict[str, Reader] = {
     "norandommap": lambda reader, text: {"random_map": not units.flag(text)},
     "random_distribution": _distribution,
     "percentage_random": lambda reader, text: {"random_percent": units.percent(text)},
-    "rate": _rate("rate_bytes_per_s", lambda reader, text: reader.size(text)),
-    "rate_iops": _rate("rate_iops", lambda reader, text: units.whole_number(text, 1)),
+    "rate": _rate("rate_bytes_per_s", _rate_bytes),
+    "rate_iops": _rate(
+        "rate_iops", lambda reader, text: units.whole_number(text, 1, RATE_IOPS_MAX)
+    ),
     "thinktime": _time("thinktime_ns", "us"),
     "thinktime_blocks": _count("thinktime_blocks", 1),
     "fsync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
     "fdatasync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
     "write_hint": lambda reader, text: {"write_hint": one_of(text, WRITE_HINTS)},
-    "nvme_queue": lambda reader, text: {"queue": units.whole_number(text)},
+    "nvme_queue": _count("queue", 0, NVME_QUEUE_MAX),
     "nvme_queue_class": lambda reader, text: {"queue_class": one_of(text, QUEUE_CLASSES)},
     "percentile_list": _percentiles,
     "log_avg_msec": lambda reader, text: {

@@ -26,6 +26,7 @@ SIZE_ALLOWED = (
 TIME_ALLOWED = (
     "a number with d, h, m, s, ms, us or ns, whole in ns, or hh:mm:ss, e.g. 90, 1.5s or 3m"
 )
+BELOW = "below 2^63"
 PERCENT_ALLOWED = "a percentage from 0 to 100"
 
 
@@ -47,7 +48,7 @@ def size_bytes(text: str, kb_base: int = 1024) -> int:
     base = kb_base if not iec else 2024 - kb_base
     size = number * base**power
     # Of mebibytes and more a fraction of a byte is cut off, as fio does: 1.1g is a size.
-    return _whole(Fraction(math.floor(size)) if power > 1 else size, SIZE_ALLOWED)
+    return _whole(Fraction(math.floor(size)) if power > 1 else size, SIZE_ALLOWED, "bytes")
 
 
 def size_or_percent(text: str, whole_bytes: int, kb_base: int = 1024) -> int:
@@ -74,7 +75,7 @@ def time_ns(text: str, unit: str = "s") -> int:
     number, suffix = _split(text, TIME_ALLOWED)
     if suffix and suffix not in _TIME_NS:
         raise ValueError(TIME_ALLOWED)
-    return _whole(number * _TIME_NS[suffix or unit], TIME_ALLOWED)
+    return _whole(number * _TIME_NS[suffix or unit], TIME_ALLOWED, "ns")
 
 
 def percent(text: str) -> float:
@@ -88,14 +89,15 @@ def percent(text: str) -> float:
     return value
 
 
-def whole_number(text: str, minimum: int = 0) -> int:
+def whole_number(text: str, minimum: int = 0, maximum: int | None = None) -> int:
     """A whole number with fio's suffixes."""
-    allowed = f"a whole number from {minimum}"
+    allowed = f"a whole number from {minimum}" + ("" if maximum is None else f" to {maximum}")
     try:
         value = size_bytes(text)
-    except ValueError:
-        raise ValueError(allowed) from None
-    if value < minimum:
+    except ValueError as error:
+        too_large = maximum is None and BELOW in str(error)
+        raise ValueError(allowed + (f", {BELOW}" if too_large else "")) from None
+    if value < minimum or (maximum is not None and value > maximum):
         raise ValueError(allowed)
     return value
 
@@ -120,7 +122,9 @@ def _split(text: str, allowed: str) -> tuple[Fraction, str]:
     return Fraction(digits), unit.casefold()
 
 
-def _whole(value: Fraction, allowed: str) -> int:
-    if value >= 2**63 or value.denominator != 1:
+def _whole(value: Fraction, allowed: str, unit: str) -> int:
+    if value.denominator != 1:
         raise ValueError(allowed)
+    if value >= 2**63:
+        raise ValueError(f"{allowed}, {BELOW} {unit}")
     return value.numerator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -174,7 +175,23 @@ def engine_errors() -> Iterator[None]:
     """The only mapping from the engine's errors to the laboratory's."""
     try:
         yield
-    except (_engine.ModelError, _engine.WorkloadError) as error:
+    except _engine.WorkloadError as error:
+        raise RequestError(_in_options(str(error))) from None
+    except _engine.ModelError as error:
         raise RequestError(str(error)) from None
     except _engine.Cancelled:
         raise WorkError("stopped") from None
+
+
+_OPTIONS = {"queue": "nvme_queue", "queue_class": "nvme_queue_class", "queue_depth": "iodepth"}
+"""Keys of a job that only the engine can judge, which knows the drive, with their options."""
+_KEY = re.compile(rf"^(job '.*?': |sum of |)({'|'.join(_OPTIONS)})(?= = )", re.DOTALL)
+
+
+def _in_options(text: str) -> str:
+    """What is wrong with a job, by the option that its key comes from.
+
+    >>> _in_options("job 'a': queue = 9: must be less than 1, the drive's submission queues")
+    "job 'a': nvme_queue = 9: must be less than 1, the drive's submission queues"
+    """
+    return _KEY.sub(lambda found: found[1] + _OPTIONS[found[2]], text)

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import drivelab as dl
+from drivelab import cli
 from drivelab.errors import RequestError
 from drivelab.fio import buffers
 from drivelab.fio.jobs import FioJob, Workload, read_workload
@@ -199,6 +201,30 @@ def test_a_flush_is_asked_for_by_either_name(tmp_path: Path) -> None:
         ("[a]\niodepth=3.9\n", r"iodepth=3.9 is not possible; allowed: a whole number from 1"),
         ("[a]\nnumjobs=1.5\n", r"numjobs=1.5 is not possible; allowed: a whole number from 1"),
         ("[a]\nnvme_queue=-1\n", r"nvme_queue=-1 is not possible; allowed: a whole number"),
+        (
+            "[a]\niodepth=1t\n",
+            r"iodepth=1t is not possible; allowed: a whole number from 1 to 65536",
+        ),
+        ("[a]\nrate=0\n", r"a.: rate=0 is not possible; allowed: from one byte a second on"),
+        ("[a]\nrate_iops=2g\n", r"rate_iops=2g is not possible; allowed: .* 1 to 1000000000"),
+        ("[a]\nio_size=0%\n", r"io_size=0% is not possible; allowed: one byte or more, of the"),
+        ("[a]\nblocksize=2g\n", r"blocksize=2g is not possible; allowed: .*up to 1073741824"),
+        ("[a]\nsize=4k\nbs=8k\n", r"bs=8k is not possible; allowed: blocks up to its region of 4"),
+        ("[a]\nsize=1k\n", r"size=1k is not possible; allowed: from 4096 bytes on, which is one"),
+        ("[a]\nsize=1000\nbs=512\n", r"size=1000 is not possible; allowed: multiples of 512"),
+        ("[a]\nblockalign=0\n", r"blockalign=0 is not possible; allowed: multiples of 512"),
+        ("[a]\nnvme_queue=1t\n", r"nvme_queue=1t is not possible; allowed: .* from 0 to 65535"),
+        ("[a]\nloops=9999999t\n", r"loops=9999999t .*a whole number from 1, below 2\^63$"),
+        ("[a]\nruntime=999999d\n", r"runtime=999999d is not possible; .*, below 2\^63 ns$"),
+        ("[a]\nrw=randread\nrandom_distribution=zipf:1\n", r"=zipf:1 .*THETA above 0 and up to 20"),
+        ("[a]\nrw=randread\nrandom_distribution=zipf:nan\n", r"=zipf:nan .*THETA above 0"),
+        ("[a]\nrw=randread\nrandom_distribution=pareto:2\n", r"=pareto:2 .*H above 0 and below 1"),
+        ("[a]\nrw=randread\nrandom_distribution=zipf:2:3\n", r"=zipf:2:3 .*CENTER from 0 to 1"),
+        ("[a]\nrw=randread\nrandom_distribution=normal:0\n", r"=normal:0 .*DEVIATION above 0"),
+        (
+            "[a]\nrw=randread\nrandom_distribution=zoned:50/5:40/95\n",
+            r"=zoned:50/5:40/95 .*percentages of ACCESS that add up to 100, not 90",
+        ),
         ("[a]\nnvme_queue_class=first\n", r"allowed: urgent, high, medium, low"),
         ("[a]\nsize=0.3k\n", r"size=0.3k is not possible; allowed: .* whole in bytes"),
         (
@@ -249,6 +275,32 @@ def test_a_flush_is_asked_for_by_either_name(tmp_path: Path) -> None:
 def test_wrong_job_files_are_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(RequestError, match=message):
         read(tmp_path, text)
+
+
+def test_what_only_the_drive_can_refuse_is_refused_by_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "job.fio"
+    path.write_text("[a]\nrw=read\nsize=1m\nnvme_queue=9\n", encoding="utf-8")
+    assert cli.run(["run", str(path), "--drive", "intel-x25-m-g1-80gb", "--scale", "1/64"]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == (
+        "drivelab: job 'a': nvme_queue = 9: must be less than 1, the drive's submission queues"
+    )
+    job = dl.Job(rw="read", size="1m", nvme_queue=9)
+    with pytest.raises(RequestError, match="nvme_queue = 9"):
+        dl.Drive("intel-x25-m-g1-80gb", scale="1/64").run(job, progress=False)
+
+
+def test_the_limits_are_those_of_the_engine() -> None:
+    """What is read here must run there; one more is refused here, in words of options."""
+    drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
+    usual = {"rw": "randread", "bs": "4k", "io_size": "4k"}
+    for key, most in (("iodepth", 65536), ("rate_iops", 10**9), ("random_distribution", "zipf:20")):
+        drive.run(dl.Job(**usual | {key: most}), progress=False)
+    for key, beyond in (("iodepth", 65537), ("rate_iops", 10**9 + 1), ("bs", 2**30 + 512)):
+        with pytest.raises(RequestError, match=f"{key}={beyond} is not possible"):
+            dl.Job(**usual | {key: beyond})
 
 
 OPTIONS = ["rw", "bs", "size", "iodepth", "runtime", "rate", "bssplit", "zz", *buffers.OPTIONS]
