@@ -15,6 +15,7 @@ from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.fio.groups import GroupRun
 from drivelab.fio.jobs import FioJob, Workload
+from drivelab.lab.request_file import check_replaceable
 from drivelab.names import told_apart
 from drivelab.subject import Subject
 from drivelab.targets.fio import RealDrive
@@ -67,6 +68,7 @@ def check_request_log(path: Path | None, real: bool) -> None:
             "their latencies"
         )
     output.writable_file(path, option)
+    check_replaceable(path, option)
 
 
 def window(path: Path | None, text: str | None, drive: Subject) -> Window | None:

@@ -68,6 +68,28 @@ def read_table(path: Path) -> pl.DataFrame:
     return table
 
 
+def check_replaceable(path: Path, option: str) -> None:
+    """Raises RequestError if a file is there that is no log of requests: it would be lost.
+
+    One that a run wrote before may be replaced, and an empty file holds nothing.
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    import polars as pl
+
+    from drivelab.lab.requests import is_log
+
+    try:
+        known = is_log(pl.read_parquet_schema(path))
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        known = False
+    if not known:
+        raise RequestError(
+            f'{option} "{path}": there is another file, no log of requests, which would be lost; '
+            "give another name, or remove it first"
+        )
+
+
 def _damaged(path: Path, reason: str) -> RequestError:
     return RequestError(
         f'requests: "{path}": can\'t be read as the run has written it ({reason}); run it again'

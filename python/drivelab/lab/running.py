@@ -13,6 +13,7 @@ from drivelab import output
 from drivelab.errors import RequestError
 from drivelab.lab import checks
 from drivelab.lab.job import Job
+from drivelab.lab.request_file import check_replaceable
 from drivelab.lab.trace import Trace
 from drivelab.names import told_apart
 from drivelab.progress import TaskProgress
@@ -69,7 +70,9 @@ def wanted_log(log: object) -> bool | Path:
     """Whether requests are kept, or the file for them; raises RequestError."""
     if isinstance(log, str | Path):
         # As it is named now: whoever reads it may be elsewhere by then.
-        return output.writable_file(Path(log), "log", ".parquet").absolute()
+        path = output.writable_file(Path(log), "log", ".parquet").absolute()
+        check_replaceable(path, "log")
+        return path
     if not isinstance(log, bool):
         allowed = "True, False, the name of a .parquet file"
         raise RequestError(f"log = {log!r}: allowed: {allowed}")

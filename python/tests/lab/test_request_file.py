@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import drivelab as dl
 from drivelab.cli import run as command
 from drivelab.lab import request_file
+from drivelab.lab.requests import COLUMNS
 
 MIXED = dl.Job(rw="randrw", bs="4k", iodepth=8, size="256m", fsync=64)
 
@@ -121,6 +123,42 @@ def test_a_file_that_can_not_be_is_refused_before_the_run(
 ) -> None:
     with pytest.raises(dl.RequestError, match=told):
         drive.run(MIXED, log=log)
+
+
+OTHERS = (
+    pl.DataFrame({"year": [2009], "iops": [3.5]}).write_parquet,
+    # The columns of a log, of other types; what begins as a Parquet file and is none.
+    pl.DataFrame({name: ["x"] for name in ("job", *COLUMNS)}).write_parquet,
+    lambda path: path.write_bytes(b"PAR1 notes that somebody wrote down PAR1"),
+)
+
+
+@pytest.mark.parametrize("write", OTHERS)
+def test_a_file_that_is_no_log_is_not_replaced(
+    drive: dl.Drive,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    write: Callable[[Path], Any],
+) -> None:
+    path = tmp_path / "results.parquet"
+    write(path)
+    before = path.read_bytes()
+    job = dl.Job(rw="randread", bs="4k", size="1m")
+    with pytest.raises(dl.RequestError, match=r'log ".*": there is another file, no log of'):
+        drive.run(job, log=path)
+    (tmp_path / "j.fio").write_text("[a]\nrw=read\nsize=1m\n")
+    (tmp_path / "t.csv").write_text("1,h,0,Write,4096,4096,5\n")
+    small = ["--drive", "intel-x25-m-g1-80gb", "--scale", "1/64", "--request-log", str(path)]
+    for words in (["run", str(tmp_path / "j.fio")], ["replay", str(tmp_path / "t.csv")]):
+        assert command([*words, *small]) == 2
+        assert f'--request-log "{path}": there is another file' in capsys.readouterr().err
+    assert path.read_bytes() == before
+    # An earlier log may go, whatever its jobs were called, and so may a file that holds nothing.
+    path.write_bytes(b"")
+    for name in ("one", "two"):
+        drive.run(dl.Job(rw="randread", bs="4k", size="1m", name=name), log=path)
+    assert command(["run", str(tmp_path / "j.fio"), *small]) == 0
+    assert pl.read_parquet(path)["job"].unique().to_list() == ["a"]
 
 
 LIMITED = """
