@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -133,6 +134,10 @@ def _reports(
     if missing and scheduler is not None:
         executor = open_places.enter_context(cluster.connected(scheduler))
     shown, heard = (progress, None) if isinstance(progress, bool) else (False, progress)
+    if shown and reports:
+        # No note of the study: it is the same wherever its points come from.
+        told = f"{len(reports)} of {len(reports) + len(missing)} points are there already"
+        print(f"{store}: {told}", file=sys.stderr, flush=True)
     if missing and executor is not None:
         cluster.measure(executor, missing, take, shown, heard)
     elif missing and team is not None:

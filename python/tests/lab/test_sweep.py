@@ -154,6 +154,23 @@ print("whole")
 """
 
 
+def test_a_sweep_that_goes_on_says_how_many_points_are_there(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    drive, job, place = DRIVE, dl.Job(rw="randread", bs="4k", io_size="1m"), tmp_path / "study"
+    told = []
+    for depths in ([1, 2], [1, 2, 4], [1, 2, 4]):
+        grid = {"job.iodepth": depths}
+        study = dl.sweep(drive, grid, job=job, store=place, workers=1)
+        told.append(capfd.readouterr().err)
+        # Who goes on has what he had gone without a stop.
+        again = dl.sweep(drive, grid, job=job, store=place, workers=1, progress=False)
+        assert (again.notes, capfd.readouterr().err) == (study.notes, "")
+    assert "already" not in told[0]
+    assert f"{place}: 2 of 3 points are there already\n" in told[1]
+    assert f"{place}: 3 of 3 points are there already\n" in told[2]
+
+
 def test_killed_in_the_middle_a_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     place = tmp_path / "killed"
     command = [sys.executable, "-c", SCRIPT]
