@@ -16,7 +16,17 @@ from drivelab.figures.published import Figure
 from drivelab.figures.readings import Reading
 from drivelab.lab import checks
 from drivelab.lab.drive import Drive
-from drivelab.lab.varying import BY, SIDES, LeftOut, Variation, numbers, variants
+from drivelab.lab.varying import (
+    BY,
+    SIDES,
+    LeftOut,
+    Variation,
+    as_html,
+    as_text,
+    left_out_text,
+    numbers,
+    variants,
+)
 from drivelab.progress import Bar, Crew, Heard, TaskProgress
 
 if TYPE_CHECKING:
@@ -60,6 +70,21 @@ class FigureVariations:
     def modelled(self) -> float:
         """The figure on the drive as it is, in its unit."""
         return float(self.figure["modelled"])
+
+    def __repr__(self) -> str:
+        figure = self.figure
+        what = (
+            f"{figure['id']}, {figure['metric']} of {figure['model'] or figure['drive']}: "
+            f"{self.modelled:.6g} {figure['unit']}, published {figure['published']:g}"
+        )
+        shown = ["key", "role", "value", "unit"]
+        shown += [f"{side}_{name}" for side in SIDES for name in ("modelled", "percent")]
+        return as_text(
+            "FigureVariations", what, self.frame().select(shown), left_out_text(self.left_out)
+        )
+
+    def _repr_html_(self) -> str:
+        return str(self.frame()._repr_html_()) + as_html(left_out_text(self.left_out))
 
     def frame(self) -> pl.DataFrame:
         """A row for each parameter, the most moving first.

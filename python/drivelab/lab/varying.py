@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 BY = 0.1
 SIDES = ("less", "more")
+SHOWN = "latency_mean_us"
+"""What is shown of variations: `effects` has every metric. Rates don't move where a trace has its
+own."""
+ROWS_SHOWN, WIDTH_SHOWN, KEY_LETTERS = 20, 140, 60
 NOT_VARIED = frozenset({"price_usd", "scale_divisor"})
 """Numbers of a model that no result follows from, and the size of a small version."""
 ZERO = "; 0: "
@@ -52,6 +57,34 @@ class LeftOut:
     reason: str
 
 
+def as_text(kind: str, what: str, table: object, notes: Iterable[str]) -> str:
+    """What printing shows of a table of variations: its first rows, and what must be known."""
+    import polars as pl
+
+    with pl.Config(
+        tbl_rows=ROWS_SHOWN,
+        tbl_cols=-1,
+        tbl_width_chars=WIDTH_SHOWN,
+        fmt_str_lengths=KEY_LETTERS,
+        tbl_hide_column_data_types=True,
+        tbl_hide_dataframe_shape=True,
+        tbl_formatting="UTF8_FULL_CONDENSED",
+    ):
+        return f"<{kind} of {what}>\n{table}" + "".join(f"\nnote: {note}" for note in notes)
+
+
+def as_html(notes: Iterable[str]) -> str:
+    """What a notebook shows below such a table."""
+    return "".join(f"<p>note: {escape(note)}</p>" for note in notes)
+
+
+def left_out_text(left_out: Sequence[LeftOut]) -> list[str]:
+    """That there is more than the table says."""
+    count = len(left_out)
+    what = f"{count} variation{'' if count == 1 else 's'}"
+    return [f"{what} left out, with reasons in left_out"] if count else []
+
+
 class Variations:
     """What a job measured on a drive, and with each of its parameters a little less and more."""
 
@@ -69,6 +102,27 @@ class Variations:
 
     def __len__(self) -> int:
         return len(self._varied)
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be known to read the numbers."""
+        return [f"at this scale: {remark}" for remark in self._drive.model.scale_remarks]
+
+    def __repr__(self) -> str:
+        keys = {item.key for item, _, _ in self._varied}
+        what = f"{len(keys)} parameters of {self._drive.name}, {self._job!r}"
+        return as_text("Variations", what, self._shown(), self._told())
+
+    def _repr_html_(self) -> str:
+        return str(self._shown()._repr_html_()) + as_html(self._told())
+
+    def _shown(self) -> pl.DataFrame:
+        columns = ["direction", "key", "value", "unit", "less_percent", "more_percent"]
+        return self.effects(SHOWN).select(columns)
+
+    def _told(self) -> list[str]:
+        shown = f"{SHOWN}, change in per cent; effects(metric) has others"
+        return [shown, *self.notes, *left_out_text(self.left_out)]
 
     def frame(self) -> pl.DataFrame:
         """A row for each parameter, side and direction: the values, then the columns of a result's

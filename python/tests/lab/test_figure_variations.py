@@ -36,6 +36,19 @@ def test_what_moves_the_figure_most_comes_first_with_what_it_becomes(
     assert [(item.key, item.side) for item in found.left_out] == [("flash.channel_count", "less")]
 
 
+def test_printed_it_shows_its_table_and_the_figure(found: dl.FigureVariations) -> None:
+    for text in (repr(found), str(found)):
+        head, *_ = text.splitlines()
+        assert head.startswith(f"<FigureVariations of {FIGURE}, ")
+        assert head.endswith(f"{found.modelled:.6g} MiB/s, published 264.1>")
+        for key in KEYS:
+            assert f" {key} " in text
+        assert "more_percent" in text
+        assert "note: 1 variation left out, with reasons in left_out" in text
+    assert "<table" in found._repr_html_()
+    assert "<p>note: 1 variation left out" in found._repr_html_()
+
+
 def test_it_is_what_the_laboratory_measures_of_a_drive_with_that_value(
     found: dl.FigureVariations,
 ) -> None:

@@ -78,6 +78,28 @@ def test_it_is_what_a_sweep_measures(found: dl.Variations) -> None:
     assert own == swept
 
 
+def test_printed_it_shows_its_table_and_what_must_be_known(found: dl.Variations) -> None:
+    for text in (repr(found), str(found)):
+        assert f"4 parameters of {NAME}, Job(rw='randread'" in text
+        for key in KEYS:
+            assert f" {key} " in text
+        assert "less_percent" in text
+        assert "note: at this scale: " in text
+        assert "\nnote: 1 variation left out, with reasons in left_out" in text
+        assert max(map(len, text.splitlines()[:-3])) < 140
+    page = found._repr_html_()
+    assert "<table" in page
+    assert "<p>note: at this scale" in page
+
+
+def test_what_makes_no_drive_at_all_is_printed_too() -> None:
+    drive, keys = dl.Drive(NAME, scale="1/64"), ["flash.blocks_per_plane"]
+    none = dl.vary(drive, JOB, keys=keys, by=0.001, workers=1, progress=False)
+    assert len(none) == 0
+    assert "note: 2 variations left out" in repr(none)
+    assert "2 variations left out" in none._repr_html_()
+
+
 def test_somebody_hears_how_far_it_is() -> None:
     heard: list[float] = []
     dl.vary(
