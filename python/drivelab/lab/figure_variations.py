@@ -58,7 +58,10 @@ class FigureVariations:
         parameters: Mapping[str, str],
         moved: Sequence[Moved],
         left_out: Sequence[LeftOut],
+        notes: Sequence[str] = (),
     ) -> None:
+        self.notes = list(notes)
+        """What must be known to read the numbers."""
         self.figure = figure
         """As results.json has it (docs/results.md): `published`, `unit`, `relation`, `role`,
         `modelled` on the drive as it is, `error_ratio`."""
@@ -79,12 +82,13 @@ class FigureVariations:
         )
         shown = ["key", "role", "value", "unit"]
         shown += [f"{side}_{name}" for side in SIDES for name in ("modelled", "percent")]
-        return as_text(
-            "FigureVariations", what, self.frame().select(shown), left_out_text(self.left_out)
-        )
+        return as_text("FigureVariations", what, self.frame().select(shown), self._told())
 
     def _repr_html_(self) -> str:
-        return str(self.frame()._repr_html_()) + as_html(left_out_text(self.left_out))
+        return str(self.frame()._repr_html_()) + as_html(self._told())
+
+    def _told(self) -> list[str]:
+        return [*self.notes, *left_out_text(self.left_out)]
 
     def frame(self) -> pl.DataFrame:
         """A row for each parameter, the most moving first.
@@ -155,8 +159,9 @@ def vary_figure(
     True
 
     Nothing was published of a small version: of one, how far a figure moves says something, what
-    it is doesn't. Raises RequestError for what can't be before anything runs, WorkError where the
-    figure has no value on the drive as it is, or when it is stopped.
+    it is doesn't, as `notes` of the result say. Raises RequestError for what can't be before
+    anything runs, WorkError where the figure has no value on the drive as it is, or when it is
+    stopped.
     """
     checks.instance("drive", drive, Drive)
     checks.text("figure", figure)
@@ -177,7 +182,19 @@ def vary_figure(
     base, *values = bench.records([("as it is", drive), *made], workers, shown, heard)
     if base["modelled"] is None:
         raise WorkError(f"{figure}: {base['reason'] or NO_VALUE}")
-    return _sorted_out(base, parameters, found, values)
+    notes = small_notes(drive.model)
+    return _sorted_out(base, parameters, found, values, notes)
+
+
+def small_notes(model: models.Model) -> list[str]:
+    """What must be known of a figure of a small version; nothing of a drive of full size."""
+    if model.scale == 1:
+        return []
+    size = (
+        f"a drive of 1/{model.scale} of the size, of which nothing was published: how far the "
+        "figure moves says something, what it is doesn't"
+    )
+    return [size, *(f"at this scale: {remark}" for remark in model.scale_remarks)]
 
 
 def _sorted_out(
@@ -185,6 +202,7 @@ def _sorted_out(
     parameters: Mapping[str, str],
     found: Sequence[tuple[Variation, Drive | LeftOut]],
     values: Sequence[Record],
+    notes: Sequence[str],
 ) -> FigureVariations:
     """Which variations moved the figure, and which are left out."""
     remaining = iter(values)
@@ -199,7 +217,7 @@ def _sorted_out(
             left_out.append(LeftOut(item.key, item.side, record["reason"] or NO_VALUE))
         else:
             moved.append(Moved(item, record["modelled"]))
-    return FigureVariations(base, parameters, moved, left_out)
+    return FigureVariations(base, parameters, moved, left_out, notes)
 
 
 def chosen(name: str, figure: str) -> Figure:

@@ -93,6 +93,7 @@ class FigureOrder(BaseModel):
             "figure": found.figure,
             "rows": found.frame().to_dicts(),
             "left_out": [vars(item) for item in found.left_out],
+            "notes": found.notes,
         }
         Folder(results).keep_study(self.id, study)
         return self.id

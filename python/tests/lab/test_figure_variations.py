@@ -49,6 +49,20 @@ def test_printed_it_shows_its_table_and_the_figure(found: dl.FigureVariations) -
     assert "<p>note: 1 variation left out" in found._repr_html_()
 
 
+def test_of_a_small_version_it_says_that_the_level_means_nothing(
+    found: dl.FigureVariations,
+) -> None:
+    size, *remarks = found.notes
+    assert "1/64 of the size, of which nothing was published" in size
+    known = dl.Drive(NAME, scale="1/64").model.scale_remarks
+    assert remarks == [f"at this scale: {remark}" for remark in known]
+    assert f"note: {size}" in repr(found)
+    assert "of which nothing was published" in found._repr_html_()
+    disk = dl.Drive("wd-velociraptor-300gb")
+    whole = dl.vary_figure(disk, "AN-005", keys=["link.bytes_per_s"], quick=True, progress=False)
+    assert whole.notes == []
+
+
 def test_it_is_what_the_laboratory_measures_of_a_drive_with_that_value(
     found: dl.FigureVariations,
 ) -> None:

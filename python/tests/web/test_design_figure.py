@@ -41,6 +41,8 @@ def test_a_published_figure_is_chosen_varied_and_saved(
     expect(first.locator(".less")).to_contain_text(re.compile(r"26\d\sMiB/s, \+"))
     expect(first.locator(".more")).to_contain_text(re.compile(r"26\d\sMiB/s, −"))
     expect(page.locator(".found")).to_contain_text(f'"{FIGURE}"')
+    note = page.locator(".found .note").first
+    expect(note).to_contain_text("1/64 of the size, of which nothing was published")
     expect(page.get_by_label("specified", exact=True)).not_to_be_checked()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as CSV").click()

@@ -124,7 +124,7 @@ export class FigureStudy extends Studies {
       fill(this.found);
       return;
     }
-    const { title, figure, rows, left_out: leftOut } = this.result;
+    const { title, figure, rows, left_out: leftOut, notes = [] } = this.result;
     const side = (row, name) =>
       row[`${name}_modelled`] === null
         ? null
@@ -146,6 +146,7 @@ export class FigureStudy extends Studies {
         `${title}. As the drive is: ${number(figure.modelled)} ${figure.unit}${off}. ` +
           "Beside the bars: what the parameter was set to, what the figure becomes, and the change.",
       ),
+      notes.map((note) => h("p.soft.note", `Note: ${note}.`)),
       effectBars(effects, leftOut),
       this.script(),
     );
