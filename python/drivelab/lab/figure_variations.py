@@ -37,6 +37,10 @@ ROLES = ("specified", "fitted", "informed", "assumed")
 """Roles of parameters that are varied unless others are asked for: all but what is cited."""
 SET = "set"
 """In place of a role: a parameter that the drive was given."""
+NOTHING = (
+    "the figure is 0 on the drive as it is, of which there are no per cents: less_modelled and "
+    "more_modelled say what it becomes"
+)
 NO_VALUE = "the figure has no value there"
 """A moment that never comes, or a ratio to nothing."""
 
@@ -60,7 +64,8 @@ class FigureVariations:
         left_out: Sequence[LeftOut],
         notes: Sequence[str] = (),
     ) -> None:
-        self.notes = list(notes)
+        of_nothing = [] if figure["modelled"] else [NOTHING]
+        self.notes = [*notes, *of_nothing]
         """What must be known to read the numbers."""
         self.figure = figure
         """As results.json has it (docs/results.md): `published`, `unit`, `relation`, `role`,
@@ -96,7 +101,7 @@ class FigureVariations:
         Its `key`, `role` ("set": the drive was given it), `unit` and `value`; `modelled`, the
         figure on the drive as it is; and for `less` and `more` what the parameter was set to
         (`less_varied`), the figure then (`less_modelled`), and the change (`less_percent`); null
-        where it is left out.
+        where it is left out, and all changes of a figure that is 0, as `notes` say.
         """
         import polars as pl
 
@@ -126,8 +131,10 @@ class FigureVariations:
 
 
 def _size(row: Record) -> float:
-    moves: list[float] = [abs(row.get(f"{side}_percent") or 0.0) for side in SIDES]
-    return max(moves)
+    """By how much it moves the figure, in its unit: 0 has no per cents, and an order all the
+    same."""
+    found = [row.get(f"{side}_modelled") for side in SIDES]
+    return max((abs(value - row["modelled"]) for value in found if value is not None), default=0.0)
 
 
 def vary_figure(

@@ -146,8 +146,8 @@ class Variations:
 
     def effects(self, metric: str, direction: str | None = None) -> pl.DataFrame:
         """How far each parameter moves a column of `frame`, in per cent of what the drive as it is
-        gives: `less_percent` and `more_percent` (null: left out, or not measured), the most moving
-        first.
+        gives: `less_percent` and `more_percent` (null: left out, not measured, or of a column that
+        is 0 on the drive as it is), the most moving first.
 
         Raises RequestError for a column that isn't there, or not a number.
         """
@@ -161,7 +161,9 @@ class Variations:
             frame = frame.filter(direction=direction)
         base = frame.filter(key="").select("direction", pl.col(metric).alias("base"))
         moved = frame.filter(pl.col("key") != "").join(base, on="direction", how="left")
+        # 0 has no per cents; polars would say infinity, or no number.
         percent = 100 * (pl.col(metric) / pl.col("base") - 1)
+        percent = pl.when(pl.col("base") != 0).then(percent)
         found = moved.with_columns(percent=percent).pivot(
             "side", index=["direction", "key", "unit", "value"], values=["percent", "varied"]
         )

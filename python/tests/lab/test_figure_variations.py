@@ -10,6 +10,8 @@ import drivelab as dl
 from drivelab import figures, model, review
 from drivelab.errors import RequestError
 from drivelab.figures.plan import measurements
+from drivelab.lab.figure_variations import Moved
+from drivelab.lab.varying import Variation
 
 NAME, FIGURE = "intel-x25-m-g1-80gb", "AN-149"
 KEYS = ["link.frame_overhead_ns", "flash.read_ns", "flash.channel_count"]
@@ -61,6 +63,27 @@ def test_of_a_small_version_it_says_that_the_level_means_nothing(
     disk = dl.Drive("wd-velociraptor-300gb")
     whole = dl.vary_figure(disk, "AN-005", keys=["link.bytes_per_s"], quick=True, progress=False)
     assert whole.notes == []
+
+
+def test_a_figure_that_is_nothing_has_no_per_cents_but_an_order_and_a_reason(
+    found: dl.FigureVariations,
+) -> None:
+    def moved(key: str, side: str, modelled: float) -> Moved:
+        return Moved(Variation(key, "ns", 10.0, side, 11.0), modelled)
+
+    items = [moved("a", "less", 0.0), moved("b", "more", 0.5), moved("c", "less", -2.0)]
+    none = dl.FigureVariations(
+        dict(found.figure) | {"modelled": 0.0}, dict.fromkeys("abc", "fitted"), items, []
+    )
+    frame = none.frame()
+    assert frame["key"].to_list() == ["c", "b", "a"]
+    assert frame["less_modelled"].to_list() == [-2.0, None, 0.0]
+    for side in ("less", "more"):
+        assert frame[f"{side}_percent"].to_list() == [None] * 3
+    [note] = none.notes
+    assert note.startswith("the figure is 0 on the drive as it is")
+    assert note in repr(none)
+    assert not any("is 0 on" in note for note in found.notes)
 
 
 def test_it_is_what_the_laboratory_measures_of_a_drive_with_that_value(

@@ -63,6 +63,14 @@ def test_a_hard_disk_which_has_no_small_version_is_varied_too() -> None:
     assert found.effects("iops").height == 1
 
 
+def test_what_is_nothing_on_the_drive_as_it_is_has_no_per_cents(found: dl.Variations) -> None:
+    # One read after the other takes as long as any; with more or fewer channels, too.
+    metric = "latency_stddev_us"
+    assert found.frame().filter(key="")[metric].item() == 0
+    for side in ("less", "more"):
+        assert found.effects(metric)[f"{side}_percent"].to_list() == [None] * len(KEYS)
+
+
 def test_it_is_what_a_sweep_measures(found: dl.Variations) -> None:
     read_ns = dl.Drive(NAME).model.value("flash.read_ns")
     values = [round(read_ns * 0.9), read_ns, round(read_ns * 1.1)]

@@ -129,7 +129,8 @@ export class FigureStudy extends Studies {
       row[`${name}_modelled`] === null
         ? null
         : {
-            percent: row[`${name}_percent`] ?? 0,
+            // Of a figure that is 0 there are no per cents, but it may become something.
+            percent: row[`${name}_percent`] ?? (row[`${name}_modelled`] === row.modelled ? 0 : null),
             to: row[`${name}_varied`],
             becomes: withUnit(row[`${name}_modelled`], figure.unit),
           };

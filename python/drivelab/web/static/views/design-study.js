@@ -295,8 +295,9 @@ const size = (effect) => Math.max(...[effect.less, effect.more].map((one) => Mat
  */
 export function effectBars(sorted, leftOut) {
   const isLeftOut = (key, side) => leftOut.some((item) => item.key === key && item.side === side);
-  const drawn = sorted.filter((effect) => size(effect) >= LEAST);
-  const most = drawn.length ? size(drawn[0]) : 1;
+  const hasNoPercent = (effect) => [effect.less, effect.more].some((one) => one?.percent === null);
+  const drawn = sorted.filter((effect) => size(effect) >= LEAST || hasNoPercent(effect));
+  const most = (drawn.length && size(drawn[0])) || 1;
   const bars = (list) =>
     h(
       list.some((effect) => effect.less?.becomes ?? effect.more?.becomes) ? "ol.effects.becomes" : "ol.effects",
@@ -323,13 +324,15 @@ function bar(effect, most, isLeftOut) {
   const side = (name) => {
     const one = effect[name];
     if (!one) return h(`span.${name}`, h("small", isLeftOut(effect.key, name) ? "left out" : "no number"));
+    const beside = [`${number(one.to)}: `, one.becomes];
+    if (one.percent === null) return h(`span.${name}`, h("small", beside));
     const text = `${one.percent > 0 ? "+" : one.percent < 0 ? "−" : ""}${number(Math.abs(one.percent))}\u00a0%`;
     const wide = `${(46 * Math.abs(one.percent)) / most}%`;
     const way = one.percent < 0 ? "fall" : "rise";
     return h(
       `span.${name}`,
       h(`i.${way}`, { "aria-hidden": "true", style: { "--wide": wide } }),
-      h("small", `${number(one.to)}: `, one.becomes ? `${one.becomes}, ` : null, h("b", text)),
+      h("small", beside, one.becomes ? ", " : null, h("b", text)),
     );
   };
   return h(
