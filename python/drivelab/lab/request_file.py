@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from drivelab import output
@@ -200,29 +201,49 @@ class RequestFile:
 
 
 class _Frames:
-    """Tables of the requests of all parts, until there are no more parts."""
+    """Tables of the requests of all parts, until there are no more parts.
+
+    polars reads them in threads of its own, which may still be at it when writing has failed and
+    another thread drains what is left.
+    """
 
     def __init__(self, parts: SimpleQueue[_Part | None], jobs: Sequence[str]) -> None:
         self._parts = parts
         self._jobs = jobs
         self._part: _Part | None = None
         self._ended = False
+        self._failed = False
+        self._reading = Lock()
+        """Held by who reads, or closes: a reader refuses to be closed while it is read."""
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         while (part := self._next_part()) is not None:
-            while (columns := part.reader.next(CHUNK_ROWS)) is not None:
+            while (columns := self._next_columns(part)) is not None:
                 yield self._table(columns, part)
 
     def _next_part(self) -> _Part | None:
-        self._part = self._parts.get()
-        self._ended = self._part is None
-        return self._part
+        part = self._part = self._parts.get()
+        if part is None:
+            self._ended = True
+            # Somebody else may wait for the end, too.
+            self._parts.put(None)
+        return part
+
+    def _next_columns(self, part: _Part) -> Columns | None:
+        with self._reading:
+            if not self._failed:
+                return part.reader.next(CHUNK_ROWS)
+        part.reader.close()
+        return None
 
     def drain(self) -> None:
         """What comes after a failure goes nowhere: nobody may wait for a reader that has left."""
+        self._failed = True
         while not self._ended:
-            if self._part is not None:
-                self._part.reader.close()
+            if (part := self._part) is not None:
+                # The run goes on meanwhile: what is being read comes to its end.
+                with self._reading:
+                    part.reader.close()
             self._next_part()
 
     def _table(self, columns: dict[str, Any], part: _Part) -> pl.DataFrame:

@@ -1,10 +1,13 @@
 """Requests in a file that is written while they run."""
 
 import os
+import queue
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +126,75 @@ def test_a_file_that_can_not_be_is_refused_before_the_run(
 ) -> None:
     with pytest.raises(dl.RequestError, match=told):
         drive.run(MIXED, log=log)
+
+
+class Reader:
+    """As the engine's: closing it is refused while it is being read."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.is_closed = self.is_read = False
+
+    def next(self, _rows: int) -> None:
+        self.is_read = True
+        self.begun.set()
+        assert self.go_on.wait(10)
+        self.is_read = False
+
+    def close(self) -> None:
+        if self.is_read:
+            raise RuntimeError("Already borrowed")
+        self.is_closed = True
+
+
+def test_a_writer_that_fails_while_a_frame_is_read_closes_its_reader() -> None:
+    """A reader that stays open makes the run wait for it, for ever."""
+    parts: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    frames, reader = request_file._Frames(parts, ["a"]), Reader()
+    parts.put(request_file._Part(reader, 0, 0))
+    with ThreadPoolExecutor(2) as threads:
+        reading = threads.submit(list, frames)
+        assert reader.begun.wait(10)
+        draining = threads.submit(frames.drain)
+        time.sleep(0.05)
+        reader.go_on.set()
+        parts.put(None)
+        draining.result(10)
+        assert reading.result(10) == []
+    assert reader.is_closed
+
+
+def test_what_comes_after_a_writer_has_failed_is_closed_whoever_gets_it() -> None:
+    class Queue(queue.SimpleQueue[Any]):
+        """The one that reads has asked first, and gets what comes once the other has asked."""
+
+        def __init__(self) -> None:
+            self.asked, self.both, self.first = threading.Event(), threading.Event(), True
+
+        def get(self, *_: Any, **__: Any) -> Any:
+            if self.first:
+                self.first = False
+                self.asked.set()
+                assert self.both.wait(10)
+            else:
+                self.both.set()
+                # The first one takes what is there.
+                time.sleep(0.05)
+            return super().get(timeout=10)
+
+    parts, readers = Queue(), [Reader(), Reader()]
+    frames = request_file._Frames(parts, ["a"])
+    for reader in readers:
+        reader.go_on.set()
+        parts.put(request_file._Part(reader, 0, 0))
+    # One end for both.
+    parts.put(None)
+    with ThreadPoolExecutor(2) as threads:
+        reading = threads.submit(list, frames)
+        assert parts.asked.wait(10)
+        threads.submit(frames.drain).result(10)
+        assert reading.result(10) == []
+    assert all(reader.is_closed for reader in readers)
 
 
 OTHERS = (
