@@ -162,9 +162,7 @@ def check(plan: Plan) -> None:
 
 def run(plan: Plan, shown: bool = True, heard: Heard | None = None) -> Record:
     """Carries out a plan; returns the results as in results.json. `heard` follows its progress.
-
-    Raises what a test or a state ends with; of a plan that keeps on only if nothing is left.
-    """
+    Raises what a test or a state ends with; of a plan that keeps on only if nothing is left."""
     watch = Stopwatch()
     benches = [_Bench(model, plan, index) for index, model in enumerate(plan.models)]
     pieces = [piece for bench in benches for piece in bench.pieces()]
