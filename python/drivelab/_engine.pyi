@@ -173,13 +173,15 @@ class Tiles:
     """Every block of a drive as it was drawn last."""
 
     def __new__(cls) -> Self: ...
-    def changes(self, drive: Drive) -> tuple[int, bool, list[int], list[int], bytes]:
-        """What has changed since the last call: how many blocks, whether these are all, the
-        sequence number of the next program of each member, how long each die has worked since
-        power came or a secure erase in ns, and columns one after the other, little-endian: index
-        (u32, unless these are all), born (u32: lowest bits of the sequence number of the first
-        program), erase_count (u16), valid, written (u8: 255ths of the block), role, stream (u8;
-        255: none). Releases the GIL."""
+    def changes(self, drive: Drive) -> tuple[int, bool, int, list[int], list[int], bytes]:
+        """What has changed since the last call: how many blocks, whether these are all, of how many
+        others only the valid share has, the sequence number of the next program of each member, how
+        long each die has worked since power came or a secure erase in ns, and columns one after the
+        other, little-endian: index (u32, unless these are all), born (u32: lowest bits of the
+        sequence number of the first program), erase_count (u16), valid, written (u8: 255ths of the
+        block), role, stream (u8; 255: none), mode (u8; 255: erased); then, in order, valid (u8) of
+        the others, and how many blocks lie between each of them and the one before (u8; 255: so
+        many, and as the next byte says). Releases the GIL."""
 
     def forget(self) -> None:
         """The next call gives all blocks."""

@@ -16,7 +16,8 @@ pub mod partition;
 pub mod raid0;
 mod raid0_report;
 pub mod scale;
-pub mod tiles;
+pub mod tile_marks;
+mod tiles;
 pub mod timeline;
 
 pub use drive::{Drive, ENGINE_VERSION};

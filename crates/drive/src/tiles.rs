@@ -3,11 +3,13 @@
 use std::mem;
 
 use drivelab_controller::{Device, DieWork, Scheduled, SolidStateDrive};
+use drivelab_ftl::BlockUse;
 use drivelab_nand::BlockIndex;
 use drivelab_sim::Nanos;
 
 use crate::by_kind;
 use crate::engine::Engine;
+use crate::tile_marks::TileMarks;
 
 /// A share that is the whole block.
 const WHOLE: u64 = 255;
@@ -18,6 +20,10 @@ const NO_MODE: u8 = 255;
 /// Bytes of a block among changes; of all blocks each is [`INDEX_BYTES`] smaller.
 const CHANGE_BYTES: usize = 15;
 const INDEX_BYTES: usize = 4;
+/// Of a block of which only the valid share has changed.
+const VALID_BYTES: usize = 2;
+/// Blocks between two of these that a byte doesn't tell.
+const FAR: u32 = 255;
 
 /// A block as it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,26 +54,38 @@ fn share(part: u64, whole: u64) -> u8 {
 #[derive(Clone, Debug, Default)]
 pub struct Tiles {
     seen: Vec<Tile>,
-    found: Vec<Tile>,
+    /// Of each member.
+    marks: Vec<TileMarks>,
 }
 
 /// What is to be drawn: all blocks, or those that have changed.
 #[derive(Clone, Debug, Default)]
 pub struct TileChanges {
-    /// How many.
+    /// Blocks that are told in all columns.
     pub count: usize,
     /// Whether these are all blocks, which have no indices then.
     pub is_whole: bool,
+    /// Further blocks of which only the valid share has changed: of a host that overwrites nearly all.
+    pub valid_count: usize,
     /// Sequence number that the next program will have, of each member.
     pub next_sequences: Vec<u64>,
     /// How long each die has worked since power came or the drive was erased securely, by member and number.
     pub worked_ns: Vec<Nanos>,
-    /// Columns one after the other, little-endian: `index` (u32, of changes only), `born` (u32: the lowest bits of the
-    /// sequence number of the first program), `erase_count` (u16, at most 65535), `valid` and `written` (u8, shares of
-    /// what the block holds in its mode, in 255ths, rounded up), `role` (u8, a number of
+    /// Columns one after the other, little-endian. Of `count` blocks: `index` (u32, of changes only), `born` (u32: the
+    /// lowest bits of the sequence number of the first program), `erase_count` (u16, at most 65535), `valid` and
+    /// `written` (u8, shares of what the block holds in its mode, in 255ths, rounded up), `role` (u8, a number of
     /// [`BlockRole`](drivelab_ftl::BlockRole)), `stream` (u8; 255: none), `mode` (u8, a number of
-    /// [`CellMode`](drivelab_nand::CellMode); 255: erased).
+    /// [`CellMode`](drivelab_nand::CellMode); 255: erased). Of `valid_count` blocks in order: `valid`, and to the end
+    /// how many blocks lie between each and the one before (u8; 255: so many, and as the next byte says).
     pub bytes: Vec<u8>,
+}
+
+/// Indices of blocks that have changed.
+#[derive(Debug, Default)]
+struct Changed {
+    all_columns: Vec<u32>,
+    /// In order.
+    valid_only: Vec<u32>,
 }
 
 impl Tiles {
@@ -75,79 +93,162 @@ impl Tiles {
     #[must_use]
     pub fn changes(&mut self, engine: &Engine) -> TileChanges {
         let mut changes = TileChanges::default();
-        self.found.clear();
-        self.add_engine(engine, &mut changes);
-        let is_new = self.seen.len() != self.found.len();
-        let changed = if is_new { Vec::new() } else { self.changed() };
+        let mut changed = Changed::default();
+        let is_new = self.seen.is_empty();
+        let mut first = 0;
+        self.look_at(engine, &mut first, &mut changed, &mut changes);
         // Changes have an index each: of many of them all blocks are shorter.
-        let room = self.found.len() * (CHANGE_BYTES - INDEX_BYTES);
-        changes.is_whole = is_new || changed.len() * CHANGE_BYTES > room;
-        changes.bytes = if changes.is_whole { columns(&self.found) } else { self.partial(&changed) };
-        changes.count = if changes.is_whole { self.found.len() } else { changed.len() };
-        mem::swap(&mut self.seen, &mut self.found);
+        let room = self.seen.len() * (CHANGE_BYTES - INDEX_BYTES);
+        let needed = changed.all_columns.len() * CHANGE_BYTES + changed.valid_only.len() * VALID_BYTES;
+        changes.is_whole = is_new || needed > room;
+        if changes.is_whole {
+            changes.count = self.seen.len();
+            changes.bytes = columns(self.seen.iter());
+        } else {
+            changes.count = changed.all_columns.len();
+            changes.valid_count = changed.valid_only.len();
+            changes.bytes = self.partial(&changed);
+        }
         changes
     }
 
     /// Everything is sent again: whoever draws has begun anew.
     pub fn forget(&mut self) {
-        self.seen.clear();
+        *self = Self::default();
     }
 
-    fn changed(&self) -> Vec<u32> {
-        let pairs = (0u32..).zip(self.found.iter().zip(&self.seen));
-        pairs.filter(|(_, (found, seen))| found != seen).map(|(index, _)| index).collect()
-    }
-
-    fn partial(&self, changed: &[u32]) -> Vec<u8> {
-        let tiles: Vec<Tile> = changed.iter().map(|&index| self.found[index as usize]).collect();
-        let mut bytes: Vec<u8> = changed.iter().flat_map(|index| index.to_le_bytes()).collect();
-        bytes.append(&mut columns(&tiles));
+    fn partial(&self, Changed { all_columns, valid_only }: &Changed) -> Vec<u8> {
+        let seen = |&index: &u32| &self.seen[index as usize];
+        let mut bytes: Vec<u8> = all_columns.iter().flat_map(|index| index.to_le_bytes()).collect();
+        bytes.append(&mut columns(all_columns.iter().map(seen)));
+        bytes.reserve(valid_only.len() * VALID_BYTES + self.seen.len() / FAR as usize);
+        bytes.extend(valid_only.iter().map(|index| seen(index).valid));
+        let mut next = 0;
+        for &index in valid_only {
+            let mut between = index - next;
+            while between >= FAR {
+                bytes.push(FAR as u8);
+                between -= FAR;
+            }
+            bytes.push(between as u8);
+            next = index + 1;
+        }
         bytes
     }
 
-    fn add_engine(&mut self, engine: &Engine, changes: &mut TileChanges) {
+    /// Looks at a drive, whose blocks begin at `first`, which goes on to what comes after it.
+    fn look_at(
+        &mut self,
+        engine: &Engine,
+        first: &mut u32,
+        changed: &mut Changed,
+        changes: &mut TileChanges,
+    ) {
         by_kind!(engine,
-            flash => self.add(flash, changes),
+            flash => {
+                let member = changes.next_sequences.len();
+                self.look_at_flash(flash.mapping(), (member, *first), changed);
+                add_clocks(flash, changes);
+                *first += block_count(flash);
+            },
             _disk => {},
-            array => array.members().for_each(|part| self.add_engine(part.device(), changes)));
+            array => array.members().for_each(|part| self.look_at(part.device(), first, changed, changes)));
     }
 
-    fn add<M: Scheduled>(&mut self, drive: &SolidStateDrive<M>, changes: &mut TileChanges) {
-        let mapping = drive.mapping();
-        let (geometry, flash) = (mapping.layout().geometry, mapping.flash());
-        let pages = u64::from(geometry.pages_per_block);
-        let unit_bytes =
-            pages * u64::from(geometry.program_bytes()) / u64::from(flash.layout().units_per_block);
-        let uses = mapping.block_uses();
-        let first = flash.first_sequences(0, uses.len() as u32);
-        self.found.extend((0u32..).map(BlockIndex).zip(&uses).zip(first).map(|((block, used), &born)| {
-            let written = flash.write_pointer(block);
-            Tile {
-                born: if written == 0 { 0 } else { born as u32 },
-                erase_count: u16::try_from(flash.erase_count(block)).unwrap_or(u16::MAX),
-                valid: share(u64::from(used.valid_bytes), u64::from(flash.block_units(block)) * unit_bytes),
-                written: share(u64::from(written), pages),
-                role: used.role as u8,
-                stream: used.stream.unwrap_or(NO_STREAM),
-                mode: flash.mode_of_data(block).map_or(NO_MODE, |mode| mode as u8),
+    /// Looks at a member whose blocks begin at `first`.
+    fn look_at_flash<M: Scheduled>(
+        &mut self,
+        mapping: &M,
+        (member, first): (usize, u32),
+        changed: &mut Changed,
+    ) {
+        let tile_of = tiles_of(mapping);
+        let each = || (0u32..).map(BlockIndex).zip(mapping.block_uses());
+        let settled = mapping.settled_uses();
+        if self.marks.len() == member {
+            self.seen.extend(each().map(|(block, used)| tile_of(block, used)));
+            let mut marks = TileMarks::default();
+            if let Some(uses) = &settled {
+                marks.renew(mapping, uses);
             }
-        }));
-        changes.next_sequences.push(flash.next_sequence());
-        let now_ns = drive.now_ns();
-        let worked = |work: DieWork| work.busy_ns.saturating_sub(work.busy_until_ns.saturating_sub(now_ns));
-        changes.worked_ns.extend(drive.die_work().map(worked));
+            self.marks.push(marks);
+            return;
+        }
+        let (seen, marks) = (&mut self.seen[first as usize..], &mut self.marks[member]);
+        let mut has_changed = |block: BlockIndex, used: BlockUse| {
+            let (before, now) = (&mut seen[block.0 as usize], tile_of(block, used));
+            let is_valid_only = Tile { valid: now.valid, ..*before } == now;
+            (mem::replace(before, now) != now).then_some(is_valid_only)
+        };
+        let Some(uses) = settled.filter(|uses| marks.are_of(uses)) else {
+            for (block, used) in each() {
+                match has_changed(block, used) {
+                    Some(true) => changed.valid_only.push(first + block.0),
+                    Some(false) => changed.all_columns.push(first + block.0),
+                    None => (),
+                }
+            }
+            return;
+        };
+        let no_longer = marks.take_unsettled(mapping, &uses).into_iter().map(|block| (block, uses.of(block)));
+        for (block, used) in uses.unsettled.iter().copied().chain(no_longer) {
+            if has_changed(block, used).is_some() {
+                changed.all_columns.push(first + block.0);
+            }
+        }
+        for block in marks.take_changed(mapping, &uses).into_iter().map(BlockIndex) {
+            match has_changed(block, uses.of(block)) {
+                Some(true) => changed.valid_only.push(first + block.0),
+                Some(false) => changed.all_columns.push(first + block.0),
+                None => (),
+            }
+        }
+        debug_assert!(
+            each().all(|(block, used)| seen[block.0 as usize] == tile_of(block, used)),
+            "a block has changed, and its marks have not"
+        );
     }
 }
 
-fn columns(tiles: &[Tile]) -> Vec<u8> {
+fn block_count<M: Scheduled>(drive: &SolidStateDrive<M>) -> u32 {
+    drive.mapping().layout().block_count()
+}
+
+fn add_clocks<M: Scheduled>(drive: &SolidStateDrive<M>, changes: &mut TileChanges) {
+    changes.next_sequences.push(drive.mapping().flash().next_sequence());
+    let now_ns = drive.now_ns();
+    let worked = |work: DieWork| work.busy_ns.saturating_sub(work.busy_until_ns.saturating_sub(now_ns));
+    changes.worked_ns.extend(drive.die_work().map(worked));
+}
+
+/// How blocks of a drive are drawn.
+fn tiles_of<M: Scheduled>(mapping: &M) -> impl Fn(BlockIndex, BlockUse) -> Tile {
+    let (geometry, flash) = (mapping.layout().geometry, mapping.flash());
+    let pages = u64::from(geometry.pages_per_block);
+    let unit_bytes = pages * u64::from(geometry.program_bytes()) / u64::from(flash.layout().units_per_block);
+    move |block, used| {
+        let written = flash.write_pointer(block);
+        Tile {
+            born: if written == 0 { 0 } else { flash.first_sequence(block) as u32 },
+            erase_count: u16::try_from(flash.erase_count(block)).unwrap_or(u16::MAX),
+            valid: share(u64::from(used.valid_bytes), u64::from(flash.block_units(block)) * unit_bytes),
+            written: share(u64::from(written), pages),
+            role: used.role as u8,
+            stream: used.stream.unwrap_or(NO_STREAM),
+            mode: flash.mode_of_data(block).map_or(NO_MODE, |mode| mode as u8),
+        }
+    }
+}
+
+fn columns<'a>(tiles: impl ExactSizeIterator<Item = &'a Tile> + Clone) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(tiles.len() * (CHANGE_BYTES - INDEX_BYTES));
-    bytes.extend(tiles.iter().flat_map(|tile| tile.born.to_le_bytes()));
-    bytes.extend(tiles.iter().flat_map(|tile| tile.erase_count.to_le_bytes()));
-    bytes.extend(tiles.iter().map(|tile| tile.valid));
-    bytes.extend(tiles.iter().map(|tile| tile.written));
-    bytes.extend(tiles.iter().map(|tile| tile.role));
-    bytes.extend(tiles.iter().map(|tile| tile.stream));
-    bytes.extend(tiles.iter().map(|tile| tile.mode));
+    bytes.extend(tiles.clone().flat_map(|tile| tile.born.to_le_bytes()));
+    bytes.extend(tiles.clone().flat_map(|tile| tile.erase_count.to_le_bytes()));
+    bytes.extend(tiles.clone().map(|tile| tile.valid));
+    bytes.extend(tiles.clone().map(|tile| tile.written));
+    bytes.extend(tiles.clone().map(|tile| tile.role));
+    bytes.extend(tiles.clone().map(|tile| tile.stream));
+    bytes.extend(tiles.map(|tile| tile.mode));
     bytes
 }
 

@@ -35,8 +35,8 @@ pub use log::{CleaningMode, CleaningStep, FtlConfig, MetadataStep, Purpose, Urge
 pub use log::{SlcCacheConfig, WhenFull};
 pub use log_block_map::LogBlockMap;
 pub use mapping::{
-    BlockRole, BlockUse, Books, Contents, FailingBlocks, KeptWords, Mapping, Recoverable, Scheme, SlcUse,
-    UnitPiece,
+    BlockRole, BlockUse, Books, Contents, FailingBlocks, KeptWords, Mapping, Recoverable, Scheme,
+    SettledUses, SlcUse, UnitPiece,
 };
 pub use mapping::{LogMapping, MapFetch, Stored, Superseded};
 pub use merge::{GroupPlan, GroupUnit, MergeConfig, MergeMap, MergeScheme, MergeStep, RowRead, Superblocks};

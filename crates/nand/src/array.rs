@@ -252,6 +252,12 @@ impl FlashArray {
         self.write_pointer[block.0 as usize]
     }
 
+    /// The same of all blocks.
+    #[must_use]
+    pub fn write_pointers(&self) -> &[u32] {
+        &self.write_pointer
+    }
+
     /// How often a block was erased.
     #[inline]
     #[must_use]

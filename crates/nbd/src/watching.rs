@@ -51,6 +51,7 @@ impl Watching {
             "now_ns": drive.now_ns(),
             "count": changes.count,
             "whole": changes.is_whole,
+            "valid_count": changes.valid_count,
             "next": changes.next_sequences,
             "worked_ns": changes.worked_ns,
             "blocks": hexadecimal(&changes.bytes),

@@ -22,17 +22,19 @@ impl Tiles {
         Self { inner: drivelab_drive::Tiles::default() }
     }
 
-    /// What has changed since the last call: how many blocks, whether these are all, the sequence number of the next
-    /// program of each member, how long each die has worked in ns, and columns one after the other. Releases the GIL.
+    /// What has changed since the last call: how many blocks, whether these are all, of how many others only the valid
+    /// share, the sequence number of the next program of each member, how long each die has worked in ns, and columns one
+    /// after the other. Releases the GIL.
     fn changes<'py>(
         &mut self,
         python: Python<'py>,
         drive: &Drive,
-    ) -> (usize, bool, Vec<u64>, Vec<u64>, Bound<'py, PyBytes>) {
+    ) -> (usize, bool, usize, Vec<u64>, Vec<u64>, Bound<'py, PyBytes>) {
         let (inner, engine) = (&mut self.inner, drive.inner.engine());
         let changes = python.detach(|| inner.changes(engine));
         let bytes = PyBytes::new(python, &changes.bytes);
-        (changes.count, changes.is_whole, changes.next_sequences, changes.worked_ns, bytes)
+        let (count, is_whole, valid_count) = (changes.count, changes.is_whole, changes.valid_count);
+        (count, is_whole, valid_count, changes.next_sequences, changes.worked_ns, bytes)
     }
 
     /// The next call gives all blocks.

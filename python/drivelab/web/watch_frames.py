@@ -2,7 +2,8 @@
 
 A frame is one binary message: 4 bytes with the length of a JSON text, the text (padded with
 spaces to a multiple of four), and the columns of `_engine.Tiles`. The text says which blocks the
-columns are about: all (`whole`), or only those that have changed.
+columns are about: all (`whole`), or only those that have changed, `count` of them; and behind these
+`valid_count` others of which only the valid share has.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _HEAD = struct.Struct("<I")
 Bins = Mapping[tuple[int, int], Sequence[int]]
 """Requests by latency: from and to how many ns; how many, then the sums of their parts in ns."""
 P99 = 0.99
+FAR = 255
+"""In a frame, of the blocks between two: so many, and as the next byte says."""
 QUEUES_SHOWN = 8
 """Submission queues whose commands are counted in frames: no workload here uses more."""
 
@@ -160,10 +163,13 @@ class Frames:
 
     def frame(self, run: EngineRun | None, more: Mapping[str, Any]) -> bytes:
         """What has changed since the last frame, with `more` in its text; `run` is at work."""
-        count, is_whole, sequences, worked_ns, columns = self._tiles.changes(self._target.engine)
         target = self._target
+        count, is_whole, valid_count, sequences, worked_ns, columns = self._tiles.changes(
+            target.engine
+        )
         meters = self._meters.take(target.counters(), target.now_ns, worked_ns)
-        text = {"count": count, "whole": is_whole, "next": sequences, **meters}
+        text = {"count": count, "whole": is_whole, "valid_count": valid_count, "next": sequences}
+        text |= meters
         text["latency"] = self.latencies.take(run)
         if self._queues > 1:
             inside, waiting = _engine.queue_lengths(self._target.engine)
@@ -179,15 +185,21 @@ def packed(text: Mapping[str, Any], columns: bytes) -> bytes:
 
 
 def read_frame(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A frame's text and columns; what static/views/watch-frames.js does, for scripts and tests."""
+    """A frame's text and columns; what static/views/watch-frames.js does, for scripts and tests.
+    Those of which only the valid share has changed are `valid_index` and `valid_share`."""
     (length,) = _HEAD.unpack_from(message)
     text = json.loads(message[_HEAD.size : _HEAD.size + length])
     place, columns = _HEAD.size + length, {}
-    kinds: list[tuple[str, Any]] = [("born", "<u4"), ("erase_count", "<u2")]
-    kinds += [(name, "u1") for name in ("valid", "written", "role", "stream", "mode")]
+    count, valid_count = text["count"], text["valid_count"]
+    kinds: list[tuple[str, Any, int]] = [("born", "<u4", count), ("erase_count", "<u2", count)]
+    kinds += [(name, "u1", count) for name in ("valid", "written", "role", "stream", "mode")]
     if not text["whole"]:
-        kinds.insert(0, ("index", "<u4"))
-    for name, kind in kinds:
-        columns[name] = np.frombuffer(message, kind, text["count"], place)
+        kinds = [("index", "<u4", count), *kinds, ("valid_share", "u1", valid_count)]
+    for name, kind, rows in kinds:
+        columns[name] = np.frombuffer(message, kind, rows, place)
         place += columns[name].nbytes
+    if not text["whole"]:
+        between = np.frombuffer(message, "u1", offset=place)
+        is_block = between < FAR
+        columns["valid_index"] = np.cumsum(between + is_block, dtype=np.int64)[is_block] - 1
     return text, columns

@@ -82,6 +82,7 @@ class ServedFrames:
         text = {
             "count": look["count"],
             "whole": look["whole"],
+            "valid_count": look["valid_count"],
             "next": look["next"],
             **self._meters.take(look["counters"], look["now_ns"], look["worked_ns"]),
             "latency": self._latency(look["latency"]),

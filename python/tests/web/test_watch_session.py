@@ -38,13 +38,20 @@ def begun(target: EngineTarget, log: bool = False, **options: Any) -> EngineRun:
 
 
 @pytest.mark.parametrize(
-    "model", ["intel-x25-m-g1-80gb", "jmicron-jmf602b-64gb", "intel-x25-v-40gb-raid0-x2"]
+    ("model", "state"),
+    [
+        ("intel-x25-m-g1-80gb", "new"),
+        ("intel-x25-m-g1-80gb", "used"),
+        ("jmicron-jmf602b-64gb", "new"),
+        ("intel-x25-v-40gb-raid0-x2", "new"),
+        ("intel-x25-v-40gb-raid0-x2", "used"),
+    ],
 )
-def test_frames_add_up_to_what_is_inside(model: str) -> None:
-    target = prepared(model=model, state="new")
+def test_frames_add_up_to_what_is_inside(model: str, state: str) -> None:
+    target = prepared(model=model, state=state)
     run, frames = begun(target, rw="randwrite", bs="4k", iodepth=8), Frames(target)
     seen: dict[str, Any] = {}
-    kinds = []
+    kinds, valid_counts = [], []
     for _ in range(12):
         run.advance(target.now_ns + 20_000_000, TaskProgress("test"))
         text, columns = read_frame(frames.frame(run, {}))
@@ -52,11 +59,15 @@ def test_frames_add_up_to_what_is_inside(model: str) -> None:
         if text["whole"]:
             seen = {name: column.copy() for name, column in columns.items()}
         else:
-            index = columns.pop("index")
+            index, valid_index = columns.pop("index"), columns.pop("valid_index")
+            valid_counts.append(valid_index.size)
+            seen["valid"][valid_index] = columns.pop("valid_share")
             for name, column in columns.items():
                 seen[name][index] = column
     assert kinds[0], "a viewer begins with all blocks"
     assert not all(kinds), "and then gets changes"
+    if state == "used":
+        assert sum(valid_counts) > 100, "of what is overwritten the valid share, and nothing else"
     blocks = Inside.of(target.inside()).blocks
     raw = target.inside()[0]
     assert seen["erase_count"].tolist() == blocks["erase_count"].to_list()

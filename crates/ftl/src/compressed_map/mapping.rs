@@ -12,7 +12,7 @@ use super::map_cache::MapCache;
 use super::source::Moving;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
-use crate::mapping::{BlockUse, Books, FailingBlocks, MapFetch, Mapping, UnitPiece};
+use crate::mapping::{BlockUse, Books, FailingBlocks, MapFetch, Mapping, SettledUses, UnitPiece};
 
 impl Mapping for CompressedMap {
     #[inline]
@@ -192,6 +192,10 @@ impl Books for CompressedMap {
 
     fn block_uses(&self) -> Vec<BlockUse> {
         self.logs.block_uses(self.logs.layout.geometry.program_bytes() / self.shape.page_granules)
+    }
+
+    fn settled_uses(&self) -> Option<SettledUses<'_>> {
+        self.logs.settled_uses(self.logs.layout.geometry.program_bytes() / self.shape.page_granules)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -3,42 +3,38 @@
 use drivelab_nand::{BlockIndex, DieIndex};
 
 use super::die_logs::DieLogs;
-use crate::mapping::{BlockRole, BlockUse};
+use crate::mapping::{BlockRole, BlockUse, SettledUses};
 use crate::placement::Stream;
 
 impl DieLogs {
     /// Every block of the drive, in order; what is counted as valid has so many bytes.
     pub(crate) fn block_uses(&self, unit_bytes: u32) -> Vec<BlockUse> {
-        let each = |block: u32| self.block_use(BlockIndex(block), unit_bytes);
+        let each = |block| self.block_use(BlockIndex(block), unit_bytes);
         let blocks = 0..self.layout.block_count();
-        if self.bad.is_some() || self.blocks.has_superblocks() {
+        let Some(settled) = self.settled_uses(unit_bytes) else {
             return blocks.map(each).collect();
-        }
-        // Many times a second, of all blocks: their state says what nearly all of them are.
-        let per_die = self.layout.geometry.blocks_per_die();
-        let mut uses = Vec::with_capacity(blocks.len());
-        for first in blocks.step_by(per_die as usize) {
-            uses.extend((0..per_die).map(|number| {
-                let block = BlockIndex(first + number);
-                let role = if number < self.reserved {
-                    BlockRole::Metadata
-                } else if self.blocks.is_closed(block) {
-                    BlockRole::Closed
-                } else {
-                    BlockRole::Free
-                };
-                BlockUse { role, stream: None, valid_bytes: self.blocks.valid_count(block) * unit_bytes }
-            }));
-        }
-        let victims = self.cleaning.jobs.iter().flatten().map(|job| job.victim);
-        for block in self.blocks.all_open().chain(victims) {
-            uses[block.0 as usize] = each(block.0);
+        };
+        let mut uses: Vec<_> = blocks.map(|block| settled.of(BlockIndex(block))).collect();
+        for &(block, used) in &settled.unsettled {
+            uses[block.0 as usize] = used;
         }
         debug_assert!(
             (0u32..).zip(&uses).all(|(block, found)| *found == each(block)),
             "a block is something else"
         );
         uses
+    }
+
+    /// The same, of logs whose blocks' state says what nearly all of them are.
+    pub(crate) fn settled_uses(&self, unit_bytes: u32) -> Option<SettledUses<'_>> {
+        if self.bad.is_some() || self.blocks.has_superblocks() {
+            return None;
+        }
+        let victims = self.cleaning.jobs.iter().flatten().map(|job| job.victim);
+        let unsettled = self.blocks.all_open().chain(victims);
+        let unsettled = unsettled.map(|block| (block, self.block_use(block, unit_bytes))).collect();
+        let per_die = (self.reserved, self.layout.geometry.blocks_per_die());
+        Some(SettledUses::new(&self.blocks.valid, unsettled, per_die, unit_bytes))
     }
 
     fn block_use(&self, block: BlockIndex, unit_bytes: u32) -> BlockUse {

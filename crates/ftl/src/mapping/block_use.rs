@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use drivelab_nand::BlockIndex;
+
+use crate::victim::NOT_CLOSED;
+
 /// What a block is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -51,6 +55,52 @@ pub struct BlockUse {
     pub stream: Option<u8>,
     /// Bytes on it that hold current data, as they are stored: compressed, where the scheme does.
     pub valid_bytes: u32,
+}
+
+/// What all blocks of a scheme are used for, of which nearly all are told by a number: for whoever looks many times a
+/// second, and at those whose number has changed.
+#[derive(Clone, Debug)]
+pub struct SettledUses<'a> {
+    /// Of every block its valid units, and whether it is closed.
+    marks: &'a [u16],
+    /// Blocks of which the mark doesn't say everything: they are open, or being emptied.
+    pub unsettled: Vec<(BlockIndex, BlockUse)>,
+    /// The first so many blocks of each die keep metadata.
+    reserved: u32,
+    blocks_per_die: u32,
+    unit_bytes: u32,
+}
+
+impl<'a> SettledUses<'a> {
+    pub(crate) fn new(
+        marks: &'a [u16],
+        unsettled: Vec<(BlockIndex, BlockUse)>,
+        (reserved, blocks_per_die): (u32, u32),
+        unit_bytes: u32,
+    ) -> Self {
+        Self { marks, unsettled, reserved, blocks_per_die, unit_bytes }
+    }
+
+    /// A number for each block: as long as it stays the same, so does the use of a settled one.
+    #[must_use]
+    pub fn marks(&self) -> &'a [u16] {
+        self.marks
+    }
+
+    /// The use of a settled block.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, block: BlockIndex) -> BlockUse {
+        let mark = self.marks[block.0 as usize];
+        let role = if block.0 % self.blocks_per_die < self.reserved {
+            BlockRole::Metadata
+        } else if mark & NOT_CLOSED == 0 {
+            BlockRole::Closed
+        } else {
+            BlockRole::Free
+        };
+        BlockUse { role, stream: None, valid_bytes: u32::from(mark & !NOT_CLOSED) * self.unit_bytes }
+    }
 }
 
 #[cfg(test)]

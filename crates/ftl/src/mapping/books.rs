@@ -2,7 +2,7 @@
 
 use drivelab_nand::{Lpn, Ppn};
 
-use super::block_use::BlockUse;
+use super::block_use::{BlockUse, SettledUses};
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 
@@ -69,6 +69,11 @@ pub trait Books {
 
     /// Every block of the drive, in order: what it is used for.
     fn block_uses(&self) -> Vec<BlockUse>;
+
+    /// The same, where nearly all blocks are told by a number; `None`: each has to be asked about.
+    fn settled_uses(&self) -> Option<SettledUses<'_>> {
+        None
+    }
 
     /// Recounts all books.
     ///

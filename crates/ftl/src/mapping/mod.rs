@@ -17,7 +17,7 @@ mod places;
 mod recoverable;
 mod scheme;
 
-pub use block_use::{BlockRole, BlockUse};
+pub use block_use::{BlockRole, BlockUse, SettledUses};
 pub use books::{Books, SlcUse, UnitPiece};
 pub use contents::{Contents, Stored};
 pub use failing_blocks::FailingBlocks;

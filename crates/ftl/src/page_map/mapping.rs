@@ -10,7 +10,7 @@ use super::memory::MapMemory;
 use crate::backlog::Backlog;
 use crate::counters::FtlCounters;
 use crate::log::ValidBits;
-use crate::mapping::{BlockUse, Books, Contents, MapFetch, Mapping, SlcUse};
+use crate::mapping::{BlockUse, Books, Contents, MapFetch, Mapping, SettledUses, SlcUse};
 
 impl<H: MapMemory> Mapping for PageMap<H> {
     const LOADS_MAP_ON_DEMAND: bool = H::LOADS_ON_DEMAND;
@@ -172,6 +172,10 @@ impl<H: MapMemory> Books for PageMap<H> {
 
     fn block_uses(&self) -> Vec<BlockUse> {
         self.logs.block_uses(self.logs.layout.unit_bytes)
+    }
+
+    fn settled_uses(&self) -> Option<SettledUses<'_>> {
+        self.logs.settled_uses(self.logs.layout.unit_bytes)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -1,14 +1,16 @@
 // Frames of a watched drive (drivelab/web/watch_frames.py): reads them, and keeps what every block is like.
 
 const text = new TextDecoder();
+/** Of the blocks between two: so many, and as the next byte says. */
+const FAR = 255;
 
 /** A frame's text, and its columns by name. */
 export function readFrame(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const said = JSON.parse(text.decode(new Uint8Array(buffer, 4, length)));
   let place = 4 + length;
-  const column = (Kind) => {
-    const found = new Kind(buffer, place, said.count);
+  const column = (Kind, count = said.count) => {
+    const found = new Kind(buffer, place, count);
     place += found.byteLength;
     return found;
   };
@@ -17,6 +19,10 @@ export function readFrame(buffer) {
   columns.born = column(Uint32Array);
   columns.eraseCount = column(Uint16Array);
   for (const name of ["valid", "written", "role", "stream", "mode"]) columns[name] = column(Uint8Array);
+  if (!said.whole) {
+    columns.validShare = column(Uint8Array, said.valid_count);
+    columns.between = new Uint8Array(buffer, place);
+  }
   return { said, columns };
 }
 
@@ -33,9 +39,12 @@ export class Blocks {
     this.glow = new Uint8Array(count);
     this.glowing = [];
     this.next = [];
+    /** Indices: of every block, and in its beginning of those that the last frame changed. */
+    this.all = Uint32Array.from({ length: count }, (_, i) => i);
+    this.changed = new Uint32Array(count);
   }
 
-  /** Takes a frame in; the indices that changed, or null for all of them. */
+  /** Takes a frame in; the indices that changed until the next one, or null for all of them. */
   take({ said, columns }, glowFrames) {
     this.next = said.next;
     const names = ["born", "valid", "written", "role", "stream", "mode"];
@@ -51,7 +60,21 @@ export class Blocks {
       const [all, some] = [this[name], columns[name]];
       for (let i = 0; i < index.length; i++) all[index[i]] = some[i];
     }
-    return index;
+    return this.takeValid(columns);
+  }
+
+  /** Takes in of which blocks only the valid share has changed; the indices of these and all others that have. */
+  takeValid({ index, validShare, between }) {
+    const { changed, valid } = this;
+    changed.set(index);
+    let [count, block] = [index.length, 0];
+    for (let i = 0, at = 0; at < validShare.length; i++) {
+      block += between[i];
+      if (between[i] === FAR) continue;
+      valid[block] = validShare[at++];
+      changed[count++] = block++;
+    }
+    return changed.subarray(0, count);
   }
 
   /** Lets the blocks glow that were erased; of a first frame none. */
