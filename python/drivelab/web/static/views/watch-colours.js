@@ -66,6 +66,9 @@ const THEMES = {
 /** Shares of invalid pages at which the scale has its colours: a few of them say most of a block. */
 export const INVALID_SHARES = [0, 0.04, 0.1, 0.2, 0.4, 0.7, 1];
 export const GLOW_FRAMES = 10;
+/** Logarithms are looked up by as many of a number's highest bits. */
+const LOG_BITS = 12;
+const LOGS = Float32Array.from({ length: 1 << LOG_BITS }, (_, i) => Math.log2(i));
 
 /**
  * What can be shown, by name: a title, whether all blocks change colour with every frame, and what a drive must have
@@ -73,7 +76,7 @@ export const GLOW_FRAMES = 10;
  */
 export const VIEWS = {
   pages: { title: "Pages", moving: false },
-  erases: { title: "Erases", moving: true },
+  erases: { title: "Erases", moving: false },
   age: { title: "Age", moving: true },
   roles: { title: "Roles", moving: false },
   cells: { title: "Cells", moving: false, needs: "cache" },
@@ -130,14 +133,20 @@ export class Colours {
     this.erases = Uint32Array.from(ramp(orient(CIVIDIS), 256), packed);
     this.ages = Uint32Array.from(ramp(orient(VIRIDIS), 256), packed);
     this.empty = packed(rgb(this.theme.empty));
-    this.glow = rgb(this.theme.glow);
+    // By red, green and blue: for each number of frames that a block still glows, and each value under it.
+    this.glow = rgb(this.theme.glow).map((channel) =>
+      Uint8Array.from({ length: (GLOW_FRAMES + 1) * 256 }, (_, i) => {
+        const share = (i >> 8) / GLOW_FRAMES;
+        return Math.round(Math.sqrt(share * channel ** 2 + (1 - share) * (i & 255) ** 2));
+      }),
+    );
     this.css = { erases: orient(CIVIDIS), age: orient(VIRIDIS) };
   }
 
-  /** By mode: the colour of a block of which so many 255ths are written. */
-  cellTables(modes) {
+  /** What colours of a drive's words are: tables that are made once for a layout. */
+  begin(layout) {
     const free = rgb(this.theme.free);
-    return modes.map((mode) =>
+    this.cells = layout.modes.map((mode) =>
       Uint32Array.from({ length: 256 }, (_, written) =>
         packed(
           mixed([
@@ -147,85 +156,90 @@ export class Colours {
         ),
       ),
     );
-  }
-
-  roleTables(roles) {
-    return {
-      roles: Uint32Array.from(roles, (role) => packed(rgb(this.theme.roles[role] ?? "#888888"))),
-      streams: Uint32Array.from({ length: 256 }, (_, i) =>
-        packed(rgb(this.theme.streams[i % this.theme.streams.length])),
-      ),
-    };
+    this.roles = Uint32Array.from(layout.roles, (role) => packed(rgb(this.theme.roles[role] ?? "#888888")));
+    this.streams = Uint32Array.from({ length: 256 }, (_, i) =>
+      packed(rgb(this.theme.streams[i % this.theme.streams.length])),
+    );
   }
 }
 
-const UNIT = (c) => [c & 255, (c >> 8) & 255, (c >> 16) & 255];
-
-/** Paints blocks into pixels, one each; of `index` only, or all. The bounds of the scale, if the view has one. */
-export function paint(view, blocks, colours, pixels, places, index) {
-  const count = index ? index.length : blocks.count;
-  const each = index ? (i) => index[i] : (i) => i;
-  const { valid, written, eraseCount, role, stream, mode, born, layout } = blocks;
+/**
+ * Paints blocks into pixels, one each; of `index` only, or all. The bounds of the scale, if the view has one: others than
+ * `bounds`, which were those before, are another colour for all.
+ */
+export function paint(view, blocks, colours, pixels, places, index, bounds) {
+  const painted = index ?? blocks.all;
+  const count = painted.length;
+  const { valid, written, role, stream, mode } = blocks;
+  if (view === "erases") return paintErases(blocks, colours, pixels, places, index, bounds);
+  if (view === "age") return paintAges(blocks, colours, pixels, places);
   if (view === "pages") {
+    const { pages } = colours;
     for (let i = 0; i < count; i++) {
-      const b = each(i);
-      pixels[places[b]] = colours.pages[(written[b] << 8) | valid[b]];
+      const b = painted[i];
+      pixels[places[b]] = pages[(written[b] << 8) | valid[b]];
     }
-    return null;
-  }
-  if (view === "erases") {
-    let [least, most] = [65535, 0];
-    for (let b = 0; b < blocks.count; b++) {
-      if (eraseCount[b] < least) least = eraseCount[b];
-      if (eraseCount[b] > most) most = eraseCount[b];
-    }
-    const scale = most > least ? 255 / (most - least) : 0;
-    for (let b = 0; b < blocks.count; b++) pixels[places[b]] = colours.erases[((eraseCount[b] - least) * scale) | 0];
-    return [least, most];
-  }
-  if (view === "age") {
-    // Of equal width are factors of two: what was just written differs from what was written a little earlier.
-    const perDie = layout.blocks_per_die;
-    let most = 1;
-    for (let b = 0, next = 0; b < blocks.count; b++) {
-      if (b % perDie === 0) next = blocks.next[layout.member[b / perDie]];
-      if (written[b]) most = Math.max(most, (next - born[b]) >>> 0);
-    }
-    const scale = 255 / Math.log2(most + 1);
-    for (let b = 0, next = 0; b < blocks.count; b++) {
-      if (b % perDie === 0) next = blocks.next[layout.member[b / perDie]];
-      pixels[places[b]] = written[b]
-        ? colours.ages[255 - ((Math.log2(((next - born[b]) >>> 0) + 1) * scale) | 0)]
-        : colours.empty;
-    }
-    return [0, most];
-  }
-  if (view === "cells") {
-    const tables = colours.cellTables(layout.modes);
+  } else if (view === "cells") {
+    const { cells, empty } = colours;
     for (let i = 0; i < count; i++) {
-      const b = each(i);
-      pixels[places[b]] = written[b] ? tables[mode[b]][written[b]] : colours.empty;
+      const b = painted[i];
+      pixels[places[b]] = written[b] ? cells[mode[b]][written[b]] : empty;
     }
-    return null;
-  }
-  const tables = colours.roleTables(layout.roles);
-  for (let i = 0; i < count; i++) {
-    const b = each(i);
-    pixels[places[b]] = stream[b] === 255 ? tables.roles[role[b]] : tables.streams[stream[b]];
+  } else {
+    const { roles, streams } = colours;
+    for (let i = 0; i < count; i++) {
+      const b = painted[i];
+      pixels[places[b]] = stream[b] === 255 ? roles[role[b]] : streams[stream[b]];
+    }
   }
   return null;
 }
 
+function paintErases({ all, eraseCount }, { erases }, pixels, places, index, bounds) {
+  let [least, most] = [65535, 0];
+  for (let b = 0; b < eraseCount.length; b++) {
+    if (eraseCount[b] < least) least = eraseCount[b];
+    if (eraseCount[b] > most) most = eraseCount[b];
+  }
+  const isSame = bounds && bounds[0] === least && bounds[1] === most;
+  const painted = index && isSame ? index : all;
+  const scale = most > least ? 255 / (most - least) : 0;
+  for (let i = 0; i < painted.length; i++) {
+    const b = painted[i];
+    pixels[places[b]] = erases[((eraseCount[b] - least) * scale) | 0];
+  }
+  return [least, most];
+}
+
+function paintAges({ born, written, layout, next }, { ages, empty }, pixels, places) {
+  // Of equal width are factors of two: what was just written differs from what was written a little earlier.
+  const perDie = layout.blocks_per_die;
+  const dies = layout.member.map((member, die) => [next[member] >>> 0, die * perDie]);
+  let most = 1;
+  for (const [now, first] of dies) {
+    for (let b = first; b < first + perDie; b++) {
+      const age = (now - born[b]) >>> 0;
+      if (age > most && written[b]) most = age;
+    }
+  }
+  const scale = 255 / Math.log2(most + 1);
+  for (const [now, first] of dies) {
+    for (let b = first; b < first + perDie; b++) {
+      const programs = (now - born[b] + 1) >>> 0;
+      const less = Math.max(0, 32 - LOG_BITS - Math.clz32(programs));
+      pixels[places[b]] = written[b] ? ages[255 - (((LOGS[programs >>> less] + less) * scale) | 0)] : empty;
+    }
+  }
+  return [0, most];
+}
+
 /** Paints what was just erased over what is there. */
-export function paintGlow(blocks, colours, pixels, places) {
-  for (const b of blocks.glowing) {
-    const share = blocks.glow[b] / GLOW_FRAMES;
-    const under = UNIT(pixels[places[b]]);
-    pixels[places[b]] = packed(
-      mixed([
-        [share, colours.glow],
-        [1 - share, under],
-      ]),
-    );
+export function paintGlow({ glow, glowing }, { glow: [reds, greens, blues] }, pixels, places) {
+  for (let i = 0; i < glowing.length; i++) {
+    const [place, bright] = [places[glowing[i]], glow[glowing[i]] << 8];
+    const under = pixels[place];
+    const [red, green, blue] = [under & 255, (under >> 8) & 255, (under >> 16) & 255];
+    const [r, g, b] = [reds[bright | red], greens[bright | green], blues[bright | blue]];
+    pixels[place] = ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   }
 }

@@ -1,6 +1,6 @@
 // The picture: every block of a drive is a tile, dies are panels, channels are columns.
 
-import { Colours, GLOW_FRAMES, paint, paintGlow } from "./watch-colours.js";
+import { Colours, GLOW_FRAMES, paint, paintGlow, VIEWS } from "./watch-colours.js";
 import { Blocks } from "./watch-frames.js";
 
 const GAP = 6;
@@ -84,12 +84,17 @@ export class Picture {
     this.dark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
     this.colours = new Colours(this.dark);
     this.style = getComputedStyle(this.canvas);
+    // Asked for once: with every frame it would have the browser look at all styles.
+    [this.ink, this.rule] = ["--accent", "--grid"].map((name) => this.style.getPropertyValue(name));
     this.isWhole = true;
-    if (this.blocks) this.arrange(this.room);
+    if (!this.blocks) return;
+    this.colours.begin(this.blocks.layout);
+    this.arrange(this.room);
   }
 
   begin(layout) {
     this.blocks = new Blocks(layout);
+    this.colours.begin(layout);
     this.busy = new Float32Array(layout.die.length);
     this.pointed = this.chosen = null;
     this.read = [];
@@ -138,34 +143,34 @@ export class Picture {
     const index = this.blocks.take(frame, reducedMotion ? 0 : GLOW_FRAMES);
     const faded = this.blocks.fade();
     this.busy.set(frame.said.dies_busy);
-    if (index === null) this.isWhole = true;
+    if (index === null || VIEWS[this.view].moving) this.isWhole = true;
     if (!this.plan) return;
     if (!this.isWhole && faded.length) this.repaint(faded);
     this.draw(index);
   }
 
   repaint(index) {
-    this.bounds = paint(this.view, this.blocks, this.colours, this.pixels, this.places, index) ?? this.bounds;
+    const { view, blocks, colours, pixels, places } = this;
+    this.bounds = paint(view, blocks, colours, pixels, places, index, this.bounds) ?? this.bounds;
   }
 
   draw(index = null) {
     if (!this.blocks?.drawn || !this.plan) return;
-    if (this.isWhole || index?.length !== 0 || this.view === "age") this.repaint(this.isWhole ? null : index);
+    if (this.isWhole || index?.length !== 0) this.repaint(this.isWhole ? null : index);
     this.isWhole = false;
     paintGlow(this.blocks, this.colours, this.pixels, this.places);
     this.tileContext.putImageData(this.image, 0, 0);
     const { context, plan } = this;
     context.imageSmoothingEnabled = false;
-    context.clearRect(0, 0, plan.width, plan.height);
-    const [ink, rule] = [this.style.getPropertyValue("--accent"), this.style.getPropertyValue("--grid")];
+    // Nothing is cleared: what is drawn covers what was.
     plan.spots.forEach((spot, die) => {
       const [x, y] = this.corner(die);
       const [w, h] = [plan.across, plan.down];
       context.drawImage(this.tiles, spot.column * w, spot.row * h, w, h, x, y, w * plan.sx, h * plan.sy);
       const [below, tall] = [y + h * plan.sy + this.ratio, 2 * this.ratio];
-      context.fillStyle = rule;
+      context.fillStyle = this.rule;
       context.fillRect(x, below, w * plan.sx, tall);
-      context.fillStyle = ink;
+      context.fillStyle = this.ink;
       context.fillRect(x, below, Math.round(w * plan.sx * this.busy[die]), tall);
     });
   }
