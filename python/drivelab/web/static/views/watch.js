@@ -232,6 +232,7 @@ class Watch {
 
   take(buffer) {
     if (this.gone || !this.picture.blocks) return;
+    this.askForMore();
     const frame = readFrame(buffer);
     this.picture.take(frame, this.still.matches);
     this.dials.take(frame.said);
@@ -240,8 +241,13 @@ class Watch {
     this.last = frame.said;
     this.stage.classList.toggle("off", !frame.said.is_on);
     this.drawSlow();
-    // The next frame is made while this one comes to the screen, and no more of them: a page that isn't seen asks
-    // for none.
+  }
+
+  /**
+   * The next frame is made while this one is drawn and comes to the screen, and no more of them: a page that isn't seen
+   * asks for none.
+   */
+  askForMore() {
     if (this.drawing) {
       this.isBehind = true;
       return;
