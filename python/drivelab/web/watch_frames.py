@@ -3,7 +3,8 @@
 A frame is one binary message: 4 bytes with the length of a JSON text, the text (padded with
 spaces to a multiple of four), and the columns of `_engine.Tiles`. The text says which blocks the
 columns are about: all (`whole`), or only those that have changed, `count` of them; and behind these
-`valid_count` others of which only the valid share has.
+`valid_count` others of which only the valid share has. Numbers, which are read and not watched, are
+in some frames only.
 """
 
 from __future__ import annotations
@@ -161,19 +162,23 @@ class Frames:
             "room": self._target.model.value("controller.queue_depth"),
         }
 
-    def frame(self, run: EngineRun | None, more: Mapping[str, Any]) -> bytes:
-        """What has changed since the last frame, with `more` in its text; `run` is at work."""
+    def frame(
+        self, run: EngineRun | None, more: Mapping[str, Any], has_numbers: bool = True
+    ) -> bytes:
+        """What has changed since the last frame, with `more` in its text; `run` is at work. Its
+        numbers are about the time since the last frame that had some."""
         target = self._target
         count, is_whole, valid_count, sequences, worked_ns, columns = self._tiles.changes(
             target.engine
         )
-        meters = self._meters.take(target.counters(), target.now_ns, worked_ns)
-        text = {"count": count, "whole": is_whole, "valid_count": valid_count, "next": sequences}
-        text |= meters
-        text["latency"] = self.latencies.take(run)
-        if self._queues > 1:
-            inside, waiting = _engine.queue_lengths(self._target.engine)
-            text["queues"] = {"inside": inside, "waiting": waiting[:QUEUES_SHOWN]}
+        text: dict[str, Any] = {"count": count, "whole": is_whole, "valid_count": valid_count}
+        text["next"] = sequences
+        if has_numbers:
+            text |= self._meters.take(target.counters(), target.now_ns, worked_ns)
+            text["latency"] = self.latencies.take(run)
+            if self._queues > 1:
+                inside, waiting = _engine.queue_lengths(target.engine)
+                text["queues"] = {"inside": inside, "waiting": waiting[:QUEUES_SHOWN]}
         return packed(text | dict(more), columns)
 
 

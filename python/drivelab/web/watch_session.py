@@ -30,6 +30,8 @@ from drivelab.web.watch_viewer import Send, Viewed
 
 FRAME_S = 1 / 30
 """Between two frames at least."""
+NUMBERS_S = 0.1
+"""Between two frames at least that have numbers beside the blocks: to count them takes as long."""
 FRAMES_SHARE = 0.1
 """Of the drive's thread that frames may take: one that is dear, as of a drive that merges, which
 counts valid pages one by one, comes more rarely."""
@@ -182,7 +184,7 @@ class _Stage:
         self._rate = _FIRST_RATE
         """Nanoseconds of the drive that the engine does in a second, as it seems now."""
         self._real_s = time.perf_counter()
-        self._frame_at = 0.0
+        self._frame_at = self._numbers_at = 0.0
         self._achieved = 0.0
 
     def play(self) -> None:
@@ -351,11 +353,15 @@ class _Stage:
         own._wanted.clear()
         own._taken_at = now_s
         begun_s = time.thread_time()
-        if own._anew.is_set():
+        is_anew = own._anew.is_set()
+        if is_anew:
             own._anew.clear()
             self._frames.begin_anew()
             own._send({"watching": own._choice.record(), "layout": self._frames.layout()})
-        own._send(self._frames.frame(self._run, self._standing()))
+        has_numbers = is_anew or now_s >= self._numbers_at
+        if has_numbers:
+            self._numbers_at = now_s + NUMBERS_S
+        own._send(self._frames.frame(self._run, self._standing(), has_numbers))
         cost_s = time.thread_time() - begun_s
         due_s = max(self._frame_at + FRAME_S, now_s + FRAME_S / 2)
         self._frame_at = max(due_s, now_s + cost_s / FRAMES_SHARE)

@@ -17,7 +17,7 @@ from drivelab.lab.inside import Inside
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 from drivelab.targets.going import EngineRun
-from drivelab.web import watch_choice, watch_preparing
+from drivelab.web import watch_choice, watch_preparing, watch_session
 from drivelab.web.watch_choice import Choice
 from drivelab.web.watch_frames import Frames, read_frame
 from drivelab.web.watch_session import Watched
@@ -147,6 +147,12 @@ class Viewer:
         return next(said for said in reversed(self.said) if key in said)
 
     def frame(self) -> dict[str, Any]:
+        """The next one that has numbers."""
+        while "now_s" not in (found := self.any_frame()):
+            pass
+        return found
+
+    def any_frame(self) -> dict[str, Any]:
         before = len(self.frames)
         self.drive.want()
         self.until(lambda: len(self.frames) > before)
@@ -185,6 +191,19 @@ def test_a_frame_is_made_only_for_who_wants_one(viewer: Viewer) -> None:
         if last["now_s"] > first["now_s"] + 0.05:
             return
     pytest.fail("the drive didn't go on in between")
+
+
+def test_numbers_come_a_few_times_a_second_and_leave_nothing_out(viewer: Viewer) -> None:
+    begun_s, first = time.monotonic(), viewer.frame()
+    while time.monotonic() < begun_s + 2:
+        viewer.frame()
+    passed_s = time.monotonic() - begun_s
+    told = [frame for frame in viewer.frames if "now_s" in frame]
+    assert len(told) <= 1 + passed_s / watch_session.NUMBERS_S
+    assert len(told) < len(viewer.frames), "blocks are told more often"
+    assert all("latency" not in frame for frame in viewer.frames if "now_s" not in frame)
+    spent_s = sum(frame["since_s"] for frame in told[1:])
+    assert spent_s == pytest.approx(told[-1]["now_s"] - first["now_s"])
 
 
 def test_pause_and_step(viewer: Viewer) -> None:

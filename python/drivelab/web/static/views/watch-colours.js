@@ -67,7 +67,7 @@ const THEMES = {
 export const INVALID_SHARES = [0, 0.04, 0.1, 0.2, 0.4, 0.7, 1];
 export const GLOW_FRAMES = 10;
 /** Logarithms are looked up by as many of a number's highest bits. */
-const LOG_BITS = 12;
+const LOG_BITS = 14;
 const LOGS = Float32Array.from({ length: 1 << LOG_BITS }, (_, i) => Math.log2(i));
 
 /**

@@ -143,3 +143,28 @@ export class Blocks {
     };
   }
 }
+
+/** How often a page asks for frames. */
+export class Pace {
+  constructor(ask) {
+    this.ask = ask;
+  }
+
+  /**
+   * A frame has come: the next one is made while this one is drawn and comes to the screen, and no more of them. A page
+   * that isn't seen asks for none.
+   */
+  take() {
+    if (this.drawing) {
+      this.isBehind = true;
+      return;
+    }
+    this.ask();
+    this.drawing = requestAnimationFrame(() => {
+      this.drawing = 0;
+      if (!this.isBehind) return;
+      this.isBehind = false;
+      this.ask();
+    });
+  }
+}

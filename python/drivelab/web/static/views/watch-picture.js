@@ -142,7 +142,7 @@ export class Picture {
   take(frame, reducedMotion) {
     const index = this.blocks.take(frame, reducedMotion ? 0 : GLOW_FRAMES);
     const faded = this.blocks.fade();
-    this.busy.set(frame.said.dies_busy);
+    if (frame.said.dies_busy) this.busy.set(frame.said.dies_busy);
     if (index === null || VIEWS[this.view].moving) this.isWhole = true;
     if (!this.plan) return;
     if (!this.isWhole && faded.length) this.repaint(faded);

@@ -5,7 +5,7 @@ import { ask, notice, socket } from "../server.js";
 import { choiceForm, choiceOf, summary } from "./watch-choice.js";
 import { VIEWS } from "./watch-colours.js";
 import { Controls } from "./watch-controls.js";
-import { readFrame } from "./watch-frames.js";
+import { Pace, readFrame } from "./watch-frames.js";
 import { Picture } from "./watch-picture.js";
 import { Instruments } from "./watch-plots.js";
 import { Power } from "./watch-power.js";
@@ -48,6 +48,7 @@ class Watch {
     this.page = page;
     this.choice = choiceOf(page.params);
     this.controls = new Controls((command) => this.send(command));
+    this.pace = new Pace(() => this.send({ want: true }));
     this.about = h("p.about");
     this.form = h("div", { hidden: true });
     const other = h(
@@ -232,33 +233,17 @@ class Watch {
 
   take(buffer) {
     if (this.gone || !this.picture.blocks) return;
-    this.askForMore();
+    this.pace.take();
     const frame = readFrame(buffer);
     this.picture.take(frame, this.still.matches);
+    this.controls.stand(frame.said);
+    this.stage.classList.toggle("off", !frame.said.is_on);
+    // Most frames have blocks and no numbers.
+    if (frame.said.now_s === undefined) return;
     this.dials.take(frame.said);
     this.queues.take(frame.said);
-    this.controls.stand(frame.said);
     this.last = frame.said;
-    this.stage.classList.toggle("off", !frame.said.is_on);
     this.drawSlow();
-  }
-
-  /**
-   * The next frame is made while this one is drawn and comes to the screen, and no more of them: a page that isn't seen
-   * asks for none.
-   */
-  askForMore() {
-    if (this.drawing) {
-      this.isBehind = true;
-      return;
-    }
-    this.send({ want: true });
-    this.drawing = requestAnimationFrame(() => {
-      this.drawing = 0;
-      if (!this.isBehind) return;
-      this.isBehind = false;
-      this.send({ want: true });
-    });
   }
 
   /** What is read, not watched, changes once a second. */
