@@ -19,6 +19,14 @@ pub(crate) struct TileMarks {
     unsettled: Vec<BlockIndex>,
 }
 
+/// Settled blocks, each in one of the lists, which are in order.
+#[derive(Debug, Default)]
+pub(crate) struct MayHaveChanged {
+    /// By the mark of their use alone: neither programmed nor erased.
+    pub(crate) by_mark: Vec<u32>,
+    pub(crate) worked_on: Vec<u32>,
+}
+
 impl TileMarks {
     /// Whether these are the blocks of this drive.
     pub(crate) fn are_of(&self, now: &SettledUses<'_>) -> bool {
@@ -52,35 +60,41 @@ impl TileMarks {
         settled
     }
 
-    /// All others that may have changed, in order; they count as looked at.
-    pub(crate) fn take_changed<M: Scheduled>(&mut self, mapping: &M, now: &SettledUses<'_>) -> Vec<u32> {
-        let columns = self.uses.chunks_mut(CHUNK).zip(now.marks().chunks(CHUNK));
-        let written = self.written.chunks_mut(CHUNK).zip(mapping.flash().write_pointers().chunks(CHUNK));
-        let erased = self.erased.chunks_mut(CHUNK).zip(mapping.flash().erase_counts().chunks(CHUNK));
-        let mut changed = Vec::new();
+    /// All others that may have changed; they count as looked at.
+    pub(crate) fn take_changed<M: Scheduled>(
+        &mut self,
+        mapping: &M,
+        now: &SettledUses<'_>,
+    ) -> MayHaveChanged {
+        let flash = mapping.flash();
+        let uses = self.uses.chunks_mut(CHUNK).zip(now.marks().chunks(CHUNK));
+        let written = self.written.chunks_mut(CHUNK).zip(flash.write_pointers().chunks(CHUNK));
+        let erased = self.erased.chunks_mut(CHUNK).zip(flash.erase_counts().chunks(CHUNK));
+        let mut changed = MayHaveChanged::default();
         let mut found = [0; CHUNK];
-        for (first, ((uses, written), erased)) in
-            (0u32..).step_by(CHUNK).zip(columns.zip(written).zip(erased))
-        {
+        for (first, ((uses, written), erased)) in (0u32..).step_by(CHUNK).zip(uses.zip(written).zip(erased)) {
             // Programs and erases are of few blocks; what is overwritten lies everywhere.
-            let is_worked_on = *written.0 != *written.1 || *erased.0 != *erased.1;
-            if !is_worked_on && *uses.0 == *uses.1 {
+            if *written.0 != *written.1 || *erased.0 != *erased.1 {
+                for place in 0..uses.0.len() {
+                    if written.0[place] != written.1[place] || erased.0[place] != erased.1[place] {
+                        changed.worked_on.push(first + place as u32);
+                        uses.0[place] = uses.1[place];
+                    }
+                }
+                written.0.copy_from_slice(written.1);
+                erased.0.copy_from_slice(erased.1);
+            }
+            if *uses.0 == *uses.1 {
                 continue;
             }
             let mut count = 0;
             // Without a branch: which of them have changed can't be foretold.
-            for (place, (before, now)) in uses.0.iter().zip(uses.1).enumerate() {
-                let is_other = is_worked_on
-                    && (written.0[place] != written.1[place] || erased.0[place] != erased.1[place]);
-                found[count] = first + place as u32;
-                count += usize::from(before != now || is_other);
+            for (place, (before, now)) in (first..).zip(uses.0.iter().zip(uses.1)) {
+                found[count] = place;
+                count += usize::from(before != now);
             }
-            changed.extend_from_slice(&found[..count]);
+            changed.by_mark.extend_from_slice(&found[..count]);
             uses.0.copy_from_slice(uses.1);
-            if is_worked_on {
-                written.0.copy_from_slice(written.1);
-                erased.0.copy_from_slice(erased.1);
-            }
         }
         changed
     }

@@ -4,12 +4,12 @@ use std::mem;
 
 use drivelab_controller::{Device, DieWork, Scheduled, SolidStateDrive};
 use drivelab_ftl::BlockUse;
-use drivelab_nand::BlockIndex;
+use drivelab_nand::{BlockIndex, FlashArray};
 use drivelab_sim::Nanos;
 
 use crate::by_kind;
 use crate::engine::Engine;
-use crate::tile_marks::TileMarks;
+use crate::tile_marks::{MayHaveChanged, TileMarks};
 
 /// A share that is the whole block.
 const WHOLE: u64 = 255;
@@ -162,11 +162,11 @@ impl Tiles {
         (member, first): (usize, u32),
         changed: &mut Changed,
     ) {
-        let tile_of = tiles_of(mapping);
+        let look = Look::at(mapping);
         let each = || (0u32..).map(BlockIndex).zip(mapping.block_uses());
         let settled = mapping.settled_uses();
         if self.marks.len() == member {
-            self.seen.extend(each().map(|(block, used)| tile_of(block, used)));
+            self.seen.extend(each().map(|(block, used)| look.tile(block, used)));
             let mut marks = TileMarks::default();
             if let Some(uses) = &settled {
                 marks.renew(mapping, uses);
@@ -174,39 +174,91 @@ impl Tiles {
             self.marks.push(marks);
             return;
         }
-        let (seen, marks) = (&mut self.seen[first as usize..], &mut self.marks[member]);
-        let mut has_changed = |block: BlockIndex, used: BlockUse| {
-            let (before, now) = (&mut seen[block.0 as usize], tile_of(block, used));
-            let is_valid_only = Tile { valid: now.valid, ..*before } == now;
-            (mem::replace(before, now) != now).then_some(is_valid_only)
-        };
+        let mut drawn = Drawn { seen: &mut self.seen[first as usize..], first, changed };
+        let marks = &mut self.marks[member];
         let Some(uses) = settled.filter(|uses| marks.are_of(uses)) else {
-            for (block, used) in each() {
-                match has_changed(block, used) {
-                    Some(true) => changed.valid_only.push(first + block.0),
-                    Some(false) => changed.all_columns.push(first + block.0),
-                    None => (),
-                }
-            }
+            each().for_each(|(block, used)| drawn.take_in_order(block, look.tile(block, used)));
             return;
         };
         let no_longer = marks.take_unsettled(mapping, &uses).into_iter().map(|block| (block, uses.of(block)));
         for (block, used) in uses.unsettled.iter().copied().chain(no_longer) {
-            if has_changed(block, used).is_some() {
-                changed.all_columns.push(first + block.0);
-            }
+            drawn.take(block, look.tile(block, used));
         }
-        for block in marks.take_changed(mapping, &uses).into_iter().map(BlockIndex) {
-            match has_changed(block, uses.of(block)) {
-                Some(true) => changed.valid_only.push(first + block.0),
-                Some(false) => changed.all_columns.push(first + block.0),
-                None => (),
-            }
+        let MayHaveChanged { by_mark, worked_on } = marks.take_changed(mapping, &uses);
+        for block in worked_on.into_iter().map(BlockIndex) {
+            drawn.take(block, look.tile(block, uses.of(block)));
+        }
+        for block in by_mark.into_iter().map(BlockIndex) {
+            let (used, before) = (uses.of(block), drawn.seen[block.0 as usize]);
+            let valid = look.valid_share(block, used);
+            drawn.take_in_order(block, Tile { valid, role: used.role as u8, ..before });
         }
         debug_assert!(
-            each().all(|(block, used)| seen[block.0 as usize] == tile_of(block, used)),
+            each().all(|(block, used)| drawn.seen[block.0 as usize] == look.tile(block, used)),
             "a block has changed, and its marks have not"
         );
+    }
+}
+
+/// The blocks of a member as they were drawn, of which the first has the index `first`.
+struct Drawn<'a> {
+    seen: &'a mut [Tile],
+    first: u32,
+    changed: &'a mut Changed,
+}
+
+impl Drawn<'_> {
+    fn take(&mut self, block: BlockIndex, now: Tile) {
+        if mem::replace(&mut self.seen[block.0 as usize], now) != now {
+            self.changed.all_columns.push(self.first + block.0);
+        }
+    }
+
+    /// The same, where blocks come in order.
+    #[inline]
+    fn take_in_order(&mut self, block: BlockIndex, now: Tile) {
+        let before = mem::replace(&mut self.seen[block.0 as usize], now);
+        if before == now {
+            return;
+        }
+        let is_valid_only = Tile { valid: now.valid, ..before } == now;
+        let list = if is_valid_only { &mut self.changed.valid_only } else { &mut self.changed.all_columns };
+        list.push(self.first + block.0);
+    }
+}
+
+/// How blocks of a drive look.
+struct Look<'a> {
+    flash: &'a FlashArray,
+    pages: u64,
+    unit_bytes: u64,
+}
+
+impl<'a> Look<'a> {
+    fn at<M: Scheduled>(mapping: &'a M) -> Self {
+        let (geometry, flash) = (mapping.layout().geometry, mapping.flash());
+        let pages = u64::from(geometry.pages_per_block);
+        let block_bytes = pages * u64::from(geometry.program_bytes());
+        Self { flash, pages, unit_bytes: block_bytes / u64::from(flash.layout().units_per_block) }
+    }
+
+    #[inline]
+    fn valid_share(&self, block: BlockIndex, used: BlockUse) -> u8 {
+        share(u64::from(used.valid_bytes), u64::from(self.flash.block_units(block)) * self.unit_bytes)
+    }
+
+    #[inline]
+    fn tile(&self, block: BlockIndex, used: BlockUse) -> Tile {
+        let written = self.flash.write_pointer(block);
+        Tile {
+            born: if written == 0 { 0 } else { self.flash.first_sequence(block) as u32 },
+            erase_count: u16::try_from(self.flash.erase_count(block)).unwrap_or(u16::MAX),
+            valid: self.valid_share(block, used),
+            written: share(u64::from(written), self.pages),
+            role: used.role as u8,
+            stream: used.stream.unwrap_or(NO_STREAM),
+            mode: self.flash.mode_of_data(block).map_or(NO_MODE, |mode| mode as u8),
+        }
     }
 }
 
@@ -219,25 +271,6 @@ fn add_clocks<M: Scheduled>(drive: &SolidStateDrive<M>, changes: &mut TileChange
     let now_ns = drive.now_ns();
     let worked = |work: DieWork| work.busy_ns.saturating_sub(work.busy_until_ns.saturating_sub(now_ns));
     changes.worked_ns.extend(drive.die_work().map(worked));
-}
-
-/// How blocks of a drive are drawn.
-fn tiles_of<M: Scheduled>(mapping: &M) -> impl Fn(BlockIndex, BlockUse) -> Tile {
-    let (geometry, flash) = (mapping.layout().geometry, mapping.flash());
-    let pages = u64::from(geometry.pages_per_block);
-    let unit_bytes = pages * u64::from(geometry.program_bytes()) / u64::from(flash.layout().units_per_block);
-    move |block, used| {
-        let written = flash.write_pointer(block);
-        Tile {
-            born: if written == 0 { 0 } else { flash.first_sequence(block) as u32 },
-            erase_count: u16::try_from(flash.erase_count(block)).unwrap_or(u16::MAX),
-            valid: share(u64::from(used.valid_bytes), u64::from(flash.block_units(block)) * unit_bytes),
-            written: share(u64::from(written), pages),
-            role: used.role as u8,
-            stream: used.stream.unwrap_or(NO_STREAM),
-            mode: flash.mode_of_data(block).map_or(NO_MODE, |mode| mode as u8),
-        }
-    }
 }
 
 fn columns<'a>(tiles: impl ExactSizeIterator<Item = &'a Tile> + Clone) -> Vec<u8> {
