@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import pytest
 from binomial_tail import more_than
@@ -22,17 +23,26 @@ NEW, WORN = 1e-7, 1e-4
 """Of the defaults of MLC."""
 
 
-def measured(drive: Model, quick: bool = False) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+class Outcome(NamedTuple):
+    """What the test gives: rows of its table, values by name, and what it says besides."""
+
+    rows: list[dict[str, Any]]
+    values: dict[str, Any]
+    notes: str
+
+
+def measured(drive: Model, quick: bool = False) -> Outcome:
     found = TEST.measure(EngineTarget(drive, 1), 1, quick, TaskProgress(TEST.id)).found()
     assert found["notes"]
     rows = found["tables"][0]["rows"] if found["tables"] else []
-    return rows, {v["name"]: v["value"] for v in found["values"]}
+    return Outcome(rows, {v["name"]: v["value"] for v in found["values"]}, "\n".join(found["notes"]))
 
 
-def notes_of(drive: Model) -> str:
-    """What a quick test says besides."""
-    found = TEST.measure(EngineTarget(drive, 1), 1, True, TaskProgress(TEST.id)).found()
-    return "\n".join(found["notes"])
+@cache
+def quick_on_small(**flash: int) -> Outcome:
+    """The quick test on the small drive, which several tests look at."""
+    changed = tuple((f"flash.{key}", str(value)) for key, value in flash.items())
+    return measured(model.load(MODEL_NAME, (*OVERRIDES, *changed)), quick=True)
 
 
 def lost_of_a_codeword(erases_percent: float) -> float:
@@ -43,7 +53,7 @@ def lost_of_a_codeword(erases_percent: float) -> float:
 
 def test_the_forecast_is_what_the_drive_counts_and_losses_begin_where_the_tail_does() -> None:
     drive = small_model()
-    rows, values = measured(drive)
+    rows, values, _ = measured(drive)
     cycles = drive.value("flash.endurance_cycles")
     raw = drive.description["derived"]["raw_capacity_bytes"]
     assert values["forecast_tbw"] == pytest.approx(
@@ -71,7 +81,7 @@ def test_the_forecast_is_what_the_drive_counts_and_losses_begin_where_the_tail_d
 def test_more_correction_lasts_longer() -> None:
     def first_loss(bits: int) -> float:
         drive = model.load(MODEL_NAME, (*OVERRIDES, ("controller.correctable_bits", str(bits))))
-        return float(measured(drive, quick=True)[1]["first_loss_tbw"])
+        return float(measured(drive, quick=True).values["first_loss_tbw"])
 
     assert first_loss(4) < first_loss(6) < first_loss(9)
 
@@ -79,26 +89,17 @@ def test_more_correction_lasts_longer() -> None:
 def test_used_flash_is_worn_out_sooner() -> None:
     half = small_model().value("flash.endurance_cycles") // 2
 
-    def first_loss(erases: int) -> float:
-        drive = model.load(MODEL_NAME, (*OVERRIDES, ("flash.initial_cycles", str(erases))))
-        return float(measured(drive, quick=True)[1]["first_loss_tbw"])
-
-    new, used = first_loss(0), first_loss(4 * half)
-    rated = measured(small_model(), quick=True)[1]["rated_tbw"]
+    new = quick_on_small().values["first_loss_tbw"]
+    used = quick_on_small(initial_cycles=4 * half).values["first_loss_tbw"]
+    rated = quick_on_small().values["rated_tbw"]
     # Rounds are three quarters of the rated erases.
     assert new - used == pytest.approx(2 * rated, abs=0.8 * rated)
 
 
 def test_what_used_flash_has_left_is_its_rated_erases_less_those_behind_it() -> None:
     cycles = small_model().value("flash.endurance_cycles")
-
-    def of_used(erases: int) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
-        drive = model.load(MODEL_NAME, (*OVERRIDES, ("flash.initial_cycles", str(erases))))
-        rows, values = measured(drive, quick=True)
-        return rows, values, notes_of(drive)
-
-    first = measured(small_model(), quick=True)[0][0]["rated_percent"]
-    rows, values, notes = of_used(cycles // 2)
+    first = quick_on_small().rows[0]["rated_percent"]
+    rows, values, notes = quick_on_small(initial_cycles=cycles // 2)
     left = small_model().description["derived"]["raw_capacity_bytes"] * cycles / 2
     assert values["forecast_tbw"] == pytest.approx(left / values["write_amplification"] / 1e12)
     assert values["rated_tbw"] == pytest.approx(values["forecast_tbw"], rel=0.15)
@@ -106,7 +107,7 @@ def test_what_used_flash_has_left_is_its_rated_erases_less_those_behind_it() -> 
     assert f"counts as {cycles // 2} " in notes
     # Of four erases a tenth of one is nothing, and the notes say so.
     few = cycles // 40
-    rows, values, notes = of_used(few)
+    rows, _, notes = quick_on_small(initial_cycles=few)
     assert rows[0]["rated_percent"] == pytest.approx(first)
     assert f"flash.initial_cycles = {few} counts as 0 " in notes
 
@@ -114,7 +115,7 @@ def test_what_used_flash_has_left_is_its_rated_erases_less_those_behind_it() -> 
 def test_erases_that_fail_end_in_a_drive_that_only_reads() -> None:
     # The chance is of thousands of erases, of which the small drive has four.
     failing = ("flash.erase_failure_rate", "2e-5")
-    rows, values = measured(model.load(MODEL_NAME, (*OVERRIDES, failing)), quick=True)
+    rows, values, _ = measured(model.load(MODEL_NAME, (*OVERRIDES, failing)), quick=True)
     assert values["first_loss_tbw"] is None
     assert values["no_loss_tbw"] == values["read_only_tbw"]
     assert values["read_only_tbw"] == rows[-1]["tbw"]
@@ -143,7 +144,7 @@ def cached(*more: tuple[str, str]) -> Model:
 
 
 def test_blocks_with_one_bit_a_cell_are_erased_for_less_data() -> None:
-    _, values = measured(cached(), quick=True)
+    _, values, _ = measured(cached(), quick=True)
     assert 0.5 < values["rated_tbw"] / values["forecast_tbw"] < 0.97
 
 
@@ -154,9 +155,7 @@ def test_what_is_lost_while_the_drive_is_filled_is_no_drive_that_lasted() -> Non
         ("flash.slc_new_bit_error_rate", "0.4"),
         ("flash.slc_worn_bit_error_rate", "0.4"),
     )
-    drive = cached(*ruined)
-    _, values = measured(drive, quick=True)
-    notes = notes_of(drive)
+    _, values, notes = measured(cached(*ruined), quick=True)
     assert "lost while the drive was filled" in notes
     assert "nothing was lost" not in notes
     assert values["no_loss_tbw"] in (0, None)
@@ -164,20 +163,20 @@ def test_what_is_lost_while_the_drive_is_filled_is_no_drive_that_lasted() -> Non
 
 def test_a_drive_that_loses_nothing_says_so() -> None:
     drive = model.load(MODEL_NAME, (*OVERRIDES, ("controller.correctable_bits", "100")))
-    rows, values = measured(drive, quick=True)
-    assert "nothing was lost after" in notes_of(drive)
+    rows, values, notes = measured(drive, quick=True)
+    assert "nothing was lost after" in notes
     assert values["first_loss_tbw"] is None
     assert values["no_loss_tbw"] == rows[-1]["tbw"]
 
 
 def test_a_drive_of_another_family_has_no_values() -> None:
-    rows, values = measured(model.load("corsair-force-f100-100gb", (("scale_divisor", "64"),)))
+    rows, values, _ = measured(model.load("corsair-force-f100-100gb", (("scale_divisor", "64"),)))
     assert rows == []
     assert set(values.values()) == {None}
 
 
 def test_one_seed_one_result() -> None:
-    assert measured(small_model(), quick=True) == measured(small_model(), quick=True)
+    assert measured(small_model(), quick=True) == quick_on_small()
 
 
 def test_a_drive_that_only_read_before_a_job_is_not_counted_as_one_that_does_not() -> None:
