@@ -169,8 +169,8 @@ validate: ## write amplification against theory, with deviations
 
 .PHONY: bench
 bench: setup system ## the engine's speed in requests per second; a served drive's beside nbdkit memory; mounts; watched drives
-	cargo build $(QUIET) --locked --release -p drivelab-workload --example bench
-	$(PINNED) target/release/examples/bench
+	cargo build $(QUIET) --locked --release -p drivelab-python -p drivelab-workload --bin bench
+	$(PINNED) target/release/bench
 	PYTHONPATH=python/tests $(BIN)/python -m served.benchmark
 	PYTHONPATH=python/tests $(BIN)/python -m served.mounting
 	PYTHONPATH=python/tests $(BIN)/python -m web.benchmark
