@@ -110,6 +110,7 @@ ssd-iq: setup ## the tables and the picture of docs/against-ssd-iq.md (a quarter
 system: ## fio, NBD servers and clients, a browser: for tests on files, served drives and pages (as root on Debian; otherwise says what to do)
 	@tools/system
 
+# Hundreds of tests start an interpreter. Where Python is told to write no bytecode, each would compile the package anew.
 .PHONY: test
 test: setup system ## all tests, Rust and Python
 	$(call say,"Rust tests")
@@ -117,6 +118,7 @@ test: setup system ## all tests, Rust and Python
 	    { cat target/doctests.log; exit 1; }
 	cargo nextest run --locked $(TESTED_CRATES) --cargo-quiet --no-tests pass
 	$(call say,"Python tests")
+	@$(BIN)/python -m compileall -q python/drivelab
 	$(BIN)/python -m pytest -q -rs -n $(WORKERS) python/tests
 
 .PHONY: torture
