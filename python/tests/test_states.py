@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -88,7 +89,9 @@ def seeds(name: str) -> int:
     return derive_seed(1, name)
 
 
+@cache
 def prepared(name: str) -> EngineTarget:
+    """A drive in a state, made from a new one; tests look at it, or clone it."""
     # The X25-M G1 itself takes no trims.
     trims = model.load(MODEL_NAME, (*OVERRIDES, ("ftl.trim_supported", "true")))
     target = EngineTarget(trims, 1)

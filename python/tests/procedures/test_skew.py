@@ -29,7 +29,7 @@ def drive_with(placement: str) -> Model:
     return model.load(
         "intel-x25-m-g1-80gb",
         (
-            ("scale_divisor", "32"),
+            ("scale_divisor", "64"),
             ("ftl.victim_selection", "fifo"),
             ("ftl.placement", placement),
             ("spare_ratio", "0.28"),
