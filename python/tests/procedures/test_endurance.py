@@ -35,7 +35,9 @@ def measured(drive: Model, quick: bool = False) -> Outcome:
     found = TEST.measure(EngineTarget(drive, 1), 1, quick, TaskProgress(TEST.id)).found()
     assert found["notes"]
     rows = found["tables"][0]["rows"] if found["tables"] else []
-    return Outcome(rows, {v["name"]: v["value"] for v in found["values"]}, "\n".join(found["notes"]))
+    return Outcome(
+        rows, {v["name"]: v["value"] for v in found["values"]}, "\n".join(found["notes"])
+    )
 
 
 @cache
