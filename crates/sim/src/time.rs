@@ -49,9 +49,65 @@ pub fn share(total: Nanos, part: u64, whole: u64) -> Nanos {
     }
 }
 
+/// Shares of a total for parts that grow step by step: what [`share`] gives, without a division for each.
+#[derive(Clone, Copy, Debug)]
+pub struct Shares {
+    whole: u64,
+    /// What a step adds, and what of it is less than 1.
+    step: (Nanos, u64),
+    /// The same of all so far.
+    sum: (Nanos, u64),
+}
+
+impl Shares {
+    /// The first share is that of `part + step`. `None`: products need more than 64 bits, or the whole is nothing.
+    #[inline]
+    #[must_use]
+    pub fn after(part: u64, step: u64, total: Nanos, whole: u64) -> Option<Self> {
+        let split = |part| {
+            let product = total.checked_mul(part)?;
+            Some((product.checked_div(whole)?, product.checked_rem(whole)?))
+        };
+        Some(Self { whole, step: split(step)?, sum: split(part)? })
+    }
+
+    /// The share of a step more.
+    #[inline]
+    #[must_use]
+    pub fn add_step(&mut self) -> Nanos {
+        self.sum.0 += self.step.0;
+        self.sum.1 += self.step.1;
+        if self.sum.1 >= self.whole {
+            self.sum = (self.sum.0 + 1, self.sum.1 - self.whole);
+        }
+        self.sum.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Stream;
+
+    #[test]
+    fn shares_step_by_step_are_those_of_their_parts() {
+        let mut random = Stream::new(1, 0);
+        for _ in 0..10_000 {
+            let [part, step, whole] = [1000, 1000, 1 << 20].map(|end| 1 + random.below(end));
+            let total = random.below(1 << 40);
+            let mut shares = Shares::after(part, step, total, whole).unwrap();
+            for steps in 1..20 {
+                let expected = share(total, part + steps * step, whole);
+                assert_eq!(shares.add_step(), expected, "{part} + {steps} * {step} of {whole}: of {total}");
+            }
+        }
+    }
+
+    #[test]
+    fn shares_that_need_more_room_are_refused() {
+        assert!(Shares::after(0, 2, u64::MAX, 3).is_none());
+        assert!(Shares::after(0, 1, 1, 0).is_none());
+    }
 
     #[test]
     fn shares_are_rounded_down_and_never_overflow() {

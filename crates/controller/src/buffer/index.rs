@@ -4,87 +4,111 @@
 /// No entry, no command.
 pub const NONE: u32 = u32::MAX;
 
-/// LPN -> entry: open addressing, linear probing, at most a quarter full (fuller ones look further, by a distance that
-/// no processor can foresee), removal by shifting back.
+/// An entry in the index.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    lpn: u32,
+    /// The entry behind it at the same place; [`NONE`]: it is the last.
+    next: u32,
+}
+
+/// LPN -> entry: places with a chain of entries each, four times as many as there are entries, so that a chain mostly has
+/// one. An entry leaves its chain without a look at others, where open addressing would have to move what lies behind it.
 #[derive(Clone, Debug)]
 pub(crate) struct UnitIndex {
-    /// LPN + 1 above (0: empty), entry below.
-    slots: Vec<u64>,
-    mask: u32,
-    used: u32,
+    /// The first entry of every place; [`NONE`]: there is none.
+    heads: Vec<u32>,
+    /// By entry.
+    links: Vec<Link>,
 }
 
 impl UnitIndex {
-    /// An index that never has to grow below `capacity` entries.
+    /// An index for `capacity` entries.
     pub(crate) fn new(capacity: u32) -> Self {
-        let size = (capacity.max(4) * 4).next_power_of_two();
-        Self { slots: vec![0; size as usize], mask: size - 1, used: 0 }
-    }
-
-    #[inline]
-    fn home(&self, lpn: u32) -> u32 {
-        (lpn.wrapping_mul(0x9E37_79B1) >> 7) & self.mask
-    }
-
-    #[inline]
-    fn slot_of(&self, lpn: u32) -> (u32, bool) {
-        let mut slot = self.home(lpn);
-        loop {
-            let word = self.slots[slot as usize];
-            if word == 0 {
-                return (slot, false);
-            }
-            if word >> 32 == u64::from(lpn) + 1 {
-                return (slot, true);
-            }
-            slot = (slot + 1) & self.mask;
+        let places = (capacity.max(4) * 4).next_power_of_two();
+        Self {
+            heads: vec![NONE; places as usize],
+            links: vec![Link { lpn: 0, next: NONE }; capacity as usize],
         }
+    }
+
+    #[inline]
+    fn place_of(&self, lpn: u32) -> usize {
+        (lpn.wrapping_mul(0x9E37_79B1) >> 7) as usize & (self.heads.len() - 1)
     }
 
     /// The entry of an LPN.
     #[inline]
     pub(crate) fn get(&self, lpn: u32) -> Option<u32> {
-        let (slot, found) = self.slot_of(lpn);
-        found.then(|| self.slots[slot as usize] as u32)
+        let mut id = self.heads[self.place_of(lpn)];
+        while id != NONE {
+            let link = self.links[id as usize];
+            if link.lpn == lpn {
+                return Some(id);
+            }
+            id = link.next;
+        }
+        None
     }
 
     /// The entry of an LPN is this one now.
     #[inline]
     pub(crate) fn set(&mut self, lpn: u32, id: u32) {
-        let (slot, found) = self.slot_of(lpn);
-        self.slots[slot as usize] = (u64::from(lpn) + 1) << 32 | u64::from(id);
-        self.used += u32::from(!found);
+        if let Some(old) = self.get(lpn) {
+            self.remove_if(lpn, old);
+        }
+        self.add(lpn, id);
+    }
+
+    /// The same of an LPN that has none.
+    #[inline]
+    pub(crate) fn add(&mut self, lpn: u32, id: u32) {
+        let place = self.place_of(lpn);
+        self.links[id as usize] = Link { lpn, next: self.heads[place] };
+        self.heads[place] = id;
     }
 
     /// Forgets an LPN if its entry is still this one.
     #[inline]
     pub(crate) fn remove_if(&mut self, lpn: u32, id: u32) {
-        let (mut hole, found) = self.slot_of(lpn);
-        if !found || self.slots[hole as usize] as u32 != id {
-            return;
+        let place = self.place_of(lpn);
+        if self.heads[place] == id {
+            self.heads[place] = self.links[id as usize].next;
+        } else {
+            self.remove_behind(place, id);
         }
-        self.used -= 1;
-        let mut next = (hole + 1) & self.mask;
-        while self.slots[next as usize] != 0 {
-            let home = self.home(((self.slots[next as usize] >> 32) - 1) as u32);
-            // Move back unless that would put it before its home slot.
-            if (next.wrapping_sub(home) & self.mask) >= (next.wrapping_sub(hole) & self.mask) {
-                self.slots[hole as usize] = self.slots[next as usize];
-                hole = next;
+    }
+
+    /// The same of one that isn't the first of its place.
+    #[cold]
+    #[inline(never)]
+    fn remove_behind(&mut self, place: usize, id: u32) {
+        let mut before = self.heads[place];
+        while before != NONE {
+            let next = self.links[before as usize].next;
+            if next == id {
+                self.links[before as usize].next = self.links[id as usize].next;
+                return;
             }
-            next = (next + 1) & self.mask;
+            before = next;
         }
-        self.slots[hole as usize] = 0;
     }
 
     /// Grows the index for so many entries.
     pub(crate) fn reserve(&mut self, entries: u32) {
-        if entries * 4 <= self.mask {
+        if entries as usize * 4 <= self.heads.len() {
+            self.links.resize(self.links.len().max(entries as usize), Link { lpn: 0, next: NONE });
             return;
         }
-        let old = std::mem::replace(self, Self::new(entries));
-        for word in old.slots.into_iter().filter(|&word| word != 0) {
-            self.set(((word >> 32) - 1) as u32, word as u32);
+        // Twice as many, or every entry more would make all places anew.
+        let old = std::mem::replace(self, Self::new(entries * 2));
+        for &head in &old.heads {
+            let mut id = head;
+            while id != NONE {
+                let link = old.links[id as usize];
+                self.add(link.lpn, id);
+                id = link.next;
+            }
         }
     }
 }
@@ -98,14 +122,18 @@ mod tests {
     proptest! {
         #[test]
         fn index_agrees_with_a_plain_map(steps in prop::collection::vec((any::<bool>(), 0u32..40), 1..400)) {
-            let mut index = UnitIndex::new(64);
+            let mut index = UnitIndex::new(4);
             let mut plain = BTreeMap::new();
             for (id, (insert, lpn)) in steps.into_iter().enumerate() {
                 // Multiples that collide in the low bits.
                 let lpn = lpn << 20;
+                index.reserve(id as u32 + 1);
                 if insert {
                     index.set(lpn, id as u32);
-                    plain.insert(lpn, id as u32);
+                    if let Some(before) = plain.insert(lpn, id as u32) {
+                        // It has been replaced, and leaves later.
+                        index.remove_if(lpn, before);
+                    }
                 } else if let Some(id) = plain.remove(&lpn) {
                     index.remove_if(lpn, id);
                 }

@@ -6,13 +6,33 @@ use drivelab_sim::sabotage::{self, Sabotage};
 use super::{Dropped, Entry, EntryState, NONE, WriteBuffer};
 
 impl WriteBuffer {
-    /// Takes the oldest waiting entry; it is being programmed now.
+    /// Takes the oldest waiting entries, as long as `takes` wants the next and `ids` has room for it; they are being
+    /// programmed now. How many.
     #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
     #[inline(always)]
-    pub fn take_front(&mut self) -> Option<u32> {
-        let id = self.queue.pop_front()?;
-        self.begin_programming(id);
-        Some(id)
+    pub fn take_oldest(&mut self, ids: &mut [u32], mut takes: impl FnMut(&Entry) -> bool) -> usize {
+        let (mut count, mut granules, mut awaited) = (0, 0, 0);
+        for (&id, place) in self.queue.iter().zip(ids) {
+            let entry = &mut self.entries[id as usize];
+            if !takes(entry) {
+                break;
+            }
+            *place = id;
+            entry.state = EntryState::Programming;
+            granules += u32::from(entry.stored.granules);
+            awaited += u32::from(entry.waiter != NONE);
+            count += 1;
+        }
+        // Of a page of one unit it would cost more than the page.
+        if count == 1 {
+            self.queue.pop_front();
+        } else {
+            self.queue.drain(..count);
+        }
+        self.queued -= count as u32;
+        self.queued_granules -= granules;
+        self.awaited -= awaited;
+        count
     }
 
     #[inline]
@@ -38,15 +58,20 @@ impl WriteBuffer {
         self.filled_sectors -= self.space_of(self.entries[id as usize].sectors);
     }
 
-    /// An entry is in flash: its space is free again.
+    /// Entries are in flash: their space is free again. Whether a command waits for one of them.
     #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
     #[inline(always)]
-    pub fn finish(&mut self, id: u32) {
-        let lpn = self.entries[id as usize].lpn.0;
-        self.index.remove_if(lpn, id);
-        if !sabotage::is(Sabotage::BufferLeaks) || id % 61 != 60 {
-            self.release(id);
+    pub fn finish(&mut self, ids: &[u32]) -> bool {
+        let mut is_awaited = false;
+        for &id in ids {
+            let entry = &self.entries[id as usize];
+            is_awaited |= entry.waiter != NONE;
+            self.index.remove_if(entry.lpn.0, id);
+            if !sabotage::is(Sabotage::BufferLeaks) || id % 61 != 60 {
+                self.release(id);
+            }
         }
+        is_awaited
     }
 
     /// A unit was trimmed: it is not found any more, and copies of it that still waited leave at once.

@@ -305,6 +305,55 @@ impl WriteBuffer {
         id
     }
 
+    /// Appends whole units that follow one another, until one is here already or there is no space, `most` of them; how
+    /// many. Of each, in order, `unit` says when it is ready and what it will take.
+    #[inline]
+    pub(crate) fn insert_new(
+        &mut self,
+        first: Lpn,
+        most: u32,
+        (now, waiter): (Nanos, u32),
+        mut unit: impl FnMut(Lpn) -> (Nanos, Stored),
+    ) -> u32 {
+        let each = self.sectors_per_unit as u64;
+        let space = self.limit_sectors.saturating_sub(self.filled_sectors) / each;
+        let sectors = sector_bits(0, self.sectors_per_unit as u32);
+        let (mut count, mut granules) = (0, 0);
+        while u64::from(count) < space.min(u64::from(most)) {
+            let lpn = Lpn(first.0 + count);
+            if self.index.get(lpn.0).is_some() {
+                break;
+            }
+            let (ready_ns, stored) = unit(lpn);
+            let id = self.free.pop().unwrap_or_else(|| self.grow());
+            self.entries[id as usize] = Entry {
+                lpn,
+                state: EntryState::Queued,
+                ready_ns,
+                inserted_ns: now,
+                waiter,
+                order: self.next_order + u64::from(count),
+                stored,
+                sectors,
+                was_partial: false,
+            };
+            self.queue.push_back(id);
+            self.index.add(lpn.0, id);
+            granules += u32::from(stored.granules);
+            count += 1;
+        }
+        if count > 0 {
+            self.newest = Lpn(first.0 + count - 1);
+        }
+        self.next_order += u64::from(count);
+        self.used += count;
+        self.filled_sectors += u64::from(count) * each;
+        self.queued += count;
+        self.queued_granules += granules;
+        self.awaited += if waiter == NONE { 0 } else { count };
+        count
+    }
+
     /// The rest of an entry comes from flash: it is a partial one until its space is free again.
     #[inline]
     pub fn mark_partial(&mut self, id: u32) {
@@ -428,10 +477,12 @@ mod tests {
         assert!(!buffer.has_space(1, None));
         buffer.trim(Lpn(5));
         assert_eq!(buffer.find(Lpn(5)), None);
-        let id = buffer.take_front().unwrap();
+        let mut ids = [NONE; 2];
+        assert_eq!(buffer.take_oldest(&mut ids, |entry| entry.lpn == Lpn(6)), 1);
+        let id = ids[0];
         assert_eq!(buffer.entry(id).lpn, Lpn(6));
         assert_eq!(buffer.find(Lpn(6)), Some(id), "readable while it is programmed");
-        buffer.finish(id);
+        assert!(!buffer.finish(&[id]), "no command waits for it");
         assert_eq!(buffer.find(Lpn(6)), None);
         assert_eq!(buffer.queued(), 1);
     }

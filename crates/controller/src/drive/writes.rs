@@ -2,9 +2,9 @@
 
 use drivelab_nand::Lpn;
 use drivelab_sim::Nanos;
-use drivelab_sim::time::share;
+use drivelab_sim::time::{Shares, share};
 
-use super::{Scheduled, SolidStateDrive};
+use super::{Scheduled, Slot, SolidStateDrive};
 use crate::buffer::{EntryState, NONE, sector_bits};
 use crate::command::{Op, SECTOR_BYTES};
 use crate::flash::{FlashWait, Sensing};
@@ -60,10 +60,17 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let waiter = if self.waits_for_flash(slot) { slot } else { NONE };
         let total = command.sector_count;
         let (first_unit, _) = self.unit_of(command.lba);
+        let is_long = total >= 2 * self.sectors_per_unit;
         let mut done = self.slots[slot as usize].sectors_done;
         let mut link_done = share(link_ns, u64::from(done), u64::from(total));
         let (first, link_before, link_from) = (done, link_done, self.way_in().free_ns(now));
         while done < total {
+            if is_long {
+                (done, link_done) = self.admit_new_units(slot, (done, link_done), waiter, now);
+                if done == total {
+                    break;
+                }
+            }
             let lba = command.lba + u64::from(done);
             let (unit, sector) = self.unit_of(lba);
             let sectors = (self.sectors_per_unit - sector).min(total - done);
@@ -132,6 +139,43 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
         }
         done == total
+    }
+
+    /// Of a long write, of which `done` sectors are in the buffer after `link_done` on the link: puts units there that it
+    /// covers whole and that are new there, as long as they follow one another and there is space. The same two after it.
+    #[inline]
+    fn admit_new_units(
+        &mut self,
+        slot: u32,
+        (done, link_done): (u32, Nanos),
+        waiter: u32,
+        now: Nanos,
+    ) -> (u32, Nanos) {
+        let Slot { ref command, link_ns, .. } = self.slots[slot as usize];
+        let each = self.sectors_per_unit;
+        let whole = (command.sector_count - done) / each;
+        // Of one there is nothing to do at once, and what is kept beside units is kept unit by unit.
+        let is_kept = self.durable.is_some() || self.mapping.keeps_stamps();
+        if whole < 2 || is_kept || self.buffer.clusters().is_some() || !self.read_ahead.is_empty() {
+            return (done, link_done);
+        }
+        let (unit, sector) = self.unit_of(command.lba + u64::from(done));
+        let (first_unit, _) = self.unit_of(command.lba);
+        let shares = Shares::after(done.into(), each.into(), link_ns, command.sector_count.into());
+        let Some(mut shares) = shares.filter(|_| sector == 0) else { return (done, link_done) };
+        let link = if self.config.link.full_duplex { &mut self.link_in } else { &mut self.link };
+        let (mapping, content) = (&self.mapping, &command.content);
+        let mut link_done = link_done;
+        let count = self.buffer.insert_new(Lpn(unit), whole, (now, waiter), |lpn| {
+            mapping.prefetch_change(lpn);
+            let link_after = shares.add_step();
+            let on_link = link_after - std::mem::replace(&mut link_done, link_after);
+            (link.carry(on_link, now), mapping.stored(content, lpn.0 - first_unit))
+        });
+        if waiter != NONE {
+            self.slots[slot as usize].pending += count;
+        }
+        (done + count * each, link_done)
     }
 
     /// Begins the read that is the first to wait behind writes, if it is one.

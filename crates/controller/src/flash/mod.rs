@@ -188,13 +188,15 @@ impl Flash {
     }
 
     /// Senses pages and moves what is wanted of them over the bus; when it is in the controller.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn sense(&mut self, sensing: Sensing, now: Nanos) -> Nanos {
         self.sense_from(sensing, now, now)
     }
 
     /// The same, asked for `now` but not before `ready`.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn sense_from(&mut self, sensing: Sensing, ready: Nanos, now: Nanos) -> Nanos {
         if self.operations.is_some() {
             let mut wait = FlashWait::none(ready);
@@ -350,7 +352,8 @@ impl Flash {
 
     /// Moves one unit's pages (or one page of units) to a die and programs them, the first at `page` of its block;
     /// when that is done.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
+    #[inline(always)]
     pub(crate) fn program(
         &mut self,
         die: DieIndex,

@@ -67,6 +67,12 @@ impl ReadAhead {
         self.ready_ns.push_back(ready_ns);
     }
 
+    /// Whether nothing has been read ahead that counts.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ready_ns.is_empty()
+    }
+
     /// A unit has changed, or goes away: nothing of the window counts if it is in it.
     #[inline]
     pub(crate) fn forget(&mut self, unit: u32) {

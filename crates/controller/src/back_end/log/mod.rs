@@ -163,15 +163,16 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         job.has_job = false;
         let had_token = std::mem::take(&mut job.has_token);
         let count = std::mem::take(&mut job.entry_count);
-        for index in 0..count as usize {
-            let id = self.jobs.entries[die as usize * self.jobs.entries_per_die + index];
-            let entry = *self.buffer.entry(id);
-            self.buffer.finish(id);
-            if entry.waiter != NONE || !self.flushes.is_empty() {
-                self.entry_done(entry.waiter, entry.order, self.page_work_ns(die), now);
-            }
-        }
         if count > 0 {
+            let first = die as usize * self.jobs.entries_per_die;
+            let entries = first..first + count as usize;
+            if self.buffer.finish(&self.jobs.entries[entries.clone()]) || !self.flushes.is_empty() {
+                for index in entries {
+                    let entry = self.buffer.entry(self.jobs.entries[index]);
+                    let (waiter, order) = (entry.waiter, entry.order);
+                    self.entry_done(waiter, order, self.page_work_ns(die), now);
+                }
+            }
             if !self.admission.is_empty() && !sabotage::is(Sabotage::StallForgotten) {
                 self.space_is_free(count, now);
             }

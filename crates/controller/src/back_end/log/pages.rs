@@ -53,24 +53,24 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// how many they are.
     #[inline]
     fn take_page(&mut self, die: u32, mut room: u32, now: Nanos) -> (Nanos, usize) {
-        self.jobs.lpns.clear();
-        self.jobs.stored.clear();
+        let jobs = &mut self.jobs;
+        jobs.lpns.clear();
+        jobs.stored.clear();
         let mut ready = now;
-        let first = die as usize * self.jobs.entries_per_die;
-        while self.jobs.lpns.len() < self.jobs.entries_per_die
-            && let Some(id) = self.buffer.front()
-            && let entry = *self.buffer.entry(id)
-            && let granules = self.mapping.room_of(entry.stored)
-            && granules <= room
-        {
-            self.buffer.take_front();
+        let first = die as usize * jobs.entries_per_die;
+        let ids = &mut jobs.entries[first..first + jobs.entries_per_die];
+        let count = self.buffer.take_oldest(ids, |entry| {
+            let granules = self.mapping.room_of(entry.stored);
+            if granules > room {
+                return false;
+            }
             room -= granules;
             ready = ready.max(entry.ready_ns);
-            self.jobs.entries[first + self.jobs.lpns.len()] = id;
-            self.jobs.lpns.push(entry.lpn);
-            self.jobs.stored.push(entry.stored);
-        }
-        (ready, self.jobs.lpns.len())
+            jobs.lpns.push(entry.lpn);
+            jobs.stored.push(entry.stored);
+            true
+        });
+        (ready, count)
     }
 
     /// Programs the oldest page of the buffer on a die that has no job. `true`: the die is taken.

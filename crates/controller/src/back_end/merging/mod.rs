@@ -300,13 +300,14 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         }
         let work_ns = self.flash.program_work_ns(self.jobs.banks[bank as usize].page);
         let mut row = std::mem::take(&mut self.jobs.banks[bank as usize].row);
+        self.buffer.finish(&row);
         for &id in &row {
-            let entry = *self.buffer.entry(id);
-            self.buffer.finish(id);
+            let entry = self.buffer.entry(id);
+            let (waiter, order) = (entry.waiter, entry.order);
             if self.jobs.banks[bank as usize].overtaken.contains(&id) {
-                self.overtaken_done(entry.waiter, entry.order, work_ns, now);
+                self.overtaken_done(waiter, order, work_ns, now);
             } else {
-                self.entry_done(entry.waiter, entry.order, work_ns, now);
+                self.entry_done(waiter, order, work_ns, now);
             }
         }
         self.jobs.banks[bank as usize].overtaken.clear();
