@@ -177,13 +177,20 @@ pub fn measure(extent: Extent, only: &str) -> Result<Vec<Row>, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-    match arguments[..] {
-        [] => measure(Extent::Full, "")?,
-        ["--only", words] => measure(Extent::Full, words)?,
-        ["--tiny"] => measure(Extent::Tiny, "")?,
-        ["--counted"] => return measure(Extent::Counted, "").map(drop),
-        _ => return Err(format!("{arguments:?}: must be --tiny, --counted or --only WORDS").into()),
+    let (extent, rest) = match arguments[..] {
+        ["--tiny", ref rest @ ..] => (Extent::Tiny, rest),
+        ["--counted", ref rest @ ..] => (Extent::Counted, rest),
+        ref rest => (Extent::Full, rest),
     };
+    let only = match *rest {
+        [] => "",
+        ["--only", words] => words,
+        _ => return Err(format!("{arguments:?}: must be [--tiny | --counted] [--only WORDS]").into()),
+    };
+    measure(extent, only)?;
+    if matches!(extent, Extent::Counted) {
+        return Ok(());
+    }
     println!(
         "prototype/this: rate of a bare prototype without features over this engine's (programs where it cleans), \
          run in turn, median of {ROUNDS}; -: it has no equivalent"
