@@ -212,3 +212,12 @@ def test_show_says_what_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_base_is_no_parameter(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["show", "intel-x25-m-g1-80gb", "--set", "base=x"]) == 2
     assert "base can't be changed" in capsys.readouterr().err
+
+
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "drivelab"]
+    found = subprocess.run([*command, "show", "nothing"], capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith("drivelab: ")
+    printed = subprocess.run([*command, "list"], capture_output=True, text=True, check=True).stdout
+    assert "intel-x25-m-g1-80gb" in printed
