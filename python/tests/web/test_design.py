@@ -36,8 +36,8 @@ def test_a_variation_is_measured_beside_its_original(server: Server, page: Page)
     assert held[0]["runs"] == [1]
 
 
-def test_the_variation_is_saved_as_a_model(server: Server, page: Page, tmp_path: Path) -> None:
-    opened(page, server, f"/design?drive={NAME}&set=ftl.cleaning_stop_blocks%3D4")
+def test_the_variation_is_saved_as_a_model(standing: Standing, page: Page, tmp_path: Path) -> None:
+    opened(page, standing.server, f"/design?drive={NAME}&set=ftl.cleaning_stop_blocks%3D4")
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as TOML").click()
     file = tmp_path / "mine.toml"
@@ -54,8 +54,8 @@ def values(found: model.Model) -> dict[str, object]:
     return {item["key"]: item["value"] for item in found.parameters}
 
 
-def test_a_value_that_can_not_be_says_why(server: Server, page: Page, noted: Noted) -> None:
-    opened(page, server, f"/design?drive={NAME}")
+def test_a_value_that_can_not_be_says_why(standing: Standing, page: Page, noted: Noted) -> None:
+    opened(page, standing.server, f"/design?drive={NAME}")
     field = page.get_by_label(re.compile("^channel_count"))
     field.fill("0")
     page.keyboard.press("Tab")
@@ -80,9 +80,9 @@ def test_a_value_that_can_not_be_says_why(server: Server, page: Page, noted: Not
 
 
 def test_a_refusal_that_names_another_value_is_said_where_it_came_from(
-    server: Server, page: Page, noted: Noted
+    standing: Standing, page: Page, noted: Noted
 ) -> None:
-    opened(page, server, f"/design?drive={NAME}&set=ftl.cleaning_stop_blocks%3D4")
+    opened(page, standing.server, f"/design?drive={NAME}&set=ftl.cleaning_stop_blocks%3D4")
     field = page.get_by_label(re.compile("^blocks_per_plane"))
     field.fill("2")
     page.keyboard.press("Tab")
@@ -91,8 +91,8 @@ def test_a_refusal_that_names_another_value_is_said_where_it_came_from(
     noted.errors.clear()
 
 
-def test_parameters_are_found_by_their_meaning(server: Server, page: Page) -> None:
-    opened(page, server, f"/design?drive={NAME}")
+def test_parameters_are_found_by_their_meaning(standing: Standing, page: Page) -> None:
+    opened(page, standing.server, f"/design?drive={NAME}")
     rows = page.locator(".parameter")
     expect(rows.first).to_be_visible()
     page.get_by_role("searchbox").fill("victim")
@@ -166,8 +166,8 @@ def test_a_sweep_is_started_watched_and_drawn(server: Server, page: Page) -> Non
     assert len(wire.ask(server, f"/api/design/studies/{study}").json["rows"]) == 6
 
 
-def test_a_study_that_can_not_be_says_why(server: Server, page: Page, noted: Noted) -> None:
-    opened(page, server, f"/design?drive={NAME}&part=sweep")
+def test_a_study_that_can_not_be_says_why(standing: Standing, page: Page, noted: Noted) -> None:
+    opened(page, standing.server, f"/design?drive={NAME}&part=sweep")
     page.get_by_label("Parameter 1", exact=True).select_option("flash.channel_count")
     page.get_by_label("Values of parameter 1").fill("0")
     page.get_by_role("button", name="Measure the sweep").click()

@@ -70,8 +70,8 @@ def test_a_figure_that_is_measured_can_be_cancelled(server: Server, page: Page) 
     expect(page.locator(".effects")).to_have_count(0)
 
 
-def test_a_drive_that_nothing_was_published_of_says_so(server: Server, page: Page) -> None:
-    opened(page, server, "/design?drive=samsung-pm9a3-960gb&part=figure")
+def test_a_drive_that_nothing_was_published_of_says_so(standing: Standing, page: Page) -> None:
+    opened(page, standing.server, "/design?drive=samsung-pm9a3-960gb&part=figure")
     expect(page.get_by_text("No published figure follows from this model.")).to_be_visible()
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
-from web.conftest import Server
+from web.conftest import Server, Standing
 
 from drivelab.web.views import VIEWS, View
 
@@ -14,6 +14,12 @@ TABS_MAX = 60
 FRAMES = """new Promise(done =>
     requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))"""
 """Until what a key press left for later frames is done."""
+
+
+@pytest.fixture
+def server(standing: Standing) -> Server:
+    """One for all tests: none here leaves anything in it."""
+    return standing.server
 
 
 def tab_to(page: Page, name: str) -> None:

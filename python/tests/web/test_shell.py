@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from web.conftest import Noted, Server, held_back
+from web.conftest import Noted, Server, Standing, held_back
 
 from drivelab.web.views import VIEWS, View
+
+
+@pytest.fixture
+def server(standing: Standing) -> Server:
+    """One for all tests: none here leaves anything in it."""
+    return standing.server
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
