@@ -139,7 +139,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if let Some(reason) = self.forgets() {
             return Err(reason);
         }
-        self.mapping.keep_words(1);
+        self.mapping.keep_cells();
         self.buffer.keep_words(1);
         let geometry = self.layout.geometry;
         let capacitor = self.config.buffer.capacitor;

@@ -8,6 +8,7 @@ mod cached_values;
 mod exercise;
 mod extremes;
 mod slc_cache;
+mod twins;
 mod two_passes;
 mod two_passes_values;
 mod values;
@@ -100,6 +101,10 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 }
 
 fn try_all(make: impl Fn(u64) -> Option<Model>, count: u64) {
+    try_each(make, count, exercise);
+}
+
+fn try_each(make: impl Fn(u64) -> Option<Model>, count: u64, exercise: fn(u64, &Model)) {
     let seeds = seeds(count);
     let count = seeds.end - seeds.start;
     let (mut tried, mut failed) = (0, Vec::new());
@@ -125,6 +130,14 @@ fn try_all(make: impl Fn(u64) -> Option<Model>, count: u64) {
 #[test]
 fn whatever_parses_as_a_page_map_works() {
     try_all(|seed| model(seed, Family::PageMap), DEFAULT_SEEDS);
+}
+
+#[test]
+fn stamps_change_nothing_that_the_host_notices() {
+    for family in SINGLE {
+        try_each(|seed| model(seed, family), 150, twins::agree);
+    }
+    try_each(|seed| model_of(seed, values::word_lines(seed)), 150, twins::agree);
 }
 
 #[test]

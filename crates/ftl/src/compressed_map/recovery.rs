@@ -12,8 +12,12 @@ impl KeptWords for CompressedMap {
     fn keep_words(&mut self, words_per_unit: u32) {
         self.stamps = Some(vec![0; self.map.len() * words_per_unit as usize]);
         self.words_per_unit = words_per_unit;
+    }
+
+    fn keep_cells(&mut self) {
+        self.keep_words(1);
         let blocks = self.logs.layout.block_count();
-        self.durable = (words_per_unit == 1).then(|| Box::new(Durable::new(self.map.len(), blocks)));
+        self.durable = Some(Box::new(Durable::new(self.map.len(), blocks)));
     }
 
     fn keeps_stamps(&self) -> bool {

@@ -71,7 +71,7 @@ pub trait Recoverable: KeptWords {
         let _ = out;
     }
 
-    /// A new scheme becomes what flash holds. [`KeptWords::keep_words`] was called with one word.
+    /// A new scheme becomes what flash holds. [`KeptWords::keep_cells`] was called.
     ///
     /// # Errors
     /// What flash holds can't be of this scheme and these parameters, in words.

@@ -100,10 +100,12 @@ impl<S: MergeScheme> Books for MergeMap<S> {
 impl<S: MergeScheme> KeptWords for MergeMap<S> {
     fn keep_words(&mut self, words_per_unit: u32) {
         self.core.stamps = Some(Stamps::new(&self.core.layout, words_per_unit));
-        if words_per_unit == 1 {
-            self.core.superseded = Some(Vec::new());
-            self.core.spared_blocks = u32::from(!S::FIXED);
-        }
+    }
+
+    fn keep_cells(&mut self) {
+        self.keep_words(1);
+        self.core.superseded = Some(Vec::new());
+        self.core.spared_blocks = u32::from(!S::FIXED);
     }
 
     fn keeps_stamps(&self) -> bool {

@@ -13,7 +13,11 @@ use crate::stamps::Stamps;
 impl<H: MapMemory> KeptWords for PageMap<H> {
     fn keep_words(&mut self, words_per_unit: u32) {
         self.stamps = Some(Stamps::new(&self.logs.layout, words_per_unit));
-        self.superseded = (words_per_unit == 1).then(Vec::new);
+    }
+
+    fn keep_cells(&mut self) {
+        self.keep_words(1);
+        self.superseded = Some(Vec::new());
     }
 
     fn keeps_stamps(&self) -> bool {
