@@ -12,7 +12,8 @@ impl WriteBuffer {
     #[inline(always)]
     pub fn take_oldest(&mut self, ids: &mut [u32], mut takes: impl FnMut(&Entry) -> bool) -> usize {
         let (mut count, mut granules, mut awaited) = (0, 0, 0);
-        for (&id, place) in self.queue.iter().zip(ids) {
+        for place in ids {
+            let Some(&id) = self.queue.get(count) else { break };
             let entry = &mut self.entries[id as usize];
             if !takes(entry) {
                 break;

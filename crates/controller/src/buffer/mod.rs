@@ -137,6 +137,12 @@ impl WriteBuffer {
         self.filled_sectors + needed <= self.limit_sectors
     }
 
+    /// Whether so many whole units more fit.
+    #[inline]
+    pub(crate) fn has_room_for(&self, units: u64) -> bool {
+        self.filled_sectors + units * self.sectors_per_unit as u64 <= self.limit_sectors
+    }
+
     /// Space of so many units that has become free is not given to anybody yet; of how many it is: a buffer that was pushed
     /// beyond its capacity has less.
     pub(crate) fn withhold(&mut self, units: u32) -> u32 {

@@ -60,12 +60,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let waiter = if self.waits_for_flash(slot) { slot } else { NONE };
         let total = command.sector_count;
         let (first_unit, _) = self.unit_of(command.lba);
-        let is_long = total >= 2 * self.sectors_per_unit;
+        let at_once = self.admits_at_once(total - self.slots[slot as usize].sectors_done);
         let mut done = self.slots[slot as usize].sectors_done;
         let mut link_done = share(link_ns, u64::from(done), u64::from(total));
         let (first, link_before, link_from) = (done, link_done, self.way_in().free_ns(now));
         while done < total {
-            if is_long {
+            if at_once {
                 (done, link_done) = self.admit_new_units(slot, (done, link_done), waiter, now);
                 if done == total {
                     break;
@@ -141,6 +141,18 @@ impl<M: Scheduled> SolidStateDrive<M> {
         done == total
     }
 
+    /// Whether units of so many sectors may enter together: of one there is nothing to gain, and what is kept beside units
+    /// is kept unit by unit.
+    #[inline]
+    fn admits_at_once(&self, sectors: u32) -> bool {
+        sectors >= 2 * self.sectors_per_unit
+            && self.buffer.has_room_for(2)
+            && self.buffer.clusters().is_none()
+            && self.durable.is_none()
+            && !self.mapping.keeps_stamps()
+            && self.read_ahead.is_empty()
+    }
+
     /// Of a long write, of which `done` sectors are in the buffer after `link_done` on the link: puts units there that it
     /// covers whole and that are new there, as long as they follow one another and there is space. The same two after it.
     #[inline]
@@ -154,9 +166,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let Slot { ref command, link_ns, .. } = self.slots[slot as usize];
         let each = self.sectors_per_unit;
         let whole = (command.sector_count - done) / each;
-        // Of one there is nothing to do at once, and what is kept beside units is kept unit by unit.
-        let is_kept = self.durable.is_some() || self.mapping.keeps_stamps();
-        if whole < 2 || is_kept || self.buffer.clusters().is_some() || !self.read_ahead.is_empty() {
+        if whole < 2 {
             return (done, link_done);
         }
         let (unit, sector) = self.unit_of(command.lba + u64::from(done));
