@@ -16,8 +16,8 @@ pub mod partition;
 pub mod raid0;
 mod raid0_report;
 pub mod scale;
-pub mod tile_marks;
-mod tiles;
+mod tile_marks;
+pub mod tiles;
 pub mod timeline;
 
 pub use drive::{Drive, ENGINE_VERSION};

@@ -1,6 +1,6 @@
 //! The benchmark still runs: the same code on small drives.
 
-#[path = "../examples/bench/main.rs"]
+#[path = "../benchmark/main.rs"]
 mod bench;
 
 #[test]

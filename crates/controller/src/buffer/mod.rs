@@ -1,6 +1,7 @@
 //! The write buffer: map units on their way to flash, first in first out, found by LPN.
 
 pub(crate) mod clusters;
+mod entering;
 mod entry;
 mod index;
 mod leaving;
@@ -272,94 +273,6 @@ impl WriteBuffer {
         self.next_order
     }
 
-    /// Appends a unit. The caller has checked [`Self::has_space`], or grows the buffer on purpose.
-    #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
-    #[inline(always)]
-    pub fn insert(
-        &mut self,
-        lpn: Lpn,
-        now: Nanos,
-        ready_ns: Nanos,
-        waiter: u32,
-        stored: Stored,
-        sectors: u64,
-    ) -> u32 {
-        let id = self.free.pop().unwrap_or_else(|| self.grow());
-        self.newest = lpn;
-        self.entries[id as usize] = Entry {
-            lpn,
-            state: EntryState::Queued,
-            ready_ns,
-            inserted_ns: now,
-            waiter,
-            order: self.next_order,
-            stored,
-            sectors,
-            was_partial: false,
-        };
-        self.next_order += 1;
-        self.used += 1;
-        self.filled_sectors += self.space_of(sectors);
-        self.queued += 1;
-        self.queued_granules += u32::from(stored.granules);
-        self.awaited += u32::from(waiter != NONE);
-        match &mut self.clusters {
-            Some(clusters) => clusters.insert(id, lpn, now),
-            None => self.queue.push_back(id),
-        }
-        self.index.set(lpn.0, id);
-        id
-    }
-
-    /// Appends whole units that follow one another, until one is here already or there is no space, `most` of them; how
-    /// many. Of each, in order, `unit` says when it is ready and what it will take.
-    #[inline]
-    pub(crate) fn insert_new(
-        &mut self,
-        first: Lpn,
-        most: u32,
-        (now, waiter): (Nanos, u32),
-        mut unit: impl FnMut(Lpn) -> (Nanos, Stored),
-    ) -> u32 {
-        let each = self.sectors_per_unit as u64;
-        let space = self.limit_sectors.saturating_sub(self.filled_sectors) / each;
-        let sectors = sector_bits(0, self.sectors_per_unit as u32);
-        let (mut count, mut granules) = (0, 0);
-        while u64::from(count) < space.min(u64::from(most)) {
-            let lpn = Lpn(first.0 + count);
-            if self.index.get(lpn.0).is_some() {
-                break;
-            }
-            let (ready_ns, stored) = unit(lpn);
-            let id = self.free.pop().unwrap_or_else(|| self.grow());
-            self.entries[id as usize] = Entry {
-                lpn,
-                state: EntryState::Queued,
-                ready_ns,
-                inserted_ns: now,
-                waiter,
-                order: self.next_order + u64::from(count),
-                stored,
-                sectors,
-                was_partial: false,
-            };
-            self.queue.push_back(id);
-            self.index.add(lpn.0, id);
-            granules += u32::from(stored.granules);
-            count += 1;
-        }
-        if count > 0 {
-            self.newest = Lpn(first.0 + count - 1);
-        }
-        self.next_order += u64::from(count);
-        self.used += count;
-        self.filled_sectors += u64::from(count) * each;
-        self.queued += count;
-        self.queued_granules += granules;
-        self.awaited += if waiter == NONE { 0 } else { count };
-        count
-    }
-
     /// The rest of an entry comes from flash: it is a partial one until its space is free again.
     #[inline]
     pub fn mark_partial(&mut self, id: u32) {
@@ -377,23 +290,6 @@ impl WriteBuffer {
     #[must_use]
     pub fn partial(&self) -> u32 {
         self.partial
-    }
-
-    fn grow(&mut self) -> u32 {
-        let id = self.entries.len() as u32;
-        self.entries.push(self.entries[0]);
-        if let Some(stamps) = &mut self.stamps {
-            stamps.resize(self.entries.len() * self.words_per_unit, 0);
-        }
-        self.index.reserve(self.entries.len() as u32);
-        id
-    }
-
-    /// Appends a unit that was in flash before: every flush waits for it, also one that began earlier.
-    pub fn insert_from_flash(&mut self, lpn: Lpn, now: Nanos, ready_ns: Nanos) -> u32 {
-        let id = self.insert(lpn, now, ready_ns, NONE, Stored::PLAIN, u64::MAX);
-        self.entries[id as usize].order = 0;
-        id
     }
 
     /// The oldest waiting entry.

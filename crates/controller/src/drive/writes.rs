@@ -163,8 +163,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         waiter: u32,
         now: Nanos,
     ) -> (u32, Nanos) {
-        let Slot { ref command, link_ns, .. } = self.slots[slot as usize];
-        let each = self.sectors_per_unit;
+        let Slot { command, link_ns, .. } = &self.slots[slot as usize];
+        let (link_ns, each) = (*link_ns, self.sectors_per_unit);
         let whole = (command.sector_count - done) / each;
         if whole < 2 {
             return (done, link_done);
@@ -173,6 +173,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let (first_unit, _) = self.unit_of(command.lba);
         let shares = Shares::after(done.into(), each.into(), link_ns, command.sector_count.into());
         let Some(mut shares) = shares.filter(|_| sector == 0) else { return (done, link_done) };
+        debug_assert!(
+            M::takes_host_data(self, Lpn(unit)),
+            "only groups of units are refused, and there are none"
+        );
         let link = if self.config.link.full_duplex { &mut self.link_in } else { &mut self.link };
         let (mapping, content) = (&self.mapping, &command.content);
         let mut link_done = link_done;

@@ -166,6 +166,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if count > 0 {
             let first = die as usize * self.jobs.entries_per_die;
             let entries = first..first + count as usize;
+            // Who waited for them is told after all have left: nothing enters the buffer meanwhile.
             if self.buffer.finish(&self.jobs.entries[entries.clone()]) || !self.flushes.is_empty() {
                 for index in entries {
                     let entry = self.buffer.entry(self.jobs.entries[index]);

@@ -300,6 +300,7 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         }
         let work_ns = self.flash.program_work_ns(self.jobs.banks[bank as usize].page);
         let mut row = std::mem::take(&mut self.jobs.banks[bank as usize].row);
+        // Who waited for them is told after all have left: nothing enters the buffer meanwhile.
         self.buffer.finish(&row);
         for &id in &row {
             let entry = self.buffer.entry(id);

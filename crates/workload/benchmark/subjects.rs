@@ -51,18 +51,18 @@ pub fn fill(drive: &mut Drive, span_bytes: u64) -> Result<(), Box<dyn Error>> {
 /// The compressed map, two merging maps, a hard disk and an array.
 pub fn families(table: &mut Table) -> Result<(), Box<dyn Error>> {
     compressed_map(table)?;
-    let flash = include_str!("../../../../models/flash/samsung-51nm-mlc.toml");
+    let flash = include_str!("../../../models/flash/samsung-51nm-mlc.toml");
     merging_map(
         table,
         "superblock map (JMF602B) full, random 4 KB writes",
-        &[flash, include_str!("../../../../models/jmicron-jmf602b-64gb.toml")],
+        &[flash, include_str!("../../../models/jmicron-jmf602b-64gb.toml")],
     )?;
     merging_map(
         table,
         "log-block map (Summit) full, random 4 KB writes",
-        &[flash, include_str!("../../../../models/ocz-summit-128gb.toml")],
+        &[flash, include_str!("../../../models/ocz-summit-128gb.toml")],
     )?;
-    let mut disk = drive(&[include_str!("../../../../models/wd-velociraptor-300gb.toml")], &[])?;
+    let mut disk = drive(&[include_str!("../../../models/wd-velociraptor-300gb.toml")], &[])?;
     let requests = table.extent.requests(1_000_000);
     table.row(
         "hard disk (VelociRaptor), random 4 KB reads, QD 32",
@@ -86,8 +86,8 @@ fn compressed_map(table: &mut Table) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let texts = &[
-        include_str!("../../../../models/flash/imft-34nm-mlc.toml"),
-        include_str!("../../../../models/corsair-force-f100-100gb.toml"),
+        include_str!("../../../models/flash/imft-34nm-mlc.toml"),
+        include_str!("../../../models/corsair-force-f100-100gb.toml"),
     ];
     let mut full = drive(texts, scaled(table))?;
     let data =
@@ -121,15 +121,15 @@ fn array(table: &mut Table) -> Result<(), Box<dyn Error>> {
     }
     let member = Arc::new(model(
         &[
-            include_str!("../../../../models/flash/imft-34nm-mlc.toml"),
-            include_str!("../../../../models/intel-x25-m-g1-80gb.toml"),
-            include_str!("../../../../models/intel-x25-m-g2-160gb.toml"),
-            include_str!("../../../../models/intel-x25-v-40gb.toml"),
+            include_str!("../../../models/flash/imft-34nm-mlc.toml"),
+            include_str!("../../../models/intel-x25-m-g1-80gb.toml"),
+            include_str!("../../../models/intel-x25-m-g2-160gb.toml"),
+            include_str!("../../../models/intel-x25-v-40gb.toml"),
         ],
         &[],
         &[],
     )?);
-    let text = include_str!("../../../../models/intel-x25-v-40gb-raid0-x2.toml");
+    let text = include_str!("../../../models/intel-x25-v-40gb-raid0-x2.toml");
     let array = model(&[text], scaled(table), &[Arc::clone(&member), member])?;
     let mut array = Drive::new(Arc::new(array), 1)?;
     let span_bytes = array.capacity_sectors() * 512 / 10 / 131_072 * 131_072;

@@ -69,8 +69,8 @@ pub fn steady(table: &mut Table) -> Result<(), Box<dyn Error>> {
     }
     let extent = table.extent;
     let x25m = &[
-        include_str!("../../../../models/flash/imft-50nm-mlc.toml"),
-        include_str!("../../../../models/intel-x25-m-g1-80gb.toml"),
+        include_str!("../../../models/flash/imft-50nm-mlc.toml"),
+        include_str!("../../../models/intel-x25-m-g1-80gb.toml"),
     ];
     let small: &[(&str, &str)] = match extent {
         Extent::Full => &[],

@@ -21,9 +21,9 @@ pub fn terabyte(table: &mut Table) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let texts = &[
-        include_str!("../../../../models/flash/samsung-128l-tlc.toml"),
-        include_str!("../../../../models/micron-7450-max-800gb.toml"),
-        include_str!("../../../../models/samsung-pm9a3-960gb.toml"),
+        include_str!("../../../models/flash/samsung-128l-tlc.toml"),
+        include_str!("../../../models/micron-7450-max-800gb.toml"),
+        include_str!("../../../models/samsung-pm9a3-960gb.toml"),
     ];
     let mut subject = drive(texts, scaled(table))?;
     let capacity_bytes = subject.capacity_sectors() * 512;
