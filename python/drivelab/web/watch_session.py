@@ -281,7 +281,7 @@ class _Stage:
         assert isinstance(self._target, KeptTarget)
         recovery = watch_power.restored(self._target, self._cut)
         self._cut = None
-        self._frames = Frames(self._target)
+        self._frames, self._numbers_at = Frames(self._target), 0.0
         self._begin(self._watched._jobs)
         return {"recovery": recovery}
 

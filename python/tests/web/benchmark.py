@@ -3,10 +3,13 @@
 `make bench` runs it, at full size: a drive of many blocks, one of a terabyte, and two that merge,
 which count valid pages otherwise. For each
 
-- a frame: processor time that the drive's thread takes for one, in the middle of a run;
+- a frame: processor time that the drive's thread takes for one, in the middle of a run, every third
+  with numbers; the mean;
 - slower: how much less of its own time the drive works in a second while somebody takes every frame
   that comes than while nobody does, by turns, because what else the machine does moves both;
-- frames/s: how many of them a page takes and draws in a browser, if there is one.
+- frames/s: how many of them a page takes and draws in a browser, if there is one, at the speed at
+  which a page begins;
+- at full speed: the same while the drive goes as fast as it can, and takes a processor for itself.
 """
 
 from __future__ import annotations
@@ -62,23 +65,25 @@ class Result:
     block_count: int
     frame_ms: float
     watched_ratio: float
-    frames_per_s: float | None
-    """In a browser; None without one."""
+    frames_per_s: Sequence[float]
+    """In a browser, at the speed at which a page begins and at full speed; nothing without one."""
 
     def line(self) -> str:
         """For people."""
-        drawn = "no browser" if self.frames_per_s is None else f"{self.frames_per_s:.1f}"
+        drawn = "".join(f"{rate:>14.1f}" for rate in self.frames_per_s) or f"{'no browser':>28}"
         return (
             f"{self.model:<24}{self.block_count:>9,}{self.frame_ms:>10.2f}"
-            f"{100 * (1 - self.watched_ratio):>9.1f} %{drawn:>12}"
+            f"{100 * (1 - self.watched_ratio):>9.1f} %{drawn}"
         )
 
 
-HEADING = f"{'drive':<24}{'blocks':>9}{'frame, ms':>10}{'slower':>11}{'frames/s':>12}"
+_DRAWN = f"{'frames/s':>14}{'at full speed':>14}"
+HEADING = f"{'drive':<24}{'blocks':>9}{'frame, ms':>10}{'slower':>11}{_DRAWN}"
+NUMBERS_EVERY = 3
 
 
 def frame_ms(target: EngineTarget, frames: int) -> float:
-    """Median of the processor time of a frame, while the drive works as fast as it goes."""
+    """Mean of the processor time of a frame, while the drive works as fast as it goes."""
     [job] = watch_choice.workload(WORKLOAD, 100)
     part = job.on_drive(target.capacity_bytes, 1, 0).job
     run, drawn = EngineRun(target, [part], log=False, copy=False), Frames(target)
@@ -89,10 +94,10 @@ def frame_ms(target: EngineTarget, frames: int) -> float:
             run.advance(target.now_ns + 1_000_000, TaskProgress("bench"))
         assert target.now_ns > from_ns
         begun_s = time.thread_time()
-        drawn.frame(run, {})
+        drawn.frame(run, {}, number % NUMBERS_EVERY == 0)
         # The first has all blocks.
         costs_s += [time.thread_time() - begun_s] if number else []
-    return 1000 * statistics.median(costs_s)
+    return 1000 * statistics.mean(costs_s)
 
 
 class Viewer:
@@ -148,14 +153,22 @@ def watched_ratio(choice: Choice, rounds: int, seconds: float) -> float:
         viewer.drive.join(60)
 
 
-def frames_per_s(page: Page, address: str, seconds: float) -> float:
-    """Frames that a page takes, each after the one before is on the screen."""
+def frames_per_s(page: Page, address: str, seconds: float) -> tuple[float, float]:
+    """Frames that a page takes, each after the one before is on the screen; then at full speed."""
     page.goto(address)
     asked_s = time.perf_counter()
     while _seen(page) < 3:
         if time.perf_counter() - asked_s > 5 * WAIT_MS / 1000:
             raise TimeoutError(f"{address}: no frames")
         page.wait_for_timeout(100)
+    at_first = _seen_per_s(page, seconds)
+    slider = page.get_by_label("Speed", exact=True)
+    slider.fill(str(slider.get_attribute("max")))
+    page.wait_for_timeout(1000 * seconds / 4)
+    return at_first, _seen_per_s(page, seconds)
+
+
+def _seen_per_s(page: Page, seconds: float) -> float:
     begun_s, before = time.perf_counter(), _seen(page)
     page.wait_for_timeout(1000 * seconds)
     return (_seen(page) - before) / (time.perf_counter() - begun_s)
@@ -189,7 +202,7 @@ def measured(
                 del target
                 ratio = watched_ratio(choice, rounds, seconds)
                 address = server.at(f"/watch?model={model}&divisor={divisor}")
-                drawn = None if page is None else frames_per_s(page, address, 2 * seconds)
+                drawn = () if page is None else frames_per_s(page, address, 2 * seconds)
                 results.append(Result(model, count, cost_ms, ratio, drawn))
                 if page is not None:
                     page.goto("about:blank")
