@@ -32,6 +32,8 @@ ZONES_MAX = 256
 """What the engine takes; it refuses more in words of its own."""
 SUM_ERROR = 1e-6
 """Percentages that add up to 100 but for rounding."""
+ANY_CAPACITY_BYTES = 2**62
+"""Of a drive that nobody knows yet: what depends on its size is asked when there is one."""
 
 
 class Section(buffers.Section, Protocol):
@@ -131,11 +133,24 @@ def _distribution(reader: Section, text: str) -> dict[str, Any]:
         raise ValueError(allowed) from None
     if found is None:
         raise ValueError(allowed)
-    _check_distribution(found)
+    _check_distribution(found, in_bytes=kind == "zoned_abs")
+    if kind == "zoned_abs":
+        _check_zone_sizes(reader, rest)
     return {"distribution": found}
 
 
-def _check_distribution(found: Distribution) -> None:
+def _check_zone_sizes(reader: Section, text: str) -> None:
+    """Raises ValueError for zones in bytes that aren't together the job's size, if it is known."""
+    said = reader.value("size", lambda t: "%" not in t, False)
+    if reader.capacity_bytes == ANY_CAPACITY_BYTES and not said:
+        return
+    span = _span(reader)
+    total = sum(reader.size(entry.split("/")[1]) for entry in text.split(":"))
+    if abs(total - span) > SUM_ERROR / 100 * span:
+        raise ValueError(f"sizes that add up to the job's size of {span} bytes, not {total}")
+
+
+def _check_distribution(found: Distribution, *, in_bytes: bool) -> None:
     """Raises ValueError for numbers that no such distribution has: in fio's words, not in ours."""
     match found:
         case Zipf(theta=theta) if not 0 < theta <= THETA_MAX or abs(theta - 1) <= 1e-9:
@@ -152,10 +167,9 @@ def _check_distribution(found: Distribution) -> None:
         case Zoned(zones=zones) | ZonedScattered(zones=zones):
             if len(zones) > ZONES_MAX or any(zone.size_percent <= 0 for zone in zones):
                 raise ValueError(f"up to {ZONES_MAX} zones, each with a SIZE above 0")
-            for word, shares in (
-                ("ACCESS", [zone.access_percent for zone in zones]),
-                ("SIZE", [zone.size_percent for zone in zones]),
-            ):
+            access = ("ACCESS", [zone.access_percent for zone in zones])
+            size = ("SIZE", [zone.size_percent for zone in zones])
+            for word, shares in (access,) if in_bytes else (access, size):
                 if abs(sum(shares) - 100) > SUM_ERROR:
                     raise ValueError(
                         f"percentages of {word} that add up to 100, not {sum(shares):g}"
@@ -184,7 +198,8 @@ def _uneven(reader: Section, kind: str, text: str) -> Distribution | None:
         case "zoned_scattered":
             return ZonedScattered(zones=_zones(text))
         case "zoned_abs":
-            region = reader.value("size", lambda t: _region(reader, t), reader.capacity_bytes)
+            # A size of 0 is told as that.
+            region = _span(reader) or 1
             pairs = [entry.split("/") for entry in text.split(":")]
             return Zoned(
                 zones=tuple(
@@ -215,6 +230,13 @@ def _centered(text: str) -> tuple[float, float | None]:
 
 def _region(reader: Section, text: str) -> int:
     return units.size_or_percent(text, reader.capacity_bytes, reader.kb_base)
+
+
+def _span(reader: Section) -> int:
+    """The job's size: without one, all that is behind its offset."""
+    offset = reader.value("offset", lambda t: _region(reader, t), 0)
+    rest = max(reader.capacity_bytes - offset, 0)
+    return int(reader.value("size", lambda t: _region(reader, t), rest))
 
 
 def _io_size(reader: Section, text: str) -> dict[str, Any]:

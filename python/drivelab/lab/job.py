@@ -8,11 +8,9 @@ from typing import Any, Literal
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError, nearest
 from drivelab.fio.jobs import FioJob, job_of_options, option_names
+from drivelab.fio.readers import ANY_CAPACITY_BYTES
 from drivelab.fio.sections import Option, Section
 from drivelab.lab import checks
-
-ANY_CAPACITY_BYTES = 2**62
-"""Options are checked when a job is made; what depends on the drive's size, when it runs."""
 
 _SECONDS = ("runtime", "ramp_time", "startdelay")
 """Times that are seconds without a unit; `thinktime` is microseconds then, as in fio."""
@@ -82,6 +80,7 @@ class Job:
         self.name = checks.text("name", name)
         self.data = data
         self._pattern = parse_data_pattern(data, "data")
+        # What depends on the drive's size is checked when the job runs.
         self.check(ANY_CAPACITY_BYTES)
 
     @property

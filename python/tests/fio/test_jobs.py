@@ -211,6 +211,12 @@ def test_a_flush_is_asked_for_by_either_name(tmp_path: Path) -> None:
         ("[a]\nblocksize=2g\n", r"blocksize=2g is not possible; allowed: .*up to 1073741824"),
         ("[a]\nsize=4k\nbs=8k\n", r"bs=8k is not possible; allowed: blocks up to its region of 4"),
         ("[a]\nsize=1k\n", r"size=1k is not possible; allowed: from 4096 bytes on, which is one"),
+        (
+            "[a]\nrw=randread\nrandom_distribution=zoned_abs:60/1g:40/3g\n",
+            r"=zoned_abs:60/1g:40/3g .*sizes that add up to the job's size of 8589934592 bytes, ",
+        ),
+        ("[a]\nrw=randread\nsize=0\nrandom_distribution=zoned_abs:1/1g\n", r"ACCESS that add"),
+        ("[a]\nrw=randread\nsize=0\nrandom_distribution=zoned_abs:100/1g\n", r"size of 0 bytes"),
         ("[a]\nsize=1000\nbs=512\n", r"size=1000 is not possible; allowed: multiples of 512"),
         ("[a]\nblockalign=0\n", r"blockalign=0 is not possible; allowed: multiples of 512"),
         ("[a]\nnvme_queue=1t\n", r"nvme_queue=1t is not possible; allowed: .* from 0 to 65535"),
@@ -290,6 +296,24 @@ def test_what_only_the_drive_can_refuse_is_refused_by_the_option(
     job = dl.Job(rw="read", size="1m", nvme_queue=9)
     with pytest.raises(RequestError, match="nvme_queue = 9"):
         dl.Drive("intel-x25-m-g1-80gb", scale="1/64").run(job, progress=False)
+
+
+def test_zones_in_bytes_are_those_of_the_drive_that_the_job_runs_on() -> None:
+    """A script writes them for its drive, and needs no size beside them."""
+    drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
+    capacity = drive.capacity_bytes
+    for offset in (None, 64 * MIB):
+        rest = capacity - (offset or 0)
+        zones = f"zoned_abs:60/{MIB}:40/{rest - MIB}"
+        job = dl.Job(rw="randread", offset=offset, random_distribution=zones, io_size="64k")
+        drive.run(job, progress=False)
+        dl.Job(rw="randread", size=rest, offset=offset, random_distribution=zones)
+    job = dl.Job(rw="randread", random_distribution="zoned_abs:60/1m:40/2m", size="50%")
+    told = f"sizes that add up to the job's size of {capacity // 2} bytes, not {3 * MIB}$"
+    with pytest.raises(RequestError, match=told):
+        drive.run(job, progress=False)
+    with pytest.raises(RequestError, match="the job's size of 4194304 bytes"):
+        job.with_options(size="4m")
 
 
 def test_the_limits_are_those_of_the_engine() -> None:
