@@ -265,4 +265,15 @@ class _SectionReader:
                 given = [name for name in ("bs", "bssplit") if self.has(name)]
                 if given:
                     raise self.wrong(given[-1], f"blocks up to its region of {span} bytes")
-                raise self.wrong("size", f"from {largest} bytes on, which is one block")
+                if self.has("size"):
+                    raise self.wrong("size", f"from {largest} bytes on, which is one block")
+                last = self.capacity_bytes - largest
+                if self.has("offset") and last >= 0:
+                    raise self.wrong(
+                        "offset", f"up to {last} bytes, which leaves one block of {largest}"
+                    )
+                raise RequestError(
+                    f'{self.section.origin}: job "{self.section.name}": a drive of '
+                    f"{self.capacity_bytes} bytes is smaller than one block of {largest}; allowed: "
+                    "a smaller bs"
+                )

@@ -212,6 +212,10 @@ def test_a_flush_is_asked_for_by_either_name(tmp_path: Path) -> None:
         ("[a]\nsize=4k\nbs=8k\n", r"bs=8k is not possible; allowed: blocks up to its region of 4"),
         ("[a]\nsize=1k\n", r"size=1k is not possible; allowed: from 4096 bytes on, which is one"),
         (
+            f"[a]\noffset={CAPACITY - 512}\n",
+            r"offset=8589934080 is not possible; allowed: up to 8589930496 bytes, which leaves one",
+        ),
+        (
             "[a]\nrw=randread\nrandom_distribution=zoned_abs:60/1g:40/3g\n",
             r"=zoned_abs:60/1g:40/3g .*sizes that add up to the job's size of 8589934592 bytes, ",
         ),
@@ -314,6 +318,13 @@ def test_zones_in_bytes_are_those_of_the_drive_that_the_job_runs_on() -> None:
         drive.run(job, progress=False)
     with pytest.raises(RequestError, match="the job's size of 4194304 bytes"):
         job.with_options(size="4m")
+
+
+def test_an_offset_is_refused_that_leaves_less_than_a_block_of_the_drive() -> None:
+    drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
+    job = dl.Job(rw="read", offset=drive.capacity_bytes - 512)
+    with pytest.raises(RequestError, match=f"{job.options['offset']} is not possible; .* block of"):
+        drive.run(job, progress=False)
 
 
 def test_the_limits_are_those_of_the_engine() -> None:
