@@ -19,6 +19,12 @@ def checked(what: str, path: str | os.PathLike[str]) -> Path:
     text = os.fspath(path)
     if "\0" in text:
         raise RequestError(f"{what} {_shown(text)}: allowed: names without a NUL character")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise RequestError(
+            f"{what} {_shown(text)}: allowed: names without half a surrogate pair"
+        ) from None
     longest = max((len(os.fsencode(name)) for name in Path(text).parts), default=0)
     if longest > NAME_BYTES_MAX:
         raise RequestError(
@@ -35,4 +41,6 @@ def checked(what: str, path: str | os.PathLike[str]) -> Path:
 
 def _shown(text: str) -> str:
     short = text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + "..."
-    return '"' + short.replace("\0", "\\0") + '"'
+    # What no output can encode stands escaped.
+    told = short.encode("utf-8", "backslashreplace").decode("utf-8")
+    return '"' + told.replace("\0", "\\0") + '"'

@@ -46,6 +46,7 @@ def test_scripts_are_told_which_name_no_file_can_have(
         (LONG + ending, f"a name of {256 + len(ending)} bytes; allowed: 255 for each"),
         (f"{LONG}/a{ending}", "a name of 256 bytes; allowed: 255 for each file and folder"),
         (f"a\0b{ending}", f'{place} "a\\0b{ending}": allowed: names without a NUL character'),
+        (f"a\ud800b{ending}", f'{place} "a\\ud800b{ending}": allowed: names without half a'),
     ):
         with pytest.raises(dl.RequestError) as caught:
             use(name)
