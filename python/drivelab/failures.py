@@ -5,8 +5,8 @@ They are `failed[]` of results.json: what can be told of them without the error 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab.errors import RequestError, WorkError
@@ -53,6 +53,10 @@ class Failure:
     test: Procedure
     reason: Reason
 
+    def with_seed(self, seed: int) -> Failure:
+        """The same, told as that of one repeat of several."""
+        return replace(self, reason=replace(self.reason, text=seeded(self.reason.text, seed)))
+
     def record(self) -> Record:
         """As in results.json."""
         return {
@@ -64,6 +68,11 @@ class Failure:
             "cause": self.reason.cause,
             "reason": self.reason.text,
         }
+
+
+def seeded(reason: str, seed: int) -> str:
+    """A reason with the seed of the repeat that it ended."""
+    return f"{reason} (seed {seed})"
 
 
 def sentences(failed: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -81,9 +90,13 @@ def sentences(failed: Iterable[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def check_some_left(failures: Sequence[Failure]) -> None:
+Judge = Callable[[Sequence[Record], Sequence[Failure]], None]
+"""Is told of a review's records of tests and of its failures, and may end it."""
+
+
+def check_some_left(tests: Sequence[Record], failures: Sequence[Failure]) -> None:
     """Raises what a review ends with that has no result at all, if that is because of failures."""
-    if failures:
+    if failures and not tests:
         wrong = all(failure.reason.is_request for failure in failures)
         text = "\n".join(sentences(failure.record() for failure in failures))
         raise (RequestError if wrong else WorkError)(text)

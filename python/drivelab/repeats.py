@@ -10,8 +10,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from drivelab import failures
 from drivelab import review as laboratory
 from drivelab.estimates import estimate
 from drivelab.quantities import repeat_seeds
@@ -34,11 +36,23 @@ def review(plan: laboratory.Plan, count: int) -> Record:
     if count == 1:
         return laboratory.run(plan)
     chosen = repeat_seeds(plan.seed, count)
-    documents = []
+    documents: list[Record] = []
+    failed: list[failures.Failure] = []
     for seed in chosen:
-        documents.append(laboratory.run(replace(plan, seed=seed)))
+        own: list[failures.Failure] = []
+        judge = partial(_kept, own)
+        documents.append(laboratory.run(replace(plan, seed=seed), judge=judge))
+        # What has failed before is part of why nothing is left.
+        failed += [failure.with_seed(seed) for failure in own]
+        failures.check_some_left(documents[-1]["tests"], failed)
         plan = _without(plan, _keys(documents[-1].get("failed", ())))
     return merged(documents, chosen)
+
+
+def _kept(
+    kept: list[failures.Failure], _: Sequence[Record], failed: Sequence[failures.Failure]
+) -> None:
+    kept.extend(failed)
 
 
 Key = tuple[str, str, str]
@@ -65,7 +79,7 @@ def merged(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
     found["models"] = copy.deepcopy(documents[-1]["models"])
     found["drivelab"]["repeats"] = {"count": len(chosen), "seeds": list(chosen)}
     failed = [
-        record | {"reason": f"{record['reason']} (seed {seed})"}
+        record | {"reason": failures.seeded(record["reason"], seed)}
         for seed, document in zip(chosen, documents, strict=True)
         for record in document.get("failed", ())
     ]

@@ -14,7 +14,6 @@ from typing import Any
 
 from drivelab import (
     _engine,
-    failures,
     figures,
     plugins,
     procedures,
@@ -25,7 +24,7 @@ from drivelab import (
     suitability,
 )
 from drivelab.errors import RequestError, WorkError
-from drivelab.failures import STATE, TEST, Failure, Reason, StateError
+from drivelab.failures import STATE, TEST, Failure, Judge, Reason, StateError, check_some_left
 from drivelab.procedures import Procedure
 from drivelab.progress import Bar, Crew, Heard, Stopwatch, TaskProgress
 from drivelab.quantities import MIB, derive_seed
@@ -160,9 +159,11 @@ def check(plan: Plan) -> None:
             raise RequestError(f'MODEL "{name}" is asked for twice; each name may appear once')
 
 
-def run(plan: Plan, shown: bool = True, heard: Heard | None = None) -> Record:
+def run(
+    plan: Plan, shown: bool = True, heard: Heard | None = None, judge: Judge = check_some_left
+) -> Record:
     """Carries out a plan; returns the results as in results.json. `heard` follows its progress.
-    Raises what a test or a state ends with; of a plan that keeps on only if nothing is left."""
+    Raises what a test or a state ends with; of a plan that keeps on only what `judge` raises."""
     watch = Stopwatch()
     benches = [_Bench(model, plan, index) for index, model in enumerate(plan.models)]
     pieces = [piece for bench in benches for piece in bench.pieces()]
@@ -176,8 +177,7 @@ def run(plan: Plan, shown: bool = True, heard: Heard | None = None) -> Record:
     models = [results.model_result(model) for model in plan.models]
     tests = [record for bench in benches for record in bench.test_records()]
     failed = [failure for bench in benches for failure in bench.failures()]
-    if not tests:
-        failures.check_some_left(failed)
+    judge(tests, failed)
     return {
         "drivelab": {
             "schema": results.SCHEMA,

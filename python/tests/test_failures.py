@@ -16,6 +16,7 @@ from small import MODEL_NAME, SETS
 
 from drivelab import cli, procedures, report
 from drivelab.errors import RequestError, WorkError
+from drivelab.quantities import repeat_seeds
 from drivelab.results import without_wall_clock
 from drivelab.states import STATES
 
@@ -133,6 +134,45 @@ def test_what_fails_with_one_seed_has_no_mean(tmp_path: Path) -> None:
     [failed] = found["failed"]
     seeds = found["drivelab"]["repeats"]["seeds"]
     assert failed["reason"].endswith(f"ZeroDivisionError: division by zero (seed {seeds[1]})")
+
+
+@pytest.mark.parametrize(
+    ("second", "status"),
+    [("RequestError('no such part')", 2), ("WorkError('a defect of the disk')", 1)],
+)
+def test_what_no_seed_has_left_is_told_of_all_seeds(
+    second: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each test failed with another seed: what the first one ended with is half of the reason."""
+    text = """
+import drivelab as dl
+from drivelab.errors import RequestError, WorkError
+
+SEEDS = []
+
+@dl.test(group="mine", states=["new"])
+def first(bench):
+    "Fails with the second seed only."
+    SEEDS.append(bench.seed)
+    if len(SEEDS) > 1:
+        raise RequestError("too late")
+    return dl.Value("one", "One", 1.0, "", "higher")
+
+@dl.test(group="mine", states=["new"])
+def second(bench):
+    "Fails with the first seed."
+    raise SECOND
+"""
+    plugin = own.put(tmp_path, text.replace("SECOND", second))
+    words = ["review", MODEL_NAME, *SETS, "--plugin", str(plugin), "--tests", "mine"]
+    out = tmp_path / "out"
+    assert cli.run([*words, "--repeat", "2", "--out", str(out)]) == status
+    said = capsys.readouterr().err.splitlines()[-2:]
+    assert 'second"' in said[0]
+    assert said[0].endswith("(seed 1)")
+    assert 'first"' in said[1]
+    assert said[1].endswith(f"too late (seed {repeat_seeds(1, 2)[1]})")
+    assert not (out / "results.json").exists()
 
 
 def raising(error: Exception) -> Callable[..., Any]:
