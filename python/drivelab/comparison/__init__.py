@@ -11,6 +11,7 @@ from drivelab.comparison.pairing import Pair, Single
 from drivelab.comparison.sides import Side, Source, sides_of
 from drivelab.comparison.specifications import Difference
 from drivelab.errors import RequestError
+from drivelab.report.measurements import FailedTest
 from drivelab.report.sentences import Finding
 
 __all__ = ["Comparison", "Source", "compare"]
@@ -24,7 +25,7 @@ class LeftOut:
     title: str
     state: str
     letters: tuple[str, ...]
-    """The sides that have it."""
+    """The sides that have it; none of a test that failed wherever it was tried."""
     reason: str
 
 
@@ -70,6 +71,7 @@ def compare(
         left_out=(
             *_refused(sides, pairs, refusals, force),
             *(_alone(single, sides) for single in singles),
+            *_nowhere(sides, pairs, singles),
         ),
         problems=(*refusals, *checks.warnings(sides, compared, singles)),
         forced=force,
@@ -95,9 +97,30 @@ def _alone(single: Single, sides: Sequence[Side]) -> LeftOut:
     letter = single.side.letter
     failed = [
         f"{side.letter}: {item.reason}"
-        for side in sides
-        for item in side.review.failed
-        if (item.model, item.id, item.state) == (side.model.name, single.id, single.state)
+        for side, item in _failed(sides)
+        if (item.id, item.state) == (single.id, single.state)
     ]
     reason = "; ".join([f"only {letter} has it", *failed])
     return LeftOut(single.id, single.title, single.state, (letter,), reason)
+
+
+def _nowhere(
+    sides: Sequence[Side], pairs: Sequence[Pair], singles: Sequence[Single]
+) -> Iterator[LeftOut]:
+    """Tests in states that failed on every side that tried: no side has a record of them."""
+    known = {(pair.id, state) for pair in pairs for state in pair.states}
+    known |= {(single.id, single.state) for single in singles}
+    failed: dict[tuple[str, str], list[tuple[Side, FailedTest]]] = {}
+    for side, item in _failed(sides):
+        if (item.id, item.state) not in known:
+            failed.setdefault((item.id, item.state), []).append((side, item))
+    for (test_id, state), found in failed.items():
+        reasons = [f"{side.letter}: {item.reason}" for side, item in found]
+        reason = "; ".join(["no side has it", *reasons])
+        yield LeftOut(test_id, found[0][1].title, state, (), reason)
+
+
+def _failed(sides: Sequence[Side]) -> Iterator[tuple[Side, FailedTest]]:
+    """What failed on each side."""
+    for side in sides:
+        yield from ((side, item) for item in side.review.failed if item.model == side.model.name)

@@ -202,6 +202,33 @@ def test_what_is_left_out_is_on_the_page_and_in_the_document(
     assert problem["tests"][0]["reason"] == whole["left_out"][0]["reason"]
 
 
+def test_what_failed_on_all_sides_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that failed on one side is told as the others'; one that nobody has was told nowhere."""
+    monkeypatch.setattr(drawing, "library", str)
+
+    def failed(model: str, state: str, reason: str) -> documents.Record:
+        words = {"title": "Mine", "group": "mine", "cause": "test", "reason": reason}
+        return {"model": model, "state": state, "id": "mine", **words}
+
+    mine = documents.stream("b", "used", "mine")
+    tests = [documents.stream("a"), documents.stream("b"), mine]
+    whole = documents.review(*tests) | {
+        "failed": [
+            failed("a", "new", "too small"),
+            failed("a", "used", "too slow"),
+            failed("b", "new", "too large"),
+        ]
+    }
+    comparison = compare([Source("review", whole)], "")
+    told = [(item.id, item.state, item.letters, item.reason) for item in comparison.left_out]
+    assert told == [
+        ("mine", "used", ("B",), "only B has it; A: too slow"),
+        ("mine", "new", (), "no side has it; A: too small; B: too large"),
+    ]
+    assert "no side has it; A: too small; B: too large" in page.render(comparison)
+    assert json.loads(to_json(document(comparison)))["left_out"][1]["letters"] == []
+
+
 def test_any_number_of_drives_up_to_six_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "library", str)
     html = page.render(found(1.5, 6))
