@@ -156,7 +156,10 @@ def test_a_writer_that_fails_while_a_frame_is_read_closes_its_reader() -> None:
         reading = threads.submit(list, frames)
         assert reader.begun.wait(10)
         draining = threads.submit(frames.drain)
-        time.sleep(0.05)
+        end = time.monotonic() + 10
+        while not frames._failed:
+            assert time.monotonic() < end
+            time.sleep(0.001)
         reader.go_on.set()
         parts.put(None)
         draining.result(10)
