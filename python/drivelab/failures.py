@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drivelab.errors import RequestError, WorkError
-from drivelab.procedures import Procedure
-from drivelab.states import State
+
+if TYPE_CHECKING:  # Commands that print failures of others load nothing of the laboratory.
+    from drivelab.procedures import Procedure
+    from drivelab.states import State
 
 Record = dict[str, Any]
 TEST, STATE = "test", "state"

@@ -164,8 +164,8 @@ export class Colours {
 }
 
 /**
- * Paints blocks into pixels, one each; of `index` only, or all. The bounds of the scale, if the view has one: others than
- * `bounds`, which were those before, are another colour for all.
+ * Paints blocks into pixels, one each; of `index` only, or all. The bounds of the scale, if the view has one: others
+ * than `bounds`, which were those before, are another colour for all.
  */
 export function paint(view, blocks, colours, pixels, places, index, bounds) {
   const painted = index ?? blocks.all;
