@@ -19,19 +19,8 @@ impl WriteBuffer {
         stored: Stored,
         sectors: u64,
     ) -> u32 {
-        let id = self.free.pop().unwrap_or_else(|| self.grow());
         self.newest = lpn;
-        self.entries[id as usize] = Entry {
-            lpn,
-            state: EntryState::Queued,
-            ready_ns,
-            inserted_ns: now,
-            waiter,
-            order: self.next_order,
-            stored,
-            sectors,
-            was_partial: false,
-        };
+        let id = self.put((lpn, sectors, stored), (now, ready_ns), waiter, self.next_order);
         self.next_order += 1;
         self.used += 1;
         self.filled_sectors += self.space_of(sectors);
@@ -66,18 +55,8 @@ impl WriteBuffer {
                 break;
             }
             let (ready_ns, stored) = unit(lpn);
-            let id = self.free.pop().unwrap_or_else(|| self.grow());
-            self.entries[id as usize] = Entry {
-                lpn,
-                state: EntryState::Queued,
-                ready_ns,
-                inserted_ns: now,
-                waiter,
-                order: self.next_order + u64::from(count),
-                stored,
-                sectors,
-                was_partial: false,
-            };
+            let order = self.next_order + u64::from(count);
+            let id = self.put((lpn, sectors, stored), (now, ready_ns), waiter, order);
             self.queue.push_back(id);
             self.index.add(lpn.0, id);
             granules += u32::from(stored.granules);
@@ -93,6 +72,31 @@ impl WriteBuffer {
         self.queued_granules += granules;
         self.awaited += if waiter == NONE { 0 } else { count };
         count
+    }
+
+    /// A waiting entry at a free place: what is counted of it is the caller's.
+    #[allow(clippy::inline_always, reason = "hot, a part of functions that are inlined themselves")]
+    #[inline(always)]
+    fn put(
+        &mut self,
+        (lpn, sectors, stored): (Lpn, u64, Stored),
+        (now, ready_ns): (Nanos, Nanos),
+        waiter: u32,
+        order: u64,
+    ) -> u32 {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        self.entries[id as usize] = Entry {
+            lpn,
+            state: EntryState::Queued,
+            ready_ns,
+            inserted_ns: now,
+            waiter,
+            order,
+            stored,
+            sectors,
+            was_partial: false,
+        };
+        id
     }
 
     fn grow(&mut self) -> u32 {
