@@ -97,7 +97,7 @@ fills: setup ## tables and pictures in docs/consumer-drives.md, measured on smal
 	@PYTHONPATH=python/tests $(BIN)/python -m fills
 
 .PHONY: modern
-modern: setup ## the tables in docs/modern-drives.md, measured on small versions; ONLY=<model>: of that one anew
+modern: setup ## the tables in docs/modern-drives.md, measured on small versions; ONLY=<model>: of that one anew, ONLY=missing: new ones
 	@PYTHONPATH=python/tests $(BIN)/python -m modern $(if $(ONLY),--only $(ONLY))
 
 .PHONY: ssd-iq
@@ -125,10 +125,10 @@ test: setup system ## all tests, Rust and Python
 torture: setup system ## long runs from SEED: SEEDS drives of each kind under power cuts, servers killed ROUNDS times under each client
 	$(call say,"Power cuts")
 	DRIVELAB_FIRST_SEED=$(SEED) DRIVELAB_SEEDS=$(SEEDS) cargo test $(QUIET) --locked --release -p drivelab-drive \
-	    --test power_cuts -- --nocapture --test-threads=$(WORKERS)
+	    --test all power_cuts:: -- --nocapture --test-threads=$(WORKERS)
 	$(call say,"Latency bounds and small versions at full size")
-	DRIVELAB_FULL_SIZE=1 cargo test $(QUIET) --locked --release -p drivelab-drive --test latency_bounds --test scale \
-	    -- --nocapture --test-threads=$(WORKERS)
+	DRIVELAB_FULL_SIZE=1 cargo test $(QUIET) --locked --release -p drivelab-drive --test all \
+	    -- latency_bounds:: scale:: --nocapture --test-threads=$(WORKERS)
 	$(call say,"Killed servers")
 	DRIVELAB_KILL_ROUNDS=$(ROUNDS) DRIVELAB_KILL_SEED=$(SEED) \
 	    $(BIN)/python -m pytest -q -n $(WORKERS) python/tests/served/test_kill.py
@@ -139,7 +139,7 @@ torture: setup system ## long runs from SEED: SEEDS drives of each kind under po
 fuzz: setup ## mutated conversations and images for SECONDS each, from SEED
 	$(call say,"Fuzzing for $(SECONDS) s from seed $(SEED)")
 	DRIVELAB_FUZZ_SECONDS=$(SECONDS) DRIVELAB_FUZZ_SEED=$(SEED) cargo nextest run --locked $(TESTED_CRATES) \
-	    --test fuzz -E 'test(survives_mutations) | test(survive_mutations)' \
+	    --test all -E 'test(survives_mutations) | test(survive_mutations)' \
 	    --cargo-quiet --success-output final --no-tests fail
 
 .PHONY: lint

@@ -133,6 +133,26 @@ def test_crates_depend_one_way() -> None:
 
 
 @pytest.mark.parametrize("crate", CRATES)
+def test_every_file_of_a_crates_tests_is_run(crate: str) -> None:
+    # Cargo looks for no others where files are modules of one program: one that is named nowhere
+    # would never fail.
+    folder = ROOT / "crates" / crate
+    manifest = tomllib.loads(text(folder / "Cargo.toml"))
+    if manifest["package"].get("autotests", True):
+        return
+    programs = {test["path"] for test in manifest["test"]}
+    named = [
+        (folder / program).parent / stem
+        for program in programs
+        for stem in re.findall(r"^mod (\w+);", text(folder / program), re.MULTILINE)
+    ]
+    modules = {f"{stem}.rs" for stem in named} | {f"{stem}/mod.rs" for stem in named}
+    found = [*folder.glob("tests/*.rs"), *folder.glob("tests/*/mod.rs")]
+    expected = {str(path) for path in found} - {str(folder / program) for program in programs}
+    assert expected - modules == set()
+
+
+@pytest.mark.parametrize("crate", CRATES)
 def test_no_files_of_a_crate_import_each_other_in_a_circle(crate: str) -> None:
     assert rust_imports.circles(rust_imports.Crate(ROOT / "crates" / crate).graph()) == set()
 

@@ -1,8 +1,6 @@
 //! Whole drives with merging schemes against a plain map of sectors, and against arithmetic.
 
-mod commands;
-
-use commands::{collect, compare_with_plain_map, step};
+use crate::commands::{collect, compare_with_plain_map, step};
 use drivelab_controller::{
     BufferConfig, BufferEviction, Command, Completion, ControllerConfig, Device, FirmwareConfig,
     GovernorConfig, LinkConfig, Op, PowerConfig, Scheduled, SchedulingConfig, SolidStateDrive,

@@ -1,9 +1,8 @@
 //! Whole drives that write logs against a plain map of sectors.
 
-mod commands;
 mod failing_blocks;
 
-use commands::{collect, compare_with_plain_map, step};
+use crate::commands::{collect, compare_with_plain_map, step};
 use drivelab_controller::{
     BufferConfig, BufferEviction, CleaningPace, Command, ControllerConfig, Device, DieAllocation,
     FirmwareConfig, GovernorConfig, LinkConfig, Op, PowerConfig, SchedulingConfig, SolidStateDrive,

@@ -1,8 +1,7 @@
 //! What drives put off: trims, metadata, cleaning. It is bounded after every command, it delays no write for longer than
 //! an operation of flash that the model's parameters name, and it is gone when the drive has been left alone.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Backlog, Command, Completion, Device, Op};
 use drivelab_drive::{Drive, Engine};
 use drivelab_ftl::{Books, Mapping};

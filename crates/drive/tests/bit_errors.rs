@@ -1,10 +1,9 @@
 //! Bits that go wrong, against arithmetic that knows nothing of how a drive draws them: shares of codewords from sums over
 //! the binomial distribution, read retries from the times of one sensing.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op, Outcome};
 use drivelab_drive::Drive;
 

@@ -1,7 +1,6 @@
 //! Hints of the host, from the command to the write stream of a drive with time, buffer and cleaning.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Command, Device, Op};
 use drivelab_drive::Drive;
 use drivelab_sim::Stream;

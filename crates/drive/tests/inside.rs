@@ -1,9 +1,8 @@
 //! What one sees inside of a drive agrees with its counters, and with what every page is.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Device, Op};
 use drivelab_drive::{Drive, Inside};
 use drivelab_ftl::BlockRole;

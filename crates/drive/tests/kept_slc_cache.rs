@@ -1,10 +1,9 @@
 //! A drive with an SLC cache finds after a power cut what it had: which blocks have one bit a cell, what is in the cache,
 //! and the block that it was writing; and works on with it.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Effect, Effects, Op, Outcome};
 use drivelab_drive::{Drive, Inside, Model};
 use drivelab_nand::Medium;

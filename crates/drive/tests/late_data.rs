@@ -1,7 +1,6 @@
 //! A program begins when its data is there. Until then the die and the bus that it will use are free for reads.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Command, Completion, ControllerConfig, Device, Op};
 use drivelab_drive::{Drive, Engine};
 use drivelab_sim::Stream;

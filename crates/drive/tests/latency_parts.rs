@@ -2,8 +2,7 @@
 //! latency though none of them is computed from it; firmware and link have what the parameters give them, to the
 //! nanosecond; flash and arm never more than one command can need of them.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{
     Command, Completion, ControllerConfig, Device, LinkConfig, Op, SECTOR_BYTES, Scheduled, SolidStateDrive,
 };

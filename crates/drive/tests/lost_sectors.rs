@@ -3,10 +3,9 @@
 //!
 //! What is written later can always be read, wherever cleaning moves what it replaced, and whenever it does so.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op, Outcome};
 use drivelab_drive::Drive;
 use drivelab_sim::Stream;

@@ -1,8 +1,7 @@
 //! Drives whose page map lies in flash, in time: what a line that isn't in memory costs a command, to the nanosecond and
 //! on average, and what is refused.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::{Drive, Engine};
 use drivelab_ftl::Mapping;

@@ -1,13 +1,12 @@
 //! Model files: those that come with drivelab are complete and sourced; wrong ones are refused with key, value and
 //! limit.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
+use crate::shipped::{models, shipped, text};
 use drivelab_controller::Device;
 use drivelab_drive::{Drive, Layer, Model};
-use shipped::{models, shipped, text};
 
 fn set(pairs: &[(&str, &str)]) -> Result<Model, String> {
     shipped::varied("intel-x25-m-g1-80gb", pairs).map_err(|error| error.to_string())

@@ -1,8 +1,7 @@
 //! Latencies and rates against arithmetic on the model's own parameters: not one nanosecond early, and moving as
 //! physics says when a parameter changes.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::Drive;
 

@@ -1,8 +1,7 @@
 //! Drives of every family follow arithmetic on their own parameters, and go on following it when a parameter changes:
 //! one law a row, with the shipped model it is tried on and what is changed in it.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Command, Content, Device, Op};
 use drivelab_drive::Drive;
 use drivelab_ftl::theory::fifo_write_amplification;

@@ -1,10 +1,9 @@
 //! Word lines that are programmed in two passes, against arithmetic on the model's own parameters: how long one takes, what
 //! stays in the write buffer between the passes, and where it is read meanwhile.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::faults::plan_from_json;
 use drivelab_drive::{Drive, ModelError};

@@ -1,10 +1,9 @@
 //! Several submission queues in front of a controller with room for a few commands: what arbitration, room, processors and
 //! the way of a command cost, to the nanosecond; and that nothing is lost, doubled or kept waiting for ever.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op, QueueClass};
 use drivelab_drive::{Drive, ModelError};
 use drivelab_sim::Stream;

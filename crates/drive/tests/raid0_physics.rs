@@ -1,7 +1,6 @@
 //! What RAID-0 changes and what it does not, on flash drives with the times of a real one.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, LinkConfig, Op};
 use drivelab_drive::{Drive, Partition, Raid0, Raid0Config};
 

@@ -1,10 +1,9 @@
 //! A drive that becomes read-only while a write waits for buffer space: what it has taken of the write stays a write of the
 //! host, and the rest never was one.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Device, Op, Outcome};
 use drivelab_drive::{Drive, faults};
 use serde_json::json;

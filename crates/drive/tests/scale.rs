@@ -1,10 +1,9 @@
 //! Small versions of drives (`scale_divisor`) against larger ones: the same effective spare area, write amplification,
 //! latencies and rates.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::{Drive, Family, Model};
 use drivelab_sim::Stream;

@@ -1,8 +1,7 @@
 //! A secure erase makes every flash drive of the shipped models new again, except for wear: the same job gives the same
 //! completions to the nanosecond as on a drive that was never used; where wear decides between blocks, the same rates.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Content, Device, Op};
 use drivelab_drive::{Drive, Family};
 use drivelab_sim::Stream;

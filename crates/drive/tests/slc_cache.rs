@@ -1,10 +1,9 @@
 //! An SLC cache in time, against arithmetic on the model's own parameters: rates of the phases of a fill, pages of the
 //! cache that are read and written, folding in pauses.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::Drive;
 

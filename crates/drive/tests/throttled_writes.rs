@@ -1,7 +1,6 @@
 //! A firmware that limits writes limits nothing else.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::Drive;
 

@@ -1,9 +1,8 @@
 //! What a picture of a drive is told add up to what the drive is: blocks that have changed, whatever told of them.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Device, Op};
 use drivelab_drive::{Drive, TileChanges, Tiles};
 use drivelab_sim::Stream;

@@ -1,10 +1,9 @@
 //! What is noted of dies and buses is what they did, and noting it changes nothing.
 
-mod shipped;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Device, Op};
 use drivelab_drive::{Drive, Inside, TimelineColumns};
 use drivelab_sim::Stream;

@@ -1,7 +1,6 @@
 //! What a trim does to shipped drives: it frees flash, or some of it, or nothing.
 
-mod shipped;
-
+use crate::shipped;
 use drivelab_controller::{Command, Content, Device, Op};
 use drivelab_drive::Drive;
 

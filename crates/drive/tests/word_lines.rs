@@ -1,10 +1,9 @@
 //! Word lines that are programmed whole and read page by page, and reads in front of programs and erases, against
 //! arithmetic on the model's own parameters.
 
-mod shipped;
-
 use std::sync::Arc;
 
+use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::{Drive, ModelError};
 

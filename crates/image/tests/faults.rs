@@ -1,9 +1,8 @@
 //! Faults of drives in images: power cuts at an operation, and what stays of failures when the power comes back.
 
-mod small;
-
 use std::path::{Path, PathBuf};
 
+use crate::small::{Host, SECTOR, commands, read_all, run, sectors, texts};
 use drivelab_controller::faults::CutPhase;
 use drivelab_controller::{Command, Completion, Effects, FaultPlan, Op, Outcome, PowerCut};
 use drivelab_drive::Drive;
@@ -11,7 +10,6 @@ use drivelab_drive::faults::plan_from_json;
 use drivelab_image::upkeep::{check, smart, trim};
 use drivelab_image::{Image, ImageDrive, MediaShape, NoCommands, Store};
 use serde_json::{Value, json};
-use small::{Host, SECTOR, commands, read_all, run, sectors, texts};
 
 fn image(overrides: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

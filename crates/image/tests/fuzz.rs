@@ -1,17 +1,15 @@
 //! Mutations of images: whatever a file holds, it is refused in one line and left as it was, or it is a drive.
 //! `make fuzz` runs them for longer.
 
-mod small;
-
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
+use crate::small::{Host, SECTORS, SLC_CACHE, commands, run, texts};
 use drivelab_controller::{Command, Op};
 use drivelab_fuzz::{Target, Trait, fuzz};
 use drivelab_image::fuzz::Subject;
 use drivelab_image::upkeep::{check, smart};
 use drivelab_image::{Image, ImageDrive, ImageError};
-use small::{Host, SECTORS, SLC_CACHE, commands, run, texts};
 
 /// What opening may take of the address space, mapped file and all.
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
@@ -128,7 +126,7 @@ fn images_survive_mutations() {
 
 /// Flash has no checksums of its own in an image: a drive may be mounted on what no drive would have written.
 #[test]
-#[ignore = "a search, not a promise: `cargo test -p drivelab-image --test fuzz -- --ignored`"]
+#[ignore = "a search, not a promise: `cargo test -p drivelab-image --test all fuzz:: -- --ignored`"]
 fn media_survive_mutations() {
     images("media", true);
 }

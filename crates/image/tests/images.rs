@@ -1,16 +1,15 @@
 //! Images as their users meet them: made, used, killed, damaged, full.
 
-mod small;
-
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::small;
+use crate::small::{Host, SECTOR, SECTORS, commands, read_all, run, sectors, texts};
 use drivelab_controller::{Command, Op};
 use drivelab_image::upkeep::{check, secure_erase, smart, trim};
 use drivelab_image::{Access, Image, ImageDrive, ImageError};
 use proptest::prelude::*;
-use small::{Host, SECTOR, SECTORS, commands, read_all, run, sectors, texts};
 
 /// A folder, and the place of an image in it.
 fn place() -> (tempfile::TempDir, PathBuf) {

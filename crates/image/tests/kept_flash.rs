@@ -1,14 +1,12 @@
 //! Flash that is kept without the host's bytes: a power cut loses what was in a plain buffer, and nothing that was flushed.
 
-mod small;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::small::{SECTORS, texts};
 use drivelab_controller::{Command, Completion, Device, Op, Outcome};
 use drivelab_drive::{Drive, Model};
 use drivelab_image::{KeptFlash, Recovery};
-use small::{SECTORS, texts};
 
 const SEED: u64 = 7;
 const UNIT: u64 = 8;

@@ -1,15 +1,13 @@
 //! A process that is killed between any two effects leaves an image that opens, is sound, and holds what was flushed;
 //! and so does a power cut there, which tears what flash has begun.
 
-mod small;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::small::{Host, SECTOR, SECTORS, SLC_CACHE, commands, sectors, texts, version};
 use drivelab_controller::{Command, Completion, Device, Effects, Op};
 use drivelab_drive::{Drive, Model};
 use drivelab_image::{MediaShape, Store, Unlimited};
-use small::{Host, SECTOR, SECTORS, SLC_CACHE, commands, sectors, texts, version};
 
 /// A store and what must be in it.
 struct Bench {

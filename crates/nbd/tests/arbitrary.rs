@@ -1,9 +1,7 @@
 //! Arbitrary bytes in arbitrary cuts: the protocol never panics, never holds more than it may, and says the same
 //! however the bytes are cut.
 
-mod client;
-
-use client::*;
+use crate::client::*;
 use drivelab_nbd::protocol::{command, magic, option};
 use drivelab_nbd::{Conversation, ExportInfo, Limits, MemoryExport};
 use proptest::collection::vec;

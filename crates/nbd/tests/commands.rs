@@ -1,10 +1,8 @@
 //! Every command of the transmission phase, at its limits and beyond them.
 
-mod client;
-
 use std::collections::HashMap;
 
-use client::*;
+use crate::client::*;
 use drivelab_nbd::protocol::{chunk, command};
 use drivelab_nbd::{Conversation, Errno, ExportInfo, Limits, MemoryExport};
 

@@ -1,10 +1,8 @@
 //! Mutations of valid conversations against the protocol; `make fuzz` runs them for longer.
 
-mod client;
-
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use client::*;
+use crate::client::*;
 use drivelab_fuzz::{Target, Trait, fuzz};
 use drivelab_nbd::fuzz::fuzz_session;
 use drivelab_nbd::protocol::{Fields, command, magic, option};

@@ -2,8 +2,6 @@
 //! at once, and memory stays bounded.
 #![allow(clippy::disallowed_methods, reason = "servers and clients here live in real time")]
 
-mod client;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -11,7 +9,7 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use client::*;
+use crate::client::*;
 use drivelab_image::{Image, ModelTexts};
 use drivelab_nbd::protocol::{command, magic, option};
 use drivelab_nbd::{

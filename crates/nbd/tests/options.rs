@@ -1,8 +1,7 @@
 //! Every option of the handshake, well-formed and not.
 
-mod client;
-
-use client::*;
+use crate::client;
+use crate::client::*;
 use drivelab_nbd::protocol::{info, magic, offer, option, option_reply};
 use drivelab_nbd::{Conversation, ExportInfo, Limits, MemoryExport};
 

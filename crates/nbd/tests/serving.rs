@@ -1,8 +1,6 @@
 //! The server as a whole: sockets and their files, clocks, the order of replies, the stop, the control socket.
 #![allow(clippy::disallowed_methods, reason = "servers and clients here live in real time")]
 
-mod client;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use client::*;
+use crate::client::*;
 use drivelab_nbd::protocol::command;
 use drivelab_nbd::{
     Clock, Control, Error, Export, ExportInfo, Extent, Limits, Listen, MemoryExport, Options, Reply, Request,

@@ -1,13 +1,11 @@
 //! Disk-busy time against the union of the requests' times, computed the plain way.
 
-mod server;
-
+use crate::server::Server;
 use drivelab_controller::Op;
 use drivelab_workload::job::{ReplayPacing, Rw, Source};
 use drivelab_workload::report::Report;
 use drivelab_workload::{Job, Progress, Requests, Task, run};
 use proptest::prelude::*;
-use server::Server;
 
 const SERVICE_NS: u64 = 200;
 

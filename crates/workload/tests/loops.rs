@@ -1,13 +1,11 @@
 //! The host against a drive whose answers are known: timing, completeness, Little's law (REFERENCES.md, \[10\]).
 
-mod server;
-
+use crate::server::Server;
 use drivelab_controller::{Command, Content, Device, Op};
 use drivelab_workload::job::{BlockSize, ReplayPacing, Rw, Source};
 use drivelab_workload::report::{DirectionReport, Report};
 use drivelab_workload::{DataPattern, Job, Program, Progress, Requests, Task, WorkloadError, run};
 use proptest::prelude::*;
-use server::Server;
 
 const SECTORS: u64 = 1 << 21;
 

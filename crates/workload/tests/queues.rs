@@ -1,13 +1,11 @@
 //! Jobs on several submission queues, and requests that are larger than a command may be.
 
-mod server;
-
 use std::collections::BTreeMap;
 
+use crate::server::Server;
 use drivelab_controller::{Device, Op, QueueClass};
 use drivelab_workload::job::{BlockSize, Rw};
 use drivelab_workload::{Job, Progress, Requests, Task, run};
-use server::Server;
 
 const SECTORS: u64 = 1 << 21;
 

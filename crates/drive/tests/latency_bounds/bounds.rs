@@ -60,7 +60,7 @@
 use drivelab_controller::Op;
 use drivelab_drive::Model;
 
-use crate::times::{Nanos, Times};
+use super::times::{Nanos, Times};
 
 /// Pages of the map's log that are written for each page of changed lines: more than small versions copy, whose log has a
 /// block of lines and two beside it. At full size it copies more, which what else a turn is granted covers (tried).

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::Drive;
 
-use crate::times::Nanos;
+use super::times::Nanos;
 
 /// What a drive must keep to, at any step.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use drivelab_drive::Drive;
 use drivelab_sim::sabotage::{self, Sabotage};
 
-use crate::small;
-use crate::states::Life;
+use super::small;
+use super::states::Life;
 
 /// Which drive shows it, and what is changed of it.
 fn subject(what: Sabotage) -> (&'static str, &'static [(&'static str, &'static str)]) {

@@ -4,9 +4,9 @@ use drivelab_controller::{Device, Op};
 use drivelab_drive::{Drive, Family};
 use drivelab_sim::Stream;
 
-use crate::bounds::{self, Load};
-use crate::host::{Host, Limits, Seen};
-use crate::times::{Nanos, Times};
+use super::bounds::{self, Load};
+use super::host::{Host, Limits, Seen};
+use super::times::{Nanos, Times};
 
 const SECTORS_4K: u32 = 8;
 const SECTORS_128K: u32 = 256;

@@ -4,13 +4,13 @@ use drivelab_controller::{Effect, Effects};
 use drivelab_drive::{Engine, Partition};
 use drivelab_sim::Stream;
 
-use crate::faults;
-use crate::medium::Medium;
-use crate::oracle::{Class, Failure, Oracle};
-use crate::sabotage::Sabotage;
-use crate::session::{Session, Trial};
-use crate::values::Random;
-use crate::workload::Host;
+use super::faults;
+use super::medium::Medium;
+use super::oracle::{Class, Failure, Oracle};
+use super::sabotage::Sabotage;
+use super::session::{Session, Trial};
+use super::workload::Host;
+use crate::random_models::values::Random;
 
 /// How likely it is that the power fails again while a drive comes up, if that changes anything in flash.
 const AGAIN: f64 = 0.3;

@@ -6,10 +6,10 @@ use std::ops::Range;
 use drivelab_controller::{Effect, Effects};
 use drivelab_nand::op::{FlashOp, NO_CELL, PageKind};
 
-use crate::after::After;
-use crate::oracle::{Class, Failure, stamp};
-use crate::sabotage::Sabotage;
-use crate::session::{Issued, Session, UnderWay};
+use super::after::After;
+use super::oracle::{Class, Failure, stamp};
+use super::sabotage::Sabotage;
+use super::session::{Issued, Session, UnderWay};
 
 impl Session<'_, '_> {
     /// Carries out what has happened since the last time.

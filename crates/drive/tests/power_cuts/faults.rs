@@ -5,7 +5,7 @@ use drivelab_drive::faults::plan_from_json;
 use drivelab_drive::{Engine, by_kind};
 use serde_json::{Value, json};
 
-use crate::values::Random;
+use crate::random_models::values::Random;
 
 fn plan(value: &Value) -> FaultPlan {
     plan_from_json(value).unwrap_or_else(|error| panic!("{error}"))

@@ -4,9 +4,9 @@
 use drivelab_controller::{Command, Device, Effect, Effects, Op};
 use drivelab_drive::{Engine, Family, Partition};
 
-use crate::medium::Medium;
-use crate::models;
-use crate::subject::Subject;
+use super::medium::Medium;
+use super::models;
+use super::subject::Subject;
 
 fn carry_out(drive: &mut Partition<Engine>, medium: &mut Medium, effects: &mut Effects) {
     drive.device_mut().take_effects(0, effects);

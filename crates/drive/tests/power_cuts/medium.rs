@@ -6,7 +6,7 @@ use drivelab_nand::op::{FlashOp, NO_CELL, PageKind, Record};
 use drivelab_nand::view::{BlockState, FoundBlock, FoundPage, MediumView};
 use drivelab_nand::{BlockIndex, CellMode, Lpn};
 
-use crate::cells::Cells;
+use super::cells::Cells;
 
 mod passes;
 mod versions;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use drivelab_drive::{Family, Layer, Model, build};
 use drivelab_sim::Stream;
 
-use crate::cached_values;
-use crate::two_passes_values;
-use crate::values::{self, Random, Values};
+use crate::random_models::cached_values;
+use crate::random_models::two_passes_values;
+use crate::random_models::values::{self, Random, Values};
 
 /// Erase blocks of a tiny drive, about.
 const BLOCKS: u64 = 24;

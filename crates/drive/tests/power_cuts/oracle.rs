@@ -6,7 +6,7 @@
 //! acknowledged with FUA, or before a flush that was acknowledged was sent, or by a drive that acknowledges only what
 //! outlives the power. So every promise is one rule, and the oracle knows nothing of how a drive keeps it.
 
-use crate::cells::{FREED, TORN};
+use super::cells::{FREED, TORN};
 
 /// Never.
 const NEVER: u64 = u64::MAX;

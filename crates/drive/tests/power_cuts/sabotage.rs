@@ -4,8 +4,8 @@
 use drivelab_drive::Family;
 use drivelab_nand::op::{FlashOp, PageKind, Record};
 
-use crate::medium::Medium;
-use crate::oracle::Class;
+use super::medium::Medium;
+use super::oracle::Class;
 
 /// What is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use drivelab_controller::{Content, Op};
 use drivelab_drive::{Family, Model};
 use drivelab_sim::Stream;
 
-use crate::models;
-use crate::oracle::{Failure, Oracle};
-use crate::session::{Session, Trial};
-use crate::subject::Subject;
-use crate::values::Random;
-use crate::workload::Step;
+use super::models;
+use super::oracle::{Failure, Oracle};
+use super::session::{Session, Trial};
+use super::subject::Subject;
+use super::workload::Step;
+use crate::random_models::values::Random;
 
 /// Commands of a sequence, at most.
 const LONGEST: usize = 3;
@@ -37,7 +37,7 @@ fn alphabet(unit: u64) -> Vec<Step> {
 /// A drive, at rest.
 struct Start {
     drive: drivelab_drive::Partition<drivelab_drive::Engine>,
-    media: Vec<crate::medium::Medium>,
+    media: Vec<super::medium::Medium>,
     oracle: Oracle,
 }
 

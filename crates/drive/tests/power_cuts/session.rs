@@ -6,13 +6,13 @@ use drivelab_drive::{Engine, Partition};
 use drivelab_nand::BlockIndex;
 use drivelab_nand::op::FlashOp;
 
-use crate::faults;
-use crate::medium::Medium;
-use crate::oracle::{Class, Failure, Oracle};
-use crate::sabotage::Sabotage;
-use crate::subject::Subject;
-use crate::values::Random;
-use crate::workload::{Host, Step};
+use super::faults;
+use super::medium::Medium;
+use super::oracle::{Class, Failure, Oracle};
+use super::sabotage::Sabotage;
+use super::subject::Subject;
+use super::workload::{Host, Step};
+use crate::random_models::values::Random;
 
 /// Steps without a completion after which a drive counts as stuck.
 const STUCK_STEPS: u32 = 20_000;

@@ -2,7 +2,7 @@
 
 use drivelab_drive::Family;
 
-use crate::sequences;
+use super::sequences;
 
 /// Values of a model.
 type Numbers<'a> = &'a [(&'a str, u64)];

@@ -3,9 +3,9 @@
 use drivelab_controller::{Command, Device, Effect, Effects, Op};
 use drivelab_drive::{Engine, Family, Partition};
 
-use crate::medium::Medium;
-use crate::models;
-use crate::subject::Subject;
+use super::medium::Medium;
+use super::models;
+use super::subject::Subject;
 
 /// What was to happen while the checkpoint was written doesn't lie in the past afterwards.
 #[test]

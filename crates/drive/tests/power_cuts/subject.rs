@@ -7,8 +7,8 @@ use drivelab_drive::{Engine, Family, Model, Partition, build};
 
 use drivelab_nand::view::MediumView;
 
-use crate::medium::Medium;
-use crate::oracle::{Class, Failure, Promises};
+use super::medium::Medium;
+use super::oracle::{Class, Failure, Promises};
 
 /// Sectors that hosts of disks like to write together.
 const DISK_UNIT: u64 = 4;

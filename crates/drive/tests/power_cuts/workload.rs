@@ -2,8 +2,8 @@
 
 use drivelab_controller::{Content, Op};
 
-use crate::subject::Subject;
-use crate::values::Random;
+use super::subject::Subject;
+use crate::random_models::values::Random;
 
 /// A step of a workload.
 #[derive(Clone, Copy, Debug, PartialEq)]

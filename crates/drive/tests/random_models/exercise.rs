@@ -4,8 +4,8 @@ use drivelab_controller::{Command, Completion, Content, Device, Op};
 use drivelab_drive::{Engine, Model, Partition, build};
 use drivelab_sim::Stream;
 
-use crate::bytes::Bytes;
-use crate::values::Random;
+use super::bytes::Bytes;
+use super::values::Random;
 
 /// Steps without a completion after which a drive counts as stuck.
 const STUCK_STEPS: u32 = 200_000;

@@ -8,7 +8,7 @@ use drivelab_drive::parameters::Kind;
 use drivelab_drive::{Family, Layer, Model, ModelError, Partition, build};
 use drivelab_sim::Stream;
 
-use crate::values::{self, Random, Values};
+use super::values::{self, Random, Values};
 
 /// Steps after which a drive need not be done: an hour for every page of a large block takes many.
 const PATIENCE: u32 = 20_000;

@@ -1,7 +1,7 @@
 //! Random drives with an SLC cache.
 
-use crate::cached_values::values;
-use crate::{DEFAULT_SEEDS, model_of, try_all};
+use super::cached_values::values;
+use super::{DEFAULT_SEEDS, model_of, try_all};
 
 #[test]
 fn whatever_parses_with_an_slc_cache_works() {

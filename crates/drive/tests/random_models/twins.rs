@@ -5,7 +5,7 @@ use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::{Engine, Model, Partition, build};
 use drivelab_sim::Stream;
 
-use crate::values::Random;
+use super::values::Random;
 
 /// Hands the same command to a drive, after as many completions as make room for it, and looks at its books.
 fn take(drive: &mut Partition<Engine>, command: Command, depth: u32, done: &mut Vec<Completion>) {

@@ -2,8 +2,8 @@
 
 use drivelab_sim::Stream;
 
-use crate::values::{Random, Values, word_lines};
-use crate::{DEFAULT_SEEDS, cached_values, model_of, try_all, two_passes_values};
+use super::values::{Random, Values, word_lines};
+use super::{DEFAULT_SEEDS, cached_values, model_of, try_all, two_passes_values};
 
 /// The values of a drive with word lines. The draws are of a stream of their own.
 fn values(seed: u64) -> Values {

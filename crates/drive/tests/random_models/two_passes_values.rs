@@ -1,6 +1,6 @@
 //! Values of drives whose word lines are programmed in two passes.
 
-use crate::values::{Random, Values, put};
+use super::values::{Random, Values, put};
 
 /// Makes a drive with word lines one of two passes.
 pub fn add(values: &mut Values, random: &mut Random) {

@@ -1,8 +1,5 @@
 //! The models that come with drivelab, with the layers that they stand on.
 
-// Every test file takes from here what it needs.
-#![allow(dead_code)]
-
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,8 +1,5 @@
 //! A small drive, commands for it, and what they should leave.
 
-// Every test file takes from here what it needs.
-#![allow(dead_code)]
-
 use std::collections::BTreeMap;
 
 use drivelab_controller::{Command, Completion, Op};

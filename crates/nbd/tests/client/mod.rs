@@ -1,5 +1,4 @@
 //! What a client says and hears, as bytes, for all tests of the protocol.
-#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use drivelab_nbd::protocol::{Fields, chunk, command, magic, option, option_reply};
 

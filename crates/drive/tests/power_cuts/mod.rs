@@ -16,14 +16,7 @@ mod sequences;
 mod session;
 mod short_sequences;
 mod standby;
-
-#[path = "../random_models/cached_values.rs"]
-mod cached_values;
 mod subject;
-#[path = "../random_models/two_passes_values.rs"]
-mod two_passes_values;
-#[path = "../random_models/values.rs"]
-mod values;
 mod workload;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,11 +25,12 @@ use drivelab_controller::Device;
 use drivelab_drive::{Family, Model};
 use drivelab_sim::Stream;
 
+use crate::random_models::values::Random;
+
 use oracle::{Class, Failure, Oracle};
 use sabotage::Sabotage;
 use session::{Session, Trial};
 use subject::Subject;
-use values::Random;
 use workload::Host;
 
 /// Steps of a workload, at most.
@@ -232,7 +226,7 @@ fn try_all(plan: Plan<'_>, name: &str, count: u64) {
                 tried += 1;
                 println!("{class:?}: seed {seed}, cut {cut}: {text}");
                 println!(
-                    "  DRIVELAB_FIRST_SEED={seed} DRIVELAB_SEEDS=1 cargo test -p drivelab-drive --test power_cuts {name}"
+                    "  DRIVELAB_FIRST_SEED={seed} DRIVELAB_SEEDS=1 cargo test -p drivelab-drive --test all {name}"
                 );
                 failed.push(seed);
                 assert!(failed.len() < 8, "seeds {failed:?} fail");

@@ -4,14 +4,14 @@
 //! A failure prints the seed. `DRIVELAB_SEEDS=100000` tries more than the default.
 
 mod bytes;
-mod cached_values;
+pub mod cached_values;
 mod exercise;
 mod extremes;
 mod slc_cache;
 mod twins;
 mod two_passes;
-mod two_passes_values;
-mod values;
+pub mod two_passes_values;
+pub mod values;
 
 use std::sync::Arc;
 

@@ -5,9 +5,6 @@
 //! kept at every step, `states.rs` a drive's life. Drives are small versions of themselves (`scale_divisor`);
 //! `DRIVELAB_FULL_SIZE=1` takes them at full size.
 
-#[path = "../shipped/mod.rs"]
-mod shipped;
-
 mod bounds;
 mod host;
 mod sabotage;
@@ -18,6 +15,7 @@ use std::sync::Arc;
 
 use drivelab_drive::{Drive, Family, Model};
 
+use crate::shipped;
 use states::Life;
 
 /// Blocks that a die of a small version has beside those held back.

@@ -1,0 +1,5 @@
+//! The tests of this crate from outside, in one program: each program compiles and links the engine once more.
+
+mod commands;
+mod merging;
+mod oracle;

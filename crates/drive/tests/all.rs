@@ -1,0 +1,34 @@
+//! The tests of this crate from outside, in one program: each program compiles and links the engine once more.
+
+mod backlogs;
+mod bit_errors;
+mod hard_disk_models;
+mod hard_disk_oracle;
+mod hard_disk_physics;
+mod hints;
+mod inside;
+mod kept_slc_cache;
+mod late_data;
+mod latency_bounds;
+mod latency_parts;
+mod lost_sectors;
+mod map_in_flash;
+mod model;
+mod physics;
+mod physics_families;
+mod power_cuts;
+mod program_passes;
+mod queue_pairs;
+mod raid0_oracle;
+mod raid0_physics;
+mod random_models;
+mod refused_writes;
+mod scale;
+mod secure_erase;
+mod shipped;
+mod slc_cache;
+mod throttled_writes;
+mod tiles;
+mod timeline;
+mod trims;
+mod word_lines;

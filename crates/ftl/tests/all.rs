@@ -1,0 +1,9 @@
+//! The tests of this crate from outside, in one program: each program compiles and links the engine once more.
+
+mod compressed_map;
+mod demand_map;
+mod locality;
+mod merging;
+mod oracle;
+mod slc_cache;
+mod superblocks;
