@@ -2,7 +2,7 @@
 
 `make fills` writes small versions of the drives once, in order, as the reviews did: 1 MiB at queue
 depth 1. It finds the phases of each fill, and writes tables and pictures into the page; and a table
-of reads at queue depth 1.
+of random requests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from statistics import median, median_high
 
-import consumer_reads
+import consumer_random
+import consumer_spans
 import marked
 from published_fills import OTHERS, PICTURES, PUBLISHED, ROLES, Published, Version
 
@@ -207,11 +208,8 @@ SECTION = "<!-- {name}: measured by `make fills` -->\n"
 def main() -> int:
     """Writes tables and pictures."""
     tables = {"fills": table(PUBLISHED), "other-fills": table(OTHERS), "off": summary()}
-    marked.write(
-        DOCUMENT,
-        SECTION,
-        tables | {"reads": consumer_reads.table(), "spans": consumer_reads.spans_table()},
-    )
+    tables |= {"random": consumer_random.table(), "random-off": consumer_random.summary()}
+    marked.write(DOCUMENT, SECTION, tables | {"spans": consumer_spans.table()})
     for path, (what, versions) in zip(PICTURE_FILES, PICTURES.values(), strict=True):
         picture(what, versions).save(path)
     return 0

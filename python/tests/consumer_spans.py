@@ -1,49 +1,28 @@
-"""Reads of consumer drives at queue depth 1, for docs/consumer-drives.md.
+"""Reads of consumer drives over a growing span, for docs/consumer-drives.md.
 
-In the cache, and native: a gibibyte is written to a new drive of full size and read at random, 4
-KiB at a time. With a cache it lies there; without (`slc_cache.max_bytes = 0`) in native blocks.
-
-Over a growing span: small versions of drives whose map is not in memory whole are written once,
-natively, and read at random in ever more of it.
+Small versions of drives whose map is not in memory whole are written once, natively, and read at
+random in ever more of it.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 
 from drivelab import model as models
-from drivelab.figures.text import deviation, markdown
+from drivelab.figures.text import markdown
 from drivelab.procedures.flow import flow
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB
 from drivelab.targets import EngineTarget
 from drivelab.workload import BlockSize, Job
 
-SPAN_BYTES = GIB
 READS = 20_000
 SCALE = 16
 SPANS_GIB = (4, 64, 128, 256, 512, 931)
 """Of drives of full size."""
 UNCACHED = ("slc_cache.max_bytes", "0")
-
-
-@dataclass(frozen=True)
-class Published:
-    """Reads of 4 KiB a second, one at a time."""
-
-    model: str
-    iops: float
-    what: str
-
-
-PUBLISHED = (
-    Published("samsung-970-pro-1tb", 15_000, "specified"),
-    Published("samsung-970-evo-plus-1tb", 19_000, "specified"),
-    Published("samsung-980-1tb", 17_000, "specified"),
-    Published("samsung-980-pro-1tb", 22_000, "specified"),
-    Published("lexar-nm790-2tb", 20_176, "measured, 4 TB, small file"),
-)
+IN_FLASH = ("samsung-980-1tb", "wd-black-sn770-1tb", "lexar-nm790-2tb", "intel-660p-1tb")
+"""Models whose map is not in memory whole."""
 
 
 def write(target: EngineTarget, span_bytes: int) -> None:
@@ -67,17 +46,6 @@ def read_us(target: EngineTarget, span_bytes: int, seed: int = 1) -> float:
     return 1000 * float(numbers["mean_ms"])
 
 
-def microseconds(name: str, *changes: tuple[str, str]) -> float:
-    """Mean latency of reads of what was just written."""
-    target = EngineTarget(models.load(name, changes), 1)
-    write(target, SPAN_BYTES)
-    return read_us(target, SPAN_BYTES)
-
-
-IN_FLASH = ("samsung-980-1tb", "wd-black-sn770-1tb", "lexar-nm790-2tb", "intel-660p-1tb")
-"""Models whose map is not in memory whole."""
-
-
 def of_map(model: models.Model) -> tuple[int, float]:
     """Bytes of the drive that memory maps, and us of reading a line of the map."""
 
@@ -91,7 +59,7 @@ def of_map(model: models.Model) -> tuple[int, float]:
     return memory // 4 * number("ftl.map_unit_bytes"), line_us
 
 
-def spans_table() -> str:
+def table() -> str:
     """Mean latency by span, and what the formula of docs/nvme.md gives for more than the first."""
     rows = []
     for name in IN_FLASH:
@@ -113,23 +81,5 @@ def spans_table() -> str:
     return markdown(head, rows, head[1:])
 
 
-def table() -> str:
-    """Every published rate beside the model's, from both kinds of blocks."""
-    rows = []
-    for published in PUBLISHED:
-        has_cache = bool(models.load(published.model).value(UNCACHED[0]))
-        found = [microseconds(published.model)] if has_cache else []
-        found.append(microseconds(published.model, UNCACHED))
-        print(published.model, found, file=sys.stderr, flush=True)
-        columns = [] if has_cache else ["", ""]
-        for us in found:
-            columns += [f"{1e6 / us:.0f}", deviation(1e6 / us, published.iops)]
-        given = [f"{published.iops:.0f}", f"{1e6 / published.iops:.1f}"]
-        rows.append([f"`{published.model}`", published.what, *given, *columns, f"{found[-1]:.1f}"])
-    head = ["drive", "figure", "reads/s", "us", "in the cache", "", "native", " ", "us, native"]
-    return markdown(head, rows, head[2:])
-
-
 if __name__ == "__main__":
     print(table())
-    print(spans_table())
