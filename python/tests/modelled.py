@@ -2,7 +2,7 @@
 measured anew.
 
 `--only MODEL` of a command that makes a page measures what it has of that model, and takes
-everything else from here.
+everything else from here; `--only missing` measures what isn't here yet.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 
 T = TypeVar("T")
+
+MISSING = "missing"
+"""In place of a model: what isn't kept of any."""
 
 
 class Modelled:
@@ -32,13 +35,15 @@ class Modelled:
         """A value: measured once, or as it is kept where another model's are asked for.
 
         Raises SystemExit with a message where nothing is kept of it."""
-        fresh = self._only in (None, model) and (model, what) not in self._measured
+        is_kept = what in self._kept.get(model, {})
+        asked = self._only in (None, model) or (self._only == MISSING and not is_kept)
+        fresh = asked and (model, what) not in self._measured
         form = TypeAdapter(kind)
         if fresh:
             self._kept.setdefault(model, {})[what] = form.dump_python(measure(), mode="json")
             self._measured.add((model, what))
             self._write()
-        elif what not in self._kept.get(model, {}):
+        elif not is_kept:
             raise SystemExit(f"{model}: {what}: nothing is kept in {self._path}: {self._command}")
         return form.validate_python(self._kept[model][what])
 
@@ -48,8 +53,9 @@ class Modelled:
 
 
 def arguments(what: str, models: Sequence[str]) -> str | None:
-    """The model of `--only`; None: all of them."""
+    """The model of `--only`, or `MISSING`; None: all of them."""
     parser = argparse.ArgumentParser(description=what)
-    parser.add_argument("--only", choices=models, metavar="MODEL", help=", ".join(models))
+    choices = (*models, MISSING)
+    parser.add_argument("--only", choices=choices, metavar="MODEL", help=", ".join(choices))
     only: str | None = parser.parse_args().only
     return only

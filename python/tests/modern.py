@@ -16,7 +16,9 @@ from functools import cache, partial
 from pathlib import Path
 
 import marked
+import modern_before as before
 import modern_binding as binding
+import modern_open_zones as open_zones
 import modern_reads as reads
 import modern_saturation as saturation
 import modern_zones as zones
@@ -184,6 +186,18 @@ def zones_table(kept: Modelled) -> str:
     return f"{_table(zones.HEADS, rows)}\n{zones.said(kept, part_of, off)}"
 
 
+def open_zones_table(kept: Modelled) -> str:
+    """Zones of which several are written at the same time, trimmed before and not."""
+    rows, off = open_zones.rows(kept, part_of)
+    return f"{_table(open_zones.HEADS, rows)}\n{open_zones.said(kept, part_of, off)}"
+
+
+def before_table(kept: Modelled) -> str:
+    """Random writes of the P5520, new and filled."""
+    rows, off = before.rows(kept, part_of)
+    return f"{markdown(before.HEADS, rows, before.HEADS[2:])}\n{before.said(off)}"
+
+
 def steps_table(kept: Modelled) -> str:
     """Reads at queue depth 1, by the kind of page."""
     return _table(reads.HEADS, reads.rows(kept))
@@ -197,6 +211,11 @@ def saturation_table(kept: Modelled) -> str:
 def reads_table(kept: Modelled) -> str:
     """Reads beside writes below saturation."""
     return _table(saturation.READS_HEADS, saturation.reads_rows(kept))
+
+
+def writes_table(kept: Modelled) -> str:
+    """Buffered writes beside others below saturation."""
+    return _table(saturation.WRITES_HEADS, saturation.writes_rows(kept))
 
 
 def binding_table(kept: Modelled) -> str:
@@ -226,9 +245,12 @@ TABLES = {
     "steady": steady_table,
     "ranges": ranges_table,
     "zones": zones_table,
+    "open-zones": open_zones_table,
+    "before": before_table,
     "steps": steps_table,
     "saturation": saturation_table,
     "reads": reads_table,
+    "writes": writes_table,
     "binding": binding_table,
 }
 SECTION = "<!-- {name}: measured by `make modern` -->\n"

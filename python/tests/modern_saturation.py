@@ -210,6 +210,36 @@ mean wait, where most reads are delayed; p99 is `flash.finish_within_ns`, p99.9
 `flash.erase_suspend_ns`."""
 
 
+@dataclass(frozen=True)
+class Writes:
+    """What was measured of writes into the buffer at a share of the writes at saturation."""
+
+    model: str
+    utilisation: float
+    p50_us: float
+    p99_us: float
+    is_fitted: bool = False
+    """Whether the host's part was fitted to this p50."""
+    stalls: bool = False
+    """Writes stopped and went on: percentiles that no model has."""
+
+
+WRITES = (
+    Writes("micron-7450-max-800gb", 0.085, 9, 14, is_fitted=True),
+    Writes("micron-7450-max-800gb", 0.508, 10, 10656, stalls=True),
+    Writes("micron-7450-pro-960gb", 0.146, 9, 313),
+    Writes("micron-7450-pro-960gb", 0.729, 1290, 12548, stalls=True),
+    Writes("skhynix-pe8110-960gb", 0.125, 10, 12),
+    Writes("skhynix-pe8110-960gb", 0.872, 10, 24),
+    Writes("samsung-pm9a3-960gb", 0.130, 11, 14),
+    Writes("samsung-pm9a3-960gb", 0.777, 14, 81),
+    Writes("samsung-pm9a3-960gb", 0.906, 23, 307),
+    Writes("solidigm-p5520-1920gb", 0.083, 8, 26, is_fitted=True),
+    Writes("solidigm-p5520-1920gb", 0.831, 9, 74),
+    Writes("wd-datacenter-960gb", 0.210, 13, 16, is_fitted=True),
+)
+
+
 def _load(kept: Modelled, model: str, utilisation: float | None) -> Load:
     what = "saturation" if utilisation is None else f"{utilisation:.3f} of saturation"
     return kept.of(model, what, Load, lambda: load(model, utilisation))
@@ -288,6 +318,25 @@ READS_HEADS = (
     "p99.9",
     "model",
 )
+
+
+WRITES_HEADS = ("drive", "share of saturation", "p50, us", "model", "p99, us", "model")
+
+
+def writes_rows(kept: Modelled) -> list[list[str]]:
+    """Writes of the light queue below saturation."""
+    rows = []
+    for drive in WRITES:
+        found = _load(kept, drive.model, drive.utilisation).write_us
+        row = [f"`{drive.model}`", f"{drive.utilisation:.3f}"]
+        for share, measured in ((0.5, drive.p50_us), (0.99, drive.p99_us)):
+            cell = f"{found[share]:.1f}"
+            if not drive.stalls:
+                cell += f" ({deviation(found[share], measured)})"
+            is_fitted = drive.is_fitted and share == 0.5
+            row += [f"{measured:.0f}", cell + (", fitted" if is_fitted else "")]
+        rows.append(row)
+    return rows
 
 
 def _errors(kept: Modelled) -> list[list[str]]:

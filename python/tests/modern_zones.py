@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from drivelab.procedures.flow import flow
 from drivelab.procedures.zones import BLOCK_BYTES, places_of, requests_at
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB
-from drivelab.targets import EngineTarget
+from drivelab.targets import EngineTarget, Report
 from drivelab.workload import BlockSize, Job, Recorded
 
 SETTLING, MEASURED_CAPACITIES = 3.0, 1.5
@@ -61,14 +61,26 @@ AMPLIFICATION: Mapping[float, float] = {16: 1.044, 4: 1.033, 2.58: 1.049, 1.06: 
 """Of the drive that has a counter, by GiB of a zone."""
 
 
+def filled(part: dl.Drive) -> EngineTarget:
+    """One die of a drive, written once in order."""
+    target = EngineTarget(part.model, part.seed)
+    sizes = (BlockSize(bytes=BLOCK_BYTES),)
+    target.run([Job(name="fill", rw="write", block_sizes=sizes)], TaskProgress("fill"))
+    return target
+
+
+def written(report: Report, share: int) -> Zones:
+    """What the writes of a run on one die make of a drive that has so many."""
+    amplification = write_amplification(spent_in(report))
+    assert amplification is not None
+    return Zones(share * float(flow(report, "write")["mib_per_s"] or 0), amplification)
+
+
 def zones(part: dl.Drive, share: int, gib: float) -> Zones:
     """One die of a drive that has so many, with its part of every zone."""
-    target, progress = EngineTarget(part.model, part.seed), TaskProgress("zones")
+    target, progress = filled(part), TaskProgress("zones")
     block = BLOCK_BYTES // share
     zone = round(gib * GIB / share / block) * block
-    target.run(
-        [Job(name="fill", rw="write", block_sizes=(BlockSize(bytes=BLOCK_BYTES),))], progress
-    )
     order = np.random.default_rng(SEED)
     job = Job(name="zones", source=Recorded(pacing="closed"))
     report = {}
@@ -78,9 +90,7 @@ def zones(part: dl.Drive, share: int, gib: float) -> Zones:
         report = target.run_requests(
             job, requests_at(places_of(drawn, zone, block), block), progress
         )
-    amplification = write_amplification(spent_in(report))
-    assert amplification is not None
-    found = Zones(share * float(flow(report, "write")["mib_per_s"] or 0), amplification)
+    found = written(report, share)
     print(part.name, gib, found, file=sys.stderr, flush=True)
     return found
 
@@ -117,17 +127,23 @@ def rows(kept: Modelled, part_of: PartOf) -> tuple[list[list[str]], list[float]]
     return found, off
 
 
+def how_far(off: Sequence[float], tolerance: float) -> str:
+    """Median and worst of what predictions are off by, and how many are near, for a sentence."""
+    errors = [abs(error) for error in off]
+    within = sum(error <= tolerance for error in errors)
+    return (
+        f"the median is off by {100 * statistics.median(errors):.0f} %, the worst by "
+        f"{100 * max(errors):.0f} %; {within} are within {100 * tolerance:.0f} %."
+    )
+
+
 def said(kept: Modelled, part_of: PartOf, off: list[float]) -> str:
     """How far the table's figures are off, and the write amplification where it was counted."""
-    errors = [abs(error) for error in off]
-    within = sum(error <= TOLERANCE for error in errors)
     counted = ", ".join(
         f"{measured:.2f} / {_zones(kept, part_of, COUNTED, size).amplification:.2f} ({size:g} GiB)"
         for size, measured in AMPLIFICATION.items()
     )
     return (
-        f"Of {len(errors)} predictions the median is off by "
-        f"{100 * statistics.median(errors):.0f} %, the worst by {100 * max(errors):.0f} %; "
-        f"{within} are within {100 * TOLERANCE:.0f} %.\n"
+        f"Of {len(off)} predictions {how_far(off, TOLERANCE)}\n"
         f"Write amplification of `{COUNTED}`: {counted}.\n"
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import modern
+import modern_before
 import modern_binding
 import modern_reads
 import modern_saturation
 import modern_zones
+import numpy as np
 import pytest
-from modelled import Modelled
+from modelled import MISSING, Modelled
 
 import drivelab as dl
 from drivelab import datasheet
@@ -56,6 +58,27 @@ def test_one_model_is_measured_anew_and_the_others_stay(tmp_path: Path) -> None:
     again = Modelled(path, "make modern", only="b")
     assert [again.of(model, "rate", float, lambda: 2.5) for model in ("a", "b")] == [1.5, 2.5]
     assert Modelled(path, "", only="").of("b", "rate", float, lambda: 0.0) == 2.5
+
+
+def test_what_is_missing_is_measured_once_and_the_rest_stays(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    Modelled(path, "make modern", only="a").of("a", "rate", float, lambda: 1.5)
+    more = Modelled(path, "make modern", only=MISSING)
+    rates = iter((2.5, 9.0))
+    for _ in range(2):
+        assert more.of("a", "rate", float, lambda: next(rates)) == 1.5
+        assert more.of("b", "rate", float, lambda: next(rates)) == 2.5
+
+
+def test_hot_pages_that_are_neighbours_come_by_their_address() -> None:
+    pages, count = 1000, 100_000
+    found = modern_before.adjacent(pages, count, np.random.default_rng(3))
+    block = modern_before.BLOCK_BYTES // 512
+    counts = np.bincount((found.lba // block).astype(int), minlength=pages)
+    shares = np.arange(1, pages + 1) ** -modern_before.THETA
+    expected = count * shares / shares.sum()
+    assert np.abs(counts - expected).max() < 6 * np.sqrt(expected.max())
+    assert counts[0] > 3 * counts[9]
 
 
 @pytest.mark.parametrize("model", modern_reads.MEASURED)
