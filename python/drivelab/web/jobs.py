@@ -51,6 +51,7 @@ class Job:
     runs: list[int] | None = None
     """The numbers of its runs in the database, once they are there; a study has none."""
     error: str = ""
+    """Why it failed; of one that is done, which of its tests have no result, and why."""
     watch: Stopwatch | None = None
     ends_s: float | None = None
     """When it ends, by its watch, as far as was told."""
@@ -160,7 +161,8 @@ class Jobs:
                 await self._run(job)
             except (OSError, ValueError) as error:
                 # No process to be had, or a line that is none of the worker's: the next may do.
-                job.error = f"the process that measures: {error}"[:REASON_LETTERS_MAX]
+                if job.runs is None:
+                    job.error = f"the process that measures: {error}"[:REASON_LETTERS_MAX]
             finally:
                 if job.state == "running":
                     job.state = "failed" if job.runs is None else "done"

@@ -91,6 +91,7 @@ def plan(order: Order) -> laboratory.Plan:
         quick=order.quick,
         workers=schedule.usual_workers(),
         memory_bytes=memory_bytes,
+        keeps_on=True,
     )
     laboratory.check(made)
     return made

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError
 
-from drivelab import database
+from drivelab import database, failures
 from drivelab import review as laboratory
 from drivelab.errors import RequestError
 from drivelab.progress import Heard
@@ -23,6 +24,8 @@ REVIEW, REPLAY, STUDY, FIGURE = "review", "replay", "study", "published"
 TAGS = (REVIEW, REPLAY, STUDY, FIGURE)
 KINDS = {"replay": REPLAY, "sensitivity": STUDY, "sweep": STUDY, "figure": FIGURE}
 """By the word that an order begins with; without one it is a review."""
+SENTENCES_MAX = 8
+"""Of what failed in a review; the rest is counted, and the run has it all."""
 SEVERAL_MAX = 4
 """Orders that one request may queue together."""
 
@@ -85,7 +88,8 @@ def described(order: AnyOrder) -> Record:
 
 
 def measure(order: AnyOrder, results: Path, heard: Heard) -> Record:
-    """Carries an order out: the runs that it has recorded, if any."""
+    """Carries an order out: the runs that it has recorded, if any; and of a review of which some
+    tests failed, which and why, under "error"."""
     check(order, Folder(results))
     if isinstance(order, StudyOrder | FigureOrder):
         order.measure(results, heard)
@@ -93,4 +97,12 @@ def measure(order: AnyOrder, results: Path, heard: Heard) -> Record:
     if isinstance(order, ReplayOrder):
         return {"runs": order.measure(results, heard)}
     found = laboratory.run(reviews.plan(order), shown=False, heard=heard)
-    return {"runs": [database.append(results, database.Recorded.review(found), "FILE")]}
+    runs = [database.append(results, database.Recorded.review(found), "FILE")]
+    return {"runs": runs, "error": told(failures.sentences(found.get("failed", ())))}
+
+
+def told(sentences: Sequence[str]) -> str:
+    """What a page says of tests that failed: as many sentences as it has room for."""
+    shown = sentences[:SENTENCES_MAX]
+    more = len(sentences) - len(shown)
+    return "; ".join([*shown, *([f"and {more} more"] if more else [])])

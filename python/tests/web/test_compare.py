@@ -168,6 +168,24 @@ def test_what_is_missing_is_measured_from_here(lab: Server, page: Page) -> None:
     expect(page.locator(".chip").nth(1)).to_contain_text("Intel X25-V 40 GB")
 
 
+def test_tests_that_failed_in_a_review_that_is_done_are_told_until_somebody_has_read_it(
+    standing_lab: Server, page: Page
+) -> None:
+    job = {"id": 5, "title": FRESH, "command_line": "drivelab review", "share": 0.5, "doing": []}
+    job |= {"left_s": None, "run": None, "runs": [], "error": "", "state": "running"}
+    done = job | {"state": "done", "error": f"{FRESH}: failed in new: no meter"}
+    # Both in one breath: the page has seen it at work, and then that it is done.
+    page.route_web_socket(
+        "**/socket/jobs",
+        lambda line: [line.send(json.dumps(jobs)) for jobs in ([], [job], [done])],
+    )
+    opened(page, standing_lab, address(A, B))
+    row = page.locator(".jobs li")
+    expect(row).to_contain_text("done; without a result: " + done["error"])
+    row.get_by_role("button", name="Dismiss").click()
+    expect(row).to_have_count(0)
+
+
 def test_measurements_wait_for_each_other_and_are_cancelled(lab: Server, page: Page) -> None:
     opened(page, lab, address(A, FRESH))
     for name in (FRESH, "ocz-agility-120gb", "ocz-core-v2-64gb"):

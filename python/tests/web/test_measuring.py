@@ -16,9 +16,10 @@ from web.conftest import Server, start
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from drivelab import database
-from drivelab.errors import RequestError
+from drivelab import database, procedures
+from drivelab.errors import RequestError, WorkError
 from drivelab.web import order as orders
+from drivelab.web import work
 from drivelab.web.jobs import Job, Jobs
 
 QUICK = {"models": ["intel-x25-v-40gb"], "tests": ["power-idle"], "quick": True, "scale": 64}
@@ -150,6 +151,32 @@ def test_a_worker_that_fails_leaves_the_queue_to_the_next(
     states = ["failed", "failed", "failed" if worker is None else "done"]
     assert [job["state"] for job in found] == states
     assert all(job["error"] or job["run"] == 7 for job in found)
+
+
+def test_what_a_review_measured_beside_a_test_that_fails_is_kept_and_the_page_told_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any) -> None:
+        raise WorkError("no meter")
+
+    broken = procedures.PROCEDURES["power-states"]
+    monkeypatch.setattr(type(broken), "measure", fails)
+    order = orders.checked(QUICK | {"tests": ["power-idle", broken.id], "states": ["new"]})
+    told = work.measure(order, tmp_path / "lab.duckdb", lambda *_: None)
+    [run] = told["runs"]
+    kept = database.read(tmp_path / "lab.duckdb", run, "FILE").document
+    assert [test["id"] for test in kept["tests"]] == ["power-idle"]
+    assert told["error"].startswith("intel-x25-v-40gb: failed in new: ")
+    assert broken.id in told["error"]
+    assert "no meter" in told["error"]
+
+    many = work.told([f"drive: failed in new: test {number}" for number in range(11)])
+    assert many.count("failed") == work.SENTENCES_MAX
+    assert many.endswith("; and 3 more")
+
+    job = Job(1, order)
+    Jobs._hear(job, told)
+    assert (job.record()["run"], job.record()["error"]) == (run, told["error"])
 
 
 def test_a_change_while_a_page_takes_the_last_is_told(tmp_path: Path) -> None:

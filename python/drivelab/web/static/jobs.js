@@ -62,7 +62,10 @@ export async function cancel(job) {
   say(`Cancelled: ${job.title}`);
 }
 
-/** Draws the jobs that wait, run, or just failed into `host`; returns what ends that. */
+/** Whether somebody should read how a job ended: it failed, or some of its tests did. */
+const isTold = (job) => job.state === "failed" || (job.state === "done" && job.error !== "");
+
+/** Draws the jobs that wait or run, and those of which something failed, into `host`; returns what ends that. */
 export function list(host) {
   const rows = new Map();
   const place = fill(host, h("ul.jobs", { "aria-label": "Measurements" })).firstChild;
@@ -80,7 +83,7 @@ export function list(host) {
       const open = job.state === "waiting" || job.state === "running";
       // What ended before this page looked is history.
       if (first && !open) seen.add(job.id);
-      if (seen.has(job.id) || (job.state !== "failed" && !open)) {
+      if (seen.has(job.id) || (!isTold(job) && !open)) {
         drop(job.id);
         continue;
       }
@@ -114,7 +117,7 @@ function row(job) {
 function update(place, job, dismiss) {
   const [, bar, how, button] = place.children;
   place.dataset.state = job.state;
-  bar.hidden = job.state === "failed";
+  bar.hidden = isTold(job);
   bar.value = job.share;
   const left = job.left_s === null ? "" : `, ${span(job.left_s)} left`;
   how.textContent =
@@ -122,9 +125,10 @@ function update(place, job, dismiss) {
       waiting: "waiting",
       running: job.share ? `${Math.floor(job.share * 100)} %${left}` : "preparing",
       failed: `failed: ${job.error}`,
+      done: `done; without a result: ${job.error}`,
     }[job.state] ?? job.state;
   how.title = job.doing.join(", ");
-  button.textContent = job.state === "failed" ? "Dismiss" : "Cancel";
+  button.textContent = isTold(job) ? "Dismiss" : "Cancel";
   button.setAttribute("aria-label", `${button.textContent}: ${job.title}`);
-  button.onclick = () => (job.state === "failed" ? dismiss() : cancel(job));
+  button.onclick = () => (isTold(job) ? dismiss() : cancel(job));
 }

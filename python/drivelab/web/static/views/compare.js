@@ -53,7 +53,8 @@ class View {
       return;
     }
     if (!fresh.length) return;
-    say(`Measured: ${fresh.map((job) => job.title).join("; ")}`);
+    const lost = (job) => (job.error ? ` (without a result: ${job.error})` : "");
+    say(`Measured: ${fresh.map((job) => job.title + lost(job)).join("; ")}`);
     const known = await ask("/api/drives");
     if (this.gone) return;
     this.known = known;
