@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,10 +13,15 @@ from drivelab.errors import RequestError
 from drivelab.fio import buffers
 from drivelab.fio.jobs import FioJob, Workload, read_workload
 from drivelab.fio.options import IGNORED
+from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
+from drivelab.targets import EngineTarget
 from drivelab.workload import (
+    BlockSize,
     Compressible,
     DataPattern,
+    Job,
+    Normal,
     Pareto,
     ParetoTrue,
     RandomBytes,
@@ -327,15 +333,70 @@ def test_an_offset_is_refused_that_leaves_less_than_a_block_of_the_drive() -> No
         drive.run(job, progress=False)
 
 
-def test_the_limits_are_those_of_the_engine() -> None:
-    """What is read here must run there; one more is refused here, in words of options."""
+def zones(count: int) -> str:
+    """So many zones, alike."""
+    return "zoned:" + ":".join(f"{100 / count}/{100 / count}" for _ in range(count))
+
+
+def alike(count: int) -> Zoned:
+    """The same in words of the engine."""
+    return Zoned(zones=(Zone(access_percent=100 / count, size_percent=100 / count),) * count)
+
+
+LIMITS: list[tuple[str, object, object, dict[str, Any], dict[str, Any]]] = [
+    ("iodepth", 65536, 65537, {"queue_depth": 65536}, {"queue_depth": 65537}),
+    ("rate_iops", 10**9, 10**9 + 1, {"rate_iops": 10**9}, {"rate_iops": 10**9 + 1}),
+    (
+        *("bs", 2**30, 2**30 + 512),
+        {"block_sizes": (BlockSize(bytes=2**30),)},
+        {"block_sizes": (BlockSize(bytes=2**30 + 512),)},
+    ),
+    *(
+        (
+            *("random_distribution", most, beyond),
+            {"distribution": allowed},
+            {"distribution": refused},
+        )
+        for most, beyond, allowed, refused in (
+            ("zipf:20", "zipf:20.5", Zipf(theta=20), Zipf(theta=20.5)),
+            ("zipf:0.999", "zipf:1", Zipf(theta=0.999), Zipf(theta=1)),
+            ("zipf_true:20", "zipf_true:20.5", ZipfTrue(theta=20), ZipfTrue(theta=20.5)),
+            ("pareto:0.999", "pareto:1", Pareto(h=0.999), Pareto(h=1)),
+            (
+                "normal:100",
+                "normal:101",
+                Normal(deviation_percent=100),
+                Normal(deviation_percent=101),
+            ),
+            (zones(256), zones(257), alike(256), alike(257)),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("option", "most", "beyond", "allowed", "refused"),
+    LIMITS,
+    ids=[f"{option}={str(beyond)[:16]}" for option, _, beyond, *_ in LIMITS],
+)
+def test_the_limits_are_those_of_the_engine(
+    option: str, most: object, beyond: object, allowed: dict[str, Any], refused: dict[str, Any]
+) -> None:
+    """What an option takes the engine runs, and what it refuses the engine would refuse, too."""
     drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
-    usual = {"rw": "randread", "bs": "4k", "io_size": "4k"}
-    for key, most in (("iodepth", 65536), ("rate_iops", 10**9), ("random_distribution", "zipf:20")):
-        drive.run(dl.Job(**usual | {key: most}), progress=False)
-    for key, beyond in (("iodepth", 65537), ("rate_iops", 10**9 + 1), ("bs", 2**30 + 512)):
-        with pytest.raises(RequestError, match=f"{key}={beyond} is not possible"):
-            dl.Job(**usual | {key: beyond})
+    size = most if option == "bs" else 4096
+    usual: dict[str, Any] = {"rw": "randread", "bs": size, "io_size": size, option: most}
+    drive.run(dl.Job(**usual), progress=False)
+    with pytest.raises(RequestError, match=f"{option}={str(beyond)[:40]}"):
+        dl.Job(**usual | {option: beyond})
+
+    target = EngineTarget(drive.model, 1)
+    job = Job(name="limit", rw="randread", io_bytes=2**30)
+    once = {"io_bytes": size}
+    target.run([job.model_copy(update=once | allowed)], TaskProgress("limit"), 1)
+    field = next(iter(refused)).removesuffix("s")
+    with pytest.raises(RequestError, match=f"({field}|{option}).* must be"):
+        target.run([job.model_copy(update=once | refused)], TaskProgress("limit"), 1)
 
 
 OPTIONS = ["rw", "bs", "size", "iodepth", "runtime", "rate", "bssplit", "zz", *buffers.OPTIONS]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from binomial_tail import more_than
-from small import MODEL_NAME, OVERRIDES, small_model
+from small import MODEL_NAME, OVERRIDES
 
 from drivelab import model
 from drivelab.counters import spent
@@ -18,9 +18,23 @@ from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 
 TEST = PROCEDURES["endurance"]
+QUARTER = {
+    **dict(OVERRIDES),
+    "flash.channel_count": "5",
+    "flash.dies_per_channel": "2",
+    "user_capacity_bytes": "249999360",
+    "ftl.checkpoint_bytes": "1900000",
+}
+"""Of the small drive, with all that it has of a die: what wears it out is a quarter of the work."""
 CODEWORD_BITS, CORRECTABLE, RETRIES, FACTOR = 4096, 8, 4, 0.5
 NEW, WORN = 1e-7, 1e-4
 """Of the defaults of MLC."""
+
+
+def quarter(**more: int | str) -> Model:
+    """Ten dies; `more` are keys of the flash."""
+    changed = {f"flash.{key}": str(value) for key, value in more.items()}
+    return model.load(MODEL_NAME, tuple((QUARTER | changed).items()))
 
 
 class Outcome(NamedTuple):
@@ -40,11 +54,14 @@ def measured(drive: Model, quick: bool = False) -> Outcome:
     )
 
 
+def corrects(bits: int) -> Model:
+    return model.load(MODEL_NAME, (*QUARTER.items(), ("controller.correctable_bits", str(bits))))
+
+
 @cache
-def quick_on_small(**flash: int) -> Outcome:
-    """The quick test on the small drive, which several tests look at."""
-    changed = tuple((f"flash.{key}", str(value)) for key, value in flash.items())
-    return measured(model.load(MODEL_NAME, (*OVERRIDES, *changed)), quick=True)
+def quick_on_quarter(**flash: int) -> Outcome:
+    """The quick test, which several tests look at."""
+    return measured(quarter(**flash), quick=True)
 
 
 def lost_of_a_codeword(erases_percent: float) -> float:
@@ -54,7 +71,7 @@ def lost_of_a_codeword(erases_percent: float) -> float:
 
 
 def test_the_forecast_is_what_the_drive_counts_and_losses_begin_where_the_tail_does() -> None:
-    drive = small_model()
+    drive = quarter()
     rows, values, _ = measured(drive)
     cycles = drive.value("flash.endurance_cycles")
     raw = drive.description["derived"]["raw_capacity_bytes"]
@@ -82,42 +99,40 @@ def test_the_forecast_is_what_the_drive_counts_and_losses_begin_where_the_tail_d
 
 def test_more_correction_lasts_longer() -> None:
     def first_loss(bits: int) -> float:
-        drive = model.load(MODEL_NAME, (*OVERRIDES, ("controller.correctable_bits", str(bits))))
-        return float(measured(drive, quick=True).values["first_loss_tbw"])
+        return float(measured(corrects(bits), quick=True).values["first_loss_tbw"])
 
     assert first_loss(4) < first_loss(6) < first_loss(9)
 
 
 def test_used_flash_is_worn_out_sooner() -> None:
-    half = small_model().value("flash.endurance_cycles") // 2
+    half = quarter().value("flash.endurance_cycles") // 2
 
-    new = quick_on_small().values["first_loss_tbw"]
-    used = quick_on_small(initial_cycles=4 * half).values["first_loss_tbw"]
-    rated = quick_on_small().values["rated_tbw"]
+    new = quick_on_quarter().values["first_loss_tbw"]
+    used = quick_on_quarter(initial_cycles=4 * half).values["first_loss_tbw"]
+    rated = quick_on_quarter().values["rated_tbw"]
     # Rounds are three quarters of the rated erases.
     assert new - used == pytest.approx(2 * rated, abs=0.8 * rated)
 
 
 def test_what_used_flash_has_left_is_its_rated_erases_less_those_behind_it() -> None:
-    cycles = small_model().value("flash.endurance_cycles")
-    first = quick_on_small().rows[0]["rated_percent"]
-    rows, values, notes = quick_on_small(initial_cycles=cycles // 2)
-    left = small_model().description["derived"]["raw_capacity_bytes"] * cycles / 2
+    cycles = quarter().value("flash.endurance_cycles")
+    first = quick_on_quarter().rows[0]["rated_percent"]
+    rows, values, notes = quick_on_quarter(initial_cycles=cycles // 2)
+    left = quarter().description["derived"]["raw_capacity_bytes"] * cycles / 2
     assert values["forecast_tbw"] == pytest.approx(left / values["write_amplification"] / 1e12)
     assert values["rated_tbw"] == pytest.approx(values["forecast_tbw"], rel=0.15)
     assert rows[0]["rated_percent"] == pytest.approx(first + 50)
     assert f"counts as {cycles // 2} " in notes
     # Of four erases a tenth of one is nothing, and the notes say so.
     few = cycles // 40
-    rows, _, notes = quick_on_small(initial_cycles=few)
+    rows, _, notes = quick_on_quarter(initial_cycles=few)
     assert rows[0]["rated_percent"] == pytest.approx(first)
     assert f"flash.initial_cycles = {few} counts as 0 " in notes
 
 
 def test_erases_that_fail_end_in_a_drive_that_only_reads() -> None:
-    # The chance is of thousands of erases, of which the small drive has four.
-    failing = ("flash.erase_failure_rate", "2e-5")
-    rows, values, _ = measured(model.load(MODEL_NAME, (*OVERRIDES, failing)), quick=True)
+    # The chance is of thousands of erases, of which this drive has four.
+    rows, values, _ = measured(quarter(erase_failure_rate="2e-5"), quick=True)
     assert values["first_loss_tbw"] is None
     assert values["no_loss_tbw"] == values["read_only_tbw"]
     assert values["read_only_tbw"] == rows[-1]["tbw"]
@@ -164,8 +179,7 @@ def test_what_is_lost_while_the_drive_is_filled_is_no_drive_that_lasted() -> Non
 
 
 def test_a_drive_that_loses_nothing_says_so() -> None:
-    drive = model.load(MODEL_NAME, (*OVERRIDES, ("controller.correctable_bits", "100")))
-    rows, values, notes = measured(drive, quick=True)
+    rows, values, notes = measured(corrects(100), quick=True)
     assert "nothing was lost after" in notes
     assert values["first_loss_tbw"] is None
     assert values["no_loss_tbw"] == rows[-1]["tbw"]
@@ -178,7 +192,7 @@ def test_a_drive_of_another_family_has_no_values() -> None:
 
 
 def test_one_seed_one_result() -> None:
-    assert measured(small_model(), quick=True) == quick_on_small()
+    assert measured(quarter(), quick=True) == quick_on_quarter()
 
 
 def test_a_drive_that_only_read_before_a_job_is_not_counted_as_one_that_does_not() -> None:
