@@ -86,7 +86,7 @@ def of_file(file: Path) -> list[Procedure | State]:
     try:
         spec.loader.exec_module(module)
     except RequestError as error:
-        raise RequestError(f"{where}: {error}") from None
+        raise RequestError(f"{where}: {failure_text(error, str(file))}") from None
     except (Exception, SystemExit) as error:
         raise RequestError(f"{where}: {_import_failure(error, str(file))}") from None
     found = [*_in(module, Procedure), *_in(module, State)]
@@ -177,7 +177,17 @@ def failure_text(error: BaseException, file: str) -> str:
         lines.append(error.lineno)
     at = f"line {lines[-1]}: " if lines else ""
     said = error.msg if isinstance(error, SyntaxError) else str(error)
-    return f"{at}{type(error).__name__}: {(said or 'no message').splitlines()[0]}"
+    # What the laboratory refuses is told in words of its own.
+    kind = "" if isinstance(error, RequestError) else f"{type(error).__name__}: "
+    return f"{at}{kind}{(said or 'no message').splitlines()[0]}"
+
+
+def raised_in(error: BaseException, file: str) -> bool:
+    """Whether a file raised an error itself, and not what it called."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename == file
 
 
 def _in(module: ModuleType, kind: type[Any]) -> Iterator[Any]:

@@ -67,6 +67,7 @@ def test_the_order_of_files_and_a_file_given_twice_make_no_difference(tmp_path: 
         (IMPORT + '@dl.state(after="usd")\ndef x(bench):\n    "X."\n', 'did you mean "used"?'),
         (IMPORT + '@dl.state(colour="red")\ndef x(bench):\n    "X."\n', "allowed: other, new"),
         (IMPORT + '@dl.state(restored_by="X")\ndef x(bench):\n    "X."\n', "needs after=..."),
+        (IMPORT + 'J = dl.Job(rw="randwrit")\n', '"own.py": line 2: Job: job "job": rw=randwrit'),
         ("x = 1\ny = 1 / 0\n", "can't be imported: line 2: ZeroDivisionError: division by zero"),
         ("def x(:\n", "can't be imported: line 1: SyntaxError"),
         ("import nowhere_at_all\n", "line 1: ModuleNotFoundError: No module named"),

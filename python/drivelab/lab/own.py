@@ -38,7 +38,8 @@ class OwnTest(Procedure):
         return 1.0
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
-        """Calls the function with a drive that is in the wanted state; raises WorkError."""
+        """Calls the function with a drive that is in the wanted state; raises WorkError, and
+        RequestError if the function does."""
         what = f'test "{self.id}"'
         assert self.origin is not None
         bench = Bench(target, seed, quick, progress)
@@ -65,7 +66,8 @@ class OwnStep:
         return self.function.__module__
 
     def __call__(self, target: Target, seed: int, progress: TaskProgress) -> None:
-        """Calls the function with a drive in the state before; raises WorkError."""
+        """Calls the function with a drive in the state before; raises WorkError, and RequestError
+        if the function does."""
         bench = Bench(target, seed, False, progress)
         _called(f'state "{self.name}"', self.origin, lambda: self.function(bench))
         steps.settle(target, progress)
@@ -231,16 +233,21 @@ def _origin(function: Callable[..., object]) -> Origin:
 
 
 def _called(what: str, origin: Origin, work: Callable[[], T]) -> T:
-    """Calls a function of somebody else's; what goes wrong in it becomes one line."""
+    """Calls a function of somebody else's; what goes wrong in it becomes one line.
+
+    Whoever asked for the test didn't write what it asks for: a job that can't be is a defect of its
+    file, as any other. Only what the function refuses itself is the request's.
+    """
     try:
         return work()
-    except RequestError as error:
-        raise RequestError(f"{what} ({origin.place}): {error}") from None
     except WorkError:
         raise
     except (Exception, SystemExit) as error:
-        text = plugins.failure_text(error, origin.file)
-        raise WorkError(f"{what} ({origin.place}): {text}") from error
+        file = Path(origin.file).name
+        place = origin.place if origin.place == file else f"{origin.place}, {file}"
+        refused = isinstance(error, RequestError) and plugins.raised_in(error, origin.file)
+        text = f"{what} ({place}): {plugins.failure_text(error, origin.file)}"
+        raise (RequestError if refused else WorkError)(text) from error
 
 
 def _measured(found: object) -> Measured:

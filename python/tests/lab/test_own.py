@@ -155,8 +155,16 @@ def test_results_are_compared_without_the_file_but_not_those_of_different_files(
         ("return dl.Value('a', 'A', float('nan'), '')", 1, 'value "a" is nan; allowed: finite'),
         ("return [dl.Value('a', 'A', 1, '')] * 2", 1, "there are two of this name"),
         ("return dl.Chart('no', 'No', 'lines', 'x', 'y')", 1, "no table of this name: no"),
-        ("bench.run(dl.Job(rw='read', offset='900g'))", 2, 'test "wrong" (own.py): '),
-        ("bench.idle('soon')", 2, "time = 'soon': allowed"),
+        # The command was right: the file isn't, and whoever mends it needs the line.
+        (
+            "dl.Job(rw='randwrit')",
+            1,
+            'test "wrong" (own.py): line 6: Job: job "job": rw=randwrit is not',
+        ),
+        ("bench.run(dl.Job(rw='read', offset='900g'))", 1, 'test "wrong" (own.py): line 6: '),
+        ("bench.idle('soon')", 1, "(own.py): line 6: time = 'soon': allowed"),
+        # What the function refuses itself is the request's.
+        ("raise dl.RequestError('too small')", 2, 'test "wrong" (own.py): line 6: too small'),
     ],
 )
 def test_what_goes_wrong_in_a_function_is_one_line_and_leaves_nothing(
