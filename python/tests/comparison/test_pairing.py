@@ -65,6 +65,33 @@ def test_less_is_better_where_it_is() -> None:
     assert headline.extremes == (1, 0)
 
 
+def test_the_headline_is_the_value_that_differs_most_among_those_with_a_better_end() -> None:
+    """docs/compare.md says how it is chosen: nobody may take it for a number that was fixed."""
+
+    def values(reads: float, writes: float, count: float) -> list[documents.Record]:
+        return [
+            {"name": name, "title": name, "unit": "IOPS", "better": better, "value": value}
+            for name, better, value in (
+                ("reads", "higher", reads), ("writes", "higher", writes), ("count", None, count),
+            )
+        ]  # fmt: skip
+
+    def headline(*tables: list[documents.Record]) -> str:
+        names = "abc"[: len(tables)]
+        tests = [
+            documents.compound(name) | {"values": table}
+            for name, table in zip(names, tables, strict=True)
+        ]
+        [pair], _ = pairing.pair(sides(documents.review(*tests)))
+        assert pair.headline is not None
+        return pair.headline.name
+
+    one, two, three = values(10, 10, 1), values(11, 20, 99), values(50, 20, 1)
+    assert headline(one, two) == "writes"
+    # Another side, another headline.
+    assert headline(one, two, three) == "reads"
+
+
 def test_percentiles_need_requests_beyond_them() -> None:
     few = documents.review(documents.stream("a", duration_s=2.0), documents.stream("b"))
     [pair], _ = pairing.pair(sides(few))
