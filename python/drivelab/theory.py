@@ -11,8 +11,9 @@ def fifo_write_amplification(spare_ratio: float) -> float:
     """Write amplification of a page map that cleans the block that was written longest ago.
 
     Uniform random writes of whole pages, steady state, many blocks. `spare_ratio` is spare area
-    over user capacity; with r = 1 / (1 + spare_ratio), WA = 1 / (1 - x), where
-    x = -r W(-(1/r) e^(-1/r)) (REFERENCES.md, [1]). Greedy cleaning does a little better.
+    over user capacity; with a = 1 + spare_ratio, WA = 1 / (1 - x), where x = e^(-a (1 - x)) is what
+    is valid of a block when its turn comes: x = -W(-a e^(-a)) / a (REFERENCES.md, [1]). Greedy
+    cleaning does a little better.
 
     >>> round(fifo_write_amplification(0.28), 2)
     2.48
@@ -20,12 +21,14 @@ def fifo_write_amplification(spare_ratio: float) -> float:
     Raises ValueError for a spare area that isn't above 0.
     """
     _check_spare(spare_ratio)
-    # Here, because it takes longer to load than most commands take in all.
-    from scipy.special import lambertw
-
-    ratio = 1 / (1 + spare_ratio)
-    valid = -ratio * float(lambertw(-1 / ratio * math.exp(-1 / ratio)).real)
-    return 1 / (1 - valid)
+    # Newton's way from below: x - e^(-a (1 - x)) is concave, so no step goes beyond its first zero.
+    # scipy has W, but takes as long to load as the rest of a command.
+    raw, valid, step = 1 + spare_ratio, 0.0, 1.0
+    while step > 0 and valid < 1:
+        kept = math.exp(-raw * (1 - valid))
+        step = (kept - valid) / max(1 - raw * kept, 1e-12)
+        valid += step
+    return 1 / (1 - valid) if valid < 1 else math.inf
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import lambertw
 
 from drivelab.theory import (
     Part,
@@ -12,6 +17,19 @@ from drivelab.theory import (
 )
 
 SPARE = 1 / 0.875 - 1
+
+
+@given(st.floats(1e-4, 100))
+def test_what_is_valid_of_a_victim_is_lambert_s_function(spare_ratio: float) -> None:
+    raw = 1 + spare_ratio
+    valid = -float(lambertw(-raw * math.exp(-raw)).real) / raw
+    found = fifo_write_amplification(spare_ratio)
+    assert found == pytest.approx(1 / (1 - valid), rel=1e-6)
+
+
+def test_hardly_any_spare_area_is_no_endless_way() -> None:
+    for exponent in range(5, 18):
+        assert fifo_write_amplification(10.0**-exponent) > 10 ** (min(exponent, 8) - 1)
 
 
 def test_what_is_hardly_written_comes_near_to_what_is_never_written() -> None:
