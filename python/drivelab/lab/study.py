@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 DIRECTION = "direction"
 SHOWN = ("iops", "mib_per_s", "latency_mean_us", "latency_p99_us", "write_amplification")
 """Columns that a study shows of itself, after what was varied; `frame` has all."""
+LAST = ("iops", "latency_mean_us", "latency_p99_us", "write_amplification")
+"""Columns that `frame` ends with: of a wide table polars prints four of either end."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 ROWS_SHOWN, WIDTH_SHOWN = 20, 160
 
@@ -107,9 +109,10 @@ class Study:
         )
 
     def frame(self) -> pl.DataFrame:
-        """A row for each point (and direction, of jobs that read and write): model and state, what
-        was varied, the repeat and its seed, then the columns of a result's summary and of the drive
-        as a whole."""
+        """A row for each point (and direction, of jobs that read and write): first what was varied,
+        direction and repeat, then seed, model and state, the columns of a result's summary and of
+        the drive as a whole; last `iops`, `latency_mean_us`, `latency_p99_us` and
+        `write_amplification`, so that both ends of a printed frame are what matters."""
         frames = []
         for point, result in zip(self._points, self, strict=True):
             totals = result.totals
@@ -122,7 +125,9 @@ class Study:
                 for key in ("duration_s", "unmapped_read_share", "energy_j")
             ]
             frames.append(result.summary.select(*varied, pl.exclude("job"), *whole))
-        return pl.concat(frames, how="vertical_relaxed")
+        frame = pl.concat(frames, how="vertical_relaxed")
+        first = [*self._keys, DIRECTION, "repeat", "seed", MODEL, "state"]
+        return frame.select(*dict.fromkeys(first), pl.exclude(*first, *LAST), *LAST)
 
     def means(self, metric: str) -> pl.DataFrame:
         """The mean of a column over the repeats, with its 95 % interval (null for one repeat).

@@ -151,3 +151,16 @@ def test_a_study_shows_what_was_varied_and_measured(study: dl.Study) -> None:
     for name in ("spare_ratio", "ftl.victim_selection", "repeat", "direction", "iops"):
         assert name in shown
     assert [note for note in study.notes if "such notes" in note]
+
+
+def test_both_ends_of_the_frame_are_what_was_varied_and_what_came_of_it(study: dl.Study) -> None:
+    """polars prints four columns of either end, and a reader prints the frame first."""
+    columns = study.frame().columns
+    assert columns[:4] == ["spare_ratio", "ftl.victim_selection", "direction", "repeat"]
+    assert columns[-4:] == ["iops", "latency_mean_us", "latency_p99_us", "write_amplification"]
+    # What is varied is there once, be it the model or the state.
+    grid = {"model": ["intel-x25-e-32gb"], "state": ["new"], "job.iodepth": [1]}
+    job = dl.Job(rw="randread", bs="4k", io_size="64k")
+    found = dl.sweep(DRIVE, grid, job=job, workers=1, progress=False).frame()
+    assert found.columns[:4] == ["model", "state", "job.iodepth", "direction"]
+    assert sorted(found.columns) == sorted({*columns, *grid} - {*columns[:2]})
