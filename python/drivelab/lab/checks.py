@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
 from decimal import Decimal
+from typing import ParamSpec, TypeVar
 
-from drivelab.errors import RequestError
+from drivelab.errors import RequestError, nearest
 from drivelab.fio import units
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def keywords(function: Callable[P, T]) -> Callable[P, T]:
+    """The same function, which refuses a keyword that it hasn't got as the command line refuses an
+    option: with what was meant. Python's own error names neither that nor what there is."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = inspect.signature(function).parameters.values()
+    known = [each.name for each in parameters if each.kind in kinds and each.name != "self"]
+    what = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **named: P.kwargs) -> T:
+        for key in named:
+            if key not in known:
+                raise RequestError(
+                    f"{what}(): {key}= is unknown{nearest(key, known)} There are: "
+                    f"{', '.join(known)}"
+                )
+        return function(*args, **named)
+
+    return checked
 
 
 def plain(value: object) -> object:

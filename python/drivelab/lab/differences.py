@@ -13,6 +13,7 @@ from drivelab.comparison import compare as compared
 from drivelab.comparison.pairing import Metric, Pair
 from drivelab.comparison.runs import as_review
 from drivelab.errors import RequestError
+from drivelab.lab import checks
 from drivelab.lab.reading import Stored, read
 from drivelab.lab.result import Result
 from drivelab.names import told_apart
@@ -108,6 +109,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
+@checks.keywords
 def compare(*results: Stored | Result | str | Path, force: bool = False) -> Differences:
     """Puts two or more results side by side: what `read` takes or gives, or results of runs.
 

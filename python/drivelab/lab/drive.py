@@ -58,6 +58,7 @@ class Drive:
     RequestError for a model or a parameter that can't be.
     """
 
+    @checks.keywords
     def __init__(
         self,
         model: str | Path,
@@ -133,6 +134,7 @@ class Drive:
         found._seed = checks.whole("seed", seed, 0, 2**63 - 1)
         return found
 
+    @checks.keywords
     def prepare(self, state: str | State, *, progress: bool = True) -> Drive:
         """The drive after secure erase and the steps of a state: "new", "filled", "used", ...,
         or a state of one's own.
@@ -157,6 +159,7 @@ class Drive:
         found._states = (state,)
         return found
 
+    @checks.keywords
     def run(
         self,
         *jobs: Job | Trace,
@@ -192,6 +195,7 @@ class Drive:
         requests = log if isinstance(log, Path) else done.requests
         return Result(done.report, self, own, after, requests, done.steady, done.timeline)
 
+    @checks.keywords
     def steps(self, *jobs: Job, every: str | float = "1s", log: bool = False) -> Steps:
         """Runs jobs on a copy, step by step: `for step in drive.steps(job, every="1s")`.
 
@@ -212,6 +216,7 @@ class Drive:
 
         return Steps(run, every_ns, result)
 
+    @checks.keywords
     def open(self, *, data: str = "random", fua: bool = False) -> Session:
         """A copy of the drive as a part of one's own program: requests go in as arrays, and what
         is done comes out as a table.
@@ -240,6 +245,7 @@ class Drive:
         work = partial(running.measured, self, jobs)
         return Result(run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress), self, jobs)
 
+    @checks.keywords
     def measure(
         self,
         test: str | Procedure,

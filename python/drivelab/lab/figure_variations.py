@@ -137,6 +137,7 @@ def _size(row: Record) -> float:
     return max((abs(value - row["modelled"]) for value in found if value is not None), default=0.0)
 
 
+@checks.keywords
 def vary_figure(
     drive: Drive,
     figure: str,

@@ -73,6 +73,7 @@ class OwnStep:
         steps.settle(target, progress)
 
 
+@checks.keywords
 def test(
     *,
     group: str,
@@ -117,6 +118,7 @@ def test(
     return decorate
 
 
+@checks.keywords
 def state(
     *,
     after: str | State | None = None,

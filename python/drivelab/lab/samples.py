@@ -14,6 +14,7 @@ COUNT_MAX = 100_000
 LOG = "log"
 
 
+@checks.keywords
 def samples(
     ranges: Mapping[str, Sequence[Any]],
     count: int,

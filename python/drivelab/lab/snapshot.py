@@ -20,6 +20,7 @@ from typing import Any
 from drivelab import _engine, output, paths, plugins, states
 from drivelab import model as models
 from drivelab.errors import RequestError
+from drivelab.lab import checks
 from drivelab.lab.drive import Drive
 from drivelab.model_texts import Texts
 from drivelab.progress import run_alone
@@ -50,6 +51,7 @@ def save(drive: Drive, path: Path) -> None:
     output.publish_files({path: lambda scratch: _write(scratch, line + packed)})
 
 
+@checks.keywords
 def load(path: str | Path, *, progress: bool = True) -> Drive:
     """The drive that `Drive.save` wrote, made again from its recipe and compared with it.
 

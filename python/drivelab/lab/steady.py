@@ -32,6 +32,7 @@ class Steady:
     after `limit`. Raises RequestError for what can't be.
     """
 
+    @checks.keywords
     def __init__(
         self, metric: Metric = "iops", *, every: str | float = "60s", limit: str | float = "24h"
     ) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 WORKERS_MAX = 64
 
 
+@checks.keywords
 def sweep(
     drive: Drive,
     grid: Mapping[str, object] | None = None,

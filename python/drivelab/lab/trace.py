@@ -32,6 +32,7 @@ class Trace:
     RequestError for a file or an option that can't be.
     """
 
+    @checks.keywords
     def __init__(
         self,
         path: str | os.PathLike[str],

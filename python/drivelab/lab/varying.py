@@ -179,6 +179,7 @@ class Variations:
         return found.select(order).sort(size.fill_null(0), descending=True, maintain_order=True)
 
 
+@checks.keywords
 def vary(
     drive: Drive,
     job: Job | Trace,

@@ -305,3 +305,35 @@ def test_what_must_be_known_is_said(used: dl.Drive) -> None:
     assert "note: " in repr(found)
     assert used.model.title == "Intel X25-M G1 80 GB (1/64)"
     assert used.model.identity["price_usd_per_gib_user"] is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda: dl.test(grup="mine"), 'test(): grup= is unknown; did you mean "group"? There are'),
+        (lambda: dl.state(aftr="used"), 'state(): aftr= is unknown; did you mean "after"?'),
+        (lambda: dl.Drive(NAME, scal="1/64"), 'Drive(): scal= is unknown; did you mean "scale"?'),
+        (
+            lambda: dl.sweep(dl.Drive(NAME), stat="used"),
+            'sweep(): stat= is unknown; did you mean "',
+        ),
+        (lambda: dl.Drive(NAME).run(WRITES, kep=True), "Drive.run(): kep= is unknown; did you"),
+        (lambda: dl.Drive(NAME).measure("atto", quik=True), 'did you mean "quick"?'),
+        (lambda: dl.Job(rw="read", iodpth=4), '"iodpth" is not supported; did you mean "iodepth"?'),
+    ],
+)
+def test_a_keyword_that_there_is_not_is_refused_as_an_option_is(wrong: Any, told: str) -> None:
+    with pytest.raises(dl.RequestError) as caught:
+        wrong()
+    assert told in str(caught.value)
+
+
+def test_whatever_is_called_in_a_script_refuses_unknown_keywords() -> None:
+    """A slip in any of them is told by name, with what was meant."""
+    made = [dl.Drive, dl.Job, dl.Steady, dl.Trace]
+    done = [dl.compare, dl.load, dl.samples, dl.state, dl.sweep, dl.test, dl.vary, dl.vary_figure]
+    drive = dl.Drive(NAME)
+    own = [drive.prepare, drive.run, drive.steps, drive.open, drive.measure]
+    for call in (*made, *done, *own):
+        with pytest.raises(dl.RequestError, match="seeed"):
+            call(seeed=1)
