@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import takewhile
 
 
 class RequestError(Exception):
@@ -15,7 +16,11 @@ class WorkError(Exception):
 
 
 SHOWN_MAX = 3
-"""Words that are suggested, where several begin as somebody wrote."""
+"""Words that are suggested, where several are as near."""
+NEAR, BEGINS_NEAR = 0.5, 0.75
+"""How alike a word must be to a known one, and to the beginning of one, as difflib counts."""
+INSIDE_MIN = 4
+"""Letters of a word that is looked for inside of names: shorter ones are in many by chance."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -23,20 +28,52 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
     >>> nearest("fifp", ["greedy", "fifo"])
     '; did you mean "fifo"?'
-    >>> nearest("intel-x25m", ["intel-x25-v-40gb", "intel-x25-m-g2-80gb", "intel-x25-m-g1-80gb"])
+    >>> drives = ["intel-x25-v-40gb", "intel-x25-m-g2-80gb", "intel-x25-m-g1-80gb"]
+    >>> nearest("intel-x25m", drives)
     '; did you mean "intel-x25-m-g1-80gb" or "intel-x25-m-g2-80gb"?'
+    >>> nearest("intel-x25-m-g9", drives) == nearest("intel-x25m", drives)
+    True
     """
-    names = list(known)
-    # Who left out dashes, or the end of a name, meant one that begins like that.
+    names = list(dict.fromkeys(known))
+    # Who left out dashes, or the end of a name, meant one that begins like that; who left out its
+    # beginning, too, one that has it inside.
     bare = _bare(word)
     begins = [name for name in names if bare and _bare(name).startswith(bare)]
-    if begins:
-        shortest = sorted(begins, key=lambda name: (len(name), name))[:SHOWN_MAX]
-        *others, last = (f'"{name}"' for name in shortest)
-        return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
-    by_folded = {name.casefold(): name for name in names}
-    close = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.5)
-    return f'; did you mean "{by_folded[close[0]]}"?' if close else "."
+    has = [name for name in names if len(bare) >= INSIDE_MIN and bare in _bare(name)]
+    found = begins or has or _near(word, names)
+    if not found:
+        return "."
+    shortest = sorted(found, key=lambda name: (len(name), name))[:SHOWN_MAX]
+    *others, last = (f'"{name}"' for name in shortest)
+    return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+
+
+def _near(word: str, names: Iterable[str]) -> list[str]:
+    """The names most like a word: several if they are equally so, and begin as long as it does."""
+    folded = word.casefold()
+    likeness = {name: _likeness(folded, name.casefold()) for name in names}
+    best = max(likeness.values(), default=_UNLIKE)
+    return [name for name, own in likeness.items() if own == best] if best > _UNLIKE else []
+
+
+_UNLIKE = 0.0, False, 0
+
+
+def _likeness(word: str, name: str) -> tuple[float, bool, int]:
+    """How alike a word is to a name, or, if more, to its beginning; whether it is to all of it; how
+    many letters both begin with. `_UNLIKE` if it is to neither.
+
+    What follows in a longer name isn't against it: who mistyped a letter left out the end, too.
+    """
+
+    def ratio(text: str) -> float:
+        return difflib.SequenceMatcher(None, text, word).ratio()
+
+    whole, beginning = ratio(name), ratio(name[: len(word)])
+    if not word or (whole < NEAR and beginning < BEGINS_NEAR):
+        return _UNLIKE
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(word, name, strict=False))
+    return max(whole, beginning), whole >= beginning, len(list(shared))
 
 
 def _bare(name: str) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 from small import MODEL_NAME
 
-from drivelab import cli
+from drivelab import cli, model
+from drivelab.errors import nearest
 
 PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()"]
 
@@ -110,10 +112,33 @@ def test_settings_change_the_model_and_its_hash(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        # A name's end counts for nothing where it wasn't written.
+        ("samsung-990-pro", ["samsung-970-pro-1tb", "samsung-980-pro-1tb"]),
+        ("crucial-m5", ["crucial-m4-256gb"]),
+        ("hpothetical", ["hypothetical"]),
+        # The beginning is missing, or both.
+        ("sn770", ["wd-black-sn770-1tb"]),
+        ("X25_E", ["intel-x25-e-32gb", "intel-x25-e-64gb"]),
+        # The whole name is the nearest.
+        ("intel-x25-m-g1-160gb", ["intel-x25-m-g2-160gb"]),
+        ("zzz", []),
+        ("", []),
+    ],
+)
+def test_who_mistypes_a_drive_is_told_the_nearest(word: str, meant: list[str]) -> None:
+    said = nearest(word, model.known_names())
+    assert re.findall('"(.*?)"', said) == meant
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["show", "intel-x25m-g1-80gb"], f'did you mean "{MODEL_NAME}"'),
         (["show", "intel-x25m"], f'did you mean "{MODEL_NAME}", "intel-x25-m-g2-80gb" or'),
+        # A letter is wrong, and the end is missing.
+        (["show", "intel-x25-m-g9"], f'did you mean "{MODEL_NAME}", "intel-x25-m-g2-80gb" or'),
         (["show", f"{MODEL_NAME}@8610"], "no firmware variants"),
         (["show", "nowhere/model.toml"], "there is no such file"),
         (["show", MODEL_NAME, "--set", "spare"], "expected KEY=VALUE"),
