@@ -61,6 +61,8 @@ PARTS, QUICK_PARTS = (1 / 8, 1 / 2), (1 / 2,)
 """Bursts, as parts of the reserve."""
 RESERVES_MAX = 3
 """What bursts of one kind write at most."""
+FOR_EVER, ALL = "for ever", "all tried"
+"""Cells of numbers that don't end: by arithmetic, and of what was tried. Null: there is none."""
 SMALL = (
     "its reserve is as much smaller, pauses are not, and few blocks a die are emptied at another "
     "rate: what a pause gives back is not that of the drive"
@@ -265,9 +267,9 @@ class BurstEndurance(Procedure):
             "pause_s": pause_s,
             "back_gb": back * gb,
             "kept": "yes" if held is None else "no",
-            "bursts": held,
-            "written_gb": None if held is None else held * count * gb,
-            "arithmetic_bursts": predicted,
+            "bursts": ALL if held is None else held,
+            "written_gb": ALL if held is None else held * count * gb,
+            "arithmetic_bursts": FOR_EVER if predicted is None else predicted,
             "first_mb_per_s": speeds[0],
             "then_mb_per_s": mean(last[-SLOW:]),
         }
@@ -296,8 +298,9 @@ def _endless(reserve: Reserve) -> dict[str, Any]:
         "pause_s": 0,
         "back_gb": 0.0,
         "kept": "yes",
-        "bursts": None,
-        "written_gb": None,
+        "bursts": ALL,
+        "written_gb": ALL,
+        # No reserve is known, of which it would be reckoned.
         "arithmetic_bursts": None,
         "first_mb_per_s": reserve.full_mb_per_s,
         "then_mb_per_s": reserve.sustained_mb_per_s,
@@ -335,8 +338,16 @@ def _found(
     kept = [row["pause_s"] for row in rows if row["kept"] == "yes" and row["burst_gb"] == shortest]
     never = (
         f"the speed does not fall in {reserve.pieces * reserve.piece_bytes / GB:.4g} GB: no burst "
-        "of as much is too long, and none was tried with pauses"
+        "of as much is too long, and none was tried with pauses; there is no reserve, nothing to "
+        "give back, and no pause that would be needed"
     )
+    told = [] if reserve.ends else [never]
+    if reserve.ends and not kept:
+        longest = max(row["pause_s"] for row in rows)
+        told.append(
+            f"no pause that was tried (up to {longest} s) keeps bursts of {shortest:.4g} GB fast: "
+            "the shortest that does is unknown"
+        )
     columns = (
         Column("burst_gb", "Burst", "GB"),
         Column("pause_s", "Pause", "s"),
@@ -352,7 +363,7 @@ def _found(
         target.capacity_bytes,
         values=_values(reserve, backs, min(kept, default=None)),
         tables=(Table("duties", "Bursts and pauses", columns, tuple(rows)),),
-        notes=(*([] if reserve.ends else [never]), *small_version.notes(target, SMALL)),
+        notes=(*told, *small_version.notes(target, SMALL)),
         charts=(
             Chart(
                 "duties", "Speed in the long run", "bars", "pause_s", "then_mb_per_s", "burst_gb"
