@@ -171,11 +171,15 @@ STREAM_VALUES: tuple[tuple[str, str, str, Literal["higher", "lower"]], ...] = (
 """What a test of one stream is about, in numbers: name, title, unit, which way is better."""
 
 
-def with_values(procedure: Procedure, measured: Measured) -> Measured:
-    """What a test measured; of one stream with its numbers as values, which others bring along."""
-    if not isinstance(procedure, Stream):
+def with_values(procedure: Procedure, measured: Measured, used: Mapping[str, Any]) -> Measured:
+    """What a test measured, with the note on reads that its record has, by the counters of all its
+    drives; of one stream with its numbers as values, which others bring along."""
+    record = _stream(procedure, measured) if isinstance(procedure, Stream) else None
+    share = unmapped_read_share(used) if record is None else record["unmapped_read_share"]
+    if note := unmapped_note(share):
+        measured = replace(measured, notes=(*measured.notes, note))
+    if record is None:
         return measured
-    record = _stream(procedure, measured)
     known = record | {f"latency_{key}_us": value for key, value in record["latency_us"].items()}
     values = (
         Value(name, title, known[name], unit, better) for name, title, unit, better in STREAM_VALUES

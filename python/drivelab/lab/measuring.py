@@ -39,11 +39,12 @@ def measure(
         )
     if span_bytes is not None and isinstance(test, Study):
         raise RequestError(f'test "{test.id}": fills the whole drive in steps, which span bounds')
-    target = AccountedTarget(drive.make().clone(), Account(), span_bytes)
+    account = Account()
+    target = AccountedTarget(drive.make().clone(), account, span_bytes)
     # As a review derives it, of a drive that was only prepared.
     prepared = drive.begun and len(drive.history) == 1
     before = drive.begun[0].name if prepared else json.dumps(drive.history)
     seed = derive_seed(drive.seed, drive.name, before, test.id)
     work = partial(test.measure, target, seed, quick)
     found = run_alone(f"{drive.name}: {test.title}", work, shown=progress)
-    return results.with_values(test, found)
+    return results.with_values(test, found, account.used)

@@ -3,12 +3,15 @@ parts draw power; nothing where nothing is known."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from small import MODEL_NAME, OVERRIDES
 
-from drivelab import model, states
+import drivelab as dl
+from drivelab import cli, model, states
 from drivelab.procedures import PROCEDURES, power_states
 from drivelab.procedures.power_states import AFTER_S, SAME, WORDS
 from drivelab.progress import TaskProgress
@@ -104,3 +107,21 @@ def test_what_nobody_knows_is_null() -> None:
     assert {row["j_per_gb"] for row in rows.values()} == {None}
     assert set(values.values()) == {None}
     assert "not none" in notes[0]
+
+
+def test_reads_of_an_empty_drive_are_told_in_reviews_and_in_scripts(tmp_path: Path) -> None:
+    """Their watts are those of a drive that senses nothing: nobody may take them for its reads."""
+    words = ["review", MODEL_NAME, "--scale", "1/64", "--tests", TEST.id, "--states", "new,filled"]
+    assert cli.run([*words, "--quick", "--out", str(tmp_path)]) == 0
+    empty, full = json.loads((tmp_path / "results.json").read_text("utf-8"))["tests"]
+    told = "100 % of the bytes read were not mapped (never written, or trimmed)"
+    assert [note for note in empty["notes"] if note.startswith(told)] == empty["notes"][1:]
+    assert told not in " ".join(full["notes"])
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert told in page
+    for state, record in (("new", empty), ("filled", full)):
+        drive = dl.Drive(MODEL_NAME, scale="1/64").prepare(state)
+        assert list(drive.measure(TEST.id, quick=True).notes) == record["notes"]
+    # Of a test of one stream, too.
+    new = dl.Drive(MODEL_NAME, scale="1/64").prepare("new")
+    assert new.measure("random-read-4k-qd3-aligned", quick=True).notes[0].startswith(told)
