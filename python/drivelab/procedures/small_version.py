@@ -12,11 +12,11 @@ SCALE = "scale_divisor"
 
 
 def notes(target: Target, words: str) -> tuple[str, ...]:
-    """What a reader must know where the drive is a small version of one; nothing of a whole one."""
-    original = target.original
-    if original is None or original.user_bytes <= target.capacity_bytes:
-        return ()
-    divisor = round(original.user_bytes / target.capacity_bytes)
+    """What a reader must know where the drive is a small version of one; nothing of a whole one.
+
+    It goes by the name that it was asked for by: 1/64, also where whole blocks make it 1/62.
+    """
+    divisor = 1 if target.original is None else int(target.parameter(SCALE) or 1)
     return (f"a small version, 1/{divisor} of the drive: {words}",) if divisor > 1 else ()
 
 

@@ -5,15 +5,16 @@ from typing import Any
 import pytest
 from small import small_model
 
-from drivelab import procedures, results
+from drivelab import model, procedures, results
 from drivelab.errors import RequestError
-from drivelab.procedures import PROCEDURES, Procedure, group_name
+from drivelab.procedures import PROCEDURES, Procedure, group_name, small_version
 from drivelab.procedures.fill import Fill
 from drivelab.procedures.hdtach import Pass
 from drivelab.procedures.stream import Stream
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, KIB, MIB, NS_PER_S
 from drivelab.targets import EngineTarget
+from drivelab.targets.account import Account, AccountedTarget
 
 CAPACITY = 80_026_361_856
 
@@ -30,6 +31,17 @@ def test_the_tests_of_the_reviews_are_there() -> None:
 
     job = stream("access-time").job(CAPACITY, 1)
     assert (job.rw, job.block_sizes[0].bytes, job.span_bytes) == ("randread", 512, CAPACITY)
+
+
+def test_a_small_version_goes_by_one_name() -> None:
+    """A report's title has 1/64, and nobody is to look for a second drive of 1/62."""
+    small = EngineTarget(model.load("samsung-980-pro-1tb", [("scale_divisor", "64")]), 1)
+    whole = model.load("samsung-980-pro-1tb")
+    assert 61 < whole.user_capacity_bytes / small.capacity_bytes < 62
+    assert small_version.notes(small, "x") == ("a small version, 1/64 of the drive: x",)
+    # Nor is a drive one of which the first bytes are used.
+    drive = EngineTarget(model.load("intel-x25-v-40gb"), 1)
+    assert small_version.notes(AccountedTarget(drive, Account(), 2**30), "x") == ()
 
 
 def stream(test_id: str) -> Stream:
