@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from drivelab import cli
+from drivelab import cli, model
 from drivelab.comparison import document as compare_document
 from drivelab.comparison.pairing import Metric
 from drivelab.procedures import PROCEDURES, document, group_name
 from drivelab.served import faults
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
 
 
 @pytest.mark.parametrize("name", ["tests", "states"])
@@ -79,3 +80,37 @@ def test_the_page_of_served_drives_has_every_fault_and_key(index: int) -> None:
     text = (DOCS / "served-drives.md").read_text(encoding="utf-8")
     table = fault_tables()[index]
     assert table in text, f"put this table into docs/served-drives.md:\n{table}"
+
+
+OPTIONAL = re.compile(
+    r'\s*"(?P<key>[a-z0-9_.]+)",\s*"(?P<unit>[^"]*)",(?P<kind>[^"]*?),\s*Absent,\s*"(?P<help>.*?)",?\s*\)',
+    re.DOTALL,
+)
+"""A row of the engine's tables of parameters that has no default."""
+
+
+def optional_table() -> str:
+    """The table of docs/your-own-drive.md: parameters that stand for something if they are left
+    out, which `show` can't list; of the two of the capacity a model has one."""
+    rows = {}
+    for file in sorted((ROOT / "crates/drive/src/parameters").glob("*.rs")):
+        for text in file.read_text(encoding="utf-8").split("row(")[1:]:
+            found = OPTIONAL.match(text)
+            if found is not None:
+                meaning = re.sub(r"\s*\\\n\s*", " ", found["help"])
+                rows[found["key"]] = f"| `{found['key']}` | {found['unit']} | {meaning} |"
+    del rows["user_capacity_bytes"], rows["spare_ratio"]
+    return "\n".join(["| key | unit | meaning |", "|---|---|---|", *rows.values()])
+
+
+def test_the_page_of_models_has_every_parameter_that_show_leaves_out() -> None:
+    table = optional_table()
+    assert "`flash.coarse_program_ns`" in table
+    assert "`flash.held_word_lines`" in table
+    text = (DOCS / "your-own-drive.md").read_text(encoding="utf-8")
+    assert table in text, f"put this table into docs/your-own-drive.md:\n{table}"
+    # They are all that a model may leave without: what else there is, is listed.
+    names = set(re.findall(r"^\| `([a-z_.]+)`", table, re.MULTILINE)) | {"spare_ratio"}
+    drives = [one for one in model.load_all() if one.value("family") == "page-map"]
+    keys = [{item["key"] for item in one.parameters} for one in drives]
+    assert set.union(*keys) - set.intersection(*keys) <= names | {"user_capacity_bytes"}

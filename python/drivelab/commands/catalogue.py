@@ -17,6 +17,10 @@ Record = dict[str, Any]
 
 # Columns of a terminal from which `show` says what is allowed, too.
 WIDE = 120
+LEFT_OUT = (
+    "Not listed: parameters without a default that this model leaves out; docs/your-own-drive.md "
+    "has them all."
+)
 
 
 def list_models(
@@ -197,12 +201,14 @@ def _print_parameters(found: model.Model, wide: bool) -> None:
     if wide:
         columns: tuple[str, ...] = ("parameter", "value", "unit", "allowed", "role", "source")
         printing.table(columns, rows, ("value",), whole=("parameter",))
+        printing.console().print(f"\n{LEFT_OUT}", markup=False)
         return
     # A source that is no citation begins with the word of its role.
     narrow = [(key, f"{value} {unit}".rstrip(), source) for key, value, unit, _, _, source in rows]
     printing.table(("parameter", "value", "source"), narrow, ("value",), whole=("parameter",))
     printing.console().print(
-        f"\nWhat is allowed: in a terminal of {WIDE} columns, or with --json.", markup=False
+        f"\nWhat is allowed: in a terminal of {WIDE} columns, or with --json. {LEFT_OUT}",
+        markup=False,
     )
 
 

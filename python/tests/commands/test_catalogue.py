@@ -63,6 +63,28 @@ def shown(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[dict[str, An
     return found, printed.err
 
 
+def test_the_list_says_that_parameters_may_be_missing_from_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Who looks for a key takes the list for all there is."""
+    name, keys = "crucial-p1-1tb", ("flash.coarse_program_ns", "flash.held_word_lines")
+    known = {item["key"] for item in shown(capsys, name)[0]["parameters"]}
+    assert not known & set(keys)
+    assert "flash.program_passes" in known
+    assert cli.run(["show", name]) == 0
+    assert "docs/your-own-drive.md" in capsys.readouterr().out
+    words = [
+        "--set",
+        "flash.program_passes=2",
+        "--set",
+        f"{keys[0]}=200us",
+        "--set",
+        f"{keys[1]}=2",
+    ]
+    given = {item["key"]: item["value"] for item in shown(capsys, name, *words)[0]["parameters"]}
+    assert (given[keys[0]], given[keys[1]]) == (200_000, 2)
+
+
 def test_a_small_version_keeps_the_effective_spare_area_and_says_what_it_cannot_keep(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
