@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from drivelab.quantities import NS_PER_US
 
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
@@ -48,13 +50,14 @@ def histogram_us(bins_ns: Sequence[Sequence[int]] | None) -> dict[str, Any] | No
     """Requests by latency, of pairs of the highest time in a bin in ns and requests in it."""
     if not bins_ns:
         return None
-    counts: dict[int, int] = {}
-    for top_ns, count in bins_ns:
-        width_ns = 1 << max(0, top_ns.bit_length() - 1 - HISTOGRAM_BITS)
-        edge_ns = (top_ns // width_ns + 1) * width_ns
-        counts[edge_ns] = counts.get(edge_ns, 0) + count
-    edges = sorted(counts)
+    top_ns, count = np.array(bins_ns, dtype=np.int64).T
+    # Times of bins are below 2^53: as floating-point numbers they are exact, and have their length.
+    bits = np.frexp(top_ns)[1].astype(np.int64)
+    width_ns = 1 << np.maximum(bits - 1 - HISTOGRAM_BITS, 0)
+    edge_ns, place = np.unique((top_ns // width_ns + 1) * width_ns, return_inverse=True)
+    requests = np.zeros(len(edge_ns), dtype=np.int64)
+    np.add.at(requests, place, count)
     return {
-        "latency_below_us": [edge / NS_PER_US for edge in edges],
-        "requests": [counts[edge] for edge in edges],
+        "latency_below_us": (edge_ns / NS_PER_US).tolist(),
+        "requests": requests.tolist(),
     }
