@@ -61,8 +61,10 @@ PARTS, QUICK_PARTS = (1 / 8, 1 / 2), (1 / 2,)
 """Bursts, as parts of the reserve."""
 RESERVES_MAX = 3
 """What bursts of one kind write at most."""
-FOR_EVER, ALL = "for ever", "all tried"
-"""Cells of numbers that don't end: by arithmetic, and of what was tried. Null: there is none."""
+DASHES = (
+    "where full speed is kept, bursts have no number: all that were tried were fast, and by "
+    "arithmetic it is for ever"
+)
 SMALL = (
     "its reserve is as much smaller, pauses are not, and few blocks a die are emptied at another "
     "rate: what a pause gives back is not that of the drive"
@@ -267,9 +269,10 @@ class BurstEndurance(Procedure):
             "pause_s": pause_s,
             "back_gb": back * gb,
             "kept": "yes" if held is None else "no",
-            "bursts": ALL if held is None else held,
-            "written_gb": ALL if held is None else held * count * gb,
-            "arithmetic_bursts": FOR_EVER if predicted is None else predicted,
+            "bursts": held,
+            "written_gb": None if held is None else held * count * gb,
+            "arithmetic_kept": "yes" if predicted is None else "no",
+            "arithmetic_bursts": predicted,
             "first_mb_per_s": speeds[0],
             "then_mb_per_s": mean(last[-SLOW:]),
         }
@@ -298,9 +301,10 @@ def _endless(reserve: Reserve) -> dict[str, Any]:
         "pause_s": 0,
         "back_gb": 0.0,
         "kept": "yes",
-        "bursts": ALL,
-        "written_gb": ALL,
+        "bursts": None,
+        "written_gb": None,
         # No reserve is known, of which it would be reckoned.
+        "arithmetic_kept": None,
         "arithmetic_bursts": None,
         "first_mb_per_s": reserve.full_mb_per_s,
         "then_mb_per_s": reserve.sustained_mb_per_s,
@@ -348,6 +352,8 @@ def _found(
             f"no pause that was tried (up to {longest} s) keeps bursts of {shortest:.4g} GB fast: "
             "the shortest that does is unknown"
         )
+    if reserve.ends and any("yes" in (row["kept"], row["arithmetic_kept"]) for row in rows):
+        told.append(DASHES)
     columns = (
         Column("burst_gb", "Burst", "GB"),
         Column("pause_s", "Pause", "s"),
@@ -355,6 +361,7 @@ def _found(
         Column("kept", "Full speed is kept"),
         Column("bursts", "Bursts at full speed"),
         Column("written_gb", "Written at full speed", "GB"),
+        Column("arithmetic_kept", "Kept by arithmetic"),
         Column("arithmetic_bursts", "Bursts by arithmetic"),
         Column("first_mb_per_s", "First burst", "MB/s"),
         Column("then_mb_per_s", f"{SLOW} bursts from the first slow one on, or the last", "MB/s"),
