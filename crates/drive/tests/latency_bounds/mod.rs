@@ -91,7 +91,7 @@ fn live(name: &str) -> Result<(), String> {
 }
 
 fn live_as(name: &str, model: Model) -> Result<(), String> {
-    let mut life = Life::new(Drive::new(Arc::new(model), 1).unwrap());
+    let mut life = Life::new(Drive::new(Arc::new(model), 1).unwrap(), at_full_size());
     let scattered = if at_full_size() { life.user_units() / 8 } else { u64::from(SCATTERED) };
     let outcome = life.live(scattered as u32);
     if std::env::var_os("DRIVELAB_TRACE").is_some() {

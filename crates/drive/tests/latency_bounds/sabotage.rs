@@ -5,8 +5,8 @@ use std::sync::Arc;
 use drivelab_drive::Drive;
 use drivelab_sim::sabotage::{self, Sabotage};
 
-use super::small;
 use super::states::Life;
+use super::{at_full_size, small};
 
 /// Which drive shows it, and what is changed of it.
 fn subject(what: Sabotage) -> (&'static str, &'static [(&'static str, &'static str)]) {
@@ -41,7 +41,7 @@ fn subject(what: Sabotage) -> (&'static str, &'static [(&'static str, &'static s
 
 /// What the oracle says of a drive.
 fn verdict(what: Option<Sabotage>, subject: (&str, &[(&str, &str)])) -> Result<(), String> {
-    let mut life = Life::new(Drive::new(Arc::new(small(subject.0, subject.1)), 1).unwrap());
+    let mut life = Life::new(Drive::new(Arc::new(small(subject.0, subject.1)), 1).unwrap(), at_full_size());
     sabotage::set(what);
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| life.live(4_000)));
     sabotage::set(None);

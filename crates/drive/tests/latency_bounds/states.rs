@@ -15,6 +15,12 @@ const MOST_SECTORS: u64 = if cfg!(debug_assertions) { 1 << 22 } else { 1 << 40 }
 /// Rest after which nothing may be left to do, beside what the drive's own delays take: as much as states have.
 const REST_NS: Nanos = 60_000_000_000;
 
+/// Drives of full size are looked into after every so many events while all of them is written or trimmed: a prime, so that
+/// no rhythm of theirs hides anything.
+const EVERY_AT_FULL_SIZE: u64 = 251;
+/// A run of so few commands is looked into after every event.
+const FEW: u32 = 1000;
+
 /// What was worst where.
 #[derive(Clone, Debug)]
 pub struct Worst {
@@ -31,6 +37,8 @@ pub struct Life {
     merges: bool,
     random: Stream,
     state: &'static str,
+    /// While all of the drive is written or trimmed.
+    every: u64,
     pub worst: Vec<Worst>,
 }
 
@@ -113,12 +121,14 @@ const PROBES: &[Probe] = &[
 ];
 
 impl Life {
-    pub fn new(drive: Drive) -> Self {
+    /// A drive that has just been made, of full size or small.
+    pub fn new(drive: Drive, at_full_size: bool) -> Self {
         // Of an array, those of a member.
         let single = drive.model().members().first().map_or(drive.model(), |member| member.as_ref());
         let times = Times::of(single);
         let merges = matches!(single.family(), Family::SuperblockMap | Family::LogBlockMap);
-        Self { drive, times, merges, random: Stream::new(11, 3), state: "new", worst: Vec::new() }
+        let every = if at_full_size { EVERY_AT_FULL_SIZE } else { 1 };
+        Self { drive, times, merges, random: Stream::new(11, 3), state: "new", every, worst: Vec::new() }
     }
 
     /// Map units of the host, of an array's member.
@@ -251,7 +261,8 @@ impl Life {
         let places = (self.sectors() - u64::from(sectors) - 8) / u64::from(SECTORS_4K);
         let mut random = self.random.clone();
         let limits = self.limits(&load);
-        let mut host = Host::new(&mut self.drive, limits.clone());
+        let every = if probe.count > FEW { self.every } else { 1 };
+        let mut host = Host::looking_after(every, &mut self.drive, limits.clone());
         let outcome = host.run(probe.depth, probe.count, |number| {
             let (lba, coin) = choose(number, &mut random, places, u64::from(probe.partial));
             let op = if probe.writes && (!probe.reads || coin) { Op::Write } else { Op::Read };
@@ -309,7 +320,7 @@ impl Life {
         let load = self.load(4.min(self.drive.queue_depth()), u64::from(sectors) * 512, true, true);
         // Meanwhile the drive fills.
         let limits = self.limits(&Load { bytes: 1 << 17, valid_units: self.times.user_units, ..load });
-        let mut host = Host::new(&mut self.drive, limits.clone());
+        let mut host = Host::looking_after(self.every, &mut self.drive, limits.clone());
         let count = ((to - from) / u64::from(sectors)) as u32;
         let outcome =
             host.run(4, count, |number| (op, from + u64::from(number) * u64::from(sectors), sectors));
@@ -336,7 +347,7 @@ impl Life {
         self.state = state;
         let load = self.load(32, 4096, true, true);
         let limits = self.limits(&load);
-        let mut host = Host::new(&mut self.drive, limits.clone());
+        let mut host = Host::looking_after(self.every, &mut self.drive, limits.clone());
         let outcome = host.idle(REST_NS + self.times.hold + self.times.idle_delay);
         let seen = host.seen;
         self.note("rest", seen, limits, outcome)?;
