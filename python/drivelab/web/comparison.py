@@ -24,7 +24,7 @@ from drivelab.comparison import Comparison, Source, compare
 from drivelab.comparison.document import document
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError, nearest
-from drivelab.web import bench, shown
+from drivelab.web import bench, lacking, shown
 from drivelab.web.library import RUN_MARK, Holding, Kind, Library
 from drivelab.web.order import TESTS_MAX
 
@@ -165,6 +165,7 @@ def comparison(request: Request) -> Response:
         "kinds": [{"id": kind.id, "title": kind.title} for kind in found.kinds],
         "missing": list(found.missing),
         "held": [{"key": key, **_held(item)} for key, item in found.held],
+        "lacking": _lacking(found, choice),
         "comparison": None,
         "refusal": None,
     }
@@ -200,10 +201,35 @@ def _again(item: Holding) -> Record:
     return {
         "tests": list(states_of) if len(states_of) <= TESTS_MAX else [],
         "states": [state for state in states.STATES if state in same],
+        "settings": [],
         "quick": item.kind.length == "quick",
-        "scale": item.kind.scale,
         "seed": item.seed,
+        "scale": item.kind.scale,
     }
+
+
+def _lacking(found: Found, choice: Choice) -> list[Record]:
+    """By drive that lacks tests which another has: what they are called, and their orders."""
+    orders = lacking.of(
+        found.holdings,
+        lambda test, state: (
+            (not choice.tests or bool({test.id, test.group} & set(choice.tests)))
+            and (not choice.states or state in choice.states)
+        ),
+    )
+    return [
+        {
+            "key": key,
+            "tests": [
+                f"{procedures.PROCEDURES[test].title} ({', '.join(order['states'])})"
+                for order in own
+                for test in order["tests"]
+            ],
+            "orders": own,
+        }
+        for (key, _), own in zip(found.held, orders, strict=True)
+        if own
+    ]
 
 
 def look_up(library: Library, choice: Choice) -> Found:

@@ -78,6 +78,8 @@ class Holding:
     """Whether parameters were set otherwise than in its model's file."""
     tests: tuple[tuple[str, str], ...]
     """As (test, state)."""
+    alone: bool = False
+    """Whether its numbers are means of repeats, which go together with no other run."""
 
 
 class Library:
@@ -165,6 +167,7 @@ def _held(rows: Sequence[Record]) -> Iterator[Holding]:
             runs=(*(before.runs if before else ()), row["run_id"]),
             changed=row["changed"],
             tests=tuple(dict.fromkeys((*(before.tests if before else ()), *tests))),
+            alone=alone is not None,
         )
     yield from reversed(found.values())
 

@@ -26,7 +26,7 @@ KINDS = {"replay": REPLAY, "sensitivity": STUDY, "sweep": STUDY, "figure": FIGUR
 """By the word that an order begins with; without one it is a review."""
 SENTENCES_MAX = 8
 """Of what failed in a review; the rest is counted, and the run has it all."""
-SEVERAL_MAX = 4
+SEVERAL_MAX = 16
 """Orders that one request may queue together."""
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import polars as pl
 import pytest
 from playwright.sync_api import Page, Route, expect
-from web import laboratory
+from web import laboratory, wire
 from web.conftest import Noted, Server, held_back, serious, start
 
 import drivelab as dl
-from drivelab.web.library import Library
+from drivelab import _engine, model
+from drivelab.web import lacking
+from drivelab.web.library import Holding, Kind, Library
 
 A, B, C = laboratory.DRIVES
 FRESH = "intel-x25-v-40gb"
@@ -166,6 +169,112 @@ def test_what_is_missing_is_measured_from_here(lab: Server, page: Page) -> None:
     assert page.evaluate("document.barSeen"), "nothing told how far it was"
     expect(page.locator(".jobs li")).to_have_count(0)
     expect(page.locator(".chip").nth(1)).to_contain_text("Intel X25-V 40 GB")
+
+
+def test_what_only_another_drive_has_is_measured_from_here(
+    lab: Server, page: Page, tmp_path: Path
+) -> None:
+    """A drive with results of its own lacks two tests, each in a state of its own."""
+    file = tmp_path / "lab.duckdb"
+    laboratory.record(file, [A], ["power-idle"], states=["new"])
+    laboratory.record(file, [A], ["access-time"], states=["used"])
+    missing = page.locator(".missing")
+    opened(page, lab, address(A, B, more="&test=power"))
+    expect(missing).to_contain_text("OCZ Vertex 120 GB lacks Power, idle (new). ")
+    opened(page, lab, address(A, B))
+    expect(missing).to_contain_text("OCZ Vertex 120 GB lacks Power, idle (new); Access time")
+    with page.expect_response("**/api/jobs/together") as queued:
+        missing.get_by_role("button", name="Measure in the same way").click()
+    orders = [job["order"] for job in queued.value.json()]
+    assert [(order["models"], order["tests"], order["states"]) for order in orders] == [
+        ([B], ["power-idle"], ["new"]),
+        ([B], ["access-time"], ["used"]),
+    ]
+    expect(missing).to_have_count(0)
+    expect(page.get_by_role("heading", name="Power, idle", exact=True)).to_be_visible()
+    found = {item.model: item.runs for item in Library(file).holdings()}
+    assert found[B] == (1, 4, 5), "they don't go together with what was there"
+
+
+def test_what_waits_already_is_not_ordered_again(lab: Server, page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "lab.duckdb"
+    laboratory.record(file, [A], ["power-idle"], states=["new"])
+    found = wire.ask(lab, "/api/compare?" + address(A, B).partition("?")[2]).json
+    [order] = found["lacking"][0]["orders"]
+    # As if it were at work when the page opens.
+    job = {"id": 5, "title": B, "command_line": "", "share": 0.5, "doing": [], "left_s": None}
+    job |= {"run": None, "runs": [], "error": "", "state": "running", "order": order}
+    page.route_web_socket("**/socket/jobs", lambda line: line.send(json.dumps([job])))
+    opened(page, lab, address(A, B))
+    expect(page.locator(".jobs li")).to_have_count(1)
+    page.get_by_role("button", name="Measure in the same way").click()
+    expect(page.get_by_role("status")).to_have_text("All of it is waiting to be measured")
+    assert wire.ask(lab, "/api/jobs").json == []
+
+
+def held(name: str, *tests: tuple[str, str], **changed: object) -> Holding:
+    """Quick results of a drive at full size."""
+    known = model.load(name)
+    found = Holding(
+        model=name,
+        title=known.title,
+        hash=known.hash,
+        kind=Kind("quick", 1, None),
+        seed=7,
+        engine=_engine.engine_version(),
+        runs=(1,),
+        changed=False,
+        tests=tests,
+    )
+    return replace(found, **changed)  # type: ignore[arg-type]
+
+
+def lacked(*items: Holding) -> list[list[tuple[list[str], list[str]]]]:
+    """By drive, tests and states of its orders."""
+    found = lacking.of(items, lambda test, state: True)
+    return [[(order["tests"], order["states"]) for order in orders] for orders in found]
+
+
+def test_a_drive_lacks_what_it_can_have_and_no_more() -> None:
+    both = [(test, state) for test in ("access-time", "alignment") for state in ("new", "used")]
+    more = [*both, ("power-idle", "used-trimmed"), ("job", "used"), ("pts-iops", "new")]
+    everything, whole = held("crucial-m4-256gb", *more), (["access-time", "alignment"],)
+    flash, disk = held(A, ("pts-iops", "new")), held(laboratory.DISK)
+    assert lacked(everything, flash, disk) == [
+        [],
+        [(*whole, ["new", "used"])],  # It ignores TRIM, and a job is no test.
+        [(["access-time", "pts-iops"], ["new"])],  # No test of flash, no state but new.
+    ]
+    assert model.load(A).takes_trim is False
+    trimmed = held("crucial-m4-256gb", *both, ("pts-iops", "new"))
+    [_, [order]] = lacking.of([everything, trimmed], lambda test, state: True)
+    assert order == {
+        "models": ["crucial-m4-256gb"],
+        "tests": ["power-idle"],
+        "states": ["used-trimmed"],
+        "settings": [],
+        "quick": True,
+        "seed": 7,
+        "scale": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"hash": "of other parameters"},
+        {"engine": "0.0.1"},
+        {"alone": True},
+        {"kind": Kind("unabridged", 1, None)},
+        {"kind": Kind("quick", 1, 2**30)},
+        {"model": "mine"},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_what_would_not_join_a_drives_results_is_not_offered(changed: dict[str, object]) -> None:
+    one, other = held(A, ("power-idle", "new")), held(B)
+    assert lacked(one, other)[1] == [(["power-idle"], ["new"])]
+    assert lacked(one, replace(other, **changed)) == [[], []]  # type: ignore[arg-type]
 
 
 def test_tests_that_failed_in_a_review_that_is_done_are_told_until_somebody_has_read_it(

@@ -7,6 +7,10 @@ import { chooser, table } from "./compare/choosing.js";
 import * as parts from "./compare/parts.js";
 import { latencies, positions, times } from "./compare/plots.js";
 
+const LACKED_SHOWN = 3;
+/** Orders that the server queues together. */
+const TOGETHER_MAX = 16;
+
 export async function show(root, page) {
   const [known] = await Promise.all([ask("/api/drives"), sheet("/static/views/compare.css")]);
   const view = new View(root, known);
@@ -19,6 +23,7 @@ class View {
     this.known = known;
     this.drawn = [];
     this.key = null;
+    this.queue = [];
     this.chips = h("ul.chips", { "aria-label": "Drives that are compared" });
     this.choice = h("div.row.choice");
     this.tools = h("div.row.tools");
@@ -46,6 +51,7 @@ class View {
 
   /** New results change what there is to see. */
   async finished(all, done) {
+    this.queue = all.filter((job) => ["waiting", "running"].includes(job.state));
     const fresh = all.filter((job) => job.state === "done" && !done.has(job.id));
     for (const job of fresh) done.add(job.id);
     if (this.first) {
@@ -187,20 +193,14 @@ class View {
     ];
   }
 
+  /** Drives without results, tests that only others have results of, and what measures them. */
   missing(found) {
-    if (!found.missing.length) return null;
-    const models = found.missing.map((name) => name.split("~")[0]);
-    const start = async (event, order) => {
-      const button = event.target;
-      button.disabled = true;
-      try {
-        await jobs.measure({ models, ...order });
-      } catch (error) {
-        button.disabled = false;
-        throw error;
-      }
+    if (!found.missing.length && !found.lacking.length) return null;
+    const title = (key) => this.known.drives.find((drive) => drive.name === key.split("~")[0])?.title ?? key;
+    const lacks = ({ key, tests }) => {
+      const more = tests.length > LACKED_SHOWN ? `; and ${tests.length - LACKED_SHOWN} more` : "";
+      return `${title(key)} lacks ${tests.slice(0, LACKED_SHOWN).join("; ")}${more}. `;
     };
-    const names = found.missing.map((name) => this.known.drives.find((drive) => drive.name === name)?.title ?? name);
     return h(
       "div.card.missing",
       h(
@@ -208,35 +208,53 @@ class View {
         h("h2", found.held.length ? "Some results are missing" : "No results yet"),
         h(
           "p",
-          `${names.join(", ")}: not measured ${found.kind ? "in this way" : "yet"}. Measuring goes on while ` +
-            "you look at something else, and is recorded in the database.",
+          found.missing.length
+            ? `${found.missing.map(title).join(", ")}: not measured ${found.kind ? "in this way" : "yet"}. `
+            : null,
+          found.lacking.map(lacks),
+          "Measuring goes on while you look at something else, and is recorded in the database.",
         ),
       ),
-      this.starts(found, start),
+      this.starts(found),
     );
   }
 
-  starts(found, start) {
+  starts(found) {
     if (found.option)
       return h(
         "p",
         "These tests are started on the command line: ",
         h("code", `drivelab review MODEL ${found.option} --database ${this.known.database}`),
       );
-    if (found.held.length)
+    const models = found.missing.map((name) => name.split("~")[0]);
+    const button = (words, kind, orders) =>
+      h(`button${kind}`, { type: "button", onclick: (event) => this.start(event.target, orders) }, words);
+    if (!found.held.length)
       return h(
         "div.row",
-        h(
-          "button.primary",
-          { type: "button", onclick: (event) => start(event, found.held[0].again) },
-          "Measure in the same way",
-        ),
+        button("Measure quickly", ".primary", [{ models, quick: true }]),
+        button("Measure in full", "", [{ models, quick: false }]),
       );
-    return h(
-      "div.row",
-      h("button.primary", { type: "button", onclick: (event) => start(event, { quick: true }) }, "Measure quickly"),
-      h("button", { type: "button", onclick: (event) => start(event, { quick: false }) }, "Measure in full"),
-    );
+    const orders = [
+      ...(models.length ? [{ models, ...found.held[0].again }] : []),
+      ...found.lacking.flatMap((item) => item.orders),
+    ];
+    return h("div.row", button("Measure in the same way", ".primary", orders));
+  }
+
+  /** Queues what isn't in the queue already: of several orders some may be, after one is done. */
+  async start(button, orders) {
+    const queued = new Set(this.queue.map((job) => JSON.stringify(job.order)));
+    const fresh = orders.filter((order) => !queued.has(JSON.stringify(order))).slice(0, TOGETHER_MAX);
+    button.disabled = true;
+    try {
+      if (fresh.length === 1) await jobs.measure(fresh[0]);
+      else if (fresh.length) await jobs.measureTogether(fresh);
+      else say("All of it is waiting to be measured");
+    } catch (error) {
+      button.disabled = false;
+      throw error;
+    }
   }
 
   draw(comparison) {
