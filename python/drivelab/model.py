@@ -117,8 +117,10 @@ class Model:
 
     @property
     def scale_remarks(self) -> list[str]:
-        """How a small version differs from the drive by more than 5 %."""
-        return list(self.description.get("scale_remarks") or [])
+        """How a small version differs from the drive by more than 5 %, made by `--scale` or
+        cut down by hand."""
+        found = list(self.description.get("scale_remarks") or [])
+        return found + _held_back_remarks(self)
 
     @property
     def memory_bytes(self) -> int:
@@ -171,6 +173,50 @@ class Model:
     def details(self) -> dict[str, Any]:
         """What `show` prints of a model."""
         return self.description | self.summary()
+
+
+SPARE_TOLERANCE_RATIO = 0.05
+"""Effective spare area further off than this is told, as `--scale` tells it."""
+
+
+def _held_back_remarks(model: Model) -> list[str]:
+    """That a drive which was made smaller holds back as much as before, of less.
+
+    Its spare area before and after, all of it and the effective one, say what share of the flash is
+    held back: that is another one, where the drive was only cut down. The drive before is the model
+    that comes along, and lies under a file of one's own; a file that stands on none is held to the
+    spare area that it states.
+    """
+    if model.scale != 1:
+        return _held_back_remarks(model.with_overrides([("scale_divisor", "1")]))
+    effective = model.effective_spare_ratio
+    if effective is None:
+        return []
+    raw_ratio = model.raw_capacity_bytes / model.user_capacity_bytes
+    expected, where = raw_ratio - 1, "the model states"
+    why = "the rest is held back, of a drive cut down by hand as much as of a whole one"
+    whole = _as_it_comes(model)
+    if whole is not None:
+        before = whole.effective_spare_ratio
+        if before is None or model.raw_capacity_bytes >= whole.raw_capacity_bytes:
+            return []
+        not_held_ratio = (1 + before) * whole.user_capacity_bytes / whole.raw_capacity_bytes
+        expected, where = raw_ratio * not_held_ratio - 1, "the whole drive would have"
+        why = "what is held back doesn't shrink with the drive"
+    if abs(effective - expected) <= SPARE_TOLERANCE_RATIO * expected:
+        return []
+    return [
+        f"effective spare area over user capacity: {effective:.4f}, where {where} {expected:.4f}: "
+        f"{why}; --scale 1/N keeps it as it is at full size"
+    ]
+
+
+def _as_it_comes(model: Model) -> Model | None:
+    """The model that comes along, of which this is a form; None: it stands on none."""
+    names = [Path(origin).stem for _, origin in model.texts.layers if Path(origin).name == origin]
+    known = set(known_names())
+    found = [name for name in names if name in known]
+    return load(found[-1]) if found else None
 
 
 QUOTES = "\"'"

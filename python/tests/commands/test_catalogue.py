@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from drivelab import cli, model
+from drivelab import cli, model, model_file
 
 
 def listed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
@@ -98,6 +99,49 @@ def test_a_small_version_keeps_the_effective_spare_area_and_says_what_it_cannot_
     )
     assert small["hash"] != whole["hash"]
     assert said.startswith("intel-x25-v-40gb: at this scale: spare area of a die: varies by")
+
+
+CUT_DOWN = ("--set", "flash.blocks_per_plane=64")
+SPARE = "effective spare area over user capacity: "
+
+
+def test_a_drive_cut_down_by_hand_says_that_it_holds_back_as_much_as_before(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name = "intel-x25-m-g1-80gb"
+    small, said = shown(capsys, name, *CUT_DOWN, "--set", "spare_ratio=0.0734")
+    assert small["derived"]["effective_spare_ratio"] == pytest.approx(0.034, abs=0.001)
+    assert said == (
+        f"{name}: at this scale: {SPARE}0.0336, where the whole drive would have 0.0722: what is "
+        "held back doesn't shrink with the drive; --scale 1/N keeps it as it is at full size\n"
+    )
+    # Spare area of another size was asked for, and is had.
+    more, said = shown(capsys, name, "--set", "spare_ratio=0.28")
+    assert (more["derived"]["effective_spare_ratio"], said) == (pytest.approx(0.279, abs=1e-3), "")
+    _, said = shown(capsys, name, "--set", "spare_ratio=0.28", "--scale", "1/64")
+    assert SPARE not in said
+    _, said = shown(capsys, name, *CUT_DOWN, "--set", "spare_ratio=0.28")
+    assert f"{SPARE}0.2325, where the whole drive would have 0.2785: " in said
+
+
+def test_no_drive_that_comes_along_is_told_to_be_cut_down() -> None:
+    assert [one.name for one in model.load_all() if one.scale_remarks] == []
+
+
+def test_a_file_of_one_s_own_is_held_to_the_spare_area_that_it_states(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = [("flash.blocks_per_plane", "64"), ("spare_ratio", "0.0734")]
+    own = tmp_path / "own.toml"
+    own.write_text(model_file.text("intel-x25-m-g1-80gb", settings), encoding="utf-8")
+    _, said = shown(capsys, str(own))
+    assert f"{SPARE}0.0336, where the model states 0.0734: the rest is held back" in said
+    own.write_text(model_file.text("intel-x25-m-g1-80gb", ()), encoding="utf-8")
+    assert shown(capsys, str(own))[1] == ""
+    # What stands on a model that comes along is held to that one.
+    based = 'base = "corsair-force-gs-240gb"\npower.idle_mw = { value = 61, source = "measured" }\n'
+    own.write_text(based, encoding="utf-8")
+    assert shown(capsys, str(own))[1] == ""
 
 
 @pytest.mark.parametrize("scale", ["64", "1/0", "2/64", "1/x", "1/"])
