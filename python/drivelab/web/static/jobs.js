@@ -2,12 +2,13 @@
 
 import { fill, h, say } from "./dom.js";
 import { span } from "./numbers.js";
-import { ask, socket } from "./server.js";
+import { ask, socket, whenBack } from "./server.js";
 
 const REST_MS = 5000;
 const listeners = new Set();
 let jobs = null;
 let line = null;
+let stopWaiting = () => {};
 
 /** Calls `heard(jobs)` now and with every change; returns what ends that. */
 export function follow(heard) {
@@ -38,8 +39,8 @@ function connect() {
   mine.addEventListener("close", () => {
     if (line !== mine) return;
     line = null;
-    // Asking says what is wrong, and whether the server is there again.
-    setTimeout(() => ask("/api/jobs").then(connect, () => setTimeout(connect, 1500)), 500);
+    stopWaiting();
+    stopWaiting = whenBack(connect);
   });
 }
 

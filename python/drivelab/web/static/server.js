@@ -2,6 +2,7 @@
 // the #, is kept for this origin alone, and goes with every request as a header.
 
 const KEY = "drivelab.token";
+const AGAIN_MS = 1000;
 
 /** Takes the token out of the address. */
 export function takeToken() {
@@ -76,6 +77,33 @@ export function socket(path) {
   made.binaryType = "arraybuffer";
   made.addEventListener("open", () => notice(""));
   return made;
+}
+
+/**
+ * Calls `again` once the server takes this page's token; returns what ends the waiting. A WebSocket that closed doesn't
+ * say why: asking does, and the notice tells it.
+ */
+export function whenBack(again) {
+  let refused = null;
+  let timer = setTimeout(attempt, AGAIN_MS);
+  async function attempt() {
+    const tried = token();
+    try {
+      // A token that was refused is never right again; another tab may be given the new one, which is this one's too.
+      if (tried !== refused) {
+        await ask("/api/views");
+        if (timer) again();
+        return;
+      }
+    } catch (error) {
+      if (error.status === 401) refused = tried;
+    }
+    if (timer) timer = setTimeout(attempt, AGAIN_MS);
+  }
+  return () => {
+    clearTimeout(timer);
+    timer = null;
+  };
 }
 
 /** A line above everything; nothing hides it. */

@@ -1,7 +1,7 @@
 // Watch: a drive's flash as a picture while it works.
 
 import { fill, h, say, sheet } from "../dom.js";
-import { ask, notice, socket } from "../server.js";
+import { ask, socket, whenBack } from "../server.js";
 import { choiceForm, choiceOf, summary } from "./watch-choice.js";
 import { VIEWS } from "./watch-colours.js";
 import { Controls } from "./watch-controls.js";
@@ -14,7 +14,6 @@ import { dieTable, legend, nowSentence, pagesOf } from "./watch-words.js";
 
 const KEY = "drivelab.watch";
 const CHOSEN = "drivelab.watched";
-const AGAIN_MS = 1000;
 const SLOW_MS = 1000;
 /** For so long the picture shows what a recovery has read. */
 const READ_MS = 6000;
@@ -144,11 +143,8 @@ class Watch {
       typeof data === "string" ? this.hear(JSON.parse(data)) : this.take(data),
     );
     this.line.addEventListener("close", () => {
-      if (this.gone) return;
-      notice("The server doesn't answer. This page goes on when it does.");
-      this.lost = setTimeout(() => this.connect(), AGAIN_MS);
+      if (!this.gone) this.stopWaiting = whenBack(() => this.connect());
     });
-    this.line.addEventListener("open", () => notice(""));
   }
 
   send(message) {
@@ -374,7 +370,7 @@ class Watch {
 
   end() {
     this.gone = true;
-    clearTimeout(this.lost);
+    this.stopWaiting?.();
     clearTimeout(this.reading);
     this.leave.abort();
     this.sizes.disconnect();
