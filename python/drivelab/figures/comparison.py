@@ -218,7 +218,11 @@ def record_of(figure: Figure, measured: Measured) -> Record:
         "test_id": single.test_id if single is not None else None,
         "formula": tables.formulas()[figure.id].text if figure.id in tables.formulas() else None,
         "inputs": _inputs(inputs, measured),
-        "reason": remarks.reason(figure, inputs, measured, modelled) or measured.remark(single),
+        "reason": "; ".join(
+            filter(
+                None, (remarks.reason(figure, inputs, measured, modelled), measured.remark(single))
+            )
+        ),
         "note": remarks.note(figure, single),
         "review": figure.review,
     }
