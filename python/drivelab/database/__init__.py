@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +35,13 @@ __all__ = [
     "REPLAY",
     "REVIEW",
     "RUN",
+    "UNABRIDGED_SQL",
     "Recorded",
     "Row",
     "append",
     "append_together",
     "check",
+    "command_settings",
     "fill",
     "opened",
     "read",
@@ -50,6 +54,8 @@ __all__ = [
 ]
 
 SUFFIX = ".duckdb"
+UNABRIDGED_SQL = "r.command_line LIKE '% --unabridged%'"
+"""In terms of `runs` as r. Documents know it, too, but are megabytes."""
 BLOCK_BYTES = 16384
 """Of a new file, the smallest that DuckDB has: most tables of a run are small, and each of their
 columns and keys takes a block at least."""
@@ -211,8 +217,7 @@ def tests(path: Path, option: str) -> list[Record]:
             "  AND key = 'scale_divisor') AS scale,"
             " EXISTS (FROM parameters p WHERE p.run_id = m.run_id AND p.model = m.model"
             "  AND source = 'command line' AND key <> 'scale_divisor') AS changed,"
-            # Documents know it, too, but are megabytes.
-            " r.command_line LIKE '% --unabridged%' AS unabridged,"
+            f" {UNABRIDGED_SQL} AS unabridged,"
             " r.command_line LIKE '% --repeat %' AS alone,"
             " (SELECT list({'test': test, 'state': state}) FROM tests t"
             "  WHERE t.run_id = m.run_id AND t.model = m.model) AS tests"
@@ -221,7 +226,27 @@ def tests(path: Path, option: str) -> list[Record]:
         )
         names = [column[0] for column in found.description or ()]
         records = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-    return [record | {"tests": record["tests"] or []} for record in records]
+    for record in records:
+        record["changed"] |= bool(command_settings(record["command_line"]))
+        record["tests"] = record["tests"] or []
+    return records
+
+
+def command_settings(command_line: str) -> dict[str, str]:
+    """What a run's command set but the scale, by key.
+
+    Parameters name the command line as their source, but for those that became others on the way:
+    a small version has a capacity in the place of a `spare_ratio`.
+    """
+    try:
+        words = shlex.split(command_line)
+    except ValueError:
+        return {}
+    pairs = [after for word, after in pairwise(words) if word == "--set"]
+    pairs += [word.removeprefix("--set=") for word in words if word.startswith("--set=")]
+    found = {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+    found.pop("scale_divisor", None)
+    return found
 
 
 def span_sql(connection: Connection) -> str:

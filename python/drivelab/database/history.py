@@ -84,9 +84,11 @@ def over_runs(
     """One number of a test of a drive in every run that has it, the oldest run first.
 
     `number` is one of NUMBERS, or "value:NAME" of a test of many numbers. Rows have `run_id`,
-    `engine_version`, `hash` of the drive, `quick`, `span_bytes` (None: the whole drive), `job` and
-    `direction` (None unless the number is of requests), and `value`. A run of several jobs, or of
-    reads and writes, has a row for each. Raises RequestError for another number.
+    `engine_version`, `hash` of the drive, `scale` (its divisor, None at full size), `settings`
+    ("KEY=VALUE" of what was set for the run), `quick`, `unabridged`, `span_bytes` (None: the whole
+    drive), `job` and `direction` (None unless the number is of requests), and `value`. A run of
+    several jobs, or of reads and writes, has a row for each. Raises RequestError for another
+    number.
     """
     of_requests = number in NUMBERS and NUMBERS[number][2].startswith("m.")
     job, direction = ("m.job", "m.direction") if of_requests else ("NULL", "NULL")
@@ -111,13 +113,27 @@ def over_runs(
         raise RequestError(f'number "{number[:80]}": allowed: {", ".join(NUMBERS)}, value:NAME')
     with database.opened(path, option) as connection:
         found = connection.execute(
-            "SELECT r.run_id, r.engine_version, d.hash, r.quick,"
+            "SELECT r.run_id, r.engine_version, d.hash,"
+            " (SELECT list([key, coalesce(number::VARCHAR, text, boolean::VARCHAR)] ORDER BY key)"
+            "  FROM parameters p WHERE p.run_id = t.run_id AND p.model = t.model"
+            "  AND (source = 'command line' OR key = 'scale_divisor')) AS settings,"
+            f" r.quick, {database.UNABRIDGED_SQL} AS unabridged,"
             f" {database.span_sql(connection)} AS span_bytes, {job} AS job,"
-            f" {direction} AS direction, {expression} AS value"
+            f" {direction} AS direction, {expression} AS value, r.command_line"
             f" FROM tests t JOIN runs r USING (run_id)"
             f" JOIN models d ON d.run_id = t.run_id AND d.model = t.model{join}"
             " WHERE t.model = ? AND t.test = ? AND t.state = ? ORDER BY ALL",
             [*words, model, test, state],
         )
         names = [column[0] for column in found.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    return [row | _set(row["settings"] or (), row.pop("command_line")) for row in rows]
+
+
+def _set(values: Sequence[Sequence[str | None]], command_line: str) -> Record:
+    """What was set for a run, its scale apart; numbers without the point of whole ones."""
+    found = {str(key): (value or "").removesuffix(".0") for key, value in values}
+    scale = int(found.pop("scale_divisor", None) or 1)
+    found |= database.command_settings(command_line)
+    settings = [f"{key}={value}" for key, value in sorted(found.items())]
+    return {"scale": None if scale == 1 else scale, "settings": settings}

@@ -27,11 +27,17 @@ def record(
     quick: bool = True,
     scale: int = SCALE,
     states: Sequence[str] = (),
+    settings: Sequence[str] = (),
     span_bytes: int | None = None,
 ) -> int:
     """Reviews small versions of drives; returns the number of the run."""
     order = orders.Order(
-        models=list(names), tests=list(tests), states=list(states), quick=quick, scale=scale
+        models=list(names),
+        tests=list(tests),
+        states=list(states),
+        settings=list(settings),
+        quick=quick,
+        scale=scale,
     )
     plan = replace(orders.plan(order), span_bytes=span_bytes)
     return database.append(results, database.Recorded.review(review.run(plan, shown=False)))

@@ -17,6 +17,7 @@ from web.test_compare import opened
 from drivelab import database
 from drivelab.database import history
 from drivelab.errors import RequestError
+from drivelab.web.library import Library
 
 
 @pytest.fixture
@@ -152,8 +153,48 @@ def test_what_is_of_another_kind_is_another_line(lab: Server, page: Page, tmp_pa
     opened(page, lab, f"/history?{query}")
     page.get_by_text("As a table").click()
     cells = page.locator(".course table td:nth-child(2)").all_inner_texts()
-    ends = [text.partition(", ")[2].removesuffix(" quick") for text in cells]
+    ends = [text.partition(", quick, ")[2] for text in cells]
     assert sorted(ends) == ["read", "read, first 256\u00a0MiB", "write"]
+
+
+def test_runs_that_were_made_otherwise_are_lines_of_their_own(
+    lab: Server, page: Page, tmp_path: Path
+) -> None:
+    """A variation, another scale, whole tests, other files of one name, and a second engine."""
+    file = tmp_path / "lab.duckdb"
+    name, test = laboratory.DRIVES[0], "random-read-4k-qd32-aligned"
+    chosen = {"names": [name], "tests": [test], "states": ["used"]}
+    laboratory.record(file, **chosen, settings=["spare_ratio=0.28"])
+    laboratory.record(file, **chosen, scale=128)
+    laboratory.record(file, **chosen, quick=False)
+    for _ in range(3):
+        laboratory.record(file, **chosen)
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("UPDATE models SET hash = 'f' || hash[2:] WHERE run_id = 6")
+        connection.execute("UPDATE runs SET engine_version = '9.9.9' WHERE run_id = 7")
+    found = history.over_runs(file, name, test, "used", "mib_per_s", "FILE")
+    assert [row["settings"] for row in found[:2]] == [[], ["spare_ratio=0.28"]]
+    assert [row["scale"] for row in found[:3]] == [64, 64, 128]
+    assert [item.runs for item in Library(file).holdings() if item.changed] == [(2,)]
+    query = urlencode({"model": name, "test": f"{test}\nused", "number": "mib_per_s"})
+    opened(page, lab, f"/history?{query}")
+    page.get_by_text("As a table").click()
+    cells = page.locator(".course table td:nth-child(2)").all_inner_texts()
+    own = f"engine {found[0]['engine_version']}"
+    kept = f"{own}, 1/64, quick, parameters {found[0]['hash'][:8]}, read"
+    assert cells == [
+        kept,
+        f"{own}, 1/64, spare_ratio=0.28, quick, read",
+        f"{own}, 1/128, quick, read",
+        f"{own}, 1/64, read",
+        kept,
+        f"{own}, 1/64, quick, parameters f{found[0]['hash'][1:8]}, read",
+        "engine 9.9.9, 1/64, quick, read",
+    ]
+    # What is drawn are those lines, each with a name of its own.
+    expect(page.locator(".course .plot")).to_contain_text("spare_ratio=0.28")
+    canvas = page.locator(".course canvas")
+    assert (canvas.get_attribute("aria-label") or "").count("mean ") == len(set(cells))
 
 
 def test_tables_before_layout_6_lack_the_span() -> None:

@@ -9,6 +9,28 @@ const COLOURS = ["new", "used", "tortured", "trimmed", "passed", "other"];
 
 const took = (seconds) => (seconds < 90 ? `${number(seconds)}\u00a0s` : `${number(seconds / 60)}\u00a0min`);
 
+/**
+ * What names how a row was made: engine, scale, what was set, length of the tests. Drives that differ in more, as those
+ * of two files do, have the beginning of their hash beside it.
+ */
+function madeBy(rows) {
+  const named = (row) =>
+    [
+      `engine ${row.engine_version}`,
+      row.scale && `1/${row.scale}`,
+      ...row.settings,
+      row.quick ? "quick" : row.unabridged && "unabridged",
+    ]
+      .filter(Boolean)
+      .join(", ");
+  const alike = Map.groupBy(rows, named);
+  return (row) => {
+    const name = named(row);
+    const isOne = alike.get(name).every((other) => other.hash === row.hash);
+    return isOne ? name : `${name}, parameters ${row.hash.slice(0, 8)}`;
+  };
+}
+
 export async function show(root, page) {
   const [known] = await Promise.all([ask("/api/history"), sheet("/static/views/history.css")]);
   return new View(root, page, known);
@@ -303,20 +325,19 @@ class View {
     const runs = [...new Set(rows.map((row) => row.run_id))];
     const ticks = runs.map((run, index) => ({ at: index, text: `${run}` }));
     const jobs = new Set(rows.map((row) => row.job));
-    // What isn't of one kind is no line: reads beside writes, a whole drive beside the first of it.
+    const made = madeBy(rows);
+    // What isn't of one kind is no line: a drive beside its variation, reads beside writes.
     const line = (row) =>
-      [`engine ${row.engine_version}`, jobs.size > 1 && row.job, row.direction, row.span && `first ${row.span}`]
-        .filter(Boolean)
-        .join(", ");
+      [made(row), jobs.size > 1 && row.job, row.direction, row.span && `first ${row.span}`].filter(Boolean).join(", ");
     const lines = [...new Set(rows.map(line))];
     fill(this.drawn);
     const about = (at) => {
       const row = rows.find((item) => item.run_id === runs[Math.round(at)]);
-      return row ? `run ${row.run_id}, engine ${row.engine_version}${row.quick ? ", quick" : ""}` : "";
+      return row ? `run ${row.run_id}, ${made(row)}` : "";
     };
     this.plot = new Plot(this.drawn, {
       title: `${title}, by run`,
-      subtitle: `${test}, ${state}; a colour for each engine version, direction and span`,
+      subtitle: `${test}, ${state}; a line for each engine version, scale, parameters, length, direction and span`,
       x: { ticks, text: about, pad: 0.5 },
       y: { unit },
       height: 220,
@@ -357,7 +378,7 @@ class View {
                 h(
                   "tr",
                   h("td.n", row.run_id),
-                  h("td", line(row), row.quick ? h("small", " quick") : null),
+                  h("td", line(row)),
                   h("td", h("code", row.hash.slice(0, 12))),
                   h("td.n", unit ? withUnit(row.value, unit) : number(row.value)),
                 ),
