@@ -9,6 +9,7 @@ cookie: cookies don't tell ports apart, so each server on this machine would be 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 from collections.abc import Iterable
@@ -19,6 +20,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BODY_BYTES_MAX = 64 * 1024
+BODY_S = 5.0
+"""In which a body has to come; a file that is sent has longer."""
+REQUESTS_MAX = 128
+"""That are answered at a time, of all pages together; so many again for files of the page."""
 FILE_BYTES_MAX = 64 * 1024 * 1024
 """Of a file that is sent: not kept in memory, but handed on as it comes."""
 FILES = (("POST", "/api/traces"),)
@@ -96,11 +101,18 @@ class Guard:
         self._hosts = frozenset(f"{name}{end}" for name in ("127.0.0.1", "localhost"))
         self._origins = frozenset(f"http://{host}" for host in self._hosts)
         self._sockets = 0
+        self._requests = {True: 0, False: 0}
+        """By whether they are guarded: many for files of the page are nothing to the owner's."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes on what is allowed."""
         if scope["type"] == "http":
-            await self._request(scope, receive, send)
+            guarded = _is_guarded(scope)
+            self._requests[guarded] += 1
+            try:
+                await self._request(scope, receive, send)
+            finally:
+                self._requests[guarded] -= 1
         elif scope["type"] == "websocket":
             await self._socket(scope, receive, send)
         else:
@@ -122,6 +134,8 @@ class Guard:
             await send(message)
 
         refused = self._reason(scope)
+        if refused is None and self._requests[_is_guarded(scope)] > REQUESTS_MAX:
+            refused = 503, f"too many requests at a time; allowed: {REQUESTS_MAX}"
         if refused is None and _is_guarded(scope):
             given = Headers(scope=scope).get(TOKEN_HEADER, "")
             if not self._is_token(given):
@@ -130,12 +144,18 @@ class Guard:
             length = _length(scope)
             if length is None or length > FILE_BYTES_MAX:
                 refused = 413, f"the file is too long; allowed: {FILE_BYTES_MAX} bytes"
-        elif refused is None:
-            body = await _whole_body(scope, receive)
-            if body is None:
-                refused = 413, f"the body is too long; allowed: {BODY_BYTES_MAX} bytes"
+        elif refused is None and _is_guarded(scope):
+            # Files of the page have no use for one: nobody without the token is waited for.
+            try:
+                async with asyncio.timeout(BODY_S):
+                    body = await _whole_body(scope, receive)
+            except TimeoutError:
+                refused = 408, f"the body didn't come within {BODY_S:g} s"
             else:
-                receive = _replayed(body, receive)
+                if body is None:
+                    refused = 413, f"the body is too long; allowed: {BODY_BYTES_MAX} bytes"
+                else:
+                    receive = _replayed(body, receive)
         answer = self._app if refused is None else refusal(*refused)
         try:
             await answer(scope, receive, with_headers)

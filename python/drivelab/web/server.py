@@ -12,11 +12,12 @@ from drivelab.errors import RequestError
 from drivelab.web import comparison
 from drivelab.web.app import application
 from drivelab.web.bench import Bench
+from drivelab.web.connections import Connection
 from drivelab.web.security import SOCKET_BYTES_MAX
 
 LOOPBACK = "127.0.0.1"
-CONNECTIONS_MAX = 128
-"""At a time, of all pages together; more are answered with status 503."""
+BACKLOG = 128
+"""Connections that the system keeps until they are taken."""
 
 
 def bound(port: int) -> socket.socket:
@@ -25,7 +26,7 @@ def bound(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((LOOPBACK, port))
-        listener.listen(CONNECTIONS_MAX)
+        listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         raise RequestError(
@@ -38,6 +39,7 @@ def serve(bench: Bench, listener: socket.socket, ready: Callable[[], None]) -> N
     """Answers requests until SIGINT or SIGTERM; `ready` is called once it does."""
     config = uvicorn.Config(
         application(bench),
+        http=Connection,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -45,7 +47,6 @@ def serve(bench: Bench, listener: socket.socket, ready: Callable[[], None]) -> N
         ws="websockets-sansio",
         ws_max_size=SOCKET_BYTES_MAX,
         ws_per_message_deflate=False,
-        limit_concurrency=CONNECTIONS_MAX,
         timeout_graceful_shutdown=2,
         proxy_headers=False,
     )

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from web import wire
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+from web import laboratory, wire
 from web.conftest import Server, start
+
+from drivelab.web.connections import WAITING_MAX
+from drivelab.web.security import REQUESTS_MAX, SOCKETS_MAX, Guard
 
 ORDER = {"models": ["intel-x25-v-40gb"], "quick": True, "scale": 64, "tests": ["power-idle"]}
 
@@ -308,12 +315,109 @@ def test_other_methods_are_refused(server: Server, method: str) -> None:
         assert wire.ask(server, path, method).status in (400, 404, 405)
 
 
-def test_many_connections_and_sockets_are_bounded(server: Server) -> None:
-    """Connections that say nothing take no room from those that do."""
-    lines = [socket.create_connection(("127.0.0.1", server.port), 5) for _ in range(60)]
-    assert wire.ask(server, "/api/views").status == 200
-    for line in lines:
-        line.close()
+HALVES = (
+    b"",
+    b"GET / HTTP/1.1\r\nX-A",
+    b"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9\r\n\r\n1234",
+)
+"""What nobody needs a token for: nothing, a part of a head, a request, one whose body is cut."""
+
+
+@pytest.mark.parametrize("said", HALVES, ids=["nothing", "head", "whole", "body"])
+def test_connections_that_say_nothing_take_no_room(server: Server, said: bytes) -> None:
+    """The owner is served beside more of them than requests are answered at a time, and all are
+    closed after some seconds."""
+    with contextlib.ExitStack() as open_ones:
+        lines = []
+        for _ in range(WAITING_MAX + 20):
+            line = socket.create_connection(("127.0.0.1", server.port), wire.WAIT_S)
+            lines.append(open_ones.enter_context(line))
+            line.sendall(said.replace(b"{host}", b"127.0.0.1:%d" % server.port))
+            if len(lines) in (REQUESTS_MAX + 2, WAITING_MAX + 20):
+                assert wire.ask(server, "/api/views").status == 200
+        assert all(map(is_closed, lines)), "some were kept"
+        assert wire.ask(server, "/api/views").status == 200
+
+
+def test_of_too_many_silent_connections_the_oldest_are_closed_at_once(server: Server) -> None:
+    with contextlib.ExitStack() as open_ones:
+        lines = []
+        for _ in range(WAITING_MAX + 20):
+            line = socket.create_connection(("127.0.0.1", server.port), wire.WAIT_S)
+            lines.append(open_ones.enter_context(line))
+        assert all(map(is_closed, lines[:20]))
+        # The others have some seconds still.
+        lines[-1].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            lines[-1].recv(1)
+
+
+def is_closed(line: socket.socket) -> bool:
+    """Waits until the server has closed a connection."""
+    try:
+        while line.recv(65536):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        pass
+    return True
+
+
+def test_a_body_has_to_come(server: Server) -> None:
+    """Also from who has the token."""
+    text = f"POST /api/jobs HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+    text += f"X-Drivelab-Token: {server.token}\r\nContent-Length: 9\r\n\r\n1234"
+    found = wire.send(server, text.encode())
+    assert found.status == 408
+    assert found.json["error"] == "the body didn't come within 5 s"
+
+
+def test_requests_at_a_time_are_bounded() -> None:
+    """Those behind the token apart from those for files of the page."""
+
+    async def asked() -> list[int]:
+        statuses: list[int] = []
+        go_on = asyncio.Event()
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            await go_on.wait()
+            await Response()(scope, receive, send)
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        guard = Guard(app, 8080, "t")
+        headers = [(b"host", b"127.0.0.1:8080"), (b"x-drivelab-token", b"t")]
+        scope = {"type": "http", "method": "GET", "path": "/api/views", "headers": headers}
+        tasks = [asyncio.create_task(guard(scope, receive, send)) for _ in range(REQUESTS_MAX + 2)]
+        while len(statuses) < 2:
+            await asyncio.sleep(0)
+        assert statuses == [503, 503]
+        tasks.append(asyncio.create_task(guard(scope | {"path": "/"}, receive, send)))
+        go_on.set()
+        await asyncio.gather(*tasks)
+        await guard(scope, receive, send)
+        return statuses[2:]
+
+    assert laboratory.done(asked()) == [200] * (REQUESTS_MAX + 2)
+
+
+def test_websockets_are_bounded(server: Server) -> None:
+    with contextlib.ExitStack() as open_ones:
+        for _ in range(SOCKETS_MAX):
+            status, line = wire.opened(server)
+            open_ones.enter_context(line)
+            assert status == 101
+        assert wire.upgrade(server) == 403
+    end = time.monotonic() + wire.WAIT_S
+    while wire.upgrade(server) != 101:
+        assert time.monotonic() < end, "those that were closed count for ever"
 
 
 def test_every_answer_forbids_what_the_page_does_not_need(server: Server) -> None:

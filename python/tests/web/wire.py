@@ -76,6 +76,20 @@ def upgrade(
     protocols: str | None = None,
 ) -> int:
     """Status of a WebSocket's handshake: 101 if it is let in; `origin` "" is none."""
+    status, line = opened(server, path, origin=origin, host=host, protocols=protocols)
+    line.close()
+    return status
+
+
+def opened(
+    server: Server,
+    path: str = "/socket/jobs",
+    *,
+    origin: str | None = None,
+    host: str | None = None,
+    protocols: str | None = None,
+) -> tuple[int, socket.socket]:
+    """The same, and the connection, which is the caller's to close."""
     own = f"http://127.0.0.1:{server.port}"
     lines = [
         f"GET {path} HTTP/1.1",
@@ -89,6 +103,6 @@ def upgrade(
         protocols = f"drivelab, token.{server.token}"
     lines += [f"Sec-WebSocket-Protocol: {protocols}"] if protocols else []
     lines += [f"Origin: {own if origin is None else origin}"] if origin != "" else []
-    with socket.create_connection(("127.0.0.1", server.port), WAIT_S) as line:
-        line.sendall("\r\n".join([*lines, "", ""]).encode())
-        return int(line.recv(4096).split(b" ", 2)[1])
+    line = socket.create_connection(("127.0.0.1", server.port), WAIT_S)
+    line.sendall("\r\n".join([*lines, "", ""]).encode())
+    return int(line.recv(4096).split(b" ", 2)[1]), line
