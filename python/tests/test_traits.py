@@ -44,10 +44,13 @@ def test_reports_and_comparisons_name_no_test_and_no_state() -> None:
     names = ({*PROCEDURES} | {*STATES}) - words
     names -= {test.traits.story for test in PROCEDURES.values()}
     quoted = re.compile(r"[\"']([a-z0-9-]+)[\"']")
+    folders = [PACKAGE / "report", PACKAGE / "comparison"]
+    files = {folder: sorted(folder.rglob("*.py")) for folder in folders}
+    assert all(files.values()), "a folder that isn't there holds no file to look into"
     found = [
         f"{path.name}: {name}"
-        for folder in ("report", "compare")
-        for path in (PACKAGE / folder).rglob("*.py")
+        for paths in files.values()
+        for path in paths
         for name in quoted.findall(path.read_text(encoding="utf-8"))
         if name in names
     ]
