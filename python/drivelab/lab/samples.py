@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from drivelab.errors import RequestError, nearest
 from drivelab.lab import checks
 
-Method = Literal["sobol", "random"]
+Method = Literal["sobol", "latin-hypercube", "random"]
 COUNT_MAX = 100_000
 LOG = "log"
 
@@ -26,8 +26,9 @@ def samples(
 
     A range is (least, most), both allowed; of whole numbers if both are. (least, most, "log") draws
     evenly in the logarithm. A list of texts is a choice of one of them. `method` "sobol" spreads
-    points evenly (a scrambled Sobol sequence; best with a power of 2), "random" draws each by
-    itself. The same seed gives the same points. Of equal points, as of whole numbers, one stays.
+    points evenly (a scrambled Sobol sequence; best with a power of 2), "latin-hypercube" has one
+    point in each of `count` equal parts of every range, "random" draws each by itself. The same
+    seed gives the same points. Of equal points, as of whole numbers, one stays.
 
     >>> points = samples({"spare_ratio": (0.07, 0.5), "job.iodepth": (1, 32, "log")}, 2)
     >>> [(round(point["spare_ratio"], 2), point["job.iodepth"]) for point in points]
@@ -52,6 +53,8 @@ def samples(
         # The engine draws whole powers of two; a part of one is its beginning.
         engine = qmc.Sobol(len(found), scramble=True, rng=seed)
         drawn = engine.random_base2(math.ceil(math.log2(count)))[:count].tolist()
+    elif method == "latin-hypercube":
+        drawn = qmc.LatinHypercube(len(found), rng=seed).random(count).tolist()
     else:
         import numpy as np
 

@@ -27,7 +27,7 @@ seed = [1, 2, 3]               # instead of `repeats`
 
 [samples]                      # instead of [[points]]: drawn from ranges (`drivelab.samples`)
 count = 64
-method = "sobol"               # or "random"
+method = "sobol"               # or "latin-hypercube", "random"
 seed = 1
 [samples.ranges]
 spare_ratio = [0.07, 0.5]

@@ -11,7 +11,7 @@ import drivelab as dl
 RANGES = {"spare_ratio": (0.1, 0.5), "job.iodepth": (1, 4), "ftl.x": ["a", "b"]}
 
 
-@pytest.mark.parametrize("method", ["sobol", "random"])
+@pytest.mark.parametrize("method", ["sobol", "latin-hypercube", "random"])
 def test_points_lie_in_their_ranges_and_come_again(method: Any) -> None:
     found = dl.samples(RANGES, 64, method=method, seed=3)
     assert found == dl.samples(RANGES, 64, method=method, seed=3)
@@ -28,6 +28,15 @@ def test_a_sobol_sequence_is_even_where_chance_is_not() -> None:
     assert set(both.values()) == {8}
     places = sorted(int((point["spare_ratio"] - 0.1) / 0.4 * 64) for point in found)
     assert places == list(range(64))
+
+
+@pytest.mark.parametrize("count", [1, 13, 50])
+def test_a_latin_hypercube_has_one_point_in_every_part_of_every_range(count: int) -> None:
+    ranges = {"x": (0.0, 1.0), "y": (1.0, 10.0, "log")}
+    found = dl.samples(ranges, count, method="latin-hypercube")
+    shares = [[point["x"], np.log10(point["y"])] for point in found]
+    for column in zip(*shares, strict=True):
+        assert sorted(int(share * count) for share in column) == list(range(count))
 
 
 def test_a_range_in_the_logarithm() -> None:
