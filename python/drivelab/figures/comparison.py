@@ -13,6 +13,7 @@ from drivelab.figures.constants import CONSTANTS
 from drivelab.figures.formulas import Input, evaluate, formula_of, inputs_of
 from drivelab.figures.published import Figure, compared, figures_by_id
 from drivelab.figures.readings import Property, Reading
+from drivelab.figures.text import BOUND_MOST
 
 ZERO_LIMIT = {"MB/s": 5.0}
 """What a line that a chart draws on its axis, printed as "nearly 0", can't be told from."""
@@ -84,9 +85,35 @@ class Measured:
         return next((str(row["source"]) for row in rows if row["key"] == binding.key), "")
 
     def bound_by(self, figure_id: str) -> list[Binding]:
-        """What binds a figure and was chosen for a published performance, the strongest first."""
+        """What binds a figure and was chosen for a published performance, the strongest first. What
+        was fitted to the very figure is among those that tables name, however little it moves it.
+        """
         found = self.bindings.of(figure_id)
-        return [b for b in found if sources.role_of(self.source(b)) in sources.DEPENDENT]
+        bound = [b for b in found if sources.role_of(self.source(b)) in sources.DEPENDENT]
+        fits, keys = self._fits(figure_id), {b.key for b in bound}
+        bound += [fit for fit in fits if fit.key not in keys]
+        weak = [b for b in bound[BOUND_MOST:] if b.key in {fit.key for fit in fits}]
+        others = [b for b in bound if b not in weak]
+        place = max(BOUND_MOST - len(weak), 0)
+        return others[:place] + weak + others[place:]
+
+    def _fits(self, figure_id: str) -> list[Binding]:
+        """What names this figure as what it was fitted to, of the models that the figure is of."""
+        names = sorted({item.model for item in inputs_of(figures_by_id()[figure_id]).values()})
+        stated = [
+            (name, str(item["key"]), item.get("source"))
+            for name in names
+            if name in self.models
+            for item in self.models[name]["parameters"]
+            if sources.acts(str(item["key"]))
+        ]
+        stated += [(names[0], item.key, item.source) for item in CONSTANTS if names]
+        unknown = Moves(None, None)
+        return [
+            Binding(name, key, unknown)
+            for name, key, source in stated
+            if figure_id in sources.targets_of(source)
+        ]
 
     def missing(self, items: Iterable[Input]) -> list[str]:
         """Models that are asked for, but not there."""

@@ -36,6 +36,11 @@ def summary(
         "bound_by_stale": sorted({r["model"] for r in records if r["bound_by_stale"]} - {None}),
         "left_out": _errors([_as_left_out(r) for r in records if r["left_out"]]),
         "overfitted": [p["model"] for p in parameters if p["fitted_to_own"] > p["values"]],
+        "overfitted_in_all": [
+            {"model": p["model"], "fitted": p["roles"]["fitted"], "values": p["values"]}
+            for p in parameters
+            if p["roles"]["fitted"] > p["values"]
+        ],
         "blind": _blind(records),
         "bounds": {
             "held": sum(r["satisfied"] for r in bounds),

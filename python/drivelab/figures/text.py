@@ -123,11 +123,12 @@ def _short(key: str) -> str:
 
 def parameter_text(found: Record) -> str:
     """Parameters of a model by role, and what they are held against."""
-    inherited = found["roles"]["fitted"] - found["fitted_to_own"]
+    fitted = found["roles"]["fitted"]
     return (
         f"`{found['model']}`: parameters {counts_text(found['roles'])}"
-        + (f" ({inherited} of the fitted to figures of other drives)" if inherited > 0 else "")
-        + f"; held against {found['figures']} figures, {found['values']} of them values."
+        f"; held against {found['figures']} figures, {found['values']} of them values"
+        + (f"; fitted to these: {found['fitted_to_own']} of {fitted}" if fitted else "")
+        + "."
     )
 
 
@@ -222,8 +223,9 @@ def _figures(summary: Record) -> list[str]:
         ),
         *([_errors("Left out of their fits", left_out)] if left_out["values"] else []),
         *([_stale(summary["bound_by_stale"])] if summary["bound_by_stale"] else []),
-        "Drives with more parameters fitted to their figures than there are values to compare: "
-        f"{', '.join(summary['overfitted']) or 'none'}.",
+        "Drives with more parameters fitted to their own figures than there are values to compare: "
+        f"{', '.join(summary['overfitted']) or 'none'}; with more fitted in all, what was fitted "
+        f"to other drives' figures or to references included: {_fitted_in_all(summary)}.",
         *([_blind(summary["blind"])] if summary["blind"]["figures"] else []),
         f"Bounds and ranges: {bounds['held']} hold"
         + (
@@ -233,6 +235,14 @@ def _figures(summary: Record) -> list[str]:
         ),
         _left_out(summary),
     ]
+
+
+def _fitted_in_all(summary: Record) -> str:
+    found = [
+        f"{item['model']} ({item['fitted']}, {item['values']} values)"
+        for item in summary["overfitted_in_all"]
+    ]
+    return ", ".join(found) or "none"
 
 
 def _blind(blind: Record) -> str:

@@ -90,7 +90,8 @@ class Figure(Record):
     or to another figure of the same measurement; `not varied`: nobody has looked; `none`: not
     judged, see `reason`"""
     bound_by: list[Bound]
-    """Specified, fitted and informed parameters that move it, the strongest first"""
+    """Specified, fitted and informed parameters that move it, the strongest first;
+    what was fitted to it is one of the first three"""
     bound_by_stale: bool
     """Whether that was found on another form of a model (`drivelab figures --bindings` finds it
     anew)"""

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from figures.sample import RANDOM, ROWS, TESTS, X25_M, measured, model
 
 from drivelab import figures
+from drivelab.figures.bindings import Moves
 from drivelab.figures.comparison import judge
 from drivelab.figures.published import compared, figures_by_id
 
@@ -126,6 +128,19 @@ def test_a_figure_is_left_out_of_the_fit_that_it_decides() -> None:
     slope = math.log(0.95 / 1.05) / math.log(1.1 / 0.9)
     assert 1 + left["error_ratio"] == pytest.approx(260 / 264.1 * math.exp(slope * shift))
     assert found["AN-150"]["left_out"] == [], "nothing was fitted to it"
+
+
+def test_what_was_fitted_to_a_figure_is_named_however_little_it_moves_it() -> None:
+    rows = {name: replace(row, moves={}) for name, row in ROWS.items()}
+    assert [b.key for b in figures.Measured([X25_M], TESTS, rows).bound_by("AN-149")] == [
+        "link.overhead"
+    ]
+    stronger = {key: {"AN-149": Moves(0.2, None)} for key in "abcd"}
+    rows = {name: replace(row, moves={**row.moves, **stronger}) for name, row in ROWS.items()}
+    specified = [{"key": key, "source": "specified: a limit"} for key in stronger]
+    drive = X25_M | {"parameters": [*X25_M["parameters"], *specified]}
+    found = [b.key for b in figures.Measured([drive], TESTS, rows).bound_by("AN-149")]
+    assert found == ["a", "b", "link.overhead", "c", "d"]
 
 
 def test_parameters_are_counted_beside_what_they_are_held_against() -> None:

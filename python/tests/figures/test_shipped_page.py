@@ -7,8 +7,10 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-from drivelab import verdicts
-from drivelab.figures import drift, tables
+from drivelab import model, sources, verdicts
+from drivelab.figures import drift, reach, tables
+from drivelab.figures.constants import CONSTANTS
+from drivelab.figures.published import figures_by_id
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "figures.md").read_text(encoding="utf-8")
 COMPARED, BLIND, STATEMENTS = "left out", "error then", "claim"
@@ -89,3 +91,57 @@ def test_the_summary_counts_the_rows() -> None:
         assert re.search(
             rf"^- {role.capitalize()} \(.*: {len(found)} values .*{within}", PAGE, re.M
         )
+
+
+def fits_of(figure_id: str) -> Iterator[str]:
+    """Parameters of a figure's models, and constants of tests, that were fitted to it."""
+    names = {reading.model for reading in reach.readings_of(figures_by_id()[figure_id])}
+    stated = [item for name in names for item in model.load(name).parameters]
+    stated += [{"key": item.key, "source": item.source} for item in CONSTANTS]
+    for item in stated:
+        if sources.acts(str(item["key"])) and figure_id in sources.targets_of(item["source"]):
+            yield str(item["key"]).removeprefix("controller.")
+
+
+def test_what_was_fitted_to_a_figure_stands_beside_it() -> None:
+    missing = [
+        (name, key)
+        for name, cells in rows(COMPARED)
+        if cells["role"].startswith("fitted")
+        for key in fits_of(name)
+        if f"{key} (fitted)" not in cells["bound by"]
+    ]
+    assert missing == []
+    assert dict(rows(COMPARED))["AN-149"]["bound by"] == "link.frame_overhead_ns (fitted)"
+
+
+def test_what_the_page_says_of_its_threshold_is_so() -> None:
+    by_id = dict(rows(COMPARED))
+    for name, drive in (("A2-041", "corsair-force-f100-100gb"), ("AN-157", "ocz-vertex-120gb")):
+        assert by_id[name]["role"].startswith("predicted")
+        assert name in PAGE.partition("- So *predicted* means")[2].partition("\n- ")[0]
+        link = {item["key"]: item for item in model.load(drive).parameters}
+        overhead = link["link.frame_overhead_ns"]
+        assert overhead["role"] == "informed"
+        command_ns = 2 * 2**20 / (float(by_id[name]["modelled"]) * 2**20) * 1e9
+        frames = 2 * 2**20 / link["link.frame_bytes"]["value"]
+        share = 0.1 * frames * overhead["value"] / command_ns
+        assert round(100 * share, 1) == 0.7
+
+
+def test_fitted_parameters_are_counted_both_ways() -> None:
+    pattern = r"^- `([^`]+)`: .* (\d+) of them values(?:; fitted to these: (\d+) of (\d+))?\.$"
+    found = {
+        name: tuple(int(count or 0) for count in counts)
+        for name, *counts in re.findall(pattern, PAGE, re.MULTILINE)
+    }
+    assert len(found) == 18
+    for name, (_, _, fitted) in found.items():
+        assert sources.counts(model.load(name).parameters)["fitted"] == fitted
+    assert [name for name, (values, own, _) in found.items() if own > values] == []
+    in_all = [
+        f"{name} ({fitted}, {values} values)"
+        for name, (values, _, fitted) in sorted(found.items())
+        if fitted > values
+    ]
+    assert f"references included: {', '.join(in_all)}.\n" in PAGE

@@ -122,3 +122,17 @@ def test_what_the_models_gave_blind_stays_on_record_whatever_they_give_now() -> 
 
 def summary_of_nothing() -> dict[str, Any]:
     return figures.summary(figures.compare_all(figures.Measured([], [])), [])
+
+
+def test_fitted_parameters_are_counted_as_fitted_to_own_figures_and_in_all() -> None:
+    def counts(own: int, fitted: int) -> dict[str, Any]:
+        return {"model": f"m{own}", "fitted_to_own": own, "roles": {"fitted": fitted}, "values": 2}
+
+    found = figures.summary([], [], (), [counts(2, 2), counts(1, 3), counts(3, 3)])
+    assert found["overfitted"] == ["m3"]
+    assert [item["model"] for item in found["overfitted_in_all"]] == ["m1", "m3"]
+    known = figures.Measured([X25_M], TESTS, ROWS)
+    records = figures.compare_all(known)
+    lines = text.summary_lines(figures.summary(records, [], (), [counts(1, 3)]))
+    assert any("to compare: none; with more" in line for line in lines)
+    assert any(line.endswith("references included: m1 (3, 2 values).") for line in lines)
