@@ -44,6 +44,8 @@ def said(pattern: str) -> list[tuple[str, ...]]:
 
 ERRORS = said(r"\b([A-Z0-9]{2}-\d{3}) \(([+-][\d.]+) %\)")
 VALUES = said(r"\b([A-Z0-9]{2}-\d{3}) \((\d[\d.]*) %\)")
+QUANTITIES = said(r"\b(\d[\d.]*) (?:MiB/s|ms|s) \(([A-Z0-9]{2}-\d{3}), ")
+ROLES = said(r"\b([A-Z0-9]{2}-\d{3}), (predicted|transferred|informed|restated|fitted)\b")
 ORDERS = said(r"((?:ORD-\d{3}(?:, | and )?)+)(?: \(|, [^.:]*?)? ?(?:\*\*)?(hold|doesn't|don't)")
 
 
@@ -61,6 +63,26 @@ def test_modelled_percentages_in_sentences_are_those_of_the_table(
     assert float(percent) == pytest.approx(float(ROWS[identity][5]), rel=0.1), page
 
 
+@pytest.mark.parametrize(("page", "value", "identity"), QUANTITIES)
+def test_modelled_values_in_sentences_are_those_of_the_table(
+    page: str, value: str, identity: str
+) -> None:
+    assert float(value) == pytest.approx(float(ROWS[identity][5]), rel=0.01), page
+
+
+@pytest.mark.parametrize(("page", "identity", "role"), ROLES)
+def test_roles_in_sentences_are_those_of_the_table(page: str, identity: str, role: str) -> None:
+    assert ROWS[identity][8].partition(";")[0] == role, page
+
+
+def test_rates_of_the_storage_bench_in_sentences_are_those_of_the_orderings() -> None:
+    pattern = r"the pair makes (\d+) and (\d+) IOPS, the C300 (\d+) and (\d+)"
+    words = re.search(pattern, PAGES["tests/storage-bench.md"])
+    assert words is not None
+    rates = [re.findall(r"\((\d+) IOPS\)", ROWS[name][5]) for name in ("ORD-021", "ORD-022")]
+    assert list(words.groups()) == [rates[0][0], rates[1][0], rates[0][1], rates[1][1]]
+
+
 @pytest.mark.parametrize(("page", "names", "verdict"), ORDERS)
 def test_orderings_hold_where_a_sentence_says_so(page: str, names: str, verdict: str) -> None:
     for name in re.findall(r"ORD-\d{3}", names):
@@ -70,6 +92,8 @@ def test_orderings_hold_where_a_sentence_says_so(page: str, names: str, verdict:
 def test_sentences_are_found() -> None:
     assert {name for _, name, _ in ERRORS} >= {"AN-123", "AN-135", "AN-139", "AN-142"}
     assert {name for _, name, _ in VALUES} >= {"A2-045", "A2-103"}
+    assert {name for _, _, name in QUANTITIES} >= {"AN-102", "AN-156"}
+    assert {name for _, name, _ in ROLES} >= {"AN-102", "AN-156", "AN-177"}
     assert {"ORD-012", "ORD-018"} <= set(re.findall(r"ORD-\d{3}", str(ORDERS)))
 
 

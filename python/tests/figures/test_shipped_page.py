@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from drivelab import model, sources, verdicts
-from drivelab.figures import drift, reach, tables
+from drivelab.figures import bindings, document, drift, reach, tables
 from drivelab.figures.constants import CONSTANTS
 from drivelab.figures.published import figures_by_id
 
@@ -145,3 +145,9 @@ def test_fitted_parameters_are_counted_both_ways() -> None:
         if fitted > values
     ]
     assert f"references included: {', '.join(in_all)}.\n" in PAGE
+
+
+def test_words_beside_the_tables_are_those_of_the_renderer() -> None:
+    limits = document.LIMITS.format(not_varied=document._not_varied(bindings.stored()))
+    for words in (document.HEAD, limits, document.BLIND, document.STATEMENTS, document.TRACES):
+        assert words in PAGE, "edit figures/document.py, and the page as it would be written"
