@@ -10,13 +10,13 @@ from typing import Any
 from markupsafe import Markup
 
 from drivelab.charts import Chart
-from drivelab.comparison import Comparison, overlays
+from drivelab.comparison import Comparison, overlays, published
 from drivelab.comparison.pairing import Metric, Pair
 from drivelab.comparison.sides import Side
 from drivelab.comparison.specifications import WHOLE, Difference
 from drivelab.report import page
 from drivelab.report import quantities as q
-from drivelab.report.bars import Bar, BarChart
+from drivelab.report.bars import Bar, BarChart, Mark
 from drivelab.report.loose import dicts, text
 from drivelab.report.plots import Axis
 from drivelab.report.sentences import MANIFOLD
@@ -36,7 +36,7 @@ class Delta:
 
 
 @dataclass(frozen=True)
-class Mark:
+class Lane:
     """One bar of the overview: from the middle to `at`, -1 to 1; right is better."""
 
     label: str
@@ -52,7 +52,7 @@ class OverviewRow:
     title: str
     state: str
     what: str
-    marks: tuple[Mark, ...]
+    marks: tuple[Lane, ...]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,10 @@ def _bars(sides: Sequence[Side], pair: Pair) -> BarChart | None:
     metric = pair.headline
     if metric is None:
         return None
-    longest = max((abs(value) for value in metric.values if value is not None), default=0) or 1.0
+    figures = published.of_metric(sides, pair, metric)
+    spreads = [spread or 0.0 for spread in metric.plus_minus] or [0.0] * len(sides)
+    ends = [v + s for v, s in zip(metric.values, spreads, strict=True) if v is not None]
+    longest = max([0.0, *ends, *(figure.value for figure in figures)]) or 1.0
     found = []
     for side, value in zip(sides, metric.values, strict=True):
         if value is None:
@@ -123,8 +126,20 @@ def _bars(sides: Sequence[Side], pair: Pair) -> BarChart | None:
         words = metric.text(side.index)
         if side.index and metric.ratio(side.index) is not None:
             words += f" ({delta(metric, side.index).text})"
-        share = max(0.0, value) / longest
-        found.append(Bar(side.letter, side.label, "", words, value, share, f"mine {side.css}"))
+        own = [item for item in figures if item.index == side.index]
+        found.append(
+            Bar(
+                side.letter,
+                side.label,
+                "",
+                words,
+                value,
+                max(0.0, value) / longest,
+                f"mine {side.css}",
+                spreads[side.index] / longest if value > 0 else 0.0,
+                tuple(Mark(f"{item.text} [{item.id}]", item.value / longest) for item in own),
+            )
+        )
     return BarChart(
         f"{pair.title}, {pair.state}", metric.title, ARROWS[metric.better], tuple(found)
     )
@@ -142,7 +157,7 @@ def overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]:
             pair.state,
             metric.title[:1].lower() + metric.title[1:],
             tuple(
-                Mark(side.label, side.css, gain / reach, _better_by(metric, side.index))
+                Lane(side.label, side.css, gain / reach, _better_by(metric, side.index))
                 for side, gain in zip(sides[1:], row, strict=True)
                 if gain is not None
             ),

@@ -12,6 +12,14 @@ from drivelab.traits import StateTraits
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A published figure across a bar, at `share` of the longest one."""
+
+    text: str
+    share: float
+
+
+@dataclass(frozen=True)
 class Bar:
     """One bar: `share` of the longest one, `kind` the CSS classes that set its colour."""
 
@@ -24,6 +32,12 @@ class Bar:
     kind: str
     spread: float = 0.0
     """Half of the interval of its repeats, as a part of the longest bar."""
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def beyond(self) -> float:
+        """By how much its interval and the farthest mark reach beyond it."""
+        return max([self.spread, *(mark.share - self.share for mark in self.marks)])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from drivelab import database, review
+from drivelab import database, repeats, review
 from drivelab import model as models
 from drivelab.web import order as orders
 
@@ -29,6 +29,7 @@ def record(
     states: Sequence[str] = (),
     settings: Sequence[str] = (),
     span_bytes: int | None = None,
+    repeat: int = 1,
 ) -> int:
     """Reviews small versions of drives; returns the number of the run."""
     order = orders.Order(
@@ -40,7 +41,12 @@ def record(
         scale=scale,
     )
     plan = replace(orders.plan(order), span_bytes=span_bytes)
-    return database.append(results, database.Recorded.review(review.run(plan, shown=False)))
+    if repeat > 1:
+        plan = replace(plan, command_line=f"{plan.command_line} --repeat {repeat}")
+        found = repeats.review(plan, repeat)
+    else:
+        found = review.run(plan, shown=False)
+    return database.append(results, database.Recorded.review(found))
 
 
 def every_model() -> list[str]:
