@@ -228,7 +228,7 @@ class Drive:
         pattern = parse_data_pattern(data, "data").model_dump()
         seed = derive_seed(self._seed, self.name, "session")
         session = EngineSession(self.make(), pattern, seed, checks.switch("fua", fua))
-        return Session(session, self.name, self.capacity_bytes)
+        return Session(session, self._model)
 
     def inside(self) -> Inside:
         """Every block and every die, as they are now: tables."""

@@ -10,13 +10,16 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from drivelab.errors import RequestError, nearest
-from drivelab.lab import checks
+from drivelab.lab import checks, pieces
 from drivelab.lab.inside import Inside
 from drivelab.lab.requests import OPS, request_table
+from drivelab.model import Model
 from drivelab.quantities import NS_PER_S, SECTOR_BYTES
 from drivelab.targets.going import FOR_EVER_NS, EngineSession
 
 _LATEST_NS = 2**62
+LEAST_PIECE_NS = 10_000_000
+"""Of the link's time: what takes it less is done in one call of the engine."""
 
 
 class Session:
@@ -31,13 +34,20 @@ class Session:
 
     Times are those of the drive's clock, in ns; it stands at `now_ns`. What the drive's queue has
     no room for waits, in order, and its latency counts from when it came. One seed, one result.
+    After Ctrl-C the drive stands somewhere before the time that was asked for, and can go on; what
+    was done by then comes with the next call.
     """
 
-    def __init__(self, session: EngineSession, name: str, capacity_bytes: int) -> None:
+    def __init__(self, session: EngineSession, model: Model) -> None:
         self._session = session
-        self._name = name
-        self._capacity = capacity_bytes // SECTOR_BYTES
+        self._name = model.name
+        self._capacity = model.user_capacity_bytes // SECTOR_BYTES
         self._latest_ns = 0
+        self._in_drive_max = model.queue_depth
+        self._ns_per_byte = pieces.ns_per_byte_least(model)
+        self._shortest_bytes = 2**63
+        self._without_data = 0
+        """Trims and flushes that may still be waiting."""
 
     @property
     def now_ns(self) -> int:
@@ -89,6 +99,11 @@ class Session:
             np.ascontiguousarray(times, dtype=np.uint64),
         )
         self._latest_ns = max(self._latest_ns, int(times[-1]))
+        data = (codes == OPS.index("read")) | (codes == OPS.index("write"))
+        if data.any():
+            shortest_bytes = int(sectors[data].min()) * SECTOR_BYTES
+            self._shortest_bytes = min(self._shortest_bytes, shortest_bytes)
+        self._without_data += codes.size - int(np.count_nonzero(data))
         return np.arange(first, first + codes.size, dtype=np.uint64)
 
     def advance(self, time: str | float) -> pl.DataFrame:
@@ -101,13 +116,28 @@ class Session:
     def advance_to(self, time_ns: int) -> pl.DataFrame:
         """The same up to a time of the drive's clock."""
         until_ns = checks.whole("time_ns", time_ns, self.now_ns, _LATEST_NS)
-        self._session.advance(until_ns)
+        if self.waiting:
+            for end_ns in pieces.ends(self.now_ns, until_ns):
+                self._session.advance(end_ns)
+        else:
+            self._session.advance(until_ns)
         return self._done()
 
     def finish(self) -> pl.DataFrame:
         """Lets time pass until everything is done; the clock stands at the last completion."""
+        # A piece has to end before the last completion, where the clock shall stand: not before
+        # the last request comes, nor before the link has moved what has come.
+        for end_ns in pieces.ends(self.now_ns, self._latest_ns):
+            self._session.advance(end_ns)
+        while (busy_ns := self._busy_ns()) >= LEAST_PIECE_NS:
+            self._session.advance(self.now_ns + min(busy_ns, pieces.PIECE_NS))
         self._session.advance(FOR_EVER_NS)
         return self._done()
+
+    def _busy_ns(self) -> int:
+        """How long the link is busy at least with what waits outside of the drive."""
+        outside = self.waiting - self._in_drive_max - self._without_data
+        return int(max(0, outside) * self._shortest_bytes * self._ns_per_byte)
 
     def inside(self) -> Inside:
         """Every block and every die, as they are now."""
@@ -143,6 +173,8 @@ class Session:
 
     def _done(self) -> pl.DataFrame:
         numbers, columns = self._session.take_done()
+        if not self.waiting:
+            self._shortest_bytes, self._without_data = 2**63, 0
         return request_table(columns).insert_column(0, pl.Series("request", numbers))
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import counters
 from drivelab.errors import RequestError
+from drivelab.lab import pieces
 from drivelab.lab.inside import Inside
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
@@ -92,11 +93,22 @@ class Walk:
         self._ended = self._stopped = False
 
     def advance(self, progress: TaskProgress | None = None, share: float = 0.0) -> Step:
-        """The next step; the last one ends with the jobs. Raises RequestError after that."""
+        """The next step; the last one ends with the jobs. Raises RequestError after that.
+
+        With a `progress` that somebody else can cancel it is one call of the engine; without one,
+        Ctrl-C is answered within the step, and who goes on goes on with the rest of it.
+        """
         if self._ended:
             raise RequestError("steps: the jobs have ended; see result")
         until_ns = self._before.now_ns + self._every_ns
-        self._ended = self._run.advance(until_ns, progress or TaskProgress("step"), share)
+        if progress is not None:
+            self._ended = self._run.advance(until_ns, progress, share)
+        else:
+            alone = TaskProgress("step")
+            for end_ns in pieces.ends(self._run.target.now_ns, until_ns):
+                self._ended = self._run.advance(end_ns, alone, 0.0)
+                if self._ended:
+                    break
         now = _Reading.of(self._run)
         step = now.step_from(self._before, self._start_ns, self.inside)
         self._before = now
