@@ -41,9 +41,15 @@ class Comparison:
     forced: bool
     """Whether what is refused was compared all the same; otherwise it was left out."""
     differences: tuple[Difference, ...]
-    shared_parameters: int
+    shared: tuple[Difference, ...]
+    """Parameters that are the same on all sides."""
     findings: tuple[Finding, ...]
     command_line: str
+
+    @property
+    def shared_parameters(self) -> int:
+        """How many they are."""
+        return len(self.shared)
 
 
 def compare(
@@ -76,7 +82,7 @@ def compare(
         problems=(*refusals, *checks.warnings(sides, compared, singles)),
         forced=force,
         differences=tuple(differences),
-        shared_parameters=specifications.shared_count(sides),
+        shared=tuple(specifications.shared(sides)),
         findings=tuple(findings.findings(sides, compared, differences)),
         command_line=command_line,
     )

@@ -264,8 +264,13 @@ def _key_columns(
 
 def specifications(found: Comparison) -> list[tuple[str, list[Difference]]]:
     """What differs by part of the drive, facts of the whole drive first."""
+    return by_group(found.differences)
+
+
+def by_group(specifications: Iterable[Difference]) -> list[tuple[str, list[Difference]]]:
+    """By part of the drive, the whole drive first."""
     groups: dict[str, list[Difference]] = {WHOLE: []}
-    for item in found.differences:
+    for item in specifications:
         groups.setdefault(item.group, []).append(item)
     return [(name, items) for name, items in groups.items() if items]
 

@@ -38,11 +38,17 @@ def differences(sides: Sequence[Side]) -> list[Difference]:
     return [*_facts(sides), *_parameters(sides)]
 
 
-def shared_count(sides: Sequence[Side]) -> int:
-    """How many parameters are the same on all sides."""
-    known = [{p.key: p.value for p in side.model.parameters} for side in sides]
-    keys = dict.fromkeys(key for values in known for key in values)
-    return sum(_same([values.get(key, MISSING) for values in known]) for key in keys)
+def shared(sides: Sequence[Side]) -> list[Difference]:
+    """Parameters that are the same on all sides, in the order of the first."""
+    return [
+        Difference(
+            p.key, p.unit, (p.value,) * len(sides), (q.parameter(p.value, p.unit),) * len(sides)
+        )
+        for _, found in _by_key(sides)
+        if _same([MISSING if p is None else p.value for p in found])
+        for p in found[:1]
+        if p is not None
+    ]
 
 
 def _same(values: Sequence[Any]) -> bool:
@@ -75,11 +81,16 @@ def _facts(sides: Sequence[Side]) -> Iterator[Difference]:
             yield Difference(key, unit, tuple(values), tuple(texts))
 
 
-def _parameters(sides: Sequence[Side]) -> Iterator[Difference]:
+def _by_key(sides: Sequence[Side]) -> Iterator[tuple[str, list[Parameter | None]]]:
+    """What every side has of each parameter, those of the whole drive first."""
     known = [{p.key: p for p in side.model.parameters} for side in sides]
     keys = dict.fromkeys(key for parameters in known for key in parameters)
     for key in sorted(keys, key=lambda name: "." in name):
-        found: list[Parameter | None] = [parameters.get(key) for parameters in known]
+        yield key, [parameters.get(key) for parameters in known]
+
+
+def _parameters(sides: Sequence[Side]) -> Iterator[Difference]:
+    for key, found in _by_key(sides):
         if key in NAMES or _same([MISSING if p is None else p.value for p in found]):
             continue
         yield Difference(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drivelab.charts import Chart
 from drivelab.comparison import Comparison, overlays, page, published
 from drivelab.comparison.document import metric_record
 from drivelab.comparison.pairing import Metric, Pair
+from drivelab.comparison.specifications import Difference
 from drivelab.errors import RequestError
 from drivelab.lab.differences import Differences
 from drivelab.report import quantities as q
@@ -63,15 +64,16 @@ def comparison(found: Comparison) -> Record:
             {"title": i.title, "id": i.id, "state": i.state, "reason": i.reason}
             for i in found.left_out
         ],
-        "specifications": [
-            {
-                "group": group,
-                "rows": [{"key": item.key, "texts": list(item.texts)} for item in items],
-            }
-            for group, items in page.specifications(found)
-        ],
-        "shared_parameters": found.shared_parameters,
+        "specifications": _specifications(found.differences),
+        "shared_specifications": _specifications(found.shared),
     }
+
+
+def _specifications(items: Sequence[Difference]) -> list[Record]:
+    return [
+        {"group": group, "rows": [{"key": row.key, "texts": list(row.texts)} for row in rows]}
+        for group, rows in page.by_group(items)
+    ]
 
 
 def _test(found: Comparison, pair: Pair, index: int) -> Record:

@@ -145,4 +145,7 @@ def test_parameters_that_differ_are_named_with_values_and_units() -> None:
     assert differences["flash.program_ns"].unit == "ns"
     assert differences["flash.program_ns"].texts == ("900\u00a0µs", "1.30\u00a0ms")
     assert differences["ftl.parity"].texts == ("—", "yes")
-    assert specifications.shared_count(found) == 1
+    [shared] = specifications.shared(found)
+    assert shared.key == one["parameters"][1]["key"]
+    assert shared.values == (one["parameters"][1]["value"],) * 2
+    assert len(set(shared.texts)) == 1

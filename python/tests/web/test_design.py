@@ -30,7 +30,7 @@ def test_a_variation_is_measured_beside_its_original(server: Server, page: Page)
     page.reload()
     page.get_by_role("link", name="Compare with the original").click()
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
-    expect(page.locator(".specifications")).to_contain_text("ftl.cleaning_stop_blocks")
+    expect(page.locator(".specifications").first).to_contain_text("ftl.cleaning_stop_blocks")
     # What the name alone means is the original.
     held = wire.ask(server, f"/api/compare?drive={NAME}").json["held"]
     assert held[0]["runs"] == [1]

@@ -1,6 +1,7 @@
 // A comparison, drawn. Every number, text and verdict comes from the server.
 
 import { h, scrolling } from "../../dom.js";
+import { counted } from "../../numbers.js";
 import { blob } from "../../server.js";
 
 const ARROWS = { higher: "↑ more is better", lower: "↓ less is better" };
@@ -278,41 +279,50 @@ export function pictures(tests, comparison, key, drawn) {
   ];
 }
 
-export function specifications({ specifications: groups, sides, shared_parameters: shared }) {
+export function specifications({ specifications: groups, shared_specifications: shared, sides }) {
+  const columns = sides.map((side) => [h(`b.letter.c-${side.colour}`, side.letter), " ", side.label]);
+  const count = shared.reduce((sum, group) => sum + group.rows.length, 0);
   return [
-    groups.length
-      ? scrolling(
-          "Specifications",
-          h(
-            "table.specifications",
-            h(
-              "thead",
-              h(
-                "tr",
-                h("th", { scope: "col" }, "Parameter"),
-                sides.map((side) =>
-                  h("th.n", { scope: "col" }, h(`b.letter.c-${side.colour}`, side.letter), " ", side.label),
-                ),
-              ),
-            ),
-            groups.map(({ group, rows }) =>
-              h(
-                "tbody",
-                h("tr.group", h("th", { colSpan: sides.length + 1, scope: "rowgroup" }, group)),
-                rows.map((row) =>
-                  h(
-                    "tr",
-                    h("th", { scope: "row" }, /[._]/.test(row.key) ? h("code", row.key) : row.key),
-                    row.texts.map((text) => h("td.n", text)),
-                  ),
-                ),
-              ),
-            ),
-          ),
+    groups.length ? specificationTable("Specifications", columns, groups) : h("p.soft", "No parameter differs."),
+    count
+      ? h(
+          "details.shared",
+          h("summary", `${counted(count, "parameter")} that ${count === 1 ? "is" : "are"} the same on all sides`),
+          specificationTable("Specifications that are the same", ["All sides"], shared),
         )
       : null,
-    h("p.soft", `${shared} parameters are the same on all sides.${groups.length ? "" : " None differs."}`),
   ];
+}
+
+/** One column of values for each of `columns`. */
+function specificationTable(title, columns, groups) {
+  return scrolling(
+    title,
+    h(
+      "table.specifications",
+      h(
+        "thead",
+        h(
+          "tr",
+          h("th", { scope: "col" }, "Parameter"),
+          columns.map((column) => h("th.n", { scope: "col" }, column)),
+        ),
+      ),
+      groups.map(({ group, rows }) =>
+        h(
+          "tbody",
+          h("tr.group", h("th", { colSpan: columns.length + 1, scope: "rowgroup" }, group)),
+          rows.map((row) =>
+            h(
+              "tr",
+              h("th", { scope: "row" }, /[._]/.test(row.key) ? h("code", row.key) : row.key),
+              columns.map((_, index) => h("td.n", row.texts[index])),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 export function source({ sides, left_out: left, command_line: command }) {
