@@ -51,10 +51,10 @@ def create(
         )
     settings = arguments.settings(sets, scale)
     model = models.load(model_name, [models.split_override(text) for text in settings])
-    printing.scale_remarks([model])
     output.writable_file(path, "IMAGE")
     with progress.patience("creating"):
         made = image.create(path, model, seed)
+    printing.scale_remarks([model])
     document = {
         "image": str(path),
         "model": model.name,
