@@ -12,7 +12,7 @@ from drivelab import _engine
 from drivelab import model as models
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
-from drivelab.lab import checks, running
+from drivelab.lab import checks, prepared, running
 from drivelab.lab.history import (
     Step,
     drive_key,
@@ -139,15 +139,16 @@ class Drive:
         """The drive after secure erase and the steps of a state: "new", "filled", "used", ...,
         or a state of one's own.
 
-        A state is prepared once for a drive and kept as long as the drive. `progress`: a bar on a
-        terminal. Raises RequestError for an unknown state.
+        A state is prepared once for a drive and kept as long as the drive. Drives of this process
+        that are equal share it as long as one of them is there, unless the state is one's own.
+        `progress`: a bar on a terminal. Raises RequestError for an unknown state.
         """
         found = self.in_state(state)
         (own,) = found._states
         if own not in self._prepared:
-            found._target = run_alone(
-                f"{self.name}: preparing {own.name}", found._replayed, shown=progress
-            )
+            label = f"{self.name}: preparing {own.name}"
+            work = partial(run_alone, label, found._replayed, shown=progress)
+            found._target = prepared.shared(found, work)
             self._prepared[own] = found
         return self._prepared[own]
 
@@ -336,11 +337,13 @@ class Drive:
         """The engine's drive; what was done to it is done again if it isn't here."""
         with self._making:
             if self._target is None:
-                self._target = run_alone(f"{self.name}: as it was", self._replayed, shown=False)
+                label = f"{self.name}: as it was"
+                work = partial(run_alone, label, self._replayed, shown=False)
+                self._target = prepared.shared(self, work)
             return self._target
 
     def make_with(self, progress: TaskProgress) -> EngineTarget:
-        """The same, as a task that one can watch."""
+        """One of its own if there is none here, as a task that one can watch."""
         with self._making:
             if self._target is None:
                 self._target = self._replayed(progress)
