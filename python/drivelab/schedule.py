@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from drivelab.errors import RequestError
+from drivelab.fio import units
 from drivelab.progress import Crew, TaskProgress
 from drivelab.targets import Target
 
@@ -28,6 +30,23 @@ def usual_memory_bytes() -> int:
     """Room unless somebody says otherwise: a quarter of the machine's memory, 3 GiB at least."""
     pages, page_bytes = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     return max(MEMORY_BYTES, pages * page_bytes // 4)
+
+
+def memory_bytes(said: str | int | None, option: str = "--memory") -> int:
+    """Room for drives as text ("6g") or a number of bytes; None: the usual. Raises RequestError."""
+    if said is None:
+        return usual_memory_bytes()
+    if isinstance(said, bool) or not isinstance(said, str | int):
+        raise RequestError(f"{option} = {said!r}: allowed: {units.SIZE_ALLOWED}")
+    try:
+        size = units.size_bytes(said) if isinstance(said, str) else said
+    except ValueError as error:
+        raise RequestError(f'{option} "{said}": allowed: {error}') from None
+    if size <= 0:
+        raise RequestError(
+            f'{option} "{said}": allowed: from 1 byte on; one test at a time always runs'
+        )
+    return size
 
 
 WORKERS_MAX = 64

@@ -34,8 +34,7 @@ Workers = Annotated[
         "--workers",
         min=1,
         max=64,
-        help="Processes; default: as processors, as far as the drives fit into a quarter of "
-        "the memory.",
+        help="Processes; default: as many as processors, as far as --memory goes.",
     ),
 ]
 Scheduler = Annotated[
@@ -68,6 +67,7 @@ def sweep(
     file: SweepFile,
     store: Store = None,
     workers: Workers = None,
+    memory: arguments.Memory = None,
     scheduler: Scheduler = None,
     shard: Shard = None,
     csv: CsvFile = None,
@@ -84,6 +84,7 @@ def sweep(
         output.writable_file(csv, "--csv", ".csv")
     if html is not None:
         output.writable_file(html, "--html", *output.HTML)
+    arguments.memory_bytes(memory)
     wanted = sweep_file.read(file)
     if html is not None and not varied(wanted.grid, wanted.points).keys:
         raise RequestError(f'--html "{html}": nothing is varied but seeds')
@@ -95,6 +96,7 @@ def sweep(
         state=wanted.state,
         repeats=wanted.repeats,
         workers=workers,
+        memory=memory,
         scheduler=scheduler,
         shard=shard,
         store=store,

@@ -43,6 +43,7 @@ def sweep(
     state: str | State | None = None,
     repeats: int = 1,
     workers: int | None = None,
+    memory: str | int | None = None,
     executor: Client | None = None,
     scheduler: str | None = None,
     shard: str | None = None,
@@ -58,13 +59,15 @@ def sweep(
     with the same keys each, as `drivelab.samples` draws them. `state` is prepared before each job,
     "new" by default. `repeats` measures every combination with so many seeds.
 
-    Points are measured by `workers` processes, as many as there are processors by default, or as
-    drives fit into a quarter of the memory; or on a cluster, by a dask.distributed.Client as
-    `executor` or the address of its `scheduler`. The results are the same to the bit wherever they
-    come from. With `store`, a folder or a file NAME.duckdb, each result stays as soon as it is
-    there: interrupted, however hard, the same call goes on where it was, and another sweep finds
-    the points that it shares. `shard` "3/16" measures the third of sixteen parts. `progress`: a bar
-    on a terminal, or somebody who hears of it: of the share that is done, and what is under way.
+    Points are measured by `workers` processes, as many as there are processors by default, as far
+    as `memory` goes: room for the drives in work, as "6g" or bytes, by default a quarter of the
+    machine's, which `workers` alone may exceed. Or on a cluster, by a dask.distributed.Client as
+    `executor` or the address of its `scheduler`, which count memory themselves. The results are the
+    same to the bit wherever they come from. With `store`, a folder or a file NAME.duckdb, each
+    result stays as soon as it is there: interrupted, however hard, the same call goes on where it
+    was, and another sweep finds the points that it shares. `shard` "3/16" measures the
+    third of sixteen parts. `progress`: a bar on a terminal, or somebody who hears of it: of the
+    share that is done, and what is under way.
 
     >>> study = sweep(
     ...     Drive("intel-x25-m-g1-80gb", scale="1/64"),
@@ -84,6 +87,9 @@ def sweep(
     if workers is not None:
         checks.whole("workers", workers, 1, WORKERS_MAX)
     _check_one_place(workers, executor, scheduler)
+    room_bytes = None if memory is None else schedule.memory_bytes(memory, "memory")
+    if room_bytes is not None and (executor is not None or scheduler is not None):
+        raise RequestError(f'memory "{memory}": a cluster counts its own; allowed: without executor and scheduler')
     with ExitStack() as open_places:
         what = varied(grid, points)
         team = None
@@ -93,7 +99,9 @@ def sweep(
         found = points_of(drive, what, job, state, repeats)
         if shard is not None:
             found = shards.part(found, shard)
-        reports = _reports(open_places, found, team, workers, executor, scheduler, store, progress)
+        reports = _reports(
+            open_places, found, team, workers, room_bytes, executor, scheduler, store, progress
+        )
     return _load_study()(found, reports, what.keys)
 
 
@@ -106,7 +114,7 @@ def measured(
     """The reports of points that need no grid, each measured once; raises as `sweep` does."""
     with ExitStack() as open_places:
         team = open_places.enter_context(_team(workers, store, len(points)))
-        return _reports(open_places, points, team, workers, None, None, store, progress)
+        return _reports(open_places, points, team, workers, None, None, None, store, progress)
 
 
 def _reports(
@@ -114,6 +122,7 @@ def _reports(
     found: Sequence[Point],
     team: processes.Team | None,
     workers: int | None,
+    room_bytes: int | None,
     executor: Client | None,
     scheduler: str | None,
     store: str | Path | None,
@@ -142,9 +151,8 @@ def _reports(
     if missing and executor is not None:
         cluster.measure(executor, missing, take, shown, heard)
     elif missing and team is not None:
-        team.measure(
-            missing, take, _workers(workers, missing, trace_bytes), shown, _load_study, heard
-        )
+        side_by_side = _workers(workers, missing, trace_bytes, room_bytes)
+        team.measure(missing, take, side_by_side, shown, _load_study, heard)
     return [reports[point.key] for point in found]
 
 
@@ -177,14 +185,16 @@ def _check_one_place(workers: int | None, executor: Client | None, scheduler: st
         checks.text("scheduler", scheduler)
 
 
-def _workers(wanted: int | None, missing: list[Point], trace_bytes: int) -> int:
+def _workers(
+    wanted: int | None, missing: list[Point], trace_bytes: int, room_bytes: int | None = None
+) -> int:
     """How many processes: each holds a prepared drive, the copy that is measured, and the requests
-    of a trace."""
-    if wanted is not None:
+    of a trace. Who wishes for some and names no room has them."""
+    if wanted is not None and room_bytes is None:
         return wanted
     point_bytes = max(2 * point.drive.model.memory_bytes for point in missing) + trace_bytes
-    fitting = max(1, schedule.usual_memory_bytes() // max(1, point_bytes))
-    return min(_processors(), fitting)
+    fitting = max(1, (room_bytes or schedule.usual_memory_bytes()) // max(1, point_bytes))
+    return min(wanted or _processors(), fitting)
 
 
 def _processors() -> int:

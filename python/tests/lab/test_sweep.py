@@ -13,7 +13,9 @@ import polars as pl
 import pytest
 
 import drivelab as dl
+from drivelab import cli
 from drivelab.lab import store
+from drivelab.lab import workers as processes
 from drivelab.states import STATES
 
 DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/64")
@@ -22,7 +24,8 @@ GRID = {"spare_ratio": [0.07, 0.28], "job.iodepth": [1, 32]}
 
 
 def swept(**options: Any) -> dl.Study:
-    return dl.sweep(DRIVE, GRID, **({"job": JOB, "state": "filled", "progress": False} | options))
+    given: dict[str, Any] = {"grid": GRID, "job": JOB, "state": "filled", "progress": False}
+    return dl.sweep(DRIVE, **(given | options))
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +55,32 @@ def test_a_point_is_the_run_of_its_drive(alone: dl.Study) -> None:
 
 def test_any_number_of_workers_gives_the_same(alone: dl.Study) -> None:
     assert swept(workers=2).frame().equals(alone.frame())
+
+
+def test_as_many_processes_as_drives_fit_into_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def measure(_team: Any, _missing: Any, _take: Any, workers: int, *_: Any) -> None:
+        asked.append(workers)
+        raise dl.WorkError("enough")
+
+    monkeypatch.setattr(processes.Team, "measure", measure)
+    monkeypatch.setattr(processes.Team, "start", lambda *_: None)
+    monkeypatch.setattr("drivelab.lab.sweep._processors", lambda: 4)
+    one = 2 * DRIVE.model.memory_bytes
+    rooms: list[dict[str, Any]] = [{}, {"memory": 3 * one}, {"memory": "1k"}, {"workers": 8}]
+    for options in [*rooms, {"workers": 8, "memory": 5 * one}]:
+        with pytest.raises(dl.WorkError):
+            swept(grid={"job.iodepth": [1, 2, 3, 4]}, **options)
+    assert asked == [4, 3, 1, 8, 5]
+
+
+@pytest.mark.parametrize("memory", ["0", "4q", "-1"])
+def test_room_for_drives_is_a_size(
+    memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["sweep", str(tmp_path / "none.toml"), "--memory", memory]) == 2
+    assert f'--memory "{memory}": allowed: ' in capsys.readouterr().err
 
 
 def test_a_store_finds_what_other_sweeps_measured(alone: dl.Study, tmp_path: Path) -> None:
@@ -259,6 +288,11 @@ def test_a_point_that_ends_every_worker_is_named(monkeypatch: pytest.MonkeyPatch
         ({"points": []}, "points: the list is empty"),
         ({"repeats": 0}, "repeats = 0: allowed: whole numbers from 1 to 1000"),
         ({"workers": 0}, "workers = 0: allowed: whole numbers from 1 to 64"),
+        ({"memory": "0"}, 'memory "0": allowed: from 1 byte on'),
+        ({"memory": 0}, 'memory "0": allowed: from 1 byte on'),
+        ({"memory": "4q"}, 'memory "4q": allowed: a number of bytes'),
+        ({"memory": 1.5}, "memory = 1.5: allowed: a number of bytes"),
+        ({"memory": "1g", "scheduler": "tcp://a:1"}, 'memory "1g": a cluster counts its own'),
         ({"store": "/proc/none/study"}, "can't be opened"),
         ({"job": "w"}, "job = 'w': allowed: a drivelab.Job"),
         ({"drive": DRIVE.in_state("filled")}, "has a past already"),
@@ -270,6 +304,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(
     from drivelab.lab import workers
 
     monkeypatch.setattr(workers.Worker, "_send", lambda *_: pytest.fail("something ran"))
+    given: dict[str, Any]
     given = {"drive": DRIVE, "grid": GRID, "job": JOB, "state": "filled", "progress": False}
     with pytest.raises(dl.RequestError) as caught:
         dl.sweep(**(given | options))
