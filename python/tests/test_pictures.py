@@ -37,6 +37,11 @@ def test_every_picture_is_made_by_a_command_and_shown_somewhere() -> None:
     assert linked == there
 
 
+def test_the_readme_begins_with_a_watched_drive_and_a_comparison() -> None:
+    shown = re.findall(r"!\[[^]]*\]\(([^)]+)\)", DOCUMENTS[0].read_text(encoding="utf-8"))
+    assert shown[:3] == ["docs/web/watch.png", "docs/web/compare.png", "docs/report.png"]
+
+
 @pytest.mark.slow
 def test_the_report_in_the_readme_is_the_report_of_make_review() -> None:
     now, then = pictures.shown(pictures.measured()), pictures.kept(pictures.REPORT)

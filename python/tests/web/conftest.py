@@ -15,9 +15,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
     Browser,
+    BrowserContext,
     ConsoleMessage,
     Page,
-    Request,
     Route,
     expect,
 )
@@ -152,24 +152,27 @@ def browser() -> Browser:
 
 @dataclass
 class Noted:
-    """What a page did that no page may do."""
+    """What pages of a browser's context did that no page may do."""
 
     errors: list[str]
     away: list[str]
     """Addresses outside this machine that were asked for."""
 
-    def watch(self, page: Page) -> None:
+    def watch(self, context: BrowserContext) -> None:
+        """Listens to every page of it, windows that pages open among them."""
+
+        def away(url: str) -> None:
+            if not re.match(r"(https?|ws)://127\.0\.0\.1[:/]|blob:|data:", url):
+                self.away.append(url)
+
         def console(message: ConsoleMessage) -> None:
             if message.type in ("error", "warning"):
                 self.errors.append(message.text)
 
-        def request(asked: Request) -> None:
-            if not re.match(r"(https?|ws)://127\.0\.0\.1[:/]|blob:|data:", asked.url):
-                self.away.append(asked.url)
-
-        page.on("console", console)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("request", request)
+        context.on("console", console)
+        context.on("weberror", lambda error: self.errors.append(str(error.error)))
+        context.on("request", lambda request: away(request.url))
+        context.on("page", lambda page: page.on("websocket", lambda line: away(line.url)))
 
 
 def held_back(page: Page, held: list[Route]) -> None:
@@ -182,7 +185,7 @@ def held_back(page: Page, held: list[Route]) -> None:
 
 @pytest.fixture
 def noted() -> Noted:
-    """What `page` did; a test that provokes an error empties `errors` itself."""
+    """What `page` and its windows did; a test that provokes an error empties `errors` itself."""
     return Noted([], [])
 
 
@@ -192,8 +195,8 @@ def page(browser: Browser, noted: Noted) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     # Of all of its pages: a report opens in one of its own.
     context.set_default_timeout(WAIT_MS)
+    noted.watch(context)
     opened = context.new_page()
-    noted.watch(opened)
     yield opened
     context.close()
     assert noted.errors == []

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from web import benchmark
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_watched_drive_is_measured_without_a_browser() -> None:
@@ -13,3 +18,12 @@ def test_a_watched_drive_is_measured_without_a_browser() -> None:
     assert not found.frames_per_s
     assert "no browser" in found.line()
     assert len(found.line()) == len(benchmark.HEADING)
+
+
+def test_documents_agree_on_what_a_frame_costs_at_full_size() -> None:
+    found = [
+        re.findall(r"frame (?:costs|takes) ([\d.]+ ms)", (ROOT / name).read_text(encoding="utf-8"))
+        for name in ("ARCHITECTURE.md", "docs/web.md")
+    ]
+    assert found[0] == found[1][:1]
+    assert found[0]

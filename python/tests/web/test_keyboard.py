@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from web.conftest import Server, Standing
+from web.test_traces import recorded
 
 from drivelab.web.views import VIEWS, View
 
@@ -122,3 +123,77 @@ def test_a_watched_drive_is_paused_stepped_and_opened(server: Server, page: Page
     expect(page.locator(".told")).to_contain_text("block")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name=re.compile("Block .* of die"))).to_be_visible()
+
+
+def test_a_run_is_tagged_chosen_and_drawn(standing_lab: Server, page: Page) -> None:
+    page.goto(standing_lab.at("/history"))
+    expect(page.locator(".course canvas")).to_be_visible()
+    tab_to(page, "^Filter the runs$")
+    page.keyboard.type("review")
+    expect(page.get_by_text("1 of 1")).to_be_visible()
+    tab_to(page, "^Choose run 1$")
+    page.keyboard.press("Space")
+    expect(page.get_by_label("Choose run 1")).to_be_checked()
+    tab_to(page, "^Tag run 1$")
+    page.keyboard.type("mine")
+    page.keyboard.press("Enter")
+    off = page.get_by_role("button", name="Take mine off run 1")
+    expect(off).to_be_visible()
+    field = page.get_by_label("Tag run 1", exact=True)
+    expect(field).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(off).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(off).to_have_count(0)
+    expect(field).to_be_focused()
+    tab_to(page, "^Report of run 1$")
+    with page.expect_popup() as opening:
+        page.keyboard.press("Enter")
+    expect(opening.value.get_by_role("heading", name="Findings")).to_be_visible()
+    opening.value.close()
+    tab_to(page, "^Number$")
+    page.keyboard.type("Mean")
+    expect(page).to_have_url(re.compile("number=latency_mean_us"))
+    tab_to(page, "^Mean latency")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".course .readout")).to_contain_text("run 1, engine")
+    tab_to(page, "^As a table$")
+    page.keyboard.press("Enter")
+    expect(page.locator(".course table")).to_be_visible()
+    page.evaluate("document.activeElement.blur(); document.querySelector('h1').focus()")
+    tab_to(page, "^Compare the chosen$")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+
+
+def test_a_trace_is_chosen_with_its_drives_and_ordered(standing: Standing, page: Page) -> None:
+    trace = standing.traces / "mail.csv"
+    trace.write_text(recorded())
+    ordered: list[dict[str, object]] = []
+
+    def take(route: Route) -> None:
+        ordered.append(route.request.post_data_json)
+        route.fulfill(status=201, json={"id": 1, "title": "a replay"})
+
+    try:
+        page.goto(standing.server.at("/traces"))
+        expect(page.locator(".picked li").first).to_be_visible()
+        page.route("**/api/jobs", take)
+        tab_to(page, "^Trace$")
+        page.keyboard.type("mail")
+        expect(page.locator(".about")).to_contain_text("msr")
+        while page.locator(".picked li").count() > 1:
+            tab_to(page, "^Without ")
+            page.keyboard.press("Enter")
+            # The button has gone, and left the focus to what adds another.
+            expect(page.get_by_label("Add a drive")).to_be_focused()
+            page.evaluate("document.querySelector('h1').focus(); document.activeElement.blur()")
+        page.keyboard.press("Home")
+        tab_to(page, "^State")
+        page.keyboard.type("new")
+        tab_to(page, "^Replay on 1 drive$")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status").filter(has_text="Queued")).to_have_count(1)
+        assert [(one["trace"], one["state"]) for one in ordered] == [("mail.csv", "new")]
+    finally:
+        trace.unlink()

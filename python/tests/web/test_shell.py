@@ -93,3 +93,21 @@ def test_a_list_that_comes_late_does_not_replace_what_was_opened_since(
             route.continue_()
     page.wait_for_timeout(500)
     expect(page.locator(".say")).to_be_visible()
+
+
+def test_windows_and_live_lines_of_a_page_are_listened_to(
+    server: Server, page: Page, noted: Noted
+) -> None:
+    page.goto(server.at("/learn"))
+    with page.expect_popup() as opening:
+        page.evaluate("() => { open('about:blank') }")
+    window = opening.value
+    with window.expect_console_message():
+        window.evaluate("console.error('in a window')")
+    assert noted.errors == ["in a window"]
+    page.goto("about:blank")
+    with page.expect_console_message():
+        page.evaluate("() => { new WebSocket('ws://localhost:9/') }")
+    assert noted.away == ["ws://localhost:9/"]
+    noted.errors.clear()
+    noted.away.clear()

@@ -23,10 +23,9 @@ function madeBy(rows) {
     ]
       .filter(Boolean)
       .join(", ");
-  const alike = Map.groupBy(rows, named);
   return (row) => {
     const name = named(row);
-    const isOne = alike.get(name).every((other) => other.hash === row.hash);
+    const isOne = rows.every((other) => other.hash === row.hash || named(other) !== name);
     return isOne ? name : `${name}, parameters ${row.hash.slice(0, 8)}`;
   };
 }
@@ -193,6 +192,7 @@ class View {
       this.drawTags(run, place, changed);
       changed();
     };
+    const focus = () => place.querySelector("input").focus();
     const field = h("input.tag-field", {
       type: "text",
       maxLength: 40,
@@ -203,7 +203,7 @@ class View {
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !field.value.trim()) return;
       event.preventDefault();
-      set([...run.tags, field.value.trim()]).then(() => place.querySelector("input").focus());
+      set([...run.tags, field.value.trim()]).then(focus);
     });
     fill(
       place,
@@ -216,7 +216,8 @@ class View {
             {
               type: "button",
               "aria-label": `Take ${tag} off run ${run.run}`,
-              onclick: () => set(run.tags.filter((other) => other !== tag)),
+              // The button goes, and would take the focus with it.
+              onclick: () => set(run.tags.filter((other) => other !== tag)).then(focus),
             },
             "×",
           ),
