@@ -177,7 +177,10 @@ def test_what_goes_wrong_in_a_function_is_one_line_and_leaves_nothing(
     assert cli.run([*words, "--tests", "mine", "--states", "new", "--out", str(out)]) == status
     said = capsys.readouterr().err
     assert message in said
-    assert said.count("\n") == 1
+    # Before it comes that a drive of 1 GB holds back as much as one of 80.
+    assert [line for line in said.splitlines() if "at this scale" not in line] == [
+        said.splitlines()[-1]
+    ]
     assert not (out / "results.json").exists()
 
 
