@@ -89,7 +89,9 @@ def sweep(
     _check_one_place(workers, executor, scheduler)
     room_bytes = None if memory is None else schedule.memory_bytes(memory, "memory")
     if room_bytes is not None and (executor is not None or scheduler is not None):
-        raise RequestError(f'memory "{memory}": a cluster counts its own; allowed: without executor and scheduler')
+        raise RequestError(
+            f'memory "{memory}": a cluster counts its own; allowed: without executor and scheduler'
+        )
     with ExitStack() as open_places:
         what = varied(grid, points)
         team = None
