@@ -8,11 +8,27 @@ from itertools import takewhile
 
 
 class RequestError(Exception):
-    """The request was wrong (exit status 2); names the key, the value and what is allowed."""
+    """The request was wrong (exit status 2); names the key, the value and what is allowed.
+
+    >>> import drivelab as dl
+    >>> dl.Job(rw="randwrit")
+    Traceback (most recent call last):
+    drivelab.errors.RequestError: Job: job "job": rw=randwrit ...
+    """
 
 
 class WorkError(Exception):
-    """The request was right, but the work failed (exit status 1)."""
+    """The request was right, but the work failed (exit status 1).
+
+    >>> import drivelab as dl
+    >>> @dl.test(group="mine")
+    ... def broken(bench):
+    ...     "Divides by nothing."
+    ...     return dl.Value("none", "None", 1 / 0, "")
+    >>> dl.Drive("intel-x25-m-g1-80gb", scale="1/128").measure(broken)
+    Traceback (most recent call last):
+    drivelab.errors.WorkError: test "broken" ...: ZeroDivisionError: division by zero
+    """
 
 
 SHOWN_MAX = 3

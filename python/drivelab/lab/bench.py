@@ -19,6 +19,21 @@ class Bench:
 
     It ages: what one call does to it, the next one finds. A function that a review runs is handed
     one; it makes none.
+
+    >>> import drivelab as dl
+    >>> @dl.test(group="mine", states=["filled"])
+    ... def after_a_pause(bench):
+    ...     "Random writes after ten seconds of rest."
+    ...     began_s = bench.now_s
+    ...     bench.idle("10s")
+    ...     done = bench.run(dl.Job(rw="randwrite", bs="4k", io_size="4m"))
+    ...     return [
+    ...         dl.Value("rest_s", "Rest", round(bench.now_s - began_s), "s"),
+    ...         dl.Value("writes", "Writes", done.summary["ios"].item(), ""),
+    ...     ]
+    >>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128").prepare("filled")
+    >>> [value.value for value in drive.measure(after_a_pause).values]
+    [10, 1024]
     """
 
     def __init__(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> None:

@@ -21,7 +21,20 @@ from drivelab.results import COMPOUND, model_result
 
 
 class Differences:
-    """What a comparison found. The first drive is what the others are measured by."""
+    """What a comparison found. The first drive is what the others are measured by.
+
+    >>> import drivelab as dl
+    >>> job = dl.Job(rw="randread", bs="4k", io_size="4m")
+    >>> drives = [
+    ...     dl.Drive("intel-x25-m-g1-80gb", {"flash.read_ns": read_ns}, scale="1/128")
+    ...     for read_ns in (50_000, 100_000)
+    ... ]
+    >>> found = dl.compare(*(drive.prepare("filled").run(job) for drive in drives))
+    >>> found.drives["drive"].to_list()
+    ['A', 'B']
+    >>> found.frame().filter(metric="iops").select("drive", "differs", "is_better").row(0)
+    ('B', True, False)
+    """
 
     def __init__(self, found: Comparison) -> None:
         self._found = found

@@ -54,7 +54,15 @@ class Moved:
 
 
 class FigureVariations:
-    """A published figure on a drive, and with each of its parameters a little less and more."""
+    """A published figure on a drive, and with each of its parameters a little less and more.
+
+    >>> import drivelab as dl
+    >>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
+    >>> keys = ["link.frame_overhead_ns"]
+    >>> found = dl.vary_figure(drive, "AN-149", keys=keys, quick=True, workers=1)
+    >>> found.figure["unit"], found.frame()["less_modelled"].item() > found.modelled
+    ('MiB/s', True)
+    """
 
     def __init__(
         self,

@@ -15,6 +15,13 @@ from drivelab import _engine
 class Inside:
     """Every block and every die of a drive, a row each; empty of a hard disk.
 
+    >>> import drivelab as dl
+    >>> inside = dl.Drive("intel-x25-m-g1-80gb", scale="1/128").prepare("filled").inside()
+    >>> sorted(inside.blocks["role"].unique())
+    ['closed', 'free', 'metadata', 'open']
+    >>> inside.dies["free_blocks"].sum() == inside.blocks.filter(role="free").height
+    True
+
     `blocks`: `member` (of an array; 0 otherwise), `die`, `block` (number on the die), `role` (free,
     open, closed, emptied, log, metadata, failed), `stream` (that an open block takes, null
     otherwise), `mode` (native, or slc: programmed with one bit a cell; null of an erased one),

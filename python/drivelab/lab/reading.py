@@ -43,6 +43,14 @@ class Named(dict[str, Item]):
 class Stored:
     """What a file holds, as polars frames with the unit in the column's name.
 
+    >>> import drivelab as dl
+    >>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
+    >>> job = dl.Job(rw="randread", bs="4k", io_size="1m")
+    >>> study = dl.sweep(drive, {"job.iodepth": [1, 32]}, job=job, store="study", workers=1)
+    >>> stored = dl.read("study")
+    >>> stored.kind, stored.points.select("job.iodepth", "ios").rows()
+    ('study', [(1, 256), (32, 256)])
+
     `tables` has all of them by the names of docs/results.md; `models`, `tests`, `measurements`,
     `series`, `percentiles`, `values` and `figures` are those that are asked for most. Of a study
     there is one, `points`. What isn't known is null.

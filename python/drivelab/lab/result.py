@@ -31,6 +31,16 @@ class Result:
     `.to_pandas()` of a frame gives that of pandas, where it is installed.
 
     What isn't known is null: never 0, never NaN.
+
+    >>> import drivelab as dl
+    >>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128").prepare("filled")
+    >>> result = drive.run(dl.Job(rw="randrw", bs="4k", io_size="4m"), log=True, keep=True)
+    >>> result.summary["direction"].to_list(), result.summary["ios"].sum()
+    (['read', 'write'], 1024)
+    >>> result.requests.height, result.requests["latency_ns"].min() > 0
+    (1024, True)
+    >>> result.drive.now_s > drive.now_s
+    True
     """
 
     def __init__(

@@ -31,6 +31,8 @@ class Session:
     array([0, 1, 2], dtype=uint64)
     >>> session.advance("10ms").select("request", "op", "latency_ns").height
     3
+    >>> session.now_ns, session.waiting, session.counters["host_write_bytes"]
+    (10000000, 0, 12288)
 
     Times are those of the drive's clock, in ns; it stands at `now_ns`. What the drive's queue has
     no room for waits, in order, and its latency counts from when it came. One seed, one result.

@@ -25,7 +25,16 @@ _TRANSFERS = (READ, WRITE)
 
 @dataclass(frozen=True)
 class Step:
-    """What was done in one step, by all jobs together. What isn't known is None."""
+    """What was done in one step, by all jobs together. What isn't known is None.
+
+    >>> import drivelab as dl
+    >>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
+    >>> step = drive.steps(dl.Job(rw="write", bs="128k", io_size="64m"), every="100ms").advance()
+    >>> step.time_s, step.iops == step.ios / step.duration_s
+    (0.1, True)
+    >>> step.inside().blocks.filter(role="open").height > 0
+    True
+    """
 
     time_s: float
     """When it ended, after the start of the run."""
@@ -134,6 +143,14 @@ class Walk:
 
 class Steps(Walk):
     """Jobs on a copy of a drive, step by step: `for step in drive.steps(job, every="1s")`.
+
+    >>> import drivelab as dl
+    >>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
+    >>> steps = drive.steps(dl.Job(rw="write", bs="128k", io_size="64m"), every="100ms")
+    >>> sum(step.ios for step in steps)
+    512
+    >>> steps.ended, steps.result.summary["ios"].item()
+    (True, 512)
 
     Where it is cut into steps changes nothing of the result, which is there when the jobs have
     ended, or after `stop()`.

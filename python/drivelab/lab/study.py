@@ -38,7 +38,19 @@ def _state(point: Point) -> str:
 
 
 class Study:
-    """The results of a sweep, in the order of its points: the last key of the grid fastest."""
+    """The results of a sweep, in the order of its points: the last key of the grid fastest.
+
+    >>> import drivelab as dl
+    >>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
+    >>> grid = {"spare_ratio": [0.07, 0.28], "job.iodepth": [1, 32]}
+    >>> job = dl.Job(rw="randread", bs="4k", io_size="4m")
+    >>> study = dl.sweep(drive, grid, job=job, state="filled", workers=1)
+    >>> study.keys, len(study), study[0].summary["ios"].item()
+    (('spare_ratio', 'job.iodepth'), 4, 1024)
+    >>> deep = study.where({"spare_ratio": 0.28}).frame()
+    >>> deep["job.iodepth"].to_list(), deep["iops"][0] < deep["iops"][1]
+    ([1, 32], True)
+    """
 
     def __init__(
         self, points: Sequence[Point], reports: Sequence[Report], keys: tuple[str, ...]

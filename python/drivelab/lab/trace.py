@@ -25,6 +25,14 @@ IDLE_CAP = "25ms"
 class Trace:
     """A recorded trace, to be run on drives: `drive.run(Trace("x.blkparse"))`.
 
+    >>> import drivelab as dl
+    >>> from pathlib import Path
+    >>> _ = Path("two.trace").write_text("1000 0 0 8 0\\n2000 0 800 16 1\\n")   # MQSim's columns
+    >>> trace = dl.Trace("two.trace", pacing="closed", queue_depth=4)
+    >>> result = dl.Drive("intel-x25-m-g1-80gb", scale="1/128").prepare("filled").run(trace)
+    >>> result.summary["direction"].to_list(), result.summary["bytes"].to_list()
+    (['read', 'write'], [8192, 4096])
+
     `pacing` is "arrival" (at recorded times), "closed" (`queue_depth` requests at once, as fast as
     possible) or "capped" (gaps longer than `idle_cap` are cut, 25ms by default). `out_of_range`
     says what becomes of requests beyond a drive: "reject", "modulo" (wrap) or "compact" (renumber).

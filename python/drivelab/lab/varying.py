@@ -86,7 +86,16 @@ def left_out_text(left_out: Sequence[LeftOut]) -> list[str]:
 
 
 class Variations:
-    """What a job measured on a drive, and with each of its parameters a little less and more."""
+    """What a job measured on a drive, and with each of its parameters a little less and more.
+
+    >>> import drivelab as dl
+    >>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
+    >>> job = dl.Job(rw="randread", bs="4k", io_size="4m")
+    >>> keys = ["flash.read_ns", "flash.erase_ns"]
+    >>> found = dl.vary(drive, job, keys=keys, state="filled", workers=1)
+    >>> len(found), found.effects("iops")["key"].to_list()
+    (4, ['flash.read_ns', 'flash.erase_ns'])
+    """
 
     def __init__(
         self,

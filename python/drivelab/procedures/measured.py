@@ -14,7 +14,14 @@ Row = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class Value:
-    """One number that the test is about."""
+    """One number that the test is about.
+
+    >>> import drivelab as dl
+    >>> drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/128").prepare("filled")
+    >>> first = drive.measure("power-idle", quick=True).values[0]
+    >>> isinstance(first, dl.Value), first.unit, first.better
+    (True, 'W', 'lower')
+    """
 
     name: str
     """As in queries and figures: "write_mb_per_s"."""
@@ -27,7 +34,11 @@ class Value:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table; its title and unit label the axis of a chart too."""
+    """One column of a table; its title and unit label the axis of a chart too.
+
+    >>> Column("p99_us", "99 % of reads take at most", "us").unit
+    'us'
+    """
 
     key: str
     title: str
@@ -36,7 +47,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells, by column key."""
+    """Rows of cells, by column key.
+
+    >>> columns = [Column("depth", "Queue depth"), Column("iops", "Reads", "IOPS")]
+    >>> rows = [{"depth": 1, "iops": 9000.0}, {"depth": 32, "iops": 35000.0}]
+    >>> Table("depths", "Reads by queue depth", columns, rows).rows[1]["iops"]
+    35000.0
+    """
 
     name: str
     """As in queries: "rounds"."""
@@ -48,6 +65,10 @@ class Table:
 @dataclass(frozen=True)
 class Chart:
     """How a table is drawn. `x`, `y` and `by` are keys of its columns.
+
+    >>> chart = Chart("depths", "Reads by queue depth", "lines", "depth", "iops", log_x=True)
+    >>> chart.x, chart.y, chart.by
+    ('depth', 'iops', None)
 
     `lines` and `bars`: y against x, a line or a bar for each value of `by`. `heat`: a field over x
     and `by`, coloured by y.
