@@ -6,7 +6,7 @@
 pub struct Backlog {
     /// Pages of metadata that are due and have not begun: map journal, checkpoint, lines of the map written back.
     pub metadata_pages: u64,
-    /// Units that the host has trimmed and that the drive has yet to free.
+    /// Units that the host has trimmed and that hold space as before: of firmware that defers trims, or loses some.
     pub trimmed_units: u64,
     /// Dies that have begun to clean and have not cleaned enough, or (merging schemes) banks with a job.
     pub cleaning_dies: u64,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use drivelab_controller::{Command, Completion, Device, Op};
+use drivelab_controller::{Backlog, Command, Completion, Content, Device, Op};
 use drivelab_drive::Drive;
 
 use super::times::Nanos;
@@ -21,6 +21,8 @@ pub struct Limits {
     pub owed_copies: u64,
     pub cleaning_dies: u64,
     pub buffered_sectors: u64,
+    /// Units that trims have not freed, of firmware that defers or loses some: also after a rest.
+    pub trimmed_units: u64,
 }
 
 /// What a run showed.
@@ -44,7 +46,27 @@ pub struct Host<'a> {
     /// Looks inside after every so many events.
     every: u64,
     events: u64,
+    contents: Contents,
     pub seen: Seen,
+}
+
+/// What a host writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    Random,
+    /// Random data, such that take half as much when they are compressed, copies of one another, and zeros.
+    Mixed,
+}
+
+impl Contents {
+    fn of(self, number: u32) -> Content {
+        match (self, number % 5) {
+            (Self::Random, _) | (Self::Mixed, 0 | 3) => Content { seed: number, ..Content::RANDOM },
+            (Self::Mixed, 1) => Content { compressed_permille: 500, seed: number, ..Content::RANDOM },
+            (Self::Mixed, 2) => Content { duplicate_permille: 300, pool: 4, seed: number, ..Content::RANDOM },
+            (Self::Mixed, _) => Content::ZEROS,
+        }
+    }
 }
 
 impl<'a> Host<'a> {
@@ -61,6 +83,7 @@ impl<'a> Host<'a> {
         Self {
             every,
             events: 0,
+            contents: Contents::Random,
             drive,
             limits,
             inside,
@@ -70,6 +93,12 @@ impl<'a> Host<'a> {
             done: Vec::new(),
             seen: Seen::default(),
         }
+    }
+
+    /// The same, which writes this.
+    pub fn writing(mut self, contents: Contents) -> Self {
+        self.contents = contents;
+        self
     }
 
     /// Runs `count` commands, `depth` at once.
@@ -97,7 +126,8 @@ impl<'a> Host<'a> {
     }
 
     pub fn submit(&mut self, op: Op, lba: u64, sectors: u32) -> Result<(), String> {
-        let command = Command::new(self.next_tag, op, lba, sectors);
+        let content = self.contents.of(self.next_tag);
+        let command = Command { content, ..Command::new(self.next_tag, op, lba, sectors) };
         self.next_tag += 1;
         let now = self.drive.now_ns();
         self.drive.submit(now, command).map_err(|error| format!("{error}"))?;
@@ -144,7 +174,8 @@ impl<'a> Host<'a> {
         }
         self.drive.advance(until, &mut self.done);
         self.look()?;
-        let backlog = self.drive.engine().backlog();
+        self.look_inside()?;
+        let backlog = Backlog { trimmed_units: 0, ..self.drive.engine().backlog() };
         if backlog.is_empty() {
             return Ok(());
         }
@@ -184,6 +215,7 @@ impl<'a> Host<'a> {
             ("copies are owed", backlog.owed_copies, limits.owed_copies),
             ("dies are being cleaned", backlog.cleaning_dies, limits.cleaning_dies),
             ("sectors are buffered", backlog.buffered_sectors, limits.buffered_sectors),
+            ("trimmed units hold space", backlog.trimmed_units, limits.trimmed_units),
         ] {
             if found > limit {
                 return Err(format!("{found} {what}, at most {limit} may be"));

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use drivelab_drive::{Drive, Family, Model};
 
 use crate::shipped;
+use host::Contents;
 use states::Life;
 
 /// Blocks that a die of a small version has beside those held back.
@@ -40,12 +41,13 @@ fn at_full_size() -> bool {
     std::env::var_os("DRIVELAB_FULL_SIZE").is_some()
 }
 
-/// A version of a model that is as small as it may be.
+/// A model at full size, if that is asked for, or a version that is as small as it may be.
+fn version(name: &str, changes: &[(&str, &str)]) -> Model {
+    if at_full_size() { shipped::varied(name, changes).unwrap() } else { small(name, changes) }
+}
+
 fn small(name: &str, changes: &[(&str, &str)]) -> Model {
     let full = shipped::varied(name, changes).unwrap();
-    if at_full_size() {
-        return full;
-    }
     let single = full.members().first().map_or(&full, |member| member.as_ref());
     if single.family() == Family::HardDisk {
         return full;
@@ -86,12 +88,9 @@ fn small_word_lines(name: &str, full: &Model, changes: &[(&str, &str)]) -> Model
     shipped::varied(name, &[&own, &*sizes, changes].concat()).unwrap()
 }
 
-fn live(name: &str) -> Result<(), String> {
-    live_as(name, small(name, &[]))
-}
-
-fn live_as(name: &str, model: Model) -> Result<(), String> {
+fn live_as(name: &str, model: Model, contents: Contents) -> Result<(), String> {
     let mut life = Life::new(Drive::new(Arc::new(model), 1).unwrap(), at_full_size());
+    life.contents = contents;
     let scattered = if at_full_size() { life.user_units() / 8 } else { u64::from(SCATTERED) };
     let outcome = life.live(scattered as u32);
     if std::env::var_os("DRIVELAB_TRACE").is_some() {
@@ -114,8 +113,13 @@ fn live_as(name: &str, model: Model) -> Result<(), String> {
     outcome
 }
 
-/// Runs models of a family, one in so many of them.
+/// Runs models of a family, those that are chosen.
 fn family(family: Family, chosen: impl Fn(&str) -> bool) {
+    family_writing(Contents::Random, family, chosen);
+}
+
+/// The same, whose host writes this.
+fn family_writing(contents: Contents, family: Family, chosen: impl Fn(&str) -> bool) {
     let only = std::env::var("MODEL").ok();
     let mut broken = Vec::new();
     for (name, _) in shipped::models() {
@@ -123,7 +127,7 @@ fn family(family: Family, chosen: impl Fn(&str) -> bool) {
         if name == "hypothetical" || shipped::shipped(&name).family() != family || !is_meant {
             continue;
         }
-        if let Err(error) = live(&name) {
+        if let Err(error) = live_as(&name, version(&name, &[]), contents) {
             broken.push(format!("{name}: {error}"));
         }
     }
@@ -151,14 +155,23 @@ fn maps_in_flash() {
         ("crucial-m4-256gb", &[("ftl.map_cache_bytes", "1048576"), ("ftl.map_fetch_bytes", "512")]),
     ];
     for (name, changes) in drives {
-        let model = small(name, &[&no_journal, changes].concat());
-        live_as(name, model).unwrap();
+        let model = version(name, &[&no_journal, changes].concat());
+        live_as(name, model, Contents::Random).unwrap();
     }
 }
 
 #[test]
 fn compressed_maps() {
     family(Family::CompressedMap, |_| true);
+}
+
+/// What compresses and what is there already: the SF-1200 and three firmwares of the SF-2281 at least.
+#[test]
+fn compressed_maps_of_mixed_data() {
+    let few = ["corsair-force-f100-100gb", "corsair-force-gs-240gb"];
+    family_writing(Contents::Mixed, Family::CompressedMap, |name| {
+        at_full_size() || few.iter().any(|of| name.starts_with(of))
+    });
 }
 
 #[test]

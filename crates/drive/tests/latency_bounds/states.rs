@@ -5,13 +5,13 @@ use drivelab_drive::{Drive, Family};
 use drivelab_sim::Stream;
 
 use super::bounds::{self, Load};
-use super::host::{Host, Limits, Seen};
+use super::host::{Contents, Host, Limits, Seen};
 use super::times::{Nanos, Times};
 
 const SECTORS_4K: u32 = 8;
 const SECTORS_128K: u32 = 256;
 /// More is not filled: of hard disks, which have one state.
-const MOST_SECTORS: u64 = if cfg!(debug_assertions) { 1 << 22 } else { 1 << 40 };
+const MOST_SECTORS: u64 = if cfg!(debug_assertions) { 1 << 23 } else { 1 << 40 };
 /// Rest after which nothing may be left to do, beside what the drive's own delays take: as much as states have.
 const REST_NS: Nanos = 60_000_000_000;
 
@@ -39,6 +39,7 @@ pub struct Life {
     state: &'static str,
     /// While all of the drive is written or trimmed.
     every: u64,
+    pub contents: Contents,
     pub worst: Vec<Worst>,
 }
 
@@ -128,7 +129,16 @@ impl Life {
         let times = Times::of(single);
         let merges = matches!(single.family(), Family::SuperblockMap | Family::LogBlockMap);
         let every = if at_full_size { EVERY_AT_FULL_SIZE } else { 1 };
-        Self { drive, times, merges, random: Stream::new(11, 3), state: "new", every, worst: Vec::new() }
+        Self {
+            drive,
+            times,
+            merges,
+            random: Stream::new(11, 3),
+            state: "new",
+            every,
+            contents: Contents::Random,
+            worst: Vec::new(),
+        }
     }
 
     /// Map units of the host, of an array's member.
@@ -170,6 +180,7 @@ impl Life {
                     owed_copies: count * single.owed_copies,
                     cleaning_dies: count * single.cleaning_dies,
                     buffered_sectors: count * single.buffered_sectors,
+                    trimmed_units: count * single.trimmed_units,
                 }
             }
             _ => self.flash_limits(load),
@@ -189,6 +200,7 @@ impl Life {
             owed_copies: times.dies * 2 * times.pages_per_block,
             cleaning_dies: times.dies,
             buffered_sectors: self.buffered_units(load) * times.unit_sectors,
+            trimmed_units: times.unfreed_units,
         }
     }
 
@@ -262,7 +274,7 @@ impl Life {
         let mut random = self.random.clone();
         let limits = self.limits(&load);
         let every = if probe.count > FEW { self.every } else { 1 };
-        let mut host = Host::looking_after(every, &mut self.drive, limits.clone());
+        let mut host = Host::looking_after(every, &mut self.drive, limits.clone()).writing(self.contents);
         let outcome = host.run(probe.depth, probe.count, |number| {
             let (lba, coin) = choose(number, &mut random, places, u64::from(probe.partial));
             let op = if probe.writes && (!probe.reads || coin) { Op::Write } else { Op::Read };
@@ -287,7 +299,7 @@ impl Life {
         let limits = self.limits(&load);
         let mut random = self.random.clone();
         let places = (self.sectors() - u64::from(SECTORS_128K)) / u64::from(SECTORS_4K);
-        let mut host = Host::new(&mut self.drive, limits.clone());
+        let mut host = Host::new(&mut self.drive, limits.clone()).writing(self.contents);
         let outcome = host.run(4, 200, |number| {
             let lba = random.below(places) * u64::from(SECTORS_4K);
             match number % 10 {
@@ -320,7 +332,8 @@ impl Life {
         let load = self.load(4.min(self.drive.queue_depth()), u64::from(sectors) * 512, true, true);
         // Meanwhile the drive fills.
         let limits = self.limits(&Load { bytes: 1 << 17, valid_units: self.times.user_units, ..load });
-        let mut host = Host::looking_after(self.every, &mut self.drive, limits.clone());
+        let mut host =
+            Host::looking_after(self.every, &mut self.drive, limits.clone()).writing(self.contents);
         let count = ((to - from) / u64::from(sectors)) as u32;
         let outcome =
             host.run(4, count, |number| (op, from + u64::from(number) * u64::from(sectors), sectors));
@@ -347,7 +360,8 @@ impl Life {
         self.state = state;
         let load = self.load(32, 4096, true, true);
         let limits = self.limits(&load);
-        let mut host = Host::looking_after(self.every, &mut self.drive, limits.clone());
+        let mut host =
+            Host::looking_after(self.every, &mut self.drive, limits.clone()).writing(self.contents);
         let outcome = host.idle(REST_NS + self.times.hold + self.times.idle_delay);
         let seen = host.seen;
         self.note("rest", seen, limits, outcome)?;

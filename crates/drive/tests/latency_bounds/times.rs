@@ -56,6 +56,8 @@ pub struct Times {
     pub user_units: u64,
     pub rotation: u64,
     pub superblocks: u64,
+    /// Units that hold space though they were trimmed: all, of firmware that defers trims or loses some.
+    pub unfreed_units: u64,
     /// Reads wait behind writes.
     pub in_order: bool,
 }
@@ -174,6 +176,11 @@ impl Times {
             usable_units: (raw - fact("held_back_bytes")) / unit,
             user_units: fact("map_units"),
             rotation,
+            unfreed_units: if is_true(model, "ftl.trims_deferred") || number("ftl.trim_loss_percent") > 0 {
+                fact("map_units")
+            } else {
+                0
+            },
             in_order: is_true(model, "controller.in_order"),
             superblocks: fact("user_capacity_bytes").div_ceil(fact("block_bytes").max(1)),
         }

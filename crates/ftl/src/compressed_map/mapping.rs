@@ -187,6 +187,7 @@ impl Books for CompressedMap {
     fn backlog(&self) -> Backlog {
         let mut backlog = self.logs.backlog();
         backlog.metadata_pages += u64::from(self.map_cache.due_pages());
+        backlog.trimmed_units = u64::from(self.trimmed_units);
         backlog
     }
 
