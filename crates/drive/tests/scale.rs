@@ -104,10 +104,13 @@ fn steady(drive: &mut Drive, before: f64, measured: f64) -> Steady {
     }
 }
 
-/// A drive full of data, small and large: 4 KiB writes all over it cost as many programs and run as fast, within so many
-/// percent each.
-fn compare(name: &str, small: u32, large: u32, (amplification, rate): (f64, f64)) {
-    let large = if at_full_size() { 1 } else { large };
+/// By how many per cent write amplification and rate may differ.
+type Limits = (f64, f64);
+
+/// A drive full of data, small and large: 4 KiB writes all over it cost as many programs and run as fast, within limits for a
+/// larger version and for full size. What is more than 5 % of full size off the small version says itself.
+fn compare(name: &str, small: u32, (large, of_large): (u32, Limits), of_full: Limits) {
+    let (large, (amplification, rate)) = if at_full_size() { (1, of_full) } else { (large, of_large) };
     let [found, expected] = [small, large].map(|divisor| {
         let mut drive = Drive::new(Arc::new(scaled(name, divisor)), 1).unwrap();
         fill(&mut drive);
@@ -122,23 +125,27 @@ fn compare(name: &str, small: u32, large: u32, (amplification, rate): (f64, f64)
     );
     assert!(deviation.abs() <= amplification, "{name}: write amplification differs by {deviation:.1} %");
     assert!(slower.abs() <= rate, "{name}: IOPS differ by {slower:.1} %");
+    let is_near = deviation.abs().max(slower.abs()) <= 5.0;
+    assert!(is_near || !scaled(name, small).scale_remarks().is_empty(), "{name} doesn't say so");
 }
 
 #[test]
 fn a_small_page_map_costs_what_a_large_one_costs() {
-    compare("intel-x25-e-32gb", 128, 32, (5.0, 5.0));
-    // Spare area of 7 %: chance makes dies differ, and they take turns. The drive says so.
-    compare("intel-x25-v-40gb", 64, 32, (5.0, 11.0));
+    // Rates of small versions go by chance, of seed and size.
+    compare("intel-x25-e-32gb", 128, (32, (5.0, 5.0)), (5.0, 11.0));
+    // Spare area of 7 %: chance makes dies differ, and they take turns.
+    compare("intel-x25-v-40gb", 64, (32, (5.0, 11.0)), (5.0, 11.0));
 }
 
 #[test]
 fn a_small_coarse_map_costs_what_a_large_one_costs() {
-    compare("ocz-agility-120gb", 64, 48, (5.0, 11.0));
+    compare("ocz-agility-120gb", 64, (48, (5.0, 11.0)), (7.0, 11.0));
 }
 
 #[test]
 fn a_small_compressed_map_costs_what_a_large_one_costs() {
-    compare("corsair-force-f100-100gb", 256, 128, (5.0, 5.0));
+    // At full size the map nearly fills its own blocks, and is copied often.
+    compare("corsair-force-f100-100gb", 256, (128, (5.0, 5.0)), (11.0, 18.0));
 }
 
 /// Groups of a few superblocks are no sample of those of a thousand.
