@@ -16,8 +16,19 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
     ("ocz-summit-128gb", &[("scale_divisor", "200")]),
     ("ocz-vertex-120gb@pre-release", &[("scale_divisor", "128")]),
     ("intel-x25-v-40gb-raid0-x2", &[("scale_divisor", "64")]),
-    ("adata-atom-50-1tb", &[("scale_divisor", "84")]),
+    ("adata-atom-50-1tb", SHORT_BLOCKS),
 ];
+
+/// A drive with an SLC cache whose blocks have a sixteenth of their pages: each page is looked at.
+const SHORT_BLOCKS: &[(&str, &str)] = &[
+    ("flash.pages_per_block", "96"),
+    ("user_capacity_bytes", "62512791552"),
+    ("slc_cache.max_bytes", "17500000000"),
+    ("slc_cache.reserve_bytes", "2500000000"),
+    ("write_buffer.size_bytes", "4194304"),
+    ("scale_divisor", "42"),
+];
+const SHORT_PAGES: u32 = 96;
 
 fn unit_bytes(name: &str) -> u64 {
     if name.starts_with("intel-x25-v") { 2048 } else { 4096 }
@@ -96,9 +107,8 @@ fn what_is_valid_on_a_block_is_so_on_its_pages() {
 
 #[test]
 fn a_block_with_one_bit_a_cell_has_room_for_less() {
-    let mut drive =
-        Drive::new(Arc::new(shipped::varied("adata-atom-50-1tb", &[("scale_divisor", "84")]).unwrap()), 1)
-            .unwrap();
+    let model = shipped::varied("adata-atom-50-1tb", SHORT_BLOCKS).unwrap();
+    let mut drive = Drive::new(Arc::new(model), 1).unwrap();
     let capacity = drive.capacity_sectors();
     for number in 0..capacity / 256 {
         let now = drive.now_ns();
@@ -115,7 +125,7 @@ fn a_block_with_one_bit_a_cell_has_room_for_less() {
     let of_mode = |mode: i8| (0..all).filter(move |&row| modes[row] == mode);
     // A twentieth of the drive fits its cache: full blocks of it are as good as full, and hold a third.
     let full = of_mode(1).map(|row| blocks.written_pages[row]).max().unwrap();
-    assert_eq!(full, 1536 / 3, "of 1536 pages");
+    assert_eq!(full, SHORT_PAGES / 3, "of {SHORT_PAGES} pages");
     assert!(of_mode(1).all(|row| blocks.written_pages[row] < full || blocks.valid_share[row] > 0.99));
     assert_eq!(of_mode(0).count(), 0, "nothing is native yet");
     let held: u64 = of_mode(1).map(|row| u64::from(blocks.valid_bytes[row])).sum();
@@ -123,6 +133,6 @@ fn a_block_with_one_bit_a_cell_has_room_for_less() {
     for row in of_mode(1) {
         let states = pages[row]["pages"].as_array().unwrap();
         assert_eq!(pages[row]["mode"], "slc");
-        assert_eq!(states.len() as u32, 1536 / 3 * 4 * 4, "units of four planes");
+        assert_eq!(states.len() as u32, SHORT_PAGES / 3 * 4 * 4, "units of four planes");
     }
 }
