@@ -92,10 +92,10 @@ class Measured:
         bound = [b for b in found if sources.role_of(self.source(b)) in sources.DEPENDENT]
         fits, keys = self._fits(figure_id), {b.key for b in bound}
         bound += [fit for fit in fits if fit.key not in keys]
-        weak = [b for b in bound[BOUND_MOST:] if b.key in {fit.key for fit in fits}]
-        others = [b for b in bound if b not in weak]
-        place = max(BOUND_MOST - len(weak), 0)
-        return others[:place] + weak + others[place:]
+        own = [b for b in bound if b.key in {fit.key for fit in fits}][:BOUND_MOST]
+        others = [b for b in bound if b not in own][: BOUND_MOST - len(own)]
+        named = [b for b in bound if b in own or b in others]
+        return named + [b for b in bound if b not in named]
 
     def _fits(self, figure_id: str) -> list[Binding]:
         """What names this figure as what it was fitted to, of the models that the figure is of."""

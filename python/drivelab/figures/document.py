@@ -84,14 +84,7 @@ What the mending added to the 49 models that there were then is kinds of paramet
 `controller.decode_ns`, `controller.read_ahead_bytes`, `controller.write_path_bytes_per_s`,
 `ftl.trim_loss_percent`, `ftl.trims_deferred` and `write_buffer.one_group` came,
 `ftl.trim_frees_percent` went. Values that the models state became fewer, 662 from 712, because
-drives with one flash part share what it states. This counts both, from the commit before on:
-
-    files=$(git ls-tree --name-only 209f16b models/ | grep toml$)
-    count() { grep '{ value =' | grep -cvE "^($identity) ="; }
-    identity='name|title|released|controller_name|firmware|price_usd|base|part'
-    for file in $files; do git show 209f16b:$file; done | count
-    parts=$(sed -nE 's|^part = . value = "([^"]*)".*|models/flash/\\1.toml|p' $files | sort -u)
-    cat $files $parts | count
+drives with one flash part share what it states.
 
 """
 SHEETS = """
