@@ -12,9 +12,9 @@ from drivelab.model import Model
 from drivelab.quantities import NS_PER_S
 
 PIECE_NS = NS_PER_S // 4
-"""Of the drive's time: the fastest drives take a second for it where the engine is slow."""
+"""Of the drive's time: the engine works a second at most for it."""
 PIECES_MAX = 100_000
-"""A longer time has longer pieces: of years, most pass without a command."""
+"""A longer time has longer pieces: most of years pass without a command."""
 
 
 def ends(now_ns: int, until_ns: int) -> Iterator[int]:
@@ -30,13 +30,15 @@ def ends(now_ns: int, until_ns: int) -> Iterator[int]:
 
 
 def ns_per_byte_least(model: Model) -> float:
-    """What a byte takes at least on its way from or to the host; 0 where the links don't tell.
+    """What a byte takes at least on its way from or to the host; 0 where the links don't tell, as
+    of drives that may refuse a write, of which nothing moves.
 
     Both ways at once, and every member of an array by a port of its own, are the fastest.
     """
     values = {parameter["key"]: parameter["value"] for parameter in model.parameters}
     rates = [int(rate) for key, rate in values.items() if key.endswith("link.bytes_per_s")]
     members: list[str] = values.get("members") or [model.name]
-    if not rates or not all(rates) or len(set(members)) > 1:
+    refuses = any(key.endswith("flash.bit_errors") and value for key, value in values.items())
+    if refuses or not rates or not all(rates) or len(set(members)) > 1:
         return 0.0
     return NS_PER_S / (2 * len(members) * max(rates))

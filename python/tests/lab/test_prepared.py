@@ -51,10 +51,13 @@ def test_what_is_shared_gives_what_is_prepared_anew() -> None:
     first.run(JOB, keep=True)
     first.open().submit("write", [0, 4096])
     shared = drive().prepare("filled").run(JOB, log=True)
+    tables = (shared.requests, shared.summary)
     del first, shared
     gc.collect()
     anew = drive().prepare("filled")
     expected = anew.run(JOB, log=True)
+    assert tables[0].equals(expected.requests)
+    assert tables[1].equals(expected.summary)
     shared = drive().prepare("filled").run(JOB, log=True)
     assert shared.requests.equals(expected.requests)
     assert shared.summary.equals(expected.summary)
