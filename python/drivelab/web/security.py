@@ -19,11 +19,15 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from drivelab.web.connections import KNOWN, WAITING_MAX
+
 BODY_BYTES_MAX = 64 * 1024
 BODY_S = 5.0
 """In which a body has to come; a file that is sent has longer."""
 REQUESTS_MAX = 128
-"""That are answered at a time, of all pages together; so many again for files of the page."""
+"""With the token, that are answered at a time, of all pages together."""
+PAGE_REQUESTS_MAX = 2 * WAITING_MAX
+"""For files of the page, which need no token: more than the answers that may wait to be read."""
 FILE_BYTES_MAX = 64 * 1024 * 1024
 """Of a file that is sent: not kept in memory, but handed on as it comes."""
 FILES = (("POST", "/api/traces"),)
@@ -107,18 +111,56 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes on what is allowed."""
         if scope["type"] == "http":
-            guarded = _is_guarded(scope)
-            self._requests[guarded] += 1
-            try:
-                await self._request(scope, receive, send)
-            finally:
-                self._requests[guarded] -= 1
+            await self._request(scope, receive, send)
         elif scope["type"] == "websocket":
             await self._socket(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        guarded = _is_guarded(scope)
+        refused = self._reason(scope)
+        if refused is None and guarded:
+            given = Headers(scope=scope).get(TOKEN_HEADER, "")
+            if not self._is_token(given):
+                refused = 401, "the token is missing or wrong: open the address that was printed"
+            else:
+                scope[KNOWN] = True
+        allowed = REQUESTS_MAX if guarded else PAGE_REQUESTS_MAX
+        if refused is None and self._requests[guarded] >= allowed:
+            refused = 503, f"too many requests at a time; allowed: {allowed}"
+        if refused is not None:
+            # Counted nowhere: nobody has to read it.
+            await self._answer(refusal(*refused), scope, receive, send)
+            return
+        self._requests[guarded] += 1
+        try:
+            await self._allowed(scope, receive, send)
+        finally:
+            self._requests[guarded] -= 1
+
+    async def _allowed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = None
+        if (scope["method"], scope["path"]) in FILES:
+            length = _length(scope)
+            if length is None or length > FILE_BYTES_MAX:
+                refused = 413, f"the file is too long; allowed: {FILE_BYTES_MAX} bytes"
+        elif _is_guarded(scope):
+            # Files of the page have no use for one: nobody without the token is waited for.
+            try:
+                async with asyncio.timeout(BODY_S):
+                    body = await _whole_body(scope, receive)
+            except TimeoutError:
+                refused = 408, f"the body didn't come within {BODY_S:g} s"
+            else:
+                if body is None:
+                    refused = 413, f"the body is too long; allowed: {BODY_BYTES_MAX} bytes"
+                else:
+                    receive = _replayed(body, receive)
+        answer = self._app if refused is None else refusal(*refused)
+        await self._answer(answer, scope, receive, send)
+
+    async def _answer(self, answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
 
         async def with_headers(message: Message) -> None:
@@ -133,30 +175,6 @@ class Guard:
                     known.append((b"cache-control", b"no-store"))
             await send(message)
 
-        refused = self._reason(scope)
-        if refused is None and self._requests[_is_guarded(scope)] > REQUESTS_MAX:
-            refused = 503, f"too many requests at a time; allowed: {REQUESTS_MAX}"
-        if refused is None and _is_guarded(scope):
-            given = Headers(scope=scope).get(TOKEN_HEADER, "")
-            if not self._is_token(given):
-                refused = 401, "the token is missing or wrong: open the address that was printed"
-        if refused is None and (scope["method"], scope["path"]) in FILES:
-            length = _length(scope)
-            if length is None or length > FILE_BYTES_MAX:
-                refused = 413, f"the file is too long; allowed: {FILE_BYTES_MAX} bytes"
-        elif refused is None and _is_guarded(scope):
-            # Files of the page have no use for one: nobody without the token is waited for.
-            try:
-                async with asyncio.timeout(BODY_S):
-                    body = await _whole_body(scope, receive)
-            except TimeoutError:
-                refused = 408, f"the body didn't come within {BODY_S:g} s"
-            else:
-                if body is None:
-                    refused = 413, f"the body is too long; allowed: {BODY_BYTES_MAX} bytes"
-                else:
-                    receive = _replayed(body, receive)
-        answer = self._app if refused is None else refusal(*refused)
         try:
             await answer(scope, receive, with_headers)
         except Exception:

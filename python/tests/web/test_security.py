@@ -315,16 +315,23 @@ def test_other_methods_are_refused(server: Server, method: str) -> None:
         assert wire.ask(server, path, method).status in (400, 404, 405)
 
 
+UPGRADE = b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
 HALVES = (
     b"",
     b"GET / HTTP/1.1\r\nX-A",
     b"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n",
     b"POST / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9\r\n\r\n1234",
+    b"POST /socket/jobs HTTP/1.1\r\nHost: {host}\r\n" + UPGRADE + b"Content-Length: 5\r\n\r\n",
+    b"GET /socket/jobs HTTP/1.1\r\nHost: {host}\r\n" + UPGRADE + b"X: y\r\n" * 200 + b"\r\n",
 )
-"""What nobody needs a token for: nothing, a part of a head, a request, one whose body is cut."""
+"""What nobody needs a token for: nothing, a part of a head, a request, one whose body is cut, what
+becomes no WebSocket."""
 
 
-@pytest.mark.parametrize("said", HALVES, ids=["nothing", "head", "whole", "body"])
+HALF_NAMES = ("nothing", "head", "whole", "body", "upgrade with a body", "long upgrade")
+
+
+@pytest.mark.parametrize("said", HALVES, ids=HALF_NAMES)
 def test_connections_that_say_nothing_take_no_room(server: Server, said: bytes) -> None:
     """The owner is served beside more of them than requests are answered at a time, and all are
     closed after some seconds."""
@@ -340,17 +347,32 @@ def test_connections_that_say_nothing_take_no_room(server: Server, said: bytes) 
         assert wire.ask(server, "/api/views").status == 200
 
 
-def test_of_too_many_silent_connections_the_oldest_are_closed_at_once(server: Server) -> None:
+def test_connections_that_read_no_answers_are_closed(server: Server) -> None:
+    """Requests in a row, whose answers are more than the system keeps."""
+    text = b"GET /static/plot.js HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % server.port
     with contextlib.ExitStack() as open_ones:
         lines = []
-        for _ in range(WAITING_MAX + 20):
-            line = socket.create_connection(("127.0.0.1", server.port), wire.WAIT_S)
-            lines.append(open_ones.enter_context(line))
-        assert all(map(is_closed, lines[:20]))
-        # The others have some seconds still.
-        lines[-1].setblocking(False)
-        with pytest.raises(BlockingIOError):
-            lines[-1].recv(1)
+        for _ in range(4):
+            line = open_ones.enter_context(socket.socket())
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.connect(("127.0.0.1", server.port))
+            line.sendall(text * 500)
+            lines.append(line)
+        for path in ("/", "/api/views"):
+            assert wire.ask(server, path).status == 200
+        end = time.monotonic() + wire.WAIT_S
+        while connected_to(server.port):
+            assert time.monotonic() < end, "some were kept"
+            time.sleep(0.1)
+
+
+def connected_to(port: int) -> int:
+    """Connections that the server's side of the system has open."""
+    words = ["ss", "-tnH", "state", "established", f"( sport = :{port} )"]
+    return (
+        len(subprocess.run(words, capture_output=True, text=True, check=True).stdout.split("\n"))
+        - 1
+    )
 
 
 def is_closed(line: socket.socket) -> bool:
@@ -396,8 +418,9 @@ def test_requests_at_a_time_are_bounded() -> None:
         headers = [(b"host", b"127.0.0.1:8080"), (b"x-drivelab-token", b"t")]
         scope = {"type": "http", "method": "GET", "path": "/api/views", "headers": headers}
         tasks = [asyncio.create_task(guard(scope, receive, send)) for _ in range(REQUESTS_MAX + 2)]
-        while len(statuses) < 2:
-            await asyncio.sleep(0)
+        async with asyncio.timeout(wire.WAIT_S):
+            while len(statuses) < 2:
+                await asyncio.sleep(0)
         assert statuses == [503, 503]
         tasks.append(asyncio.create_task(guard(scope | {"path": "/"}, receive, send)))
         go_on.set()
@@ -406,6 +429,42 @@ def test_requests_at_a_time_are_bounded() -> None:
         return statuses[2:]
 
     assert laboratory.done(asked()) == [200] * (REQUESTS_MAX + 2)
+
+
+def test_who_has_no_token_and_reads_no_answer_takes_no_room() -> None:
+    """Whatever the others ask for: their answers wait in `send` until they are read."""
+
+    async def asked() -> list[int]:
+        statuses: list[int] = []
+        never = asyncio.Event()
+
+        async def unread(message: Message) -> None:
+            await never.wait()
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        guard = Guard(Response(), 8080, "t")
+        host = (b"host", b"127.0.0.1:8080")
+        scope = {"type": "http", "method": "GET", "path": "/api/views", "headers": [host]}
+        others = [
+            asyncio.create_task(guard(scope | {"path": path}, receive, unread))
+            for path in ("/", "/api/views")
+            for _ in range(WAITING_MAX)
+        ]
+        await asyncio.sleep(0)
+        await guard(scope | {"headers": [host, (b"x-drivelab-token", b"t")]}, receive, send)
+        await guard(scope | {"path": "/"}, receive, send)
+        for other in others:
+            other.cancel()
+        await asyncio.wait(others)
+        return statuses
+
+    assert laboratory.done(asked()) == [200, 200]
 
 
 def test_websockets_are_bounded(server: Server) -> None:
