@@ -73,7 +73,11 @@ def _joined(item: Holding) -> Model | None:
         return None
     if item.model not in models.known_names():
         return None
-    model = _loaded(item.model, item.kind.scale)
+    try:
+        model = _loaded(item.model, item.kind.scale)
+    except RequestError:
+        # A drive of this name, but of another geometry, was small enough for this scale.
+        return None
     return model if model.hash == item.hash else None
 
 

@@ -267,6 +267,7 @@ def test_a_drive_lacks_what_it_can_have_and_no_more() -> None:
         {"alone": True},
         {"kind": Kind("unabridged", 1, None)},
         {"kind": Kind("quick", 1, 2**30)},
+        {"kind": Kind("quick", 10**6, None)},
         {"model": "mine"},
     ],
     ids=lambda changed: next(iter(changed)),
