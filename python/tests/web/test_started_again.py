@@ -76,7 +76,7 @@ def open_a_lesson(page: Page) -> None:
 @pytest.mark.parametrize(
     ("path", "act"),
     [("/history", choose_a_number), ("/learn", open_a_lesson)],
-    ids=lambda x: str(x),
+    ids=["history", "learn"],
 )
 def test_a_page_without_one_says_so_when_it_asks(
     lab: Server,
