@@ -107,7 +107,7 @@ ssd-iq: setup ## the tables and the picture of docs/against-ssd-iq.md (a quarter
 ##@ Check
 
 .PHONY: system
-system: ## fio, NBD servers and clients, a browser: for tests on files, served drives and pages (as root on Debian; otherwise says what to do)
+system: ## fio, NBD servers and clients, curl, a browser: for tests on files, served drives and pages (as root on Debian; otherwise says what to do)
 	@tools/system
 
 # Hundreds of tests start an interpreter. Where Python is told to write no bytecode, each would compile the package anew.
