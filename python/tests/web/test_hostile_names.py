@@ -152,7 +152,9 @@ def test_what_is_said_of_a_file_that_is_sent_is_text(
     for name in FEW:
         file = tmp_path / f"{name.replace('/', '')}.csv"
         file.write_text(f"{name}\n")
-        page.get_by_label("A trace of your own").set_input_files(file)
+        # What was said of the file before is gone once this one was answered.
+        with page.expect_response(lambda found: found.request.method == "POST"):
+            page.get_by_label("A trace of your own").set_input_files(file)
         # The page sends it by a name of plain letters, and tells what is wrong with its first line.
         expect(page.get_by_role("alert")).to_contain_text(".csv")
         check(page)
