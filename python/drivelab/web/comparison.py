@@ -27,6 +27,7 @@ from drivelab.errors import RequestError, nearest
 from drivelab.web import bench, lacking, shown
 from drivelab.web.library import RUN_MARK, Holding, Kind, Library
 from drivelab.web.order import TESTS_MAX
+from drivelab.web.work import SEVERAL_MAX
 
 Record = dict[str, Any]
 SUMMARY = (
@@ -166,6 +167,7 @@ def comparison(request: Request) -> Response:
         "missing": list(found.missing),
         "held": [{"key": key, **_held(item)} for key, item in found.held],
         "lacking": _lacking(found, choice),
+        "together": SEVERAL_MAX,
         "comparison": None,
         "refusal": None,
     }

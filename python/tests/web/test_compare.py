@@ -18,6 +18,7 @@ import drivelab as dl
 from drivelab import _engine, model
 from drivelab.web import lacking
 from drivelab.web.library import Holding, Kind, Library
+from drivelab.web.work import SEVERAL_MAX
 
 A, B, C = laboratory.DRIVES
 FRESH = "intel-x25-v-40gb"
@@ -210,6 +211,38 @@ def test_what_waits_already_is_not_ordered_again(lab: Server, page: Page, tmp_pa
     page.get_by_role("button", name="Measure in the same way").click()
     expect(page.get_by_role("status")).to_have_text("All of it is waiting to be measured")
     assert wire.ask(lab, "/api/jobs").json == []
+
+
+def test_more_than_are_queued_together_are_left_to_another_click(
+    lab: Server, page: Page, tmp_path: Path
+) -> None:
+    file = tmp_path / "lab.duckdb"
+    laboratory.record(file, [A], ["power-idle"], states=["new"])
+    laboratory.record(file, [A], ["access-time"], states=["used"])
+    asked: list[str] = []
+
+    def fewer(route: Route) -> None:
+        found = route.fetch()
+        assert found.json()["together"] == SEVERAL_MAX
+        route.fulfill(response=found, json=found.json() | {"together": 1})
+
+    def queued(route: Route) -> None:
+        order = route.request.post_data_json
+        asked.extend(order["tests"])
+        route.fulfill(json={"id": len(asked), "title": order["tests"][0], "order": order})
+
+    page.route("**/api/compare?*", fewer)
+    page.route("**/api/jobs", queued)
+    opened(page, lab, address(A, B))
+    button = page.get_by_role("button", name="Measure in the same way")
+    status = page.get_by_role("status")
+    button.click()
+    expect(status).to_have_text("Queued: 1 of 2 measurements; the same button queues more")
+    expect(button).to_be_enabled()
+    button.click()
+    expect(status).to_have_text("Queued: access-time")
+    expect(button).to_be_disabled()
+    assert asked == ["power-idle", "access-time"]
 
 
 def held(name: str, *tests: tuple[str, str], **changed: object) -> Holding:

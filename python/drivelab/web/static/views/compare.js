@@ -8,8 +8,6 @@ import * as parts from "./compare/parts.js";
 import { latencies, positions, times } from "./compare/plots.js";
 
 const LACKED_SHOWN = 3;
-/** Orders that the server queues together. */
-const TOGETHER_MAX = 16;
 
 export async function show(root, page) {
   const [known] = await Promise.all([ask("/api/drives"), sheet("/static/views/compare.css")]);
@@ -228,7 +226,7 @@ class View {
       );
     const models = found.missing.map((name) => name.split("~")[0]);
     const button = (words, kind, orders) =>
-      h(`button${kind}`, { type: "button", onclick: (event) => this.start(event.target, orders) }, words);
+      h(`button${kind}`, { type: "button", onclick: (event) => this.start(event.target, orders, found.together) }, words);
     if (!found.held.length)
       return h(
         "div.row",
@@ -242,19 +240,25 @@ class View {
     return h("div.row", button("Measure in the same way", ".primary", orders));
   }
 
-  /** Queues what isn't in the queue already: of several orders some may be, after one is done. */
-  async start(button, orders) {
+  /** Queues what isn't in the queue already: of several orders some may be, after one is done. Of more than the server
+   * queues together the rest is left to the next click. */
+  async start(button, orders, together) {
     const queued = new Set(this.queue.map((job) => JSON.stringify(job.order)));
-    const fresh = orders.filter((order) => !queued.has(JSON.stringify(order))).slice(0, TOGETHER_MAX);
+    const fresh = orders.filter((order) => !queued.has(JSON.stringify(order)));
+    const now = fresh.slice(0, together);
+    const left = fresh.length - now.length;
     button.disabled = true;
     try {
-      if (fresh.length === 1) await jobs.measure(fresh[0]);
-      else if (fresh.length) await jobs.measureTogether(fresh);
+      if (now.length === 1) this.queue.push(await jobs.measure(now[0]));
+      else if (now.length) this.queue.push(...(await jobs.measureTogether(now)));
       else say("All of it is waiting to be measured");
     } catch (error) {
       button.disabled = false;
       throw error;
     }
+    if (!left) return;
+    button.disabled = false;
+    say(`Queued: ${now.length} of ${fresh.length} measurements; the same button queues more`);
   }
 
   draw(comparison) {
