@@ -65,7 +65,9 @@ def test_a_replay_that_is_stopped_reports_nothing(
     database = tmp_path / "runs.duckdb"
     ended = interrupted(number, "replay", str(EXCERPT), *words, "--database", str(database))
     assert (ended.returncode, ended.stdout) == (status, "")
-    assert ended.stderr.splitlines()[0] == f"drivelab: {message}"
+    remark, said = ended.stderr.splitlines()[:2]
+    assert remark.startswith(f"{MODEL_NAME}: at this scale: effective spare area")
+    assert said == f"drivelab: {message}"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -118,7 +118,6 @@ def replay(
     subject.check_wish([drive], wish, plan_only)
     settings = arguments.settings(sets, scale)
     found = subject.find(drive, [models.split_override(text) for text in settings], wish)
-    printing.scale_remarks([found])
     paced = _pacing(pacing, queue_depth)
     job = laboratory.replay_job(
         trace_file.name,
@@ -133,6 +132,7 @@ def replay(
     remark_trim(found, wanted)
     trace = _read(file, found, beyond, span_bytes)
     goal = rounds.goal(found, trace, repeat, until_steady)
+    printing.scale_remarks([found])
     real_drives.show_plan(
         found, wanted, trace_file.name, partial(_rehearsed, job, trace, goal), plan_only
     )
