@@ -226,7 +226,11 @@ class View {
       );
     const models = found.missing.map((name) => name.split("~")[0]);
     const button = (words, kind, orders) =>
-      h(`button${kind}`, { type: "button", onclick: (event) => this.start(event.target, orders, found.together) }, words);
+      h(
+        `button${kind}`,
+        { type: "button", onclick: (event) => this.start(event.target, orders, found.together) },
+        words,
+      );
     if (!found.held.length)
       return h(
         "div.row",
