@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -115,10 +115,10 @@ class Model:
         ratio = self.description["derived"].get("effective_spare_ratio")
         return None if ratio is None else float(ratio)
 
-    @property
+    @cached_property
     def scale_remarks(self) -> list[str]:
         """How a small version differs from the drive by more than 5 %, made by `--scale` or
-        cut down by hand."""
+        cut down by hand. Kept: the drive as it comes is loaded for it, and every result asks."""
         found = list(self.description.get("scale_remarks") or [])
         return found + _held_back_remarks(self)
 
