@@ -153,6 +153,8 @@ def test_a_run_is_tagged_chosen_and_drawn(standing_lab: Server, page: Page) -> N
     opening.value.close()
     tab_to(page, "^Number$")
     page.keyboard.type("Mean")
+    # The address is new at once; the chart is when its numbers have come.
+    expect(page.get_by_label(re.compile("^Mean latency, by run"))).to_be_visible()
     expect(page).to_have_url(re.compile("number=latency_mean_us"))
     tab_to(page, "^Mean latency")
     page.keyboard.press("ArrowRight")
