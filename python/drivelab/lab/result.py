@@ -150,7 +150,7 @@ class Result:
             for direction in DIRECTIONS
             if job[direction]["ios"]
         ]
-        return pl.DataFrame(rows, schema=_SUMMARY)
+        return pl.DataFrame(rows, schema=SUMMARY)
 
     @property
     def latency(self) -> pl.DataFrame:
@@ -176,7 +176,7 @@ class Result:
         What the drive did meanwhile (from `write_amplification` on) is told of a job that ran
         alone, null of jobs together; its write amplification with the direction that caused it.
         """
-        frames = [pl.DataFrame(schema=_SERIES)]
+        frames = [pl.DataFrame(schema=SERIES)]
         for job, direction, part in self._parts():
             series = part["series"]
             interval_s = series["interval_ns"] / NS_PER_S
@@ -300,7 +300,7 @@ class Result:
 
 
 _OF_DRIVE = ("duration_s", "write_amplification", "unmapped_read_share", "energy_j")
-_SUMMARY: dict[str, pl.DataType | type[pl.DataType]] = {
+SUMMARY: dict[str, pl.DataType | type[pl.DataType]] = {
     "job": pl.String,
     "direction": pl.String,
     "ios": pl.Int64,
@@ -312,6 +312,7 @@ _SUMMARY: dict[str, pl.DataType | type[pl.DataType]] = {
     "write_amplification": pl.Float64,
     "erases": pl.Int64,
 }
+"""Columns of `Result.summary`."""
 _LATENCY = {
     "job": pl.String,
     "direction": pl.String,
@@ -325,7 +326,7 @@ _OF_DRIVE_OVER_TIME: dict[str, pl.DataType | type[pl.DataType]] = {
     "free_blocks": pl.Int64,
     "cleaning_share": pl.Float64,
 }
-_SERIES: dict[str, pl.DataType | type[pl.DataType]] = {
+SERIES: dict[str, pl.DataType | type[pl.DataType]] = {
     "job": pl.String,
     "direction": pl.String,
     "time_s": pl.Float64,
@@ -336,6 +337,7 @@ _SERIES: dict[str, pl.DataType | type[pl.DataType]] = {
     "latency_p99_us": pl.Float64,
     **_OF_DRIVE_OVER_TIME,
 }
+"""Columns of `Result.series`."""
 _PARTS = {"job": pl.String, "direction": pl.String, "part": pl.String, "mean_us": pl.Float64}
 
 _TAILS = {

@@ -96,6 +96,8 @@ def opened(place: str | Path | None) -> Iterator[Store]:
     with _connected(place, read_only=fixed) as connection:
         try:
             yield Store(connection)
+            if not fixed:
+                _tell(connection)
         except duckdb.InvalidInputException:
             if not fixed:
                 raise
@@ -152,7 +154,16 @@ def merge(places: Sequence[str | Path], into: str | Path) -> tuple[int, int]:
                 added += _merged(connection, place, row)
             seen += len(rows)
         connection.commit()
+        _tell(connection)
     return added, seen - added
+
+
+def _tell(connection: duckdb.DuckDBPyConnection) -> None:
+    """Says in SQL what was kept. What is interrupted before is told by who goes on with it."""
+    # Needs the tables of results, which take a while to load.
+    from drivelab.lab import store_tables
+
+    store_tables.fill(connection)
 
 
 def _check_key(place: str | Path, row: Sequence[Any]) -> None:
