@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from drivelab import cli, model
+from drivelab import cli, model, procedures
 from drivelab.comparison import document as compare_document
 from drivelab.comparison.pairing import Metric
 from drivelab.procedures import PROCEDURES, document, group_name
 from drivelab.served import faults
+from drivelab.web import choice
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -37,6 +38,15 @@ def test_every_group_of_tests_has_a_page_that_names_them_all(group: str) -> None
     names = [test.id for test in PROCEDURES.values() if test.group == group]
     assert [name for name in names if f"`{name}`" not in text] == []
     assert f"tests/{page.name}" in (DOCS / "tests.md").read_text(encoding="utf-8")
+
+
+def test_the_groups_that_an_address_of_the_page_takes_are_listed() -> None:
+    page = (DOCS / "web.md").read_text(encoding="utf-8")
+    [row] = re.findall(r"^\| `test=` \|.*$", page, re.MULTILINE)
+    listed = row.partition("group of tests: ")[2].partition(";")[0]
+    assert re.findall(r"`([^`]*)`", listed) == [group_name(group) for group in procedures.GROUPS]
+    parts = re.findall(r"^\| `(\w+)=1?` \|", page, re.MULTILINE)
+    assert sorted(parts) == sorted(choice.PARTS)
 
 
 def test_every_key_of_a_compared_metric_is_explained() -> None:

@@ -26,6 +26,7 @@ from drivelab.commands import printing, recording
 from drivelab.comparison import Comparison, compare, planning
 from drivelab.comparison.document import document as to_document
 from drivelab.comparison.planning import Wanted
+from drivelab.comparison.selection import Selection
 from drivelab.comparison.sides import check_count
 from drivelab.errors import RequestError
 
@@ -103,11 +104,14 @@ def compare_command(
     wanted = Wanted(
         chosen, wanted_states, quick, seed, given, crew, repeat, room, plugin or (), known
     )
-    kept = {text: planning.kept(text, wanted) for text in sides if stored.is_stored(text)}
+    whole = {text: planning.stored_side(text) for text in sides if stored.is_stored(text)}
+    selection = Selection(tuple(chosen), tuple(wanted_states))
+    kept = {text: selection.of(side) for text, side in whole.items()}
     asked = [text for text in sides if text not in kept]
     check_count([name for text in sides for name in planning.drive_names(text, kept.get(text))])
     if not asked:
         _check_stored(wanted, database_file)
+        selection.check(list(whole.values()))
     plan = None
     if asked:
         words = partial(_command_line, sides, wanted, force=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import model as models
-from drivelab import plugins, procedures, spans, stored, suitability
+from drivelab import plugins, spans, stored, suitability
 from drivelab import review as laboratory
 from drivelab.comparison.runs import as_review
 from drivelab.comparison.sides import Source
@@ -34,24 +34,9 @@ class Wanted:
     known: plugins.Known
 
 
-def kept(text: str, wanted: Wanted) -> Source:
-    """Stored results, as far as they are wanted."""
-    found = stored.read(*stored.split(text), "SIDE")
-    document = as_review(found)
-    groups = procedures.groups_of(wanted.known.tests)
-    chosen = {procedures.group_name(group) for group in groups} & set(wanted.tests)
-    everything = not wanted.tests or procedures.ALL in wanted.tests
-    kept = [
-        test
-        for test in document["tests"]
-        if (
-            everything
-            or test["id"] in wanted.tests
-            or procedures.group_name(str(test.get("group"))) in chosen
-        )
-        and (not wanted.states or test["state"] in wanted.states)
-    ]
-    return Source(text, {**document, "tests": kept})
+def stored_side(text: str) -> Source:
+    """Stored results, all of them."""
+    return Source(text, as_review(stored.read(*stored.split(text), "SIDE")))
 
 
 def drive_names(text: str, kept: Source | None) -> list[str]:

@@ -10,7 +10,7 @@ import shlex
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -20,11 +20,12 @@ from starlette.routing import BaseRoute, Route
 
 from drivelab import model as models
 from drivelab import procedures, states
-from drivelab.comparison import Comparison, Source, compare
+from drivelab.comparison import Comparison, compare
 from drivelab.comparison.document import document
 from drivelab.comparison.sides import SIDES_MAX
-from drivelab.errors import RequestError, nearest
+from drivelab.errors import RequestError
 from drivelab.web import bench, lacking, shown
+from drivelab.web.choice import Choice
 from drivelab.web.library import RUN_MARK, Holding, Kind, Library
 from drivelab.web.order import TESTS_MAX
 from drivelab.web.work import SEVERAL_MAX
@@ -36,32 +37,6 @@ SUMMARY = (
 )
 KEPT_MAX = 8
 """Comparisons that are kept in memory, for their plots and files."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What an address asks for."""
-
-    drives: tuple[str, ...]
-    kind: str | None
-    tests: tuple[str, ...]
-    """Groups or tests; none: all."""
-    states: tuple[str, ...]
-    forced: bool
-
-    @classmethod
-    def of(cls, request: Request) -> Choice:
-        """Raises RequestError for too many drives."""
-        drives = tuple(dict.fromkeys(request.query_params.getlist("drive")))
-        if len(drives) > SIDES_MAX:
-            raise RequestError(f"{len(drives)} drives; allowed: {SIDES_MAX}")
-        return cls(
-            drives,
-            request.query_params.get("kind"),
-            tuple(request.query_params.getlist("test")),
-            tuple(request.query_params.getlist("state")),
-            request.query_params.get("force") == "1",
-        )
 
 
 @dataclass(frozen=True)
@@ -135,7 +110,10 @@ def drives(request: Request) -> Response:
     return JSONResponse(
         {
             "drives": records,
-            "groups": list(procedures.GROUPS),
+            "groups": [
+                {"name": procedures.group_name(group), "title": group}
+                for group in procedures.GROUPS
+            ],
             "states": [state.name for state in states.STATES.values()],
             "limit": SIDES_MAX,
             "database": str(library.results),
@@ -214,10 +192,7 @@ def _lacking(found: Found, choice: Choice) -> list[Record]:
     """By drive that lacks tests which another has: what they are called, and their orders."""
     orders = lacking.of(
         found.holdings,
-        lambda test, state: (
-            (not choice.tests or bool({test.id, test.group} & set(choice.tests)))
-            and (not choice.states or state in choice.states)
-        ),
+        lambda test, state: choice.selection.takes(test.id, test.group, state),
     )
     return [
         {
@@ -237,31 +212,37 @@ def _lacking(found: Found, choice: Choice) -> list[Record]:
 def look_up(library: Library, choice: Choice) -> Found:
     """The results that a choice means: of the kind that most of its drives have.
 
-    Raises RequestError for a drive that nobody knows, or a kind that none of them has.
+    Raises RequestError for a name that nobody knows, or a kind that none of the drives has.
     """
     held = library.holdings()
-    known = {*models.known_names(), *(item.model for item in held)}
     names = [key.partition(RUN_MARK)[0] for key in choice.drives]
-    for name in names:
-        if name not in known:
-            raise RequestError(f'drive "{name[:80]}": there is no such drive{nearest(name, known)}')
+    choice.check_drives(names, {*models.known_names(), *(item.model for item in held)})
+    choice.check_runs({(item.model, run) for item in held for run in item.runs})
     kinds = tuple(dict.fromkeys(item.kind for item in held if item.model in names))
+    choice.check_kind({kind.id: kind.title for kind in kinds})
     kind = next((kind for kind in kinds if kind.id == choice.kind), None)
     if choice.kind is None and kinds:
         owners = {kind: {i.model for i in held if i.kind == kind} & set(names) for kind in kinds}
         kind = max(kinds, key=lambda kind: len(owners[kind]))
     pairs = [(key, library.find(key, kind)) for key in choice.drives]
-    return Found(
+    found = Found(
         kind,
         kinds,
         tuple((key, item) for key, item in pairs if item is not None and kind is not None),
         tuple(key for key, item in pairs if item is None or kind is None),
     )
+    choice.check_states(state for item in held for _, state in item.tests)
+    choice.check_tests(
+        lambda: (test for item in found.holdings for test in library.source(item).document["tests"])
+    )
+    return found
 
 
 def compared(library: Library, choice: Choice, found: Found) -> Comparison:
     """The comparison itself; raises RequestError if nothing may be compared."""
-    sources = [_chosen(library.source(item), choice) for item in found.holdings]
+    whole = [library.source(item) for item in found.holdings]
+    choice.selection.check(whole)
+    sources = [choice.selection.of(source) for source in whole]
     return compare(sources, command_line(library, choice, found), force=choice.forced)
 
 
@@ -271,24 +252,14 @@ def command_line(library: Library, choice: Choice, found: Found) -> str:
         f"{library.results}:{run}" for item in found.holdings for run in item.runs
     )
     words = ["drivelab", "compare", *sides]
-    for option, names in (("--tests", choice.tests), ("--states", choice.states)):
-        words += [option, ",".join(map(procedures.group_name, names))] if names else []
+    chosen = choice.selection
+    for option, names in (("--tests", chosen.tests), ("--states", chosen.states)):
+        words += [option, ",".join(names)] if names else []
     return shlex.join([*words, *(["--force"] if choice.forced else [])])
 
 
-def _chosen(source: Source, choice: Choice) -> Source:
-    """The tests of a source that were asked for."""
-    kept = [
-        test
-        for test in source.document["tests"]
-        if (not choice.tests or {test["id"], test["group"]} & set(choice.tests))
-        and (not choice.states or test["state"] in choice.states)
-    ]
-    return replace(source, document={**source.document, "tests": kept})
-
-
-def _asked(request: Request) -> Comparison:
-    choice, library = Choice.of(request), bench.of(request).library
+def _asked(request: Request, more: Sequence[str] = ()) -> Comparison:
+    choice, library = Choice.of(request, more), bench.of(request).library
     return COMPARISONS.of(library, choice, look_up(library, choice))
 
 
@@ -300,7 +271,7 @@ def plots(request: Request) -> Response:
 def chart(request: Request) -> Response:
     """A chart of a test of many numbers, as a picture."""
     theme = "dark" if request.query_params.get("theme") == "dark" else "light"
-    drawn = shown.chart(_asked(request), request.query_params.get("id", ""))
+    drawn = shown.chart(_asked(request, ("id", "theme")), request.query_params.get("id", ""))
     return Response(drawn.svg(theme), media_type="image/svg+xml")
 
 

@@ -17,7 +17,6 @@ from typing import Any
 from drivelab import database, stored
 from drivelab.comparison import Source
 from drivelab.comparison.runs import as_review
-from drivelab.errors import RequestError
 from drivelab.report import quantities as q
 from drivelab.report.loose import dicts
 
@@ -126,10 +125,8 @@ class Library:
         One whose parameters were changed is what a model's name means only if there is no other.
         """
         name, mark, number = key.partition(RUN_MARK)
-        if mark and (len(number) > 9 or not number.isascii() or not number.isdigit()):
-            raise RequestError(f'drive "{key[:80]}": behind {RUN_MARK} stands the number of a run')
         for item in sorted(self.holdings(), key=lambda item: item.changed):
-            if item.model != name or (mark and int(number) not in item.runs):
+            if item.model != name or (mark and number not in map(str, item.runs)):
                 continue
             if mark or kind is None or item.kind == kind:
                 return item

@@ -85,7 +85,7 @@ def test_what_can_not_be_compared_is_refused_and_nothing_written(
         ([OTHER], f"there is 1: {OTHER}"),
         ([one] * 6 + [OTHER], "there are 7: "),
         ([one, str(tmp_path / "lab.duckdb:x")], '"x" is no run; allowed: numbers'),
-        ([one, other, "--states", "used"], "No side has a test to compare."),
+        ([one, other, "--states", "used"], "no results of state used; there are some of"),
         ([one, other], "Data patterns differ"),
         ([one, "no-such-model"], "no-such-model"),
         ([one, str(tmp_path / "lab.duckdb:1")], "no such file"),

@@ -4,6 +4,7 @@ import documents
 import pytest
 
 from drivelab.comparison import pairing, specifications
+from drivelab.comparison.selection import Selection
 from drivelab.comparison.sides import SIDES_MAX, Side, Source, sides_of
 from drivelab.errors import RequestError
 
@@ -149,3 +150,20 @@ def test_parameters_that_differ_are_named_with_values_and_units() -> None:
     assert shared.key == one["parameters"][1]["key"]
     assert shared.values == (one["parameters"][1]["value"],) * 2
     assert len(set(shared.texts)) == 1
+
+
+def test_a_selection_that_leaves_nothing_says_what_there_is() -> None:
+    found = [
+        Source(name, documents.review(documents.stream(name, group="four corners")))
+        for name in "ab"
+    ]
+    words = (
+        "no results of test pts-iops in states new, thawed; "
+        f"there are some of group four-corners in state {found[0].document['tests'][0]['state']}"
+    )
+    with pytest.raises(RequestError, match=f"^{words}$"):
+        Selection(("pts-iops",), ("new", "thawed")).check(found)
+    for tests in ((), ("all",), ("four corners",), ("pts-iops", "four-corners")):
+        chosen = Selection(tests, ())
+        chosen.check(found)
+        assert [chosen.of(item) for item in found] == found

@@ -98,20 +98,6 @@ def delta(percent: float) -> str:
     return f"{sign}{abs(percent):.0f}\u00a0%"
 
 
-def test_states_and_groups_of_tests_are_left_out_by_the_address(
-    standing_lab: Server, page: Page
-) -> None:
-    opened(page, standing_lab, address(A, B))
-    expect(page.locator("article.test").first).to_be_visible()
-    both = page.locator("article.test").count()
-    page.get_by_role("button", name="used", exact=True).click()
-    expect(page.locator(".state", has_text="used")).to_have_count(0)
-    expect(page).to_have_url(re.compile("state=new"))
-    assert 0 < page.locator("article.test").count() < both
-    page.get_by_label("Tests").select_option("power")
-    expect(page.get_by_role("alert")).to_contain_text("can't be compared")
-
-
 def test_plots_of_a_kind_share_pointer_and_zoom(standing_lab: Server, page: Page) -> None:
     opened(page, standing_lab, address(A, B))
     plots = page.locator("#time .plot")

@@ -86,7 +86,7 @@ class View {
     try {
       found = await ask(`/api/compare?${key}`);
     } catch (error) {
-      if (key === this.key) fill(this.body, h("p.warning", { role: "alert" }, error.message));
+      if (key === this.key) this.refused(error);
       return;
     } finally {
       this.body.removeAttribute("aria-busy");
@@ -101,6 +101,33 @@ class View {
         h("p", "One drive is chosen; add another to compare it with."),
         table(this.known, (name) => this.add(name)),
       );
+  }
+
+  /** An address that asks for what there isn't, and the ways out of it. */
+  refused({ message, status }) {
+    const more = status === 400 ? [...this.page.params].filter(([key]) => key !== "drive") : [];
+    const without = (at) =>
+      new URLSearchParams([...this.page.params].filter(([key, value]) => key !== at[0] || value !== at[1]));
+    this.clear();
+    fill(
+      this.body,
+      h(
+        "div.card.refusal",
+        h("p", { role: "alert" }, message),
+        more.length
+          ? h(
+              "div.row",
+              more.map((at) =>
+                h(
+                  "button",
+                  { type: "button", onclick: () => this.page.go(`/compare?${without(at)}`) },
+                  `Leave out ${at.join("=")}`,
+                ),
+              ),
+            )
+          : null,
+      ),
+    );
   }
 
   /** What is chosen, and the field for another: somebody may be typing there when results come. */
@@ -146,17 +173,22 @@ class View {
     const kinds = found?.kinds ?? [];
     const chosen = new Set(params.getAll("state"));
     const states = [...new Set(found?.held.flatMap((item) => item.states) ?? [])];
-    const group = params.get("test") ?? "";
     const kind = h(
       "select",
       { name: "kind", onchange: (event) => this.set("kind", event.target.value) },
       kinds.map((one) => h("option", { value: one.id, selected: one.id === found.kind }, one.title)),
     );
+    const asked = params.getAll("test").map((name) => name.replaceAll(" ", "-"));
+    const isGroup = asked.length === 1 && this.known.groups.some(({ name }) => name === asked[0]);
     const tests = h(
       "select",
       { name: "test", onchange: (event) => this.set("test", event.target.value) },
       h("option", { value: "" }, "all"),
-      this.known.groups.map((name) => h("option", { value: name, selected: name === group }, name)),
+      this.known.groups.map(({ name, title }) =>
+        h("option", { value: name, selected: isGroup && name === asked[0] }, title),
+      ),
+      // A test, or several: the address knows more than the list.
+      asked.length && !isGroup ? h("option", { value: asked[0], selected: true }, asked.join(", ")) : null,
     );
     const toggle = (state) =>
       h(

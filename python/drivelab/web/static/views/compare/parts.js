@@ -10,7 +10,9 @@ const ARROWS = { higher: "↑ more is better", lower: "↓ less is better" };
 const stateMark = (state) => h(`span.state.st-${state.split(" ")[0]}`, state);
 
 export function refusal(text, force) {
-  const [first, ...lines] = text.split("\n").filter((line) => !line.startsWith("--force"));
+  const isForced = (line) => line.startsWith("--force");
+  const all = text.split("\n");
+  const [first, ...lines] = all.filter((line) => !isForced(line));
   return h(
     "div.card.refusal",
     { role: "alert" },
@@ -20,7 +22,7 @@ export function refusal(text, force) {
       lines.map((line) => h("li", line.replace(/^\s*- /, ""))),
     ),
     lines.length ? null : h("p", first),
-    h("button", { type: "button", onclick: force }, "Compare all the same"),
+    all.some(isForced) ? h("button", { type: "button", onclick: force }, "Compare all the same") : null,
   );
 }
 
