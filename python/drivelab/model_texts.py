@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab import _engine
 from drivelab.errors import RequestError
 
 Overrides = Sequence[tuple[str, str]]
+GEOMETRY = (
+    *("flash.part", "flash.channel_count", "flash.dies_per_channel", "flash.planes_per_die"),
+    *("flash.blocks_per_plane", "flash.pages_per_block", "flash.page_bytes"),
+)
+"""Keys that say how much flash there is."""
+CAPACITIES = ("user_capacity_bytes", "spare_ratio")
+"""Keys that say how much of the flash is the host's."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,25 @@ class Texts:
         try:
             return _engine.Model.parse(list(self.layers), list(self.overrides), members)
         except _engine.ModelError as error:
-            raise RequestError(_one_line(str(error))) from None
+            message = _one_line(str(error))
+            raise RequestError(message + self._way_to_a_smaller_drive(message)) from None
+
+    def _way_to_a_smaller_drive(self, message: str) -> str:
+        """What who took flash away most likely wanted, if too little is left for the host."""
+        left = re.search(r"must be at most the raw capacity, (\d+) bytes$", message)
+        given = dict(self.overrides)
+        taken = [f"{key} = {given[key]}" for key in GEOMETRY if key in given]
+        if left is None or not taken or not given.keys().isdisjoint(CAPACITIES):
+            return ""
+        try:
+            whole = json.loads(replace(self, overrides=()).parse().to_json())["derived"]
+        except RequestError:
+            return ""
+        divisor = max(2, round(whole["raw_capacity_bytes"] / int(left[1])))
+        return (
+            f", which {', '.join(taken)} leaves; a smaller drive of the same kind is "
+            f"scale_divisor = {divisor} (--scale 1/{divisor}); or set user_capacity_bytes, too"
+        )
 
     def record(self) -> dict[str, Any]:
         """As JSON has it."""

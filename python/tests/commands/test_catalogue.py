@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,48 @@ def test_a_drive_cut_down_by_hand_says_that_it_holds_back_as_much_as_before(
     assert SPARE not in said
     _, said = shown(capsys, name, *CUT_DOWN, "--set", "spare_ratio=0.28")
     assert f"{SPARE}0.2325, where the whole drive would have 0.2785: " in said
+
+
+FEW_BLOCKS = "flash.blocks_per_plane=64"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "divisor"),
+    [
+        ("intel-x25-m-g1-80gb", [FEW_BLOCKS, "price_usd=2"], 32),
+        ("intel-x25-m-g1-80gb", [FEW_BLOCKS, "scale_divisor=8"], 32),
+        ("samsung-pm9a3-960gb", ["flash.channel_count=1"], 8),
+        ("jmicron-jmf602b-64gb", [FEW_BLOCKS, "flash.pages_per_block=64"], 64),
+    ],
+    ids=["blocks", "scaled", "channels", "both"],
+)
+def test_who_takes_flash_away_is_led_to_a_smaller_drive(
+    capsys: pytest.CaptureFixture[str], name: str, settings: list[str], divisor: int
+) -> None:
+    words = [word for text in settings for word in ("--set", text)]
+    assert cli.run(["show", name, *words]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    taken = ", ".join(text.replace("=", " = ") for text in settings if "flash." in text)
+    assert re.search(
+        r"user_capacity_bytes = \d+: must be at most the raw capacity, \d+ bytes, which "
+        rf"{taken} leaves; .*\(--scale 1/{divisor}\); or set user_capacity_bytes, too$",
+        line,
+    )
+    small, _ = shown(capsys, name, "--scale", f"1/{divisor}")
+    assert small["user_capacity_bytes"] > 0
+
+
+def test_who_sets_a_capacity_that_the_flash_has_not_is_told_no_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for settings in (["user_capacity_bytes=2000000000000"], [FEW_BLOCKS, "spare_ratio=-0.5"]):
+        words = [word for text in settings for word in ("--set", text)]
+        assert cli.run(["show", "intel-x25-m-g1-80gb", *words]) == 2
+        assert "--scale" not in capsys.readouterr().err
+    small, _ = shown(
+        capsys, "intel-x25-m-g1-80gb", *CUT_DOWN, "--set", "user_capacity_bytes=2500000000"
+    )
+    assert small["user_capacity_bytes"] == pytest.approx(2.5e9, rel=1e-4)
 
 
 def test_no_drive_that_comes_along_is_told_to_be_cut_down() -> None:
