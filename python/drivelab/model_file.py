@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from drivelab import model as models
+from drivelab import optional_parameters
 from drivelab.errors import RequestError
 from drivelab.model import Model
 
@@ -46,6 +47,10 @@ def text(request: str, overrides: models.Overrides) -> str:
         if of_members.get(parameter["key"]) == parameter["value"]:
             continue
         sections.setdefault(section, []).extend(_entry(key, parameter))
+    for parameter in optional_parameters.left_out(found):
+        section, _, key = str(parameter["key"]).rpartition(".")
+        name = key if section in sections else parameter["key"]
+        sections.get(section, sections[""]).append(_absent(name, parameter))
     if divisor != 1:
         sections[""] += _lines(SCALE, divisor, HAND, "a small version: 1/N of the drive")
     parts = [_head(found), *(_section(name, lines) for name, lines in sections.items())]
@@ -71,17 +76,27 @@ def _section(name: str, lines: list[str]) -> str:
     return "\n".join([*([f"[{name}]"] if name else []), *lines, ""])
 
 
-def _entry(key: str, parameter: Mapping[str, Any]) -> Iterator[str]:
-    """A parameter's lines: what it is, and its value."""
+def _absent(key: str, parameter: Mapping[str, Any]) -> str:
+    """A line about a parameter that the model leaves out."""
+    return f"# {key} is left out: {_about(parameter)}"
+
+
+def _about(parameter: Mapping[str, Any]) -> str:
     unit = f", {parameter['unit']}" if parameter.get("unit") else ""
     allowed = str(parameter["allowed"]).removeprefix("a whole number ").removeprefix("a number ")
-    about = f"{parameter['help']}{unit}" + (f"; {allowed}" if allowed != "text" else "")
+    return f"{parameter['help']}{unit}" + (f"; {allowed}" if allowed != "text" else "")
+
+
+def _entry(key: str, parameter: Mapping[str, Any]) -> Iterator[str]:
+    """A parameter's lines: what it is, and its value."""
     if parameter["key"] == PART:
         named = json.dumps(parameter["value"])
         yield f"# The flash part {named}: what it says is below, for this drive alone."
         return
     source = HAND if parameter["source"] == "command line" else parameter["source"]
-    lines = _lines(key, parameter["value"], None if parameter["default"] else source, about)
+    lines = _lines(
+        key, parameter["value"], None if parameter["default"] else source, _about(parameter)
+    )
     if parameter["default"]:
         lines[-1] = f"# {lines[-1]}"
     yield from lines

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from drivelab import cli, model, model_file
+from drivelab import cli, model, model_file, optional_parameters
 from drivelab.model import Model
 
 SCALED = {"page-map": "intel-x25-m-g1-80gb", "raid-0": "gskill-titan-128gb"}
@@ -50,6 +50,17 @@ def test_what_was_set_is_written_too_and_once_more_the_same(name: str, tmp_path:
     again = tmp_path / "again.toml"
     again.write_text(model_file.text(str(written), ()), encoding="utf-8")
     assert values(model.load(str(again))) == values(model.load(name, settings))
+
+
+@pytest.mark.parametrize(
+    "name", ["intel-x25-m-g1-80gb", "wd-velociraptor-300gb", "gskill-titan-128gb"]
+)
+def test_what_a_model_leaves_out_is_named_in_the_file(name: str) -> None:
+    text = model_file.text(name, ())
+    left_out = [item["key"] for item in optional_parameters.left_out(model.load(name))]
+    assert "partition_bytes" in left_out
+    named = [key.rpartition(".")[2] for key in left_out]
+    assert [key for key in named if f"# {key} is left out: " not in text] == []
 
 
 def test_what_a_flash_part_says_can_be_changed_in_the_file(tmp_path: Path) -> None:

@@ -7,9 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, datasheet, identity, model, model_file, plugins, procedures
+from drivelab import (
+    arguments,
+    datasheet,
+    identity,
+    model,
+    model_file,
+    optional_parameters,
+    plugins,
+    procedures,
+)
 from drivelab.commands import printing
 from drivelab.errors import RequestError
+from drivelab.model_texts import CAPACITIES
 from drivelab.procedures import document
 from drivelab.quantities import bytes_text
 
@@ -17,10 +27,9 @@ Record = dict[str, Any]
 
 # Columns of a terminal from which `show` says what is allowed, too.
 WIDE = 120
-LEFT_OUT = (
-    "Not listed: parameters without a default that this model leaves out; docs/your-own-drive.md "
-    "has them all."
-)
+ERRORS = "flash.bit_errors"
+MORE = f"With {ERRORS}=true there are more, of wear and of errors; docs/errors.md explains them."
+LEFT_OUT = "Parameters without a default that this model leaves out; --set KEY=VALUE states them:"
 
 
 def list_models(
@@ -169,7 +178,9 @@ def show(
     found = model.load(name, overrides)
     printing.scale_remarks([found])
     if json:
-        printing.document(found.details() | identity.standing(found) | datasheet.records(found))
+        more = {"left_out": optional_parameters.left_out(found)}
+        standing = identity.standing(found) | datasheet.records(found)
+        printing.document(found.details() | standing | more)
         return
     out = printing.console()
     out.print(f"{found.title} ({found.name})", markup=False, style="bold")
@@ -182,34 +193,61 @@ def show(
         out.print()
     else:
         out.print(f"No limits by arithmetic: {datasheet.absence(found)}.\n", markup=False)
-    _print_parameters(found, wide=out.width >= WIDE)
+    wide, left_out = out.width >= WIDE, optional_parameters.left_out(found)
+    _print_parameters(found, left_out, wide)
+    _print_left_out(left_out, wide)
+    if found.value(ERRORS) is False:
+        out.print(f"\n{MORE}", markup=False)
 
 
-def _print_parameters(found: model.Model, wide: bool) -> None:
+def _print_parameters(found: model.Model, left_out: Sequence[Record], wide: bool) -> None:
     """The parameters with what is allowed, where the terminal has room for that."""
-    rows = [
-        (
-            str(item["key"]),
-            _value_text(item["value"]),
-            str(item.get("unit") or ""),
-            _range_text(item["allowed"]),
-            str(item["role"] or ""),
-            str(item["source"] or "not stated"),
-        )
-        for item in found.parameters
-    ]
+    rows = []
+    for item in found.parameters:
+        rows.append(_parameter_row(item, str(item["role"] or ""), item["source"] or "not stated"))
+        # Of the two that say how much of the flash is the host's a model states one.
+        rows += [
+            _parameter_row(other | {"value": other["comes_to"]}, "", f"follows from {item['key']}")
+            for other in left_out
+            if other["comes_to"] is not None and item["key"] in CAPACITIES
+        ]
     if wide:
         columns: tuple[str, ...] = ("parameter", "value", "unit", "allowed", "role", "source")
         printing.table(columns, rows, ("value",), whole=("parameter",))
-        printing.console().print(f"\n{LEFT_OUT}", markup=False)
         return
     # A source that is no citation begins with the word of its role.
     narrow = [(key, f"{value} {unit}".rstrip(), source) for key, value, unit, _, _, source in rows]
     printing.table(("parameter", "value", "source"), narrow, ("value",), whole=("parameter",))
     printing.console().print(
-        f"\nWhat is allowed: in a terminal of {WIDE} columns, or with --json. {LEFT_OUT}",
-        markup=False,
+        f"\nWhat is allowed: in a terminal of {WIDE} columns, or with --json.", markup=False
     )
+
+
+def _parameter_row(item: Record, role: str, source: str) -> tuple[str, ...]:
+    return (
+        str(item["key"]),
+        _value_text(item["value"]),
+        str(item.get("unit") or ""),
+        _range_text(item["allowed"]),
+        role,
+        str(source),
+    )
+
+
+def _print_left_out(left_out: Sequence[Record], wide: bool) -> None:
+    """What else could be stated."""
+    printing.console().print(f"\n{LEFT_OUT}", markup=False, style="bold")
+    rows = [
+        (item["key"], item["unit"], _range_text(item["allowed"]), item["help"])
+        for item in left_out
+        if item["comes_to"] is None
+    ]
+    if wide:
+        columns: tuple[str, ...] = ("parameter", "unit", "allowed", "meaning")
+        printing.table(columns, rows, (), whole=("parameter",))
+        return
+    narrow = [(key, unit, meaning) for key, unit, _, meaning in rows]
+    printing.table(("parameter", "unit", "meaning"), narrow, (), whole=("parameter",))
 
 
 def _range_text(allowed: str) -> str:

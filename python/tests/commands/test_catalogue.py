@@ -65,16 +65,20 @@ def shown(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[dict[str, An
     return found, printed.err
 
 
-def test_the_list_says_that_parameters_may_be_missing_from_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_list_has_what_a_model_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
     """Who looks for a key takes the list for all there is."""
     name, keys = "crucial-p1-1tb", ("flash.coarse_program_ns", "flash.held_word_lines")
-    known = {item["key"] for item in shown(capsys, name)[0]["parameters"]}
+    found = shown(capsys, name)[0]
+    known = {item["key"] for item in found["parameters"]}
     assert not known & set(keys)
     assert "flash.program_passes" in known
+    left_out = {item["key"]: item for item in found["left_out"]}
+    assert left_out.keys() >= set(keys)
+    assert not left_out.keys() & known
+    assert left_out[keys[1]]["allowed"] == "a whole number from 1 to 16"
     assert cli.run(["show", name]) == 0
-    assert "docs/your-own-drive.md" in capsys.readouterr().out
+    printed = capsys.readouterr().out.partition("this model leaves out")[2]
+    assert [key for key in keys if f"\n{key} " not in printed] == []
     words = [
         "--set",
         "flash.program_passes=2",
@@ -85,6 +89,23 @@ def test_the_list_says_that_parameters_may_be_missing_from_it(
     ]
     given = {item["key"]: item["value"] for item in shown(capsys, name, *words)[0]["parameters"]}
     assert (given[keys[0]], given[keys[1]]) == (200_000, 2)
+
+
+def test_of_capacity_and_spare_area_the_one_that_is_not_stated_is_listed_with_what_it_comes_to(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for settings, stated, other, value in (
+        ((), "user_capacity_bytes", "spare_ratio", "0.073388"),
+        (("spare_ratio=0.28",), "spare_ratio", "user_capacity_bytes", "67108864000"),
+    ):
+        words = [word for text in settings for word in ("--set", text)]
+        assert cli.run(["show", "intel-x25-m-g1-80gb", *words]) == 0
+        above, _, below = capsys.readouterr().out.partition("this model leaves out")
+        assert re.search(rf"^{other} +{value} .*follows from", above, re.MULTILINE)
+        assert other not in below
+        assert above.index(f"\n{stated} ") < above.index(f"\n{other} ") < above.index("\nflash.")
+    assert cli.run(["show", "wd-velociraptor-300gb"]) == 0
+    assert "spare_ratio" not in capsys.readouterr().out
 
 
 def test_a_small_version_keeps_the_effective_spare_area_and_says_what_it_cannot_keep(
