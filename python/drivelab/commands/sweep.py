@@ -85,22 +85,32 @@ def sweep(
     if html is not None:
         output.writable_file(html, "--html", *output.HTML)
     arguments.memory_bytes(memory)
+    for option, value in (("--workers", workers), ("--memory", memory)):
+        if scheduler is not None and value is not None:
+            raise RequestError(
+                f'{option} "{value}": a cluster counts its own; allowed: without --scheduler'
+            )
     wanted = sweep_file.read(file)
     if html is not None and not varied(wanted.grid, wanted.points).keys:
         raise RequestError(f'--html "{html}": nothing is varied but seeds')
-    study = run(
-        wanted.drive,
-        wanted.grid,
-        points=wanted.points,
-        job=wanted.job,
-        state=wanted.state,
-        repeats=wanted.repeats,
-        workers=workers,
-        memory=memory,
-        scheduler=scheduler,
-        shard=shard,
-        store=store,
-    )
+    try:
+        study = run(
+            wanted.drive,
+            wanted.grid,
+            points=wanted.points,
+            job=wanted.job,
+            state=wanted.state,
+            repeats=wanted.repeats,
+            workers=workers,
+            memory=memory,
+            scheduler=scheduler,
+            shard=shard,
+            store=store,
+        )
+    except RequestError as error:
+        # What are options here are parameters there.
+        named = str(error).startswith(("shard ", "scheduler "))
+        raise RequestError(f"{'--' if named else ''}{error}") from None
     frame = study.frame()
     if csv is not None:
         output.publish(csv.parent, {csv.name: lambda place: frame.write_csv(place)})

@@ -157,6 +157,37 @@ def test_notes_on_several_models_name_no_other(
     assert "intel-x25-m-g1-80gb" not in said
 
 
+@pytest.mark.parametrize(("option", "value"), [("--memory", "4g"), ("--workers", "2")])
+def test_what_a_cluster_counts_itself_is_refused_by_its_option(
+    option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    words = ["sweep", str(file), option, value, "--scheduler", "tcp://127.0.0.1:1"]
+    assert cli.run(words) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    told = "a cluster counts its own; allowed: without --scheduler"
+    assert line == f'drivelab: {option} "{value}": {told}'
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--shard", "3"], '--shard = "3": allowed: part/parts'),
+        (["--shard", "1/9"], '--shard = "1/9": the sweep has 2 points'),
+        (["--scheduler", "x"], '--scheduler "x": allowed: an address'),
+    ],
+    ids=lambda value: value[1].replace("/", "-") if isinstance(value, list) else "told",
+)
+def test_a_place_that_can_not_be_is_refused_by_its_option(
+    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    assert cli.run(["sweep", str(file), *words]) == 2
+    assert capsys.readouterr().err.startswith(f"drivelab: {told}")
+
+
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["sweep", str(tmp_path / "none.toml")]) == 2
     assert "can't be read: No such file" in capsys.readouterr().err
