@@ -337,7 +337,37 @@ def _part(texts: Sequence[str], overrides: Overrides) -> str | None:
 
 
 def _part_layer(name: str, path: Path, request: str) -> tuple[str, str]:
-    """Text and origin of a flash part: of one beside the model, or that comes with drivelab."""
+    """Text and origin of a flash part: of one beside the model, or that comes with drivelab. A
+    grade, PART@GRADE, is the part with what its own file says in place of the part's."""
+    text, origin = _part_file(name, path, request)
+    whole, at, _ = name.partition("@")
+    if not at:
+        return text, origin
+    return _graded(_part_file(whole, path, request)[0], text), origin
+
+
+def _graded(part: str, grade: str) -> str:
+    """The text of a part as one of its grades; what isn't TOML or has no values is the engine's to
+    refuse."""
+    try:
+        below, above = tomllib.loads(part), tomllib.loads(grade)
+    except tomllib.TOMLDecodeError:
+        return grade
+    flash = {**below.get("flash", {}), **above.pop("flash", {})}
+    lines = [f"{key} = {_inline(value)}" for key, value in above.items()]
+    return "\n".join([*lines, "[flash]", *(f"{k} = {_inline(v)}" for k, v in flash.items()), ""])
+
+
+def _inline(value: Any) -> str:
+    """A value as TOML writes it within a line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_inline(inner)}" for key, inner in value.items()) + " }"
+    # Of numbers, switches and texts JSON's are TOML's.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _part_file(name: str, path: Path, request: str) -> tuple[str, str]:
+    """Text and origin of the file of a part, or of a grade."""
     places = [folder / PARTS / f"{name}.toml" for folder in (path.parent, models_folder())]
     found = next((place for place in places if place.is_file()), None)
     if found is None or "/" in name:

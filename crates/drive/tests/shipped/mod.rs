@@ -35,7 +35,12 @@ pub fn varied(name: &str, overrides: &[(&str, &str)]) -> Result<Model, ModelErro
     }
     if let Some(part) = texts.iter().rev().find_map(|(_, text)| stated(text, "flash.part")) {
         let part = part.as_str().unwrap();
-        texts.insert(0, (format!("flash/{part}"), text(&format!("flash/{part}"))));
+        // A grade, PART@GRADE, lies above its part.
+        let mut files = vec![part];
+        files.extend(part.split_once('@').map(|(whole, _)| whole));
+        for file in files {
+            texts.insert(0, (format!("flash/{file}"), text(&format!("flash/{file}"))));
+        }
     }
     let names = texts.iter().rev().find_map(|(_, text)| stated(text, "members"));
     let names = names.as_ref().and_then(toml::Value::as_array).into_iter().flatten();
