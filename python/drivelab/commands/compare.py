@@ -25,6 +25,7 @@ from drivelab import (
 from drivelab.commands import printing, recording
 from drivelab.comparison import Comparison, compare, planning
 from drivelab.comparison.document import document as to_document
+from drivelab.comparison.pairing import LITTLE_RATIO
 from drivelab.comparison.planning import Wanted
 from drivelab.comparison.selection import Selection
 from drivelab.comparison.sides import check_count
@@ -214,4 +215,6 @@ def _print(found: Comparison) -> None:
 def _change(ratio: float | None) -> str:
     if ratio is None:
         return "-"
+    if ratio <= LITTLE_RATIO:
+        return f"1/{1 / ratio:.0f}"
     return f"{100 * (ratio - 1):+.0f} %" if ratio < 10 else f"{ratio:.0f} x"

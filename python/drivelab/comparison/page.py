@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
 
 from drivelab.charts import Chart
 from drivelab.comparison import Comparison, overlays, published
-from drivelab.comparison.pairing import Metric, Pair
+from drivelab.comparison.pairing import LITTLE_RATIO, Metric, Pair
 from drivelab.comparison.sides import Side
 from drivelab.comparison.specifications import WHOLE, Difference
 from drivelab.report import page
@@ -93,10 +93,17 @@ def delta(metric: Metric, index: int) -> Delta:
     ratio = metric.ratio(index)
     if ratio is None:
         return Delta(q.DASH, "")
-    words = q.percent(ratio - 1, signed=True) if ratio < 10 else q.times(ratio)
+    words = change_text(ratio)
     if metric.better is None or not metric.told_apart(index):
         return Delta(words, "")
     return Delta(words, "better" if (ratio > 1) == (metric.better == "higher") else "worse")
+
+
+def change_text(ratio: float) -> str:
+    """A ratio to the first side in percent, or as a factor where percent would say too little."""
+    if ratio <= LITTLE_RATIO:
+        return f"1/{q.significant(1 / ratio)}"
+    return q.percent(ratio - 1, signed=True) if ratio < 10 else q.times(ratio)
 
 
 def metric_row(metric: Metric) -> MetricRow:
@@ -111,22 +118,42 @@ def metric_row(metric: Metric) -> MetricRow:
     )
 
 
+KINDS = ("Flash drives", "Hard disks")
+
+
 def _bars(sides: Sequence[Side], pair: Pair) -> BarChart | None:
+    """The bars of a test's headline; hard disks have a scale of their own beside flash drives."""
     metric = pair.headline
     if metric is None:
         return None
-    figures = published.of_metric(sides, pair, metric)
-    spreads = [spread or 0.0 for spread in metric.plus_minus] or [0.0] * len(sides)
-    ends = [v + s for v, s in zip(metric.values, spreads, strict=True) if v is not None]
-    longest = max([0.0, *ends, *(figure.value for figure in figures)]) or 1.0
+    shown = [side for side in sides if metric.values[side.index] is not None]
+    kinds = [[side for side in shown if side.model.is_disk is disk] for disk in (False, True)]
+    found: list[Bar] = []
+    for heading, of in zip(KINDS, kinds, strict=True):
+        bars = _bars_of_a_kind(of, pair, metric, published.of_metric(sides, pair, metric))
+        if all(kinds):
+            bars[0] = replace(bars[0], heading=heading)
+        found += bars
+    return BarChart(
+        f"{pair.title}, {pair.state}", metric.title, ARROWS[metric.better], tuple(found)
+    )
+
+
+def _bars_of_a_kind(
+    sides: Sequence[Side], pair: Pair, metric: Metric, figures: Sequence[published.Published]
+) -> list[Bar]:
+    """On a scale of their own: the longest of their values and published figures is full."""
+    indices = {side.index for side in sides}
+    spreads = {i: (metric.plus_minus[i] if metric.plus_minus else None) or 0.0 for i in indices}
+    values = {i: metric.values[i] or 0.0 for i in indices}
+    own = [item for item in figures if item.index in indices]
+    ends = [*(values[i] + spreads[i] for i in indices), *(item.value for item in own)]
+    longest = max([0.0, *ends]) or 1.0
     found = []
-    for side, value in zip(sides, metric.values, strict=True):
-        if value is None:
-            continue
-        words = metric.text(side.index)
+    for side in sides:
+        value, words = values[side.index], metric.text(side.index)
         if side.index and metric.ratio(side.index) is not None:
             words += f" ({delta(metric, side.index).text})"
-        own = [item for item in figures if item.index == side.index]
         found.append(
             Bar(
                 side.letter,
@@ -137,12 +164,14 @@ def _bars(sides: Sequence[Side], pair: Pair) -> BarChart | None:
                 max(0.0, value) / longest,
                 f"mine {side.css}",
                 spreads[side.index] / longest if value > 0 else 0.0,
-                tuple(Mark(f"{item.text} [{item.id}]", item.value / longest) for item in own),
+                tuple(
+                    Mark(f"{item.text} [{item.id}]", item.value / longest)
+                    for item in own
+                    if item.index == side.index
+                ),
             )
         )
-    return BarChart(
-        f"{pair.title}, {pair.state}", metric.title, ARROWS[metric.better], tuple(found)
-    )
+    return found
 
 
 def overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]:
@@ -262,13 +291,8 @@ def _key_columns(
     return [column for column in columns if column.key in along | words]
 
 
-def specifications(found: Comparison) -> list[tuple[str, list[Difference]]]:
-    """What differs by part of the drive, facts of the whole drive first."""
-    return by_group(found.differences)
-
-
 def by_group(specifications: Iterable[Difference]) -> list[tuple[str, list[Difference]]]:
-    """By part of the drive, the whole drive first."""
+    """Parameters by part of the drive, facts of the whole drive first."""
     groups: dict[str, list[Difference]] = {WHOLE: []}
     for item in specifications:
         groups.setdefault(item.group, []).append(item)
@@ -309,13 +333,15 @@ def render(found: Comparison) -> str:
             many=False,
             review={"engine_version": ", ".join(versions), "quick": False},
             sides=sides,
+            several_kinds=len({side.model.is_disk for side in sides}) > 1,
             repeat_count=max((s.own.get("repeats") or {}).get("count", 1) for s in sides),
             found=found,
             capacities=[q.capacity(side.model.user_capacity_bytes) for side in sides],
             overview=overview(sides, found.pairs),
             bars=[chart for chart in bars if chart is not None and len(chart.bars) > 1],
             numbers=[(pair, list(map(metric_row, pair.metrics))) for pair in streams],
-            specifications=specifications(found),
+            specifications=by_group(found.differences),
+            shared=by_group(found.shared),
             sections=sections,
             time_charts=time,
             amplification_charts=amplification,

@@ -13,6 +13,9 @@ from drivelab.report import quantities as q
 from drivelab.report.loose import dicts, text
 from drivelab.report.measurements import Measurement
 
+LITTLE_RATIO = 0.005
+"""To the first side: so much less would be written as all of it, -100 %."""
+
 
 @dataclass(frozen=True)
 class Metric:

@@ -33,6 +33,8 @@ class Bar:
     spread: float = 0.0
     """Half of the interval of its repeats, as a part of the longest bar."""
     marks: tuple[Mark, ...] = ()
+    heading: str = ""
+    """Above it, and above those that follow it: what they are, where others have another scale."""
 
     @property
     def beyond(self) -> float:

@@ -344,3 +344,54 @@ def test_reads_come_before_larger_differences_of_writes_unless_they_are_trifles(
 
     assert " reads " in order(1.3)[0]
     assert " writes " in order(1.04)[0]
+
+
+def against_a_disk(rates: tuple[float, ...]) -> Comparison:
+    """Two flash drives, and as many disks as there are rates left."""
+    tests = [documents.stream(name, rate=rate) for name, rate in zip("abcd", rates, strict=False)]
+    review = documents.review(*tests)
+    for model in review["models"][2:]:
+        model["family"] = "hard-disk"
+    return compare([Source("review", review)], "drivelab compare review")
+
+
+def bars_of(found: Comparison) -> list[tuple[str, str, float]]:
+    """Heading, letter and share of every bar of the first test."""
+    chart = page._bars(found.sides, found.pairs[0])
+    assert chart is not None
+    return [(bar.heading, bar.label, round(bar.share, 2)) for bar in chart.bars]
+
+
+def test_bars_of_disks_have_a_scale_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = against_a_disk((100, 50, 1, 0.5))
+    assert bars_of(both) == [
+        ("Flash drives", "A", 1.0),
+        ("", "B", 0.5),
+        ("Hard disks", "C", 1.0),
+        ("", "D", 0.5),
+    ]
+    assert bars_of(against_a_disk((100, 50))) == [("", "A", 1.0), ("", "B", 0.5)]
+    monkeypatch.setattr(drawing, "library", str)
+    html = page.render(both)
+    assert '<li class="heading">Hard disks</li>' in html
+    assert "Hard disks have a scale of their own." in html
+    assert "Hard disks" not in page.render(against_a_disk((100, 50)))
+
+
+def test_what_is_next_to_nothing_is_not_told_as_less_by_all_of_it() -> None:
+    texts = [page.change_text(ratio) for ratio in (0.0005, 0.005, 0.0051, 0.5, 9.99, 10)]
+    assert [text.replace(NBSP, " ") for text in texts] == [
+        *("1/2,000", "1/200", "\u221299 %", "\u221250 %", "+899 %", "10.0 ×"),
+    ]
+
+
+def test_the_page_that_is_saved_has_what_is_the_same_on_all_sides(html: str) -> None:
+    compared = found()
+    assert compared.shared
+    _, _, part = html.partition('id="specifications"')
+    part = part.partition("</section>")[0]
+    assert f"{len(compared.shared)} parameter" in part
+    rows = re.findall(
+        r"<td>(?:<code>)?([\w.]+)(?:</code>)?</td><td class=\"n\">([^<]*)</td></tr>", part
+    )
+    assert rows[-len(compared.shared) :] == [(i.key, i.texts[0]) for i in compared.shared]
