@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drivelab.database import REPLAY, REVIEW, RUN, Recorded, Row
-from drivelab.database.job_rows import job_tests, repeated_job
+from drivelab.database.job_rows import job_tests, repeated_job, replay_options
 from drivelab.results import COMPOUND
 
 Record = dict[str, Any]
@@ -110,12 +110,7 @@ def _data(own: Record) -> str | None:
 def _options(run: Recorded, row: Row, settings: Iterable[Row]) -> str:
     """What decides what was run, in words: options of the job, or how a trace was replayed."""
     if run.kind == REPLAY:
-        own, trace = run.document["drivelab"], run.document["trace"]
-        found = {
-            key: own.get(key) for key in ("pacing", "queue_depth", "idle_cap_ns", "span_bytes")
-        }
-        found |= {key: trace[key] for key in ("requests", "bytes")}
-        return _words((key, value) for key, value in found.items() if value is not None)
+        return _words(replay_options(run.document["drivelab"], run.document["trace"]).items())
     found = {item["option"]: item["value"] for item in settings if item["job"] == row["job"]}
     if span_bytes := run.document["drivelab"].get("span_bytes"):
         found["span_bytes"] = span_bytes

@@ -238,15 +238,29 @@ def command_settings(command_line: str) -> dict[str, str]:
     Parameters name the command line as their source, but for those that became others on the way:
     a small version has a capacity in the place of a `spare_ratio`.
     """
-    try:
-        words = shlex.split(command_line)
-    except ValueError:
-        return {}
+    words = _words(command_line)
     pairs = [after for word, after in pairwise(words) if word == "--set"]
     pairs += [word.removeprefix("--set=") for word in words if word.startswith("--set=")]
     found = {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
     found.pop("scale_divisor", None)
     return found
+
+
+def command_options(command_line: str) -> dict[str, str]:
+    """Options of a run's command that have values, by name without dashes; of several of a name the
+    last."""
+    return {
+        word.removeprefix("--"): after
+        for word, after in pairwise(_words(command_line))
+        if word.startswith("--") and not after.startswith("--")
+    }
+
+
+def _words(command_line: str) -> list[str]:
+    try:
+        return shlex.split(command_line)
+    except ValueError:
+        return []
 
 
 def span_sql(connection: Connection) -> str:
@@ -377,6 +391,11 @@ def written(path: Path) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise WorkError(f"can't write to {path}: {database_reason(error)}") from None
+
+
+def has_table(connection: Connection, name: str) -> bool:
+    """Whether a file has a table: tags are new, and older layouts lack some."""
+    return name in _tables(connection)
 
 
 def _tables(connection: Connection) -> set[str]:

@@ -5,16 +5,21 @@ Tags are in a table of their own, `tags`, that is there once a run is tagged; no
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from drivelab import database
-from drivelab.database import Connection
+from drivelab.database import REPLAY, RUN, Connection
+from drivelab.database.job_rows import replay_options
 from drivelab.errors import RequestError
 
 Record = dict[str, Any]
 
+COMMAND_OPTIONS = ("data", "until-steady", "round", "limit")
+"""Of `run`: what decides what a job asks of a drive, beside its own options."""
+TAGS = "tags"
 TAG_LETTERS_MAX = 40
 TAGS_MAX = 20
 NUMBERS = {
@@ -31,7 +36,7 @@ NUMBERS = {
 def tags(path: Path, option: str) -> dict[int, list[str]]:
     """The tags of every run that has some, in order of the alphabet."""
     with database.opened(path, option) as connection:
-        if not _has_tags(connection):
+        if not database.has_table(connection, TAGS):
             return {}
         found = connection.execute(
             "SELECT run_id, list(tag ORDER BY tag) FROM tags GROUP BY run_id"
@@ -55,7 +60,7 @@ def tag(path: Path, run_id: int, words: Sequence[str], option: str) -> None:
         _check_run(path, run_id, option)
         with database.opened(path, option, read_only=False) as connection:
             connection.begin()
-            if not _has_tags(connection):
+            if not database.has_table(connection, TAGS):
                 connection.execute(
                     "CREATE TABLE tags (run_id INTEGER NOT NULL, tag VARCHAR NOT NULL)"
                 )
@@ -73,11 +78,6 @@ def _check_run(path: Path, run_id: int, option: str) -> None:
         raise RequestError(f'{option} "{path}": it has no run {run_id}')
 
 
-def _has_tags(connection: Connection) -> bool:
-    found = connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'tags'")
-    return found.fetchone() is not None
-
-
 def over_runs(
     path: Path, model: str, test: str, state: str, number: str, option: str
 ) -> list[Record]:
@@ -86,9 +86,9 @@ def over_runs(
     `number` is one of NUMBERS, or "value:NAME" of a test of many numbers. Rows have `run_id`,
     `engine_version`, `hash` of the drive, `scale` (its divisor, None at full size), `settings`
     ("KEY=VALUE" of what was set for the run), `quick`, `unabridged`, `span_bytes` (None: the whole
-    drive), `job` and `direction` (None unless the number is of requests), and `value`. A run of
-    several jobs, or of reads and writes, has a row for each. Raises RequestError for another
-    number.
+    drive), `job` and `direction` (None unless the number is of requests), `options` of the job, or
+    of the replay, by name, and `value`. A run of several jobs, or of reads and writes, has a row
+    for each. Raises RequestError for another number.
     """
     of_requests = number in NUMBERS and NUMBERS[number][2].startswith("m.")
     job, direction = ("m.job", "m.direction") if of_requests else ("NULL", "NULL")
@@ -119,7 +119,8 @@ def over_runs(
             "  AND (source = 'command line' OR key = 'scale_divisor')) AS settings,"
             f" r.quick, {database.UNABRIDGED_SQL} AS unabridged,"
             f" {database.span_sql(connection)} AS span_bytes, {job} AS job,"
-            f" {direction} AS direction, {expression} AS value, r.command_line"
+            f" {direction} AS direction, {expression} AS value, r.command_line, r.kind,"
+            f" {_options_sql(connection, job)}"
             f" FROM tests t JOIN runs r USING (run_id)"
             f" JOIN models d ON d.run_id = t.run_id AND d.model = t.model{join}"
             " WHERE t.model = ? AND t.test = ? AND t.state = ? ORDER BY ALL",
@@ -127,7 +128,45 @@ def over_runs(
         )
         names = [column[0] for column in found.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-    return [row | _set(row["settings"] or (), row.pop("command_line")) for row in rows]
+    return [_row(row) for row in rows]
+
+
+def _row(found: Record) -> Record:
+    command_line, kind = found.pop("command_line"), found.pop("kind")
+    own, trace = found.pop("own"), found.pop("trace")
+    if own is None or trace is None:
+        options = _options(found["options"] or (), command_line if kind == RUN else "")
+    else:
+        options = replay_options(json.loads(own), json.loads(trace))
+    told = {"options": {key: str(value) for key, value in options.items()}}
+    return found | told | _set(found["settings"] or (), command_line)
+
+
+def _options_sql(connection: Connection, job: str) -> str:
+    """What was asked of a drive: options of the job (of all jobs where that is null), and the two
+    objects of a replay's document."""
+    of_job = "" if job == "NULL" else f" AND o.job = {job}"
+    options = (
+        "(SELECT list([o.job, o.option, o.value] ORDER BY o.job, o.option) FROM job_options o"
+        " WHERE o.run_id = t.run_id AND o.model = t.model AND o.state = t.state"
+        f" AND o.test = t.test AND o.option <> 'name'{of_job})"
+    )
+    if not database.has_table(connection, "job_options"):
+        options = "NULL"
+    replay = (
+        "(SELECT document ->> '$.{}' FROM documents x"
+        f" WHERE x.run_id = t.run_id AND r.kind = '{REPLAY}')"
+    )
+    own, trace = (replay.format(name) for name in ("drivelab", "trace"))
+    return f"{options} AS options, {own} AS own, {trace} AS trace"
+
+
+def _options(given: Sequence[Sequence[str]], command_line: str) -> Record:
+    """By name; of several jobs with the job's name before it."""
+    jobs = {job for job, _, _ in given}
+    found = {f"{job}: {option}" if len(jobs) > 1 else option: value for job, option, value in given}
+    words = database.command_options(command_line)
+    return found | {key: words[key] for key in COMMAND_OPTIONS if key in words}
 
 
 def _set(values: Sequence[Sequence[str | None]], command_line: str) -> Record:

@@ -17,6 +17,9 @@ Row = dict[str, Any]
 RUN, REPLAY = "run", "replay"
 """Kinds of runs, by the command that makes them."""
 
+REPLAYED = ("pacing", "queue_depth", "idle_cap_ns", "span_bytes")
+TRACED = ("requests", "bytes")
+"""Of a replay's document, in `drivelab` and in `trace`: what decides what was asked of a drive."""
 DIRECTIONS = ("read", "write", "trim")
 TIMES = ("min", "mean", "stddev", "max")
 
@@ -225,6 +228,12 @@ def _fio_parts(document: Record, names: Sequence[str], keys: Row) -> Iterator[Ro
         for direction in DIRECTIONS:
             for row in parts(split.get(direction), job[direction]["total_ios"]):
                 yield {**keys, "job": name, "direction": direction, **row}
+
+
+def replay_options(own: Record, trace: Record) -> dict[str, Any]:
+    """What decides what a replay asked of its drive; `own` and `trace` are of its document."""
+    found = {key: own.get(key) for key in REPLAYED} | {key: trace[key] for key in TRACED}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def of_replay(document: Record) -> dict[str, Iterable[Row]]:

@@ -11,10 +11,10 @@ import duckdb
 import pytest
 from playwright.sync_api import Page, expect
 from web import laboratory, wire
-from web.conftest import Server, serious, start
+from web.conftest import Server, serious, serving, start
 from web.test_compare import opened
 
-from drivelab import database
+from drivelab import _engine, cli, database
 from drivelab.database import history
 from drivelab.errors import RequestError
 from drivelab.web.library import Library
@@ -195,6 +195,84 @@ def test_runs_that_were_made_otherwise_are_lines_of_their_own(
     expect(page.locator(".course .plot")).to_contain_text("spare_ratio=0.28")
     canvas = page.locator(".course canvas")
     assert (canvas.get_attribute("aria-label") or "").count("mean ") == len(set(cells))
+
+
+SMALL = ["--drive", "intel-x25-v-40gb", "--scale", "1/128"]
+JOBS = """
+[randwrite]
+rw=randwrite
+bs={bs}
+io_size=1m
+[reads]
+rw=randread
+bs=4k
+io_size=1m
+"""
+
+
+@pytest.fixture
+def unlike_jobs(tmp_path: Path) -> Path:
+    """A database of a job file that was changed and run again, and of a trace replayed twice."""
+    file, job, trace = (tmp_path / name for name in ("jobs.duckdb", "j.fio", "trace.csv"))
+    recorded = ["--database", str(file), *SMALL]
+    for bs, data in (("4k", "random"), ("64k", "random"), ("4k", "zeros"), ("4k", "random")):
+        job.write_text(JOBS.format(bs=bs), encoding="utf-8")
+        assert cli.run(["run", str(job), *recorded, "--data", data]) == 0
+    trace.write_text("1000 0 0 8 0\n2000 0 8 8 0\n", encoding="utf-8")
+    for words in ([], ["--pacing", "closed", "--queue-depth", "2"], ["--seed", "2"]):
+        assert cli.run(["replay", str(trace), "--format", "mqsim", *recorded, *words]) == 0
+    return file
+
+
+def test_options_of_jobs_and_replays_are_told_with_their_numbers(unlike_jobs: Path) -> None:
+    names = ("intel-x25-v-40gb", "randwrite reads", "new")
+    found = history.over_runs(unlike_jobs, *names, "iops", "FILE")
+    options = [row["options"] for row in found if row["job"] == "randwrite"]
+    assert [(own["bs"], own["data"]) for own in options] == [
+        *(("4k", "random"), ("64k", "random"), ("4k", "zeros"), ("4k", "random")),
+    ]
+    assert {row["options"]["bs"] for row in found if row["job"] == "reads"} == {"4k"}
+    # A number of all jobs has the options of all.
+    whole = history.over_runs(unlike_jobs, *names, "energy_j", "FILE")
+    assert [row["options"]["randwrite: bs"] for row in whole] == ["4k", "64k", "4k", "4k"]
+    assert {row["options"]["reads: bs"] for row in whole} == {"4k"}
+    replays = history.over_runs(unlike_jobs, names[0], "trace.csv", "new", "iops", "FILE")
+    assert [row["options"]["pacing"] for row in replays] == ["arrival", "closed", "arrival"]
+    assert replays[0]["options"] == replays[2]["options"]
+
+
+def test_unlike_jobs_of_one_name_are_lines_of_their_own(
+    unlike_jobs: Path, tmp_path: Path, page: Page
+) -> None:
+    with serving(tmp_path, unlike_jobs) as server:
+        cells = page.locator(".course table td:nth-child(2)")
+        choice = {"model": "intel-x25-v-40gb", "number": "iops"}
+        query = urlencode(choice | {"test": "randwrite reads\nnew"})
+        opened(page, server, f"/history?{query}")
+        page.get_by_text("As a table").click()
+        made = f"engine {_engine.engine_version()}, 1/128"
+        four, sixty_four = f"{made}, randwrite, bs=4k", f"{made}, randwrite, bs=64k"
+        reads = f"{made}, reads, data="
+        expect(cells).to_have_text(
+            [
+                *(f"{four}, data=random, write", f"{reads}random, read"),
+                *(f"{sixty_four}, data=random, write", f"{reads}random, read"),
+                *(f"{four}, data=zeros, write", f"{reads}zeros, read"),
+                *(f"{four}, data=random, write", f"{reads}random, read"),
+            ]
+        )
+        canvas = page.locator(".course canvas")
+        expect(canvas).to_have_attribute("aria-label", re.compile("(mean .*){5}"))
+        query = urlencode(choice | {"test": "trace.csv\nnew"})
+        opened(page, server, f"/history?{query}")
+        page.get_by_text("As a table").click()
+        expect(cells).to_have_text(
+            [
+                *(f"{made}, pacing=arrival, write", f"{made}, pacing=closed, queue_depth=2, write"),
+                f"{made}, pacing=arrival, write",
+            ]
+        )
+        page.goto("about:blank")
 
 
 def test_tables_before_layout_6_lack_the_span() -> None:

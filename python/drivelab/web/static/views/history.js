@@ -30,6 +30,16 @@ function madeBy(rows) {
   };
 }
 
+/** What tells a row's job, or replay, from others of its name: options that not all of them have alike. */
+function unlike(rows) {
+  return (row) => {
+    const others = rows.filter(({ job, direction }) => job === row.job && direction === row.direction);
+    return Object.entries(row.options)
+      .filter(([key, value]) => others.some(({ options }) => options[key] !== value))
+      .map(([key, value]) => `${key}=${value}`);
+  };
+}
+
 export async function show(root, page) {
   const [known] = await Promise.all([ask("/api/history"), sheet("/static/views/history.css")]);
   return new View(root, page, known);
@@ -327,9 +337,12 @@ class View {
     const ticks = runs.map((run, index) => ({ at: index, text: `${run}` }));
     const jobs = new Set(rows.map((row) => row.job));
     const made = madeBy(rows);
-    // What isn't of one kind is no line: a drive beside its variation, reads beside writes.
+    const asked = unlike(rows);
+    // What isn't of one kind is no line: a drive beside its variation, reads beside writes, blocks of 4k beside 64k.
     const line = (row) =>
-      [made(row), jobs.size > 1 && row.job, row.direction, row.span && `first ${row.span}`].filter(Boolean).join(", ");
+      [made(row), jobs.size > 1 && row.job, ...asked(row), row.direction, row.span && `first ${row.span}`]
+        .filter(Boolean)
+        .join(", ");
     const lines = [...new Set(rows.map(line))];
     fill(this.drawn);
     const about = (at) => {
@@ -338,7 +351,7 @@ class View {
     };
     this.plot = new Plot(this.drawn, {
       title: `${title}, by run`,
-      subtitle: `${test}, ${state}; a line for each engine version, scale, parameters, length, direction and span`,
+      subtitle: `${test}, ${state}; a line for each engine version, scale, parameters, length, options, direction and span`,
       x: { ticks, text: about, pad: 0.5 },
       y: { unit },
       height: 220,
