@@ -92,6 +92,10 @@ tables: setup ## the tables in docs/results.md, from the definition of results.j
 queries: setup ## the answers in docs/queries.md, from a small laboratory's database
 	@PYTHONPATH=python/tests $(BIN)/python -m queries
 
+.PHONY: assumptions
+assumptions: setup ## the table in docs/tests/storage-bench.md: its rates with one assumption changed at a time
+	@PYTHONPATH=python/tests $(BIN)/python -m bench_assumptions
+
 .PHONY: fills
 fills: setup ## tables and pictures in docs/consumer-drives.md, measured on small versions
 	@PYTHONPATH=python/tests $(BIN)/python -m fills
