@@ -37,6 +37,13 @@ SOCKET_BYTES_MAX = 64 * 1024
 SOCKETS_MAX = 16
 """WebSockets at a time, of all pages together."""
 TOKEN_HEADER = "x-drivelab-token"
+TRY_LATER = 1013
+"""Code with which one more is closed at once: a page can't read why a handshake was refused."""
+NO_ROOM = (
+    f"All {SOCKETS_MAX} live connections of this server are taken, one by each open page: "
+    "close another page of it, and this one goes on."
+)
+"""The reason that goes with it: 123 bytes at most."""
 PROTOCOL = "drivelab"
 """The subprotocol of WebSockets; beside it a page offers "token.TOKEN"."""
 HTTP_PORT = 80
@@ -192,12 +199,16 @@ class Guard:
             and "origin" in Headers(scope=scope)
             and PROTOCOL in offered
             and any(map(self._is_token, tokens))
-            and self._sockets < SOCKETS_MAX
         )
         if not allowed:
             # Closed before it was accepted: the client sees status 403.
             await receive()
             await send({"type": "websocket.close", "code": 1008})
+            return
+        if self._sockets >= SOCKETS_MAX:
+            await receive()
+            await send({"type": "websocket.accept", "subprotocol": PROTOCOL})
+            await send({"type": "websocket.close", "code": TRY_LATER, "reason": NO_ROOM})
             return
         self._sockets += 1
         try:

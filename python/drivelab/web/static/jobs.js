@@ -23,7 +23,9 @@ export function follow(heard) {
 }
 
 function rest() {
-  if (listeners.size || line?.readyState !== WebSocket.OPEN) return;
+  if (listeners.size) return;
+  stopWaiting();
+  if (line?.readyState !== WebSocket.OPEN) return;
   const ended = line;
   line = null;
   ended.close();
@@ -36,11 +38,11 @@ function connect() {
     jobs = JSON.parse(event.data);
     for (const heard of listeners) heard(jobs);
   });
-  mine.addEventListener("close", () => {
+  mine.addEventListener("close", ({ reason }) => {
     if (line !== mine) return;
     line = null;
-    stopWaiting();
-    stopWaiting = whenBack(connect);
+    stopWaiting(true);
+    stopWaiting = whenBack(connect, reason);
   });
 }
 

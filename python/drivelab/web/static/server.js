@@ -3,6 +3,8 @@
 
 const KEY = "drivelab.token";
 const AGAIN_MS = 1000;
+/** The kind of notice that says that there are too many WebSockets. */
+const FULL = "full";
 
 /** Takes the token out of the address. */
 export function takeToken() {
@@ -69,21 +71,23 @@ async function answer(path, { method = "GET", body, file, signal }) {
   throw new ServerError(found.status, reason);
 }
 
-/** A WebSocket below /socket/; its messages are JSON in text, or bytes. */
+/** A WebSocket below /socket/: JSON in text, or bytes. One for which there is no room is closed with a reason. */
 export function socket(path) {
   const place = new URL(path, location.href);
   place.protocol = "ws:";
   const made = new WebSocket(place, ["drivelab", `token.${token()}`]);
   made.binaryType = "arraybuffer";
-  made.addEventListener("open", () => notice(""));
+  // One for which there is no room is opened, too.
+  made.addEventListener("message", () => (notice(""), notice("", FULL)), { once: true });
   return made;
 }
 
 /**
- * Calls `again` once the server takes this page's token; returns what ends the waiting. A WebSocket that closed doesn't
- * say why: asking does, and the notice tells it.
+ * Calls `again` once the server takes this page's token; returns what ends the waiting (`true`: it is waited anew). A
+ * WebSocket that closed says nothing but a `reason`, which stands above the page: asking tells the rest.
  */
-export function whenBack(again) {
+export function whenBack(again, reason = "") {
+  notice(reason, FULL);
   let refused = null;
   let timer = setTimeout(attempt, AGAIN_MS);
   async function attempt() {
@@ -100,17 +104,22 @@ export function whenBack(again) {
     }
     if (timer) timer = setTimeout(attempt, AGAIN_MS);
   }
-  return () => {
+  return (goesOn = false) => {
+    if (!goesOn) notice("", FULL);
     clearTimeout(timer);
     timer = null;
   };
 }
 
-/** A line above everything; nothing hides it. */
-export function notice(text) {
+const told = new Map();
+
+/** A line above everything; nothing hides it. Of each kind there is one at a time. */
+export function notice(text, kind = "") {
+  told.set(kind, text);
+  const all = [...told.values()].filter(Boolean).join(" ");
   const line = document.getElementById("notice");
-  line.hidden = !text;
-  if (line.textContent !== text) line.textContent = text;
+  line.hidden = !all;
+  if (line.textContent !== all) line.textContent = all;
 }
 
 /** Saves an answer as a file. */
