@@ -1,10 +1,12 @@
 """What the view Watch asks the server for: what can be watched, and a socket to a drive at work.
 
-Texts from the page are objects: {"start": CHOICE with workload and speed}, {"start": {"served":
-NAME}}, {"want": true} (ready for a frame), {"do": ...} (a command of `watch_session`), {"end":
-true}. To the page: {"idle": true} (no drive yet), {"again": true} (its drive of before),
+Texts from the page are objects: {"start": CHOICE with workload, "speed": SPEED}, {"start":
+{"served": NAME}}, {"want": true} (ready for a frame), {"do": ...} (a command of `watch_session`),
+{"end": true}. To the page: {"idle": true} (no drive yet), {"again": true} (its drive of before),
+{"refused": TEXT} (a choice that can't be), {"full": TEXT} (no room for one more drive),
 {"preparing": SHARE}, {"watching": ..., "layout": ...}, {"did": ...}, {"block": ...}, {"error":
-TEXT}, {"failed": TEXT}, and frames as bytes (`watch_frames`).
+TEXT} (of a command), {"failed": TEXT} (the drive has ended), {"elsewhere": true} (another page has
+taken it over), and frames as bytes (`watch_frames`).
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from drivelab.web import bench, watch_choice, watch_served
 from drivelab.web.watch_choice import Choice
 from drivelab.web.watch_served import ServedWatch
 from drivelab.web.watch_session import Watched
+from drivelab.web.watch_viewer import Send
 
 AnyWatched = Watched | ServedWatch
 DRIVES_MAX = 2
@@ -109,9 +112,10 @@ class Drives:
             raise RequestError(f"{DRIVES_MAX} drives are being watched: close one of their pages")
         self._drives[key] = drive
 
-    def leave(self, key: str) -> None:
-        """Its page has gone."""
-        if key in self._drives:
+    def leave(self, key: str, send: Send) -> None:
+        """A page has gone; the drive is left if no other page has taken it over."""
+        drive = self._drives.get(key)
+        if drive is not None and drive.is_seen_by(send):
             self._left_at[key] = time.perf_counter()
             # Whether or not another page comes by then.
             asyncio.get_running_loop().call_later(UNSEEN_S + 0.1, self._forget)
@@ -202,8 +206,7 @@ async def _socket(socket: WebSocket) -> None:
         sender.cancel()
         with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
             await sender
-        if drives.find(key) is not None:
-            drives.leave(key)
+        drives.leave(key, line.put)
 
 
 async def _asked(socket: WebSocket) -> Mapping[str, Any] | None:
@@ -220,10 +223,7 @@ async def _answer(
 ) -> None:
     try:
         if "start" in asked:
-            drive = await run_in_threadpool(_chosen, asked["start"], line, served)
-            drives.keep(key, drive)
-            line.has_frame = False
-            drive.start()
+            await _start(asked, key, drives, line, served)
             return
         found = drives.find(key)
         if found is None:
@@ -243,15 +243,33 @@ async def _answer(
         line.put({"error": str(error)})
 
 
-def _chosen(asked: object, line: _Line, served: Mapping[str, Path]) -> AnyWatched:
+async def _start(
+    asked: Mapping[str, Any], key: str, drives: Drives, line: _Line, served: Mapping[str, Path]
+) -> None:
+    try:
+        drive = await run_in_threadpool(_chosen, asked, line, served)
+    except RequestError as error:
+        line.put({"refused": str(error)})
+        return
+    try:
+        drives.keep(key, drive)
+    except RequestError as error:
+        line.put({"full": str(error)})
+        return
+    line.has_frame = False
+    drive.start()
+
+
+def _chosen(asked: Mapping[str, Any], line: _Line, served: Mapping[str, Path]) -> AnyWatched:
     """The drive that a page asks for, not started; raises RequestError."""
-    if not isinstance(asked, dict):
+    choice = asked["start"]
+    if not isinstance(choice, dict):
         raise RequestError("start: allowed: an object")
-    if "served" in asked:
-        watch_choice.known(asked, ("served", "speed"))
-        return ServedWatch(
-            str(asked["served"]), watch_served.named(served, asked["served"]), line.put
-        )
-    choice = {key: value for key, value in asked.items() if key not in ("workload", "speed")}
-    workload, speed = asked.get("workload", "random-writes"), asked.get("speed", 1.0)
-    return Watched(Choice.of(choice), line.put, workload, speed)
+    watch_choice.known(choice, (*watch_choice.KEYS, "workload", "served"))
+    if "served" in choice:
+        watch_choice.known(choice, ("served",))
+        name = choice["served"]
+        return ServedWatch(str(name), watch_served.named(served, name), line.put)
+    workload = choice.get("workload", "random-writes")
+    plain = {key: value for key, value in choice.items() if key != "workload"}
+    return Watched(Choice.of(plain), line.put, workload, asked.get("speed", 1.0))

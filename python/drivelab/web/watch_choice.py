@@ -23,6 +23,8 @@ STATES = ("new", "filled", "used", "tortured")
 """States of the laboratory that a drive can be watched from."""
 
 STEADY, CUTS = "steady", "cuts"
+KEYS = ("model", "state", "fill_percent", "spare_percent", "victims", "divisor", "power")
+"""What a choice of a drive says."""
 POWERS = {
     STEADY: "never fails",
     CUTS: "can be cut",
@@ -33,6 +35,8 @@ POWERS = {
 CAPACITOR = "write_buffer.capacitor"
 
 SPARE, VICTIMS, PLACEMENT = "spare_ratio", "ftl.victim_selection", "ftl.placement"
+SHOWN_LETTERS_MAX = 60
+"""Of what a page asked for, where a message quotes it."""
 LONGEST = "1000000000s"
 """Of a workload that goes on until another one comes: 30 years of the drive's time."""
 
@@ -76,9 +80,8 @@ class Choice:
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> Choice:
         """What a page asks for; raises RequestError naming key, value and what is allowed."""
-        keys = ("model", "spare_percent", "victims", "state", "fill_percent", "divisor", "power")
-        known(asked, keys)
-        name = one_of("model", asked.get("model"), watchable())
+        known(asked, KEYS)
+        name = model_name(asked.get("model"))
         overrides: dict[str, object] = {}
         divisor = checks.whole("divisor", asked.get("divisor", 1), 1, 65536)
         spare = asked.get("spare_percent")
@@ -148,9 +151,21 @@ def watchable() -> tuple[str, ...]:
     return tuple(name for name in models.known_names() if not models.load(name).is_disk)
 
 
+def model_name(asked: object) -> str:
+    """A model that can be watched; raises RequestError with what may have been meant."""
+    names, shown = watchable(), _shown(asked)
+    if isinstance(asked, str) and asked in names:
+        return asked
+    allowed = f"allowed: one of the {len(names)} drives with flash that the form lists"
+    if asked in models.known_names():
+        raise RequestError(f"model = {shown}: a hard disk has no blocks to look at; {allowed}")
+    hint = nearest(str(asked)[:SHOWN_LETTERS_MAX], names)
+    raise RequestError(f"model = {shown}: there is no such model{hint.rstrip('.')} ({allowed})")
+
+
 def offered(name: str) -> dict[str, Any]:
     """What of a model can be chosen, for a form."""
-    model = models.load(one_of("model", name, watchable()))
+    model = models.load(model_name(name))
     return {
         "model": model.name,
         "title": model.title,
@@ -204,15 +219,22 @@ def known(asked: object, keys: Sequence[str]) -> None:
         raise RequestError("the message: allowed: an object")
     for key in asked:
         if key not in keys:
-            raise RequestError(f'"{str(key)[:40]}" is unknown{nearest(str(key)[:40], keys)}')
+            word = str(key)[:SHOWN_LETTERS_MAX]
+            hint = nearest(word, keys)
+            raise RequestError(f'"{word}" is unknown{hint} Allowed: {", ".join(keys)}.')
 
 
 def one_of(key: str, value: object, allowed: Sequence[str]) -> str:
-    """A word of a list; raises RequestError."""
+    """A word of a list; raises RequestError with what may have been meant."""
     if not isinstance(value, str) or value not in allowed:
-        shown = ", ".join(allowed) if len(allowed) <= 12 else "see the list"
-        raise RequestError(f"{key} = {str(value)[:60]!r}: allowed: {shown}")
+        hint = nearest(str(value)[:SHOWN_LETTERS_MAX], allowed).rstrip(".")
+        raise RequestError(f"{key} = {_shown(value)}: allowed: {', '.join(allowed)}{hint}")
     return value
+
+
+def _shown(value: object) -> str:
+    """A value as a message quotes it."""
+    return repr(str(value)[:SHOWN_LETTERS_MAX])
 
 
 def number(key: str, value: object, least: float, most: float) -> float:

@@ -3,15 +3,18 @@
 A frame is one binary message: 4 bytes with the length of a JSON text, the text (padded with
 spaces to a multiple of four), and the columns of `_engine.Tiles`. The text says which blocks the
 columns are about: all (`whole`), or only those that have changed, `count` of them; and behind these
-`valid_count` others of which only the valid share has. Numbers, which are read and not watched, are
-in some frames only.
+`valid_count` others of which only the valid share has. Numbers, which are drawn as lines, are in
+some frames only. Once a second or so they have a `span`: the same of all that time, to be read,
+with why the flash programs more than the host writes (`watch_causes`).
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from drivelab.quantities import NS_PER_S, NS_PER_US
 from drivelab.results import SPLIT_PARTS
 from drivelab.targets import EngineTarget
 from drivelab.targets.going import EngineRun
+from drivelab.web.watch_causes import Storing, causes
 
 _HEAD = struct.Struct("<I")
 Bins = Mapping[tuple[int, int], Sequence[int]]
@@ -45,29 +49,16 @@ class Latencies:
         self._ended.append(self._since(run))
         self._before = {}
 
-    def take(self, run: EngineRun | None) -> dict[str, Any]:
-        """How many reads and writes there were since the last frame, and how long they took, in us;
-        None where there were none."""
+    def take(self, run: EngineRun | None) -> Bins:
+        """Those since the last frame."""
         parts, self._ended = self._ended, []
         if run is not None:
             parts.append(self._since(run))
-        bins = sorted(item for part in parts for item in part.items())
-        if not bins:
-            return {"ios": 0, "mean_us": None, "p99_us": None, "parts_us": None}
-        sums = np.array([row for _, row in bins], dtype=np.float64)
-        ios, *of_parts = sums.sum(axis=0).tolist()
-        return {
-            "ios": int(ios),
-            "mean_us": sum(of_parts) / ios / NS_PER_US,
-            "p99_us": percentile_ns([edges for edges, _ in bins], sums[:, 0], P99) / NS_PER_US,
-            "parts_us": [part / ios / NS_PER_US for part in of_parts],
-        }
+        return together(parts)
 
     def _since(self, run: EngineRun) -> Bins:
-        now: dict[tuple[int, int], list[int]] = {}
-        for from_ns, to_ns, count, parts in run.latencies_so_far():
-            known = now.setdefault((from_ns, to_ns), [0] * (1 + len(parts)))
-            now[from_ns, to_ns] = [a + b for a, b in zip(known, (count, *parts), strict=True)]
+        found = run.latencies_so_far()
+        now = together([{row[:2]: (row[2], *row[3])} for row in found])
         before, self._before = self._before, now
         nothing = [0] * (1 + len(SPLIT_PARTS))
         fresh = {
@@ -75,6 +66,32 @@ class Latencies:
             for edges, row in now.items()
         }
         return {edges: row for edges, row in fresh.items() if row[0]}
+
+
+def together(parts: Sequence[Bins]) -> Bins:
+    """The requests of all of them."""
+    found: dict[tuple[int, int], Sequence[int]] = {}
+    for part in parts:
+        for edges, row in part.items():
+            known = found.get(edges)
+            found[edges] = row if known is None else list(map(operator.add, known, row))
+    return found
+
+
+def latency(bins: Bins) -> dict[str, Any]:
+    """How many reads and writes there were, and how long they took, in us; None where there were
+    none."""
+    if not bins:
+        return {"ios": 0, "mean_us": None, "p99_us": None, "parts_us": None}
+    edges = sorted(bins)
+    sums = np.array([bins[each] for each in edges], dtype=np.float64)
+    ios, *of_parts = sums.sum(axis=0).tolist()
+    return {
+        "ios": int(ios),
+        "mean_us": sum(of_parts) / ios / NS_PER_US,
+        "p99_us": percentile_ns(edges, sums[:, 0], P99) / NS_PER_US,
+        "parts_us": [part / ios / NS_PER_US for part in of_parts],
+    }
 
 
 def percentile_ns(
@@ -88,45 +105,87 @@ def percentile_ns(
     return from_ns + (to_ns - from_ns) * float((rank - upto[place] + counts[place]) / counts[place])
 
 
-class Meters:
-    """What a drive's counters say of the time since the last frame."""
+@dataclass(frozen=True)
+class Moment:
+    """What a drive's counters said at a time of its clock."""
 
-    def __init__(self, counters_now: Mapping[str, Any], now_ns: int) -> None:
-        self._before, self._before_ns = counters_now, now_ns
-        self._worked_ns: list[int] = []
+    counters: Mapping[str, Any]
+    now_ns: int
+    worked_ns: Sequence[int] = ()
+    """How long each die has worked; empty if nobody asked."""
+
+
+def between(before: Moment, after: Moment, storing: Storing) -> dict[str, Any]:
+    """What a drive did between two moments, and how it is at the later one."""
+    now, used = after.counters, counters.spent(before.counters, after.counters)
+    since_ns = after.now_ns - before.now_ns
+    # A secure erase sets the dies' times back.
+    is_known = len(before.worked_ns) == len(after.worked_ns)
+    pairs = zip(after.worked_ns, before.worked_ns if is_known else after.worked_ns, strict=True)
+    busy_ns = [max(0, later - earlier) for later, earlier in pairs]
+    programs = {
+        key.removeprefix("program_bytes_"): used.get(key, 0) for key in counters.PROGRAM_KEYS
+    }
+    return {
+        "now_s": after.now_ns / NS_PER_S,
+        "since_s": since_ns / NS_PER_S,
+        "host_write_bytes": used["host_write_bytes"],
+        "host_read_bytes": used["host_read_bytes"],
+        "host_write_commands": used["host_write_commands"],
+        "program_bytes": programs,
+        "slc_bytes": used.get("program_bytes_slc", 0),
+        "units_completed": used.get("units_rmw", 0),
+        "erases": counters.erase_count(used),
+        "merges": sum(used.get(f"merges_{kind}", 0) for kind in ("full", "partial")),
+        "switches": used.get("merges_switch", 0),
+        "write_amplification": counters.write_amplification(used),
+        "causes": causes(used, storing),
+        "free_blocks": now["free_blocks"],
+        "erase_count": [now[f"erase_count_{word}"] for word in ("min", "mean", "max")],
+        "dies_busy": [round(min(1.0, part / since_ns), 3) for part in busy_ns]
+        if since_ns
+        else [0] * len(busy_ns),
+    }
+
+
+class Numbers:
+    """The numbers of frames for one viewer: of the time since the last that had some, and of spans
+    of a second or so, which end where such a time ends."""
+
+    def __init__(self, storing: Storing, begun: Moment) -> None:
+        self._storing = storing
+        self._last = begun
+        self._early: list[Bins] = []
+        """Of the time since the last frame with numbers, taken already."""
+        self.begin_span(begun, {})
 
     @property
     def has_cache(self) -> bool:
         """Whether the drive has an SLC cache."""
-        return "slc_cache_bytes" in self._before
+        return "slc_cache_bytes" in self._last.counters
 
-    def take(self, now: Mapping[str, Any], now_ns: int, worked_ns: list[int]) -> dict[str, Any]:
-        """The numbers of a frame; `worked_ns`: how long each die has worked."""
-        used = counters.spent(self._before, now)
-        since_ns = now_ns - self._before_ns
-        # A secure erase sets the dies' times back.
-        before_ns = self._worked_ns if len(self._worked_ns) == len(worked_ns) else worked_ns
-        pairs = zip(worked_ns, before_ns, strict=True)
-        busy_ns = [max(0, after - before) for after, before in pairs]
-        self._before, self._before_ns, self._worked_ns = now, now_ns, worked_ns
-        programs = {
-            key.removeprefix("program_bytes_"): used.get(key, 0) for key in counters.PROGRAM_KEYS
-        }
-        return {
-            "now_s": now_ns / NS_PER_S,
-            "since_s": since_ns / NS_PER_S,
-            "host_write_bytes": used["host_write_bytes"],
-            "host_read_bytes": used["host_read_bytes"],
-            "program_bytes": programs,
-            "erases": counters.erase_count(used),
-            "merges": sum(used.get(f"merges_{kind}", 0) for kind in ("full", "partial", "switch")),
-            "write_amplification": counters.write_amplification(used),
-            "free_blocks": now["free_blocks"],
-            "erase_count": [now[f"erase_count_{word}"] for word in ("min", "mean", "max")],
-            "dies_busy": [round(min(1.0, part / since_ns), 3) for part in busy_ns]
-            if since_ns
-            else [0] * len(busy_ns),
-        }
+    def begin_span(self, now: Moment, bins: Bins) -> None:
+        """Something else is done from now on: what was done until then belongs to no span. The next
+        one is told even if no time has passed. `bins` are latencies since they were taken last."""
+        self._early.append(bins)
+        self._begun = Moment(now.counters, now.now_ns, now.worked_ns or self._last.worked_ns)
+        self._of_span: list[Bins] = []
+        self._told: dict[str, Any] | None = None
+
+    def take(self, now: Moment, bins: Bins, *, ends_span: bool) -> dict[str, Any]:
+        """What a frame says; `bins` are latencies since they were taken last. A span that ends now,
+        or the last one again if no time has passed since, is its `span`."""
+        own, self._early = together([*self._early, bins]), []
+        found = between(self._last, now, self._storing) | {"latency": latency(own)}
+        self._last = now
+        self._of_span = [together([*self._of_span, bins])]
+        if ends_span:
+            if self._told is None or now.now_ns > self._begun.now_ns:
+                of_span = latency(self._of_span.pop())
+                self._told = between(self._begun, now, self._storing) | {"latency": of_span}
+                self._begun = now
+            found["span"] = self._told
+        return found
 
 
 class Frames:
@@ -136,12 +195,19 @@ class Frames:
         self._target = target
         self._tiles = _engine.Tiles()
         self.latencies = Latencies()
-        self._meters = Meters(target.counters(), target.now_ns)
+        self._storing = Storing.of(target.model)
+        self._numbers = Numbers(self._storing, Moment(target.counters(), target.now_ns))
         self._queues = int(target.model.value("nvme.queue_count") or 1)
 
     def begin_anew(self) -> None:
         """The next frame has all blocks: a viewer has come who knows none."""
         self._tiles.forget()
+
+    def begin_span(self, run: EngineRun | None) -> None:
+        """From now on the drive does something else; `run` is at work."""
+        target = self._target
+        now = Moment(target.counters(), target.now_ns)
+        self._numbers.begin_span(now, self.latencies.take(run))
 
     def layout(self) -> dict[str, Any]:
         """Where blocks are: those of a die follow each other, dies in this order."""
@@ -156,14 +222,19 @@ class Frames:
             "channel": dies["channel"].tolist(),
             "roles": _engine.block_roles(),
             "modes": _engine.cell_modes(),
-            "cache": self._meters.has_cache,
+            "cache": self._numbers.has_cache,
             "parts": list(SPLIT_PARTS),
             "queues": self._queues,
             "room": self._target.model.value("controller.queue_depth"),
+            "unit_bytes": self._storing.unit_bytes,
         }
 
     def frame(
-        self, run: EngineRun | None, more: Mapping[str, Any], has_numbers: bool = True
+        self,
+        run: EngineRun | None,
+        more: Mapping[str, Any],
+        has_numbers: bool = True,
+        has_span: bool = False,
     ) -> bytes:
         """What has changed since the last frame, with `more` in its text; `run` is at work. Its
         numbers are about the time since the last frame that had some."""
@@ -174,8 +245,8 @@ class Frames:
         text: dict[str, Any] = {"count": count, "whole": is_whole, "valid_count": valid_count}
         text["next"] = sequences
         if has_numbers:
-            text |= self._meters.take(target.counters(), target.now_ns, worked_ns)
-            text["latency"] = self.latencies.take(run)
+            now = Moment(target.counters(), target.now_ns, worked_ns)
+            text |= self._numbers.take(now, self.latencies.take(run), ends_span=has_span)
             if self._queues > 1:
                 inside, waiting = _engine.queue_lengths(target.engine)
                 text["queues"] = {"inside": inside, "waiting": waiting[:QUEUES_SHOWN]}

@@ -9,16 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from drivelab import _engine
+from drivelab import model as models
 from drivelab.errors import RequestError, WorkError
-from drivelab.quantities import NS_PER_US
 from drivelab.results import SPLIT_PARTS
 from drivelab.served.control import ControlLink, NotServedError, place_of
 from drivelab.web import watch_choice
-from drivelab.web.watch_frames import P99, QUEUES_SHOWN, Meters, packed, percentile_ns
-from drivelab.web.watch_session import FRAME_S
+from drivelab.web.watch_causes import Storing
+from drivelab.web.watch_frames import QUEUES_SHOWN, Bins, Moment, Numbers, packed
+from drivelab.web.watch_session import FRAME_S, SPAN_S
 from drivelab.web.watch_viewer import Send, Viewed
 
 SERVING_SHARE = 0.05
@@ -28,6 +27,10 @@ READ_ONLY = "a served drive is only looked at here: whoever uses it decides what
 
 def named(targets: Mapping[str, Path], name: object) -> Path:
     """The control socket of a served drive by its name; raises RequestError for another one."""
+    if not targets:
+        shown = str(name)[: watch_choice.SHOWN_LETTERS_MAX]
+        none = "`drivelab web --served FILE` names drives that may be watched"
+        raise RequestError(f"served = {shown!r}: allowed: none here; {none}")
     return place_of(targets[watch_choice.one_of("served", name, tuple(targets))])
 
 
@@ -45,10 +48,11 @@ class ServedFrames:
     def __init__(self, link: ControlLink) -> None:
         self._link = link
         self._viewer = secrets.randbits(48)
-        self._meters: Meters | None = None
+        self._numbers: Numbers | None = None
         self._bins: dict[int, int] = {}
-        self._sums: list[float] = []
+        self._sums_ns: list[int] = []
         self.about: dict[str, Any] = link.ask({"command": "layout"})
+        self._storing = _storing(self.about["model"])
         self._has_cache = "slc_cache_bytes" in link.ask({"command": "smart"})
 
     def begin_anew(self) -> None:
@@ -72,45 +76,47 @@ class ServedFrames:
             "parts": list(SPLIT_PARTS),
             "queues": 1,
             "room": None,
+            "unit_bytes": self._storing.unit_bytes,
         }
 
-    def frame(self, more: Mapping[str, Any]) -> bytes:
+    def frame(self, more: Mapping[str, Any], has_span: bool = False) -> bytes:
         """What has changed since the last one."""
         look = self._link.ask({"command": "look", "viewer": self._viewer})
-        if self._meters is None:
-            self._meters = Meters(look["counters"], look["now_ns"])
+        now = Moment(look["counters"], look["now_ns"], look["worked_ns"])
+        if self._numbers is None:
+            self._numbers = Numbers(self._storing, now)
         text = {
             "count": look["count"],
             "whole": look["whole"],
             "valid_count": look["valid_count"],
             "next": look["next"],
-            **self._meters.take(look["counters"], look["now_ns"], look["worked_ns"]),
-            "latency": self._latency(look["latency"]),
+            **self._numbers.take(now, self._latencies(look), ends_span=has_span),
             "inside": look["inside"],
             "waiting": sum(look["waiting"][:QUEUES_SHOWN]),
         }
         return packed(text | dict(more), bytes.fromhex(look["blocks"]))
 
-    def _latency(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    def _latencies(self, look: Mapping[str, Any]) -> Bins:
+        """Since the last look: of each bin how many, and in one of them the sums of their parts."""
+        told = look["latency"]
         bins = {int(to_ns): int(count) for to_ns, count in told["bins"]}
-        sums = [float(told["sum_ns"]), *map(float, told["parts_ns"])]
-        fresh = [(to, count - self._bins.get(to, 0)) for to, count in sorted(bins.items())]
-        fresh = [(to, count) for to, count in fresh if count > 0]
-        before, self._bins, self._sums = self._sums or sums, bins, sums
-        ios = sum(count for _, count in fresh)
-        if not ios or before is sums:
-            return {"ios": 0, "mean_us": None, "p99_us": None, "parts_us": None}
-        mean, *parts = (
-            (now - then) / ios / NS_PER_US for now, then in zip(sums, before, strict=True)
-        )
-        counts = np.array([count for _, count in fresh], dtype=np.float64)
-        edges = [(to, to) for to, _ in fresh]
-        return {
-            "ios": ios,
-            "mean_us": mean,
-            "p99_us": percentile_ns(edges, counts, P99) / NS_PER_US,
-            "parts_us": parts,
-        }
+        sums_ns = [int(part) for part in told["parts_ns"]]
+        fresh = [(to, count - self._bins.get(to, 0)) for to, count in bins.items()]
+        before, self._bins, self._sums_ns = self._sums_ns, bins, sums_ns
+        if not before:
+            return {}
+        parts_ns = [now - then for now, then in zip(sums_ns, before, strict=True)]
+        found: dict[tuple[int, int], list[int]] = {}
+        for to_ns, count in fresh:
+            if count > 0:
+                found[to_ns, to_ns] = [count, *parts_ns]
+                parts_ns = [0] * len(parts_ns)
+        return found
+
+
+def _storing(name: str) -> Storing:
+    """How a model stores data that a served drive names; it may be one that nobody here knows."""
+    return Storing.of(models.load(name)) if name in models.known_names() else Storing(None)
 
 
 class ServedWatch(Viewed):
@@ -150,7 +156,7 @@ class ServedWatch(Viewed):
         }
         layout = frames.layout()
         self._send({"watching": watching, "layout": layout})
-        next_s = 0.0
+        next_s = span_s = 0.0
         while not self._closed.is_set():
             blocks, self._blocks = self._blocks, []
             for place in blocks:
@@ -161,12 +167,15 @@ class ServedWatch(Viewed):
                 self._wake.clear()
                 continue
             self._wanted.clear()
-            if self._anew.is_set():
+            is_anew = self._anew.is_set()
+            if is_anew:
                 self._anew.clear()
                 frames.begin_anew()
                 self._send({"watching": watching, "layout": layout})
             begun_s = time.perf_counter()
-            frame = frames.frame(standing)
+            has_span = is_anew or begun_s >= span_s
+            frame = frames.frame(standing, has_span)
+            span_s = begun_s + SPAN_S if has_span else span_s
             # From the question to the answer the server had other work, too: its own is less.
             cost_s = time.perf_counter() - begun_s
             next_s = begun_s + max(FRAME_S, cost_s / SERVING_SHARE)

@@ -32,6 +32,10 @@ FRAME_S = 1 / 30
 """Between two frames at least."""
 NUMBERS_S = 0.1
 """Between two frames at least that have numbers beside the blocks: to count them takes as long."""
+SPAN_S = 1.0
+"""Over which numbers count that are read; where a drive stands still, until then."""
+FIRST_SPAN_S = 0.3
+"""The first of another workload: who asked for it waits."""
 FRAMES_SHARE = 0.1
 """Of the drive's thread that frames may take: one that is dear, as of a drive that merges, which
 counts valid pages one by one, comes more rarely."""
@@ -184,7 +188,7 @@ class _Stage:
         self._rate = _FIRST_RATE
         """Nanoseconds of the drive that the engine does in a second, as it seems now."""
         self._real_s = time.perf_counter()
-        self._frame_at = self._numbers_at = 0.0
+        self._frame_at = self._numbers_at = self._span_at = 0.0
         self._achieved = 0.0
 
     def play(self) -> None:
@@ -218,6 +222,8 @@ class _Stage:
             self._run = EngineRun(self._target, parts, log=False, copy=False)
         self._begun += 1
         self._rate = _FIRST_RATE
+        self._frames.begin_span(self._run)
+        self._span_at = time.perf_counter() + FIRST_SPAN_S
 
     def _obey(self) -> None:
         own = self._watched
@@ -359,9 +365,13 @@ class _Stage:
             self._frames.begin_anew()
             own._send({"watching": own._choice.record(), "layout": self._frames.layout()})
         has_numbers = is_anew or now_s >= self._numbers_at
+        stands = own._paused or self._cut is not None
+        has_span = has_numbers and (is_anew or stands or now_s >= self._span_at)
         if has_numbers:
             self._numbers_at = now_s + NUMBERS_S
-        own._send(self._frames.frame(self._run, self._standing(), has_numbers))
+        if has_span:
+            self._span_at = now_s + SPAN_S
+        own._send(self._frames.frame(self._run, self._standing(), has_numbers, has_span))
         cost_s = time.thread_time() - begun_s
         due_s = max(self._frame_at + FRAME_S, now_s + FRAME_S / 2)
         self._frame_at = max(due_s, now_s + cost_s / FRAMES_SHARE)

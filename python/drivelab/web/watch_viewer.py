@@ -58,7 +58,12 @@ class Viewed(ABC):
         self._wanted.set()
         self._wake.set()
 
+    def is_seen_by(self, send: Send) -> bool:
+        """Whether what it shows goes there."""
+        return self._send == send
+
     def attach(self, send: Send) -> None:
-        """Another viewer takes the place of the one before, as after a reload."""
+        """Another viewer takes the place of the one before, as after a reload, who is told."""
+        self._send({"elsewhere": True})
         self._send = send
         self._anew.set()

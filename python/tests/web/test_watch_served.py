@@ -245,7 +245,7 @@ def test_a_drive_without_a_cache_has_no_such_view(
 
 def test_an_address_of_a_drive_that_nobody_named_is_refused(server: Server, page: Page) -> None:
     page.goto(server.at("/watch?served=/tmp/other.drive"))
-    expect(page.locator(".veil")).to_contain_text("served = '/tmp/other.drive': allowed")
+    expect(page.locator(".watch-news")).to_contain_text("served = '/tmp/other.drive': allowed")
 
 
 def test_a_served_drive_that_is_not_there_is_refused_at_the_start(

@@ -306,8 +306,12 @@ def test_a_wrong_command_is_named_and_changes_nothing(
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"model": "/etc/passwd"}, "model = '/etc/passwd': allowed"),
-        ({"model": "wd-velociraptor-300gb"}, "model = 'wd-velociraptor-300gb': allowed"),
+        ({"model": "/etc/passwd"}, "model = '/etc/passwd': there is no such model (allowed"),
+        (
+            {"model": "ocz-vertex-12"},
+            "model = 'ocz-vertex-12': there is no such model; did you mean",
+        ),
+        ({"model": "wd-velociraptor-300gb"}, "a hard disk has no blocks to look at"),
         ({"model": "hypothetical", "members": []}, '"members" is unknown'),
         ({**SMALL, "spare_percent": -1}, "spare_percent = '-1': allowed: 0.5 to 400"),
         ({**SMALL, "victims": "best"}, "victims = 'best': allowed: greedy"),

@@ -5,7 +5,6 @@ import { ask } from "../server.js";
 
 const FIRST = { model: "intel-x25-m-g1-80gb", state: "filled", workload: "random-writes" };
 const NUMBERS = ["spare_percent", "fill_percent", "divisor"];
-const WORDS = ["model", "state", "victims", "workload", "power"];
 const SIZES = [
   [1, "as the drive"],
   [8, "an 8th"],
@@ -19,13 +18,11 @@ const POWER_COST =
   "A drive whose power can be cut keeps what a recovery reads, 10 to 20 bytes of memory for each KiB of flash, and " +
   "works half as fast.";
 
-/** What the address asks for, as the server reads it. */
+/** What the address asks for, whatever it is: the server says what of it can't be. */
 export function choiceOf(params) {
-  if (params.get("served")) return { served: params.get("served") };
-  const choice = { ...FIRST };
-  for (const key of WORDS) if (params.get(key)) choice[key] = params.get(key);
-  for (const key of NUMBERS) if (params.get(key) && isFinite(params.get(key))) choice[key] = Number(params.get(key));
-  return choice;
+  const given = [...params].filter(([, value]) => value !== "");
+  const asked = given.map(([key, value]) => [key, NUMBERS.includes(key) && isFinite(value) ? Number(value) : value]);
+  return Object.fromEntries(params.get("served") ? asked : [...Object.entries(FIRST), ...asked]);
 }
 
 export function bytes(count) {
@@ -93,6 +90,8 @@ export async function choiceForm(models, served, choice, done) {
       ),
     ),
   );
+  const asked = choice.served ? SERVED + choice.served : choice.model;
+  if (![...model.options].some((option) => option.value === asked)) model.value = FIRST.model;
   const rest = h("fieldset", { style: { display: "contents" } });
   let drawn = 0;
   const draw = async (chosen) => {

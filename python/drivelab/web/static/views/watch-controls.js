@@ -4,11 +4,11 @@ import { fill, h, say } from "../dom.js";
 
 const WORKLOADS = [
   ["random-writes", "Random writes, 4 KiB"],
-  ["hot-and-cold", "Random writes, a few places hot"],
+  ["hot-and-cold", "Writes, a few places hot"],
   ["sequential-writes", "Sequential writes, 128 KiB"],
   ["mixed", "Reads and writes, 70 to 30"],
   ["random-reads", "Random reads, 4 KiB"],
-  ["queues", "Three writers and a reader, a queue each"],
+  ["queues", "4 queues: 3 write, 1 reads"],
   ["idle", "Nothing: left alone"],
 ];
 const STEPS = [
@@ -75,10 +75,10 @@ export class Controls {
       "select",
       { "aria-label": "What is trimmed" },
       [
-        ["0 100", "all of it"],
-        ["0 50", "the first half"],
-        ["25 75", "the middle half"],
-        ["0 10", "the first tenth"],
+        ["0 100", "all"],
+        ["0 50", "first half"],
+        ["25 75", "middle half"],
+        ["0 10", "first tenth"],
       ].map(([value, title]) => h("option", { value }, title)),
     );
     this.trim = h("button", { type: "button", onclick: () => this.doTrim() }, "TRIM");
@@ -87,19 +87,11 @@ export class Controls {
     this.isOn = true;
     this.why = h("p.watch-why", { role: "status", hidden: true });
     this.element = h(
-      "div.watch-controls",
-      { role: "group", "aria-label": "Controls" },
-      this.play,
-      step,
-      this.stepSize,
-      h("label.speed", this.slider, this.speedShown),
-      h("span.apart"),
-      this.workload,
-      h("span.apart"),
-      this.trim,
-      this.range,
-      erase,
-      this.cut,
+      "fieldset.watch-controls",
+      { "aria-label": "Controls" },
+      h("div", this.play, step, this.stepSize, h("label.speed", this.slider, this.speedShown)),
+      h("div", this.workload),
+      h("div", this.trim, this.range, erase, this.cut),
       this.why,
     );
     this.drawSpeed();
@@ -142,6 +134,16 @@ export class Controls {
   doCut() {
     if (!this.canCut) this.refuse(NO_CUT);
     else this.send({ do: this.isOn ? "cut" : "on" });
+  }
+
+  /** Whether there is a drive to do anything to. What had the focus has it again when there is. */
+  enable(isLive) {
+    const focused = document.activeElement;
+    if (!isLive && this.element.contains(focused)) this.focused = focused;
+    this.element.disabled = !isLive;
+    if (!isLive) this.refuse("");
+    else if (this.focused && (focused === document.body || focused === null)) this.focused.focus();
+    if (isLive) this.focused = null;
   }
 
   /** Another drive is there. */

@@ -8,7 +8,8 @@ const MIB = 2 ** 20;
 
 const sum = (parts, of) => parts.reduce((total, part) => total + of(part), 0);
 const mean = (parts, of) => sum(parts, of) / parts.length;
-const programmed = (said) => Object.values(said.program_bytes).reduce((a, b) => a + b, 0);
+/** Bytes, for every purpose. */
+export const programmed = (said) => Object.values(said.program_bytes).reduce((a, b) => a + b, 0);
 const perSecond = (parts, of) => {
   const seconds = sum(parts, (said) => said.since_s);
   return seconds > 0 ? sum(parts, of) / seconds : null;
@@ -23,6 +24,7 @@ export function number(value) {
   if (value == null || !isFinite(value)) return "–";
   const size = Math.abs(value);
   if (size >= 1e4) return Math.round(value).toLocaleString("en").replaceAll(",", " ");
+  if (size < 0.1 && size >= 0.001) return value.toPrecision(2);
   return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
@@ -105,7 +107,7 @@ const INSTRUMENTS = [
   },
 ];
 
-/** All instruments: `take` a frame's text as they come, `clear` for another drive. */
+/** All instruments: `take` numbers for their lines as they come, `show` a span of them, `clear` for another drive. */
 export class Instruments {
   constructor(root) {
     this.dials = INSTRUMENTS.map((about) => new Dial(about));
@@ -125,6 +127,10 @@ export class Instruments {
     const moved = this.gathered.some((one) => one.since_s > 0);
     if (moved) for (const dial of this.dials) dial.add(this.gathered);
     this.gathered = [];
+  }
+
+  show(span) {
+    for (const dial of this.dials) dial.show(span);
   }
 
   clear() {
@@ -175,9 +181,14 @@ class Dial {
       const values = this.values[i];
       values.push(value);
       if (values.length > SAMPLES) values.shift();
-      this.numbers[i].textContent = this.about.text(value);
     });
     this.draw();
+  }
+
+  show(span) {
+    this.about.lines.forEach(([, , of], i) => {
+      this.numbers[i].textContent = this.about.text(of([span]));
+    });
   }
 
   draw() {

@@ -1,9 +1,7 @@
-// A watched drive in words: legend, what happens now, the pages of a block, all dies as a table.
+// A watched drive in words: legend, the pages of a block, all dies as a table. What happens now: watch-now.js.
 
 import { h } from "../dom.js";
-import { number, time } from "./watch-plots.js";
 
-const MIB = 2 ** 20;
 const swatch = (colour, text) => h("span", h("i", { style: { background: colour } }), text);
 
 /** What the colours of the picture mean. */
@@ -53,80 +51,6 @@ export function legend(picture, layout) {
         erased,
       ];
   }
-}
-
-/** One sentence on what the drive does, from what a frame says of the time since the one before. */
-export function nowSentence(said) {
-  const at = h("b", `${clock(said.now_s)}: `);
-  const words = workWords(said, at);
-  // Of a served drive clients are others: what they have under way is said.
-  if (said.inside !== undefined)
-    words.push(` ${said.inside} ${said.inside === 1 ? "command is" : "commands are"} under way.`);
-  return words;
-}
-
-function workWords(said, at) {
-  if (!said.is_on) return [at, "the power is off."];
-  if (said.paused) return [at, "the drive stands still."];
-  const seconds = said.since_s;
-  if (!seconds) return [at];
-  const host = said.host_write_bytes / MIB / seconds;
-  const parts = Object.fromEntries(
-    Object.entries(said.program_bytes).map(([name, count]) => [name, count / MIB / seconds]),
-  );
-  const moved = parts.cleaning + parts.wear;
-  const folded =
-    parts.folding > 0.01 ? `${number(parts.folding)} MiB/s go from blocks with one bit a cell to native ones` : "";
-  if (said.workload === "idle" || (!host && !said.host_read_bytes))
-    return [
-      at,
-      folded
-        ? `nobody asks for anything; the drive uses the time and folds its cache: ${folded}.`
-        : moved > 0.01
-          ? `nobody asks for anything; the drive uses the time and moves ${number(moved)} MiB/s to make room.`
-          : "nobody asks for anything, and the drive has nothing to do.",
-    ];
-  if (!host && total(parts) > 0.01)
-    return [
-      at,
-      `the host only reads: ${number(said.host_read_bytes / MIB / seconds)} MiB/s, on average ` +
-        `${time(said.latency.mean_us)} each, beside ${number(total(parts))} MiB/s of the drive's own programs.`,
-    ];
-  if (!host)
-    return [
-      at,
-      `the host only reads: ${number(said.host_read_bytes / MIB / seconds)} MiB/s, on average ` +
-        `${time(said.latency.mean_us)} each. Nothing is programmed.`,
-    ];
-  if (said.merges > 0)
-    return [
-      at,
-      `the host writes ${number(host)} MiB/s; to store it ${said.merges} ` +
-        `${said.merges === 1 ? "superblock was" : "superblocks were"} merged: read, erased and written anew, ` +
-        `${number(total(parts))} MiB/s of programs.`,
-    ];
-  if (folded) return [at, `the host writes ${number(host)} MiB/s, and the cache is folded beside it: ${folded}.`];
-  if (moved < host / 50)
-    return [
-      at,
-      `the host writes ${number(host)} MiB/s, and the drive programs little more: ` +
-        `${said.free_blocks.toLocaleString("en")} blocks are free, there is nothing to clean.`,
-    ];
-  return [
-    at,
-    `the host writes ${number(host)} MiB/s. To find room the drive moves ${number(moved / host)} pages for ` +
-      `each page of the host, and erases ${number(said.erases / seconds)} blocks a second; ` +
-      `${said.free_blocks.toLocaleString("en")} of them are free.`,
-  ];
-}
-const total = (parts) => Object.values(parts).reduce((a, b) => a + b, 0);
-
-/** The drive's clock. */
-export function clock(seconds) {
-  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 3 : 1)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 120) return `${minutes} min ${Math.floor(seconds % 60)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 const STATES = ["free", "valid", "invalid"];

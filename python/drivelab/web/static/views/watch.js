@@ -6,15 +6,15 @@ import { choiceForm, choiceOf, summary } from "./watch-choice.js";
 import { VIEWS } from "./watch-colours.js";
 import { Controls } from "./watch-controls.js";
 import { Pace, readFrame } from "./watch-frames.js";
+import { clock, nowWords } from "./watch-now.js";
 import { Picture } from "./watch-picture.js";
 import { Instruments } from "./watch-plots.js";
 import { Power } from "./watch-power.js";
 import { Queues } from "./watch-queues.js";
-import { dieTable, legend, nowSentence, pagesOf } from "./watch-words.js";
+import { dieTable, legend, pagesOf } from "./watch-words.js";
 
 const KEY = "drivelab.watch";
 const CHOSEN = "drivelab.watched";
-const SLOW_MS = 1000;
 /** For so long the picture shows what a recovery has read. */
 const READ_MS = 6000;
 
@@ -26,6 +26,10 @@ function ownKey() {
   sessionStorage.setItem(KEY, made);
   return made;
 }
+
+const ENDED =
+  "This is a new drive, from its beginning. The one that this tab watched has ended: its server was started again, " +
+  "or nobody looked at it for two minutes.";
 
 /** What the drive of this tab was asked to be. Its workload is left out: that is changed while it works. */
 const chosen = (choice) => JSON.stringify({ ...choice, workload: undefined });
@@ -43,6 +47,7 @@ export async function show(root, page) {
 
 class Watch {
   constructor(root, page, models, served) {
+    this.root = root;
     this.served = served;
     this.page = page;
     this.choice = choiceOf(page.params);
@@ -57,6 +62,7 @@ class Watch {
     );
     this.other = other;
     this.models = models;
+    this.news = h("p.warning.watch-news", { role: "status", hidden: true });
     this.now = h("p.now");
     this.legend = h("div.legend");
     this.tabs = h(
@@ -90,7 +96,7 @@ class Watch {
     this.table = h("div.scroll");
     this.details = h(
       "details",
-      { ontoggle: () => this.drawSlow(true) },
+      { ontoggle: () => this.drawSlow() },
       h("summary", "The same as a table"),
       this.table,
     );
@@ -100,6 +106,7 @@ class Watch {
     fill(
       root,
       h("div.watch-head", h("h1", "Watch"), this.about, other),
+      this.news,
       this.form,
       this.controls.element,
       this.power.element,
@@ -115,6 +122,8 @@ class Watch {
     this.picture = new Picture(this.map, this.overlay);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.listen();
+    this.clear();
+    this.setLive(false);
   }
 
   listen() {
@@ -138,12 +147,18 @@ class Watch {
   // Talking to the drive
 
   connect() {
-    this.line = socket(`/socket/watch/${ownKey()}`);
-    this.line.addEventListener("message", ({ data }) =>
-      typeof data === "string" ? this.hear(JSON.parse(data)) : this.take(data),
-    );
-    this.line.addEventListener("close", () => {
-      if (!this.gone) this.stopWaiting = whenBack(() => this.connect());
+    const line = (this.line = socket(`/socket/watch/${ownKey()}`));
+    this.taken = false;
+    line.addEventListener("message", ({ data }) => {
+      // What an earlier line still brings is about a drive that this page has given up.
+      if (line !== this.line) return;
+      if (typeof data === "string") this.hear(JSON.parse(data));
+      else this.take(data);
+    });
+    line.addEventListener("close", ({ reason }) => {
+      if (this.gone || line !== this.line || this.taken) return;
+      this.stand(reason ? "There is no connection to the server yet." : "The connection to the server is lost.");
+      this.stopWaiting = whenBack(() => this.connect(), reason);
     });
   }
 
@@ -152,17 +167,76 @@ class Watch {
   }
 
   hear(said) {
-    if (said.idle) this.start(this.choice);
+    if (said.idle) this.begins();
     if (said.again) this.comeBack();
+    if (said.elsewhere) this.giveUp();
     if ("preparing" in said) this.wait(said.preparing);
     if (said.watching) this.begin(said);
     if (said.did) this.controls.stand(said);
     if (said.did === "workload") this.queues.clear();
     if (said.cut || said.recovery) this.lose(said);
     if (said.block) this.openPages(said.block);
-    if (said.error && !this.veil.hidden) fill(this.veil, h("p", said.error));
-    else if (said.error) this.controls.refuse(said.error);
-    if (said.failed) fill(this.veil, h("p", said.failed));
+    if (said.refused) this.refuse(said.refused);
+    if (said.full || said.failed) this.stand(said.full || said.failed, "Try again", () => this.start(this.choice));
+    if (said.error) this.controls.refuse(said.error);
+  }
+
+  /** The server has no drive of this tab: a new one begins. If there was one, that is said. */
+  begins() {
+    const before = sessionStorage.getItem(CHOSEN);
+    const hadIt = before !== null && (this.asksForNone() || before === chosen(this.choice));
+    this.start(this.choice);
+    if (hadIt) this.announce(ENDED, true);
+  }
+
+  asksForNone() {
+    return [...this.page.params.keys()].length === 0;
+  }
+
+  /** News stay until another drive is chosen, or they are closed. */
+  announce(text, closes = false) {
+    this.news.hidden = !text;
+    if (!text) this.root.classList.remove("refused");
+    const close = h("button.quiet", { type: "button", onclick: () => this.announce("") }, "Close");
+    fill(this.news, text, closes ? close : null);
+  }
+
+  /** Nothing here is of a drive at work: why not, and what can be done. What it showed last is greyed. */
+  stand(why, title, act) {
+    this.setLive(false);
+    this.veil.hidden = false;
+    const last = this.layout && this.last ? ` This is how the drive was at ${clock(this.last.now_s)}.` : "";
+    fill(
+      this.veil,
+      h("p", why + last),
+      title ? h("button", { type: "button", onclick: act }, title) : null,
+    );
+    if (last) fill(this.now, h("b", "Not at work: "), `picture and numbers are of ${clock(this.last.now_s)}.`);
+  }
+
+  setLive(isLive) {
+    this.isLive = isLive;
+    this.controls.enable(isLive);
+    this.root.classList.toggle("ended", !isLive);
+    for (const tab of this.tabs.children) tab.disabled = !this.layout;
+  }
+
+  /** Another page has taken the drive over, as a copy of this tab does. */
+  giveUp() {
+    this.taken = true;
+    this.stand("Another tab watches this drive now.", "Watch it here", () => {
+      this.line.close();
+      this.connect();
+    });
+  }
+
+  /** The address asks for what can't be: something else can be chosen. */
+  refuse(why) {
+    this.clear();
+    this.setLive(false);
+    this.root.classList.add("refused");
+    this.announce(why);
+    if (this.form.hidden) this.toggleForm({ takesFocus: false });
   }
 
   /** The power has gone, or is back. */
@@ -181,13 +255,12 @@ class Watch {
     if (blocks.length) this.reading = setTimeout(() => this.markRead([]), READ_MS);
     this.picture.read = blocks;
     this.picture.drawOverlay();
-    this.drawSlow(true);
+    this.drawSlow();
   }
 
   /** This tab has a drive: it is the one to watch if the address asks for no other. */
   comeBack() {
-    const asksForNone = [...this.page.params.keys()].length === 0;
-    if (!asksForNone && sessionStorage.getItem(CHOSEN) !== chosen(this.choice)) {
+    if (!this.asksForNone() && sessionStorage.getItem(CHOSEN) !== chosen(this.choice)) {
       this.start(this.choice);
       return;
     }
@@ -198,16 +271,35 @@ class Watch {
   start(choice) {
     this.choice = choice;
     this.isAttached = false;
+    this.announce("");
     this.wait(0);
-    this.dials.clear();
-    this.send({ start: { ...choice, speed: this.controls.speed } });
+    this.send({ start: choice, speed: this.controls.speed });
   }
 
+  /** A drive is prepared: of the one before nothing is left. */
   wait(share) {
+    if (this.layout || share === 0) this.clear();
+    this.setLive(false);
     this.veil.hidden = false;
     const bar = h("progress", { max: "1", "aria-label": "Preparing the drive" });
     bar.value = share;
     fill(this.veil, h("span", `Preparing the drive: ${Math.round(100 * share)} %`), bar);
+  }
+
+  clear() {
+    this.layout = this.last = this.span = null;
+    this.dials.clear();
+    fill(this.about);
+    fill(this.now);
+    fill(this.legend);
+    fill(this.told);
+    fill(this.table);
+    this.pages.hidden = true;
+    this.block = null;
+    this.queues.element.hidden = true;
+    this.stage.classList.add("empty");
+    this.holdNow(0);
+    this.controls.element.hidden = false;
   }
 
   begin({ watching, layout }) {
@@ -216,6 +308,8 @@ class Watch {
     if (isNew || !this.picture.blocks) this.picture.begin(layout);
     if (isNew) this.queues.begin(layout);
     this.layout = layout;
+    this.stage.classList.remove("empty");
+    this.setLive(true);
     fill(this.about, summary(watching, layout));
     this.controls.begin(watching);
     this.power.begin(watching);
@@ -228,7 +322,7 @@ class Watch {
   }
 
   take(buffer) {
-    if (this.gone || !this.picture.blocks) return;
+    if (this.gone || !this.layout) return;
     this.pace.take();
     const frame = readFrame(buffer);
     this.picture.take(frame, this.still.matches);
@@ -238,19 +332,30 @@ class Watch {
     if (frame.said.now_s === undefined) return;
     this.dials.take(frame.said);
     this.queues.take(frame.said);
-    this.last = frame.said;
-    this.drawSlow();
+    const { said } = frame;
+    const stood = !this.last || this.last.paused !== said.paused || this.last.is_on !== said.is_on;
+    this.last = said;
+    if (said.span) {
+      this.span = said.span;
+      this.dials.show(this.span);
+    }
+    if (said.span || stood) this.drawSlow();
   }
 
-  /** What is read, not watched, changes once a second. */
-  drawSlow(atOnce = false) {
-    const now = performance.now();
-    if (!this.last || (!atOnce && now - (this.slowAt ?? 0) < SLOW_MS)) return;
-    this.slowAt = now;
-    fill(this.now, nowSentence(this.last));
+  /** What is read, not watched, changes once a second, and all of it together. */
+  drawSlow() {
+    if (!this.last || !this.isLive) return;
+    fill(this.now, nowWords(this.span, this.last, this.layout));
+    this.holdNow(Math.max(this.nowHeight, this.now.offsetHeight));
     fill(this.legend, legend(this.picture, this.layout));
     this.tell();
-    if (this.details.open) fill(this.table, dieTable(this.picture.blocks, this.last));
+    if (this.details.open && this.span) fill(this.table, dieTable(this.picture.blocks, this.span));
+  }
+
+  /** The picture below doesn't move with every line more or less. */
+  holdNow(height) {
+    this.nowHeight = height;
+    this.now.style.setProperty("min-height", height ? `${height}px` : "");
   }
 
   // Looking
@@ -276,6 +381,8 @@ class Watch {
 
   fit() {
     const width = this.stage.clientWidth;
+    if (width !== this.width) this.holdNow(0);
+    this.width = width;
     const top = this.stage.getBoundingClientRect().top + scrollY;
     // Tiles of two pixels are worth a little scrolling.
     const height = Math.max(660, innerHeight - top - 40);
@@ -321,7 +428,7 @@ class Watch {
   }
 
   open(block) {
-    if (block === null) return;
+    if (block === null || !this.isLive) return;
     this.picture.chosen = block;
     this.picture.drawOverlay();
     const { member, die, block: number } = this.picture.blocks.place(block);
@@ -341,7 +448,7 @@ class Watch {
     );
   }
 
-  async toggleForm() {
+  async toggleForm({ takesFocus = true } = {}) {
     this.form.hidden = !this.form.hidden;
     this.other.setAttribute("aria-expanded", String(!this.form.hidden));
     if (this.form.hidden) return;
@@ -356,7 +463,7 @@ class Watch {
         say("Another drive is prepared");
       }),
     );
-    this.form.querySelector("select, input").focus();
+    if (takesFocus) this.form.querySelector("select, input").focus();
   }
 
   // The frame of the page
