@@ -124,10 +124,18 @@ def lab(measured: Path, tmp_path: Path) -> Iterator[Server]:
         yield found
 
 
+FRAMES = """new Promise(done =>
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))"""
+"""Until what a key press, or the pointer, left for later frames is done."""
 SETTLED = """async () => {
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
     await Promise.allSettled(document.getAnimations().map(one => one.finished));
 }"""
+
+
+def fits(page: Page, width: int) -> None:
+    """Waits until nothing is wider than a window of this width: what is drawn follows its size."""
+    page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
 
 
 def serious(page: Page) -> list[str]:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from playwright.sync_api import Page, Route, expect
 from web import laboratory, wire
-from web.conftest import Noted, Server, held_back, serious, start
+from web.conftest import FRAMES, Noted, Server, fits, held_back, serious, start
 
 import drivelab as dl
 from drivelab import _engine, model
@@ -81,6 +81,7 @@ def test_bars_are_what_compare_finds(standing_lab: Server, measured: Path, page:
     card = cards.filter(has=page.get_by_role("heading", name=title, exact=True)).filter(
         has=page.locator(".state", has_text=re.compile("^used$"))
     )
+    expect(card.locator(".bars .value")).to_have_count(3)
     values = card.locator(".bars .value").all_inner_texts()
     assert [float(text.split()[0].replace(",", "")) for text in values[:2]] == pytest.approx(
         [first, second], rel=0.01
@@ -90,7 +91,7 @@ def test_bars_are_what_compare_finds(standing_lab: Server, measured: Path, page:
     assert widths[1] is not None
     assert widths[1]["width"] / widths[0]["width"] == pytest.approx(second / first, rel=0.1)
     percent = shown.filter(test=test, drive="B")["percent"][0]
-    assert card.locator(".bars .delta").nth(1).inner_text() == delta(percent)
+    expect(card.locator(".bars .delta").nth(1)).to_have_text(delta(percent))
 
 
 def delta(percent: float) -> str:
@@ -110,6 +111,7 @@ def test_plots_of_a_kind_share_pointer_and_zoom(standing_lab: Server, page: Page
     one, other = plots.nth(0).locator(".readout span"), plots.nth(1).locator(".readout span")
     expect(one.first).to_have_text(re.compile(r"^[\d.]+\ss$"))
     expect(other.first).to_have_text(one.first.inner_text())
+    page.evaluate(FRAMES)
     drawn = "canvas => canvas.toDataURL()"
     whole = canvas.evaluate(drawn)
     page.keyboard.press("+")
@@ -389,7 +391,8 @@ def test_names_are_text_whatever_they_say(page: Page, tmp_path: Path) -> None:
         expect(page.locator(".chip").first).to_contain_text("onerror")
         expect(page.get_by_role("heading", name="Findings")).to_be_visible()
         opened(page, server, "/history")
-        assert page.locator("img").count() == 0
+        expect(page.locator("tr[data-run]")).to_have_count(1)
+        expect(page.locator("img")).to_have_count(0)
         assert page.title() != "owned"
     finally:
         page.goto("about:blank")
@@ -411,11 +414,11 @@ def test_it_fits_a_phone_and_a_wall(standing_lab: Server, page: Page, width: int
     for path in ("/compare", address(A, B, C), address(A, FRESH)):
         opened(page, standing_lab, path)
         expect(page.locator("section, table.drives, .missing").first).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        fits(page, width)
     opened(page, standing_lab, address(A, B, C))
     expect(page.locator("#time .plot").first).to_be_visible()
     # What is wider scrolls in a place of its own; nothing is cut off.
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    fits(page, width)
 
 
 def test_the_keyboard_is_enough(standing_lab: Server, page: Page) -> None:
@@ -467,7 +470,7 @@ def test_runs_of_one_drive_have_letters_of_their_own(
     laboratory.record(tmp_path / "lab.duckdb", [A], states=["new"], scale=128)
     opened(page, lab, address(f"{A}~1", f"{A}~2", more="&force=1"))
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
-    assert page.locator(".chip .letter").all_inner_texts() == ["A", "B"]
+    expect(page.locator(".chip .letter")).to_have_text(["A", "B"])
 
 
 def test_a_test_of_two_states_is_drawn(standing_lab: Server, page: Page) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from web import laboratory, wire
-from web.conftest import Server, serving
+from web.conftest import FRAMES, Server, serving
 from web.test_compare import address, opened
 
 NAMES = (*laboratory.DRIVES[:2], laboratory.DISK)
@@ -69,6 +69,8 @@ def pointed(plot: Locator, share: float) -> list[str]:
     assert box is not None
     wide = box["width"] - LEFT_PX - RIGHT_PX
     plot.page.mouse.move(box["x"] + LEFT_PX + share * wide, box["y"] + 60)
+    # Another place was pointed at before: that what is read is of this one shows with its frame.
+    plot.page.evaluate(FRAMES)
     expect(plot.locator(".readout span")).to_have_count(1 + len(NAMES))
     return [text.replace("\u00a0", " ") for text in plot.locator(".readout span").all_inner_texts()]
 
@@ -125,10 +127,10 @@ def test_disks_are_judged_apart_with_intervals_and_figures(repeated: Server, dra
     metric = headline(repeated, RANDOM)
     figures = metric["published"]
     ours = card(drawn, told(repeated, "", RANDOM)["title"])
-    assert ours.locator(".kind").all_inner_texts() == ["Flash drives", "Hard disks"]
-    assert ours.locator("ul.bars").count() == 2
+    expect(ours.locator(".kind")).to_have_text(["Flash drives", "Hard disks"])
+    expect(ours.locator("ul.bars")).to_have_count(2)
     bars = ours.locator("ul.bars li")
-    assert bars.locator(".letter").all_inner_texts() == ["A", "B", "C"]
+    expect(bars.locator(".letter")).to_have_text(["A", "B", "C"])
     ends = [
         max(
             metric["values"][side] + metric["plus_minus"][side],
@@ -153,7 +155,7 @@ def test_disks_are_judged_apart_with_intervals_and_figures(repeated: Server, dra
         assert whisker[1] == pytest.approx(max(at(value + spread), whisker[0] + 3), abs=1)
         own = [item for item in figures if item["side"] == side]
         marks = bars.nth(side).locator(".mark")
-        assert marks.all_inner_texts() == [f"published {item['text']}" for item in own]
+        expect(marks).to_have_text([f"published {item['text']}" for item in own])
         for item, mark in zip(own, marks.all(), strict=True):
             assert sum(extent(mark)) / 2 == pytest.approx(at(item["value"]), abs=1)
         expect(bars.nth(side).locator("small.published")).to_contain_text(f"[{own[-1]['id']}]")
@@ -164,7 +166,7 @@ def test_a_saved_page_has_the_same_marks_and_intervals(drawn: Page) -> None:
         drawn.get_by_role("button", name="Save as HTML").click()
     saved = Path(download.value.path()).read_text(encoding="utf-8")
     marks = drawn.locator(".bars .mark")
-    assert marks.count() == 4
-    assert saved.count('class="mark"') == marks.count()
+    expect(marks).to_have_count(4)
+    assert saved.count('class="mark"') == 4
     for text in drawn.locator("small.published").all_inner_texts():
         assert f'<small class="marked">{text}</small>' in saved

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from web import wire
-from web.conftest import Noted, Server, Standing, serious, start
+from web.conftest import Noted, Server, Standing, fits, serious, start
 from web.test_compare import opened
 
 from drivelab import model
@@ -97,14 +97,15 @@ def test_parameters_are_found_by_their_meaning(standing: Standing, page: Page) -
     expect(rows.first).to_be_visible()
     page.get_by_role("searchbox").fill("victim")
     expect(page.get_by_label(re.compile("^channel_count"))).to_be_hidden()
-    assert 0 < rows.locator("visible=true").count() < 6
+    expect(page.get_by_label(re.compile("^victim_selection"))).to_be_visible()
+    assert rows.locator("visible=true").count() < 6
     page.get_by_role("searchbox").fill("")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         assert serious(page) == []
     for width in (360, 2560):
         page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        fits(page, width)
 
 
 HOSTILE = (
@@ -160,7 +161,7 @@ def test_a_sweep_is_started_watched_and_drawn(server: Server, page: Page) -> Non
     expect(page.locator(".found tbody tr")).to_have_count(6)
     assert serious(page) == []
     page.set_viewport_size({"width": 360, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    fits(page, 360)
     # It stays when the server was started again: studies are files.
     study = page.url.rpartition("study=")[2]
     assert len(wire.ask(server, f"/api/design/studies/{study}").json["rows"]) == 6
@@ -199,6 +200,7 @@ def test_the_server_may_be_started_again_under_the_form(
     expect(page.get_by_role("alert").filter(has_text="doesn't answer").last).to_be_visible()
     expect(page.locator("[aria-invalid]")).to_have_count(0)
     expect(field).to_have_value("4")
+    expect(page).to_have_url(re.compile("channel_count"))
     changed = page.url.removeprefix(server.origin)
     again = start(tmp_path, port=server.port)
     try:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from playwright.sync_api import Page, expect
 from web import wire
-from web.conftest import Server, Standing, serious
+from web.conftest import Server, Standing, fits, serious
 from web.test_compare import opened
 
 NAME, FIGURE = "intel-x25-m-g1-80gb", "AN-149"
@@ -56,7 +56,7 @@ def test_a_published_figure_is_chosen_varied_and_saved(
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         assert serious(page) == []
     page.set_viewport_size({"width": 360, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    fits(page, 360)
 
 
 def test_a_figure_that_is_measured_can_be_cancelled(server: Server, page: Page) -> None:

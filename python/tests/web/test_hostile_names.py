@@ -93,9 +93,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def check(page: Page) -> None:
     """No name became an element or an attribute, nor did one run."""
-    assert page.locator(OWNED).count() == 0
+    expect(page.locator(OWNED)).to_have_count(0)
     assert page.title() != "owned"
-    assert page.locator("main script").count() == 0
+    expect(page.locator("main script")).to_have_count(0)
 
 
 @pytest.mark.parametrize("run", range(1, len(NAMES) + 1))

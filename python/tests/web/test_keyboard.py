@@ -6,15 +6,12 @@ import re
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from web.conftest import Server, Standing
+from web.conftest import FRAMES, Server, Standing
 from web.test_traces import recorded
 
 from drivelab.web.views import VIEWS, View
 
 TABS_MAX = 60
-FRAMES = """new Promise(done =>
-    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))"""
-"""Until what a key press left for later frames is done."""
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, Route, expect
 from web.conftest import Noted, Server, Standing, held_back
@@ -33,8 +35,7 @@ def test_the_readers_theme_comes_before_the_systems_and_is_kept(server: Server, 
     page.get_by_role("button", name="Use the dark theme").click()
     page.reload()
     expect(page.get_by_role("button", name="Use the light theme")).to_be_visible()
-    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert colour == "rgb(20, 23, 26)"
+    expect(page.locator("body")).to_have_css("background-color", "rgb(20, 23, 26)")
 
 
 def test_a_page_without_the_token_says_where_it_is(
@@ -44,7 +45,7 @@ def test_a_page_without_the_token_says_where_it_is(
     expect(page.locator("#notice")).to_contain_text("has no token")
     page.goto(server.at("/compare"))
     expect(page.get_by_role("heading", name="Compare drives")).to_be_visible()
-    assert "token" not in page.url
+    expect(page).not_to_have_url(re.compile("token"))
     noted.errors.clear()
 
 

@@ -29,6 +29,7 @@ def test_what_is_the_same_opens_with_its_values(
     summary.focus()
     page.keyboard.press("Enter")
     expect(shared).to_be_visible()
+    expect(shared.locator("tr:not(.group) th[scope=row]")).to_have_count(len(same))
     keys = shared.locator("tr:not(.group) th[scope=row]").all_inner_texts()
     assert set(keys) == same
     assert len(keys) == len(same)
