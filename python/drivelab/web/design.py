@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -10,13 +11,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drivelab import model as models
-from drivelab import model_file, sources
+from drivelab import model_file, optional_parameters, sources
 from drivelab.errors import RequestError
 from drivelab.figures import reach
 from drivelab.figures.text import published_text
 from drivelab.lab import study_plots
 from drivelab.lab.figure_variations import ROLES
 from drivelab.model import Overrides
+from drivelab.model_texts import CAPACITIES
 from drivelab.quantities import bytes_text
 from drivelab.states import STATES
 from drivelab.web import bench, security
@@ -32,6 +34,8 @@ METRICS = {
     "latency_max_us": "Longest latency, µs",
     "write_amplification": "Write amplification",
 }
+UNSHOWN = ("name", "title", "scale_divisor")
+"""Parameters that have a place of their own, or none."""
 STUDY_ID = re.compile(r"[0-9a-f]{16}")
 NUMBER = re.compile(r"(a whole number|a number) from (\S+) to (\S+)")
 
@@ -115,18 +119,13 @@ def form(request: Request) -> Response:
     """Every parameter with its range, as changed so far; 400 for a value that can't be."""
     name, overrides = _asked(request)
     changed, original = models.load(name, overrides), models.load(name)
-    before = {item["key"]: item["value"] for item in original.parameters}
     return JSONResponse(
         {
             "name": changed.name,
             "title": original.title,
             "hash": changed.hash,
             "facts": list(_facts(changed, original)),
-            "parameters": [
-                _parameter(item, before.get(item["key"]))
-                for item in changed.parameters
-                if item["key"] not in ("name", "title", "scale_divisor")
-            ],
+            "parameters": list(_parameters(changed, original)),
         }
     )
 
@@ -163,10 +162,32 @@ def _spare(model: models.Model) -> str:
     return "none" if ratio is None else f"{100 * ratio:.1f} %"
 
 
+def _parameters(changed: models.Model, original: models.Model) -> Iterator[Record]:
+    """What is stated or could be, in the order of the original: what it leaves out at the end, but
+    for the other one of capacity and spare area."""
+    before, now = _by_key(original), _by_key(changed)
+    keys: dict[str, None] = {}
+    for key in (*before, *now):
+        keys |= dict.fromkeys(CAPACITIES if key in CAPACITIES else (key,))
+    for key in (key for key in keys if key in now):
+        item = _parameter(now[key], before[key]["value"] if key in before else None)
+        # Texts can't be set here.
+        if key not in UNSHOWN and (item["value"] is not None or item["kind"] != "text"):
+            yield item
+
+
+def _by_key(model: models.Model) -> dict[str, Record]:
+    """Parameters that a model states, then those that it leaves out, by key."""
+    absent = {"value": None, "source": "", "role": None, "default": False}
+    left_out = (absent | item for item in optional_parameters.left_out(model))
+    return {item["key"]: item for item in (*model.parameters, *left_out)}
+
+
 def _parameter(item: Record, before: Any) -> Record:
     """A parameter with what its field takes."""
     keys = ("key", "value", "unit", "allowed", "help", "source", "role", "default")
-    found = {key: item[key] for key in keys} | {"original": before}
+    found = {key: item[key] for key in keys}
+    found |= {"original": before, "comes_to": item.get("comes_to")}
     number = NUMBER.fullmatch(item["allowed"])
     if number is not None:
         found |= {"kind": "number", "min": float(number[2]), "max": float(number[3])}

@@ -13,7 +13,7 @@ from web import wire
 from web.conftest import Noted, Server, Standing, fits, serious, start
 from web.test_compare import opened
 
-from drivelab import model
+from drivelab import model, optional_parameters
 
 NAME = "intel-x25-v-40gb"
 
@@ -48,6 +48,39 @@ def test_the_variation_is_saved_as_a_model(standing: Standing, page: Page, tmp_p
     # The file stands for itself: it names no part and no base.
     assert saved == {key: value for key, value in wanted.items() if key in saved}
     assert wanted.keys() - saved.keys() <= {"base", "flash.part"}
+
+
+def test_what_a_model_leaves_out_has_a_field_too(standing: Standing, page: Page) -> None:
+    """Who wants more spare area looks for spare_ratio, where the model states a capacity."""
+    known = model.load(NAME)
+    form = wire.ask(standing.server, f"/api/design?drive={NAME}").json["parameters"]
+    shown = [item["key"] for item in form]
+    absent = {item["key"] for item in optional_parameters.left_out(known)}
+    assert {item["key"] for item in form if item["value"] is None} == absent - {"firmware"}
+    assert shown.index("spare_ratio") == shown.index("user_capacity_bytes") + 1
+    opened(page, standing.server, f"/design?drive={NAME}")
+    capacity = page.get_by_label(re.compile("^user_capacity_bytes"))
+    spare = page.get_by_label(re.compile("^spare_ratio"))
+    expect(spare).to_have_value("")
+    expect(spare).to_have_attribute("placeholder", re.compile(r"^0\.07"))
+    expect(capacity).to_have_value(str(known.user_capacity_bytes))
+    spare.fill("0.28")
+    page.keyboard.press("Tab")
+    expect(page.locator(".changes")).to_contain_text("left out → 0.28")
+    expect(capacity).to_have_value("")
+    expect(capacity).to_have_attribute("placeholder", str(int(known.raw_capacity_bytes / 1.28)))
+    expect(page.locator(".refused:visible, [aria-invalid]")).to_have_count(0)
+    page.get_by_role("button", name="Back to the original: spare_ratio").click()
+    expect(spare).to_have_value("")
+    expect(capacity).to_have_value(str(known.user_capacity_bytes))
+
+
+def test_a_disk_has_no_spare_area_to_set(standing: Standing) -> None:
+    found = wire.ask(standing.server, "/api/design?drive=wd-velociraptor-300gb").json
+    keys = [item["key"] for item in found["parameters"]]
+    assert "user_capacity_bytes" in keys
+    assert "spare_ratio" not in keys
+    assert len(set(keys)) == len(keys)
 
 
 def values(found: model.Model) -> dict[str, object]:

@@ -239,6 +239,7 @@ class View {
           });
     field.setAttribute("aria-describedby", `${id}-why ${id}-about`);
     const why = h("p.refused", { id: `${id}-why`, hidden: true });
+    const role = item.value === null ? "left out" : (item.role ?? (item.default ? "default" : "set"));
     const place = h(
       "div.parameter",
       h("label", { for: id }, h("code", item.key.split(".").pop()), h("span", item.help)),
@@ -246,9 +247,9 @@ class View {
       h(
         "small",
         { id: `${id}-about` },
-        h(`b.role.${item.role ?? "default"}`, item.role ?? (item.default ? "default" : "set")),
+        h(`b.role.${item.role ?? "default"}`, role),
         ` ${item.kind === "number" ? item.allowed.replace("a whole number ", "").replace("a number ", "") : ""} `,
-        h("span.source", item.source),
+        h("span.source", item.source === "command line" ? "here" : item.source),
       ),
       why,
     );
@@ -265,6 +266,7 @@ class View {
     const { place, field } = this.rows.get(item.key);
     const text = item.value === null ? "" : String(item.value);
     if (document.activeElement !== field || field.value !== text) field.value = text;
+    field.placeholder = item.comes_to === null ? "" : String(item.comes_to);
     place.classList.toggle("changed", this.settings.has(item.key));
   }
 
@@ -306,7 +308,7 @@ class View {
               h(
                 "li",
                 h("code", key),
-                h("span", `${this.item(key)?.original ?? "default"} → ${value}`),
+                h("span", `${this.item(key)?.original ?? "left out"} → ${value}`),
                 h(
                   "button.quiet",
                   {
