@@ -56,6 +56,17 @@ def test_a_number_is_drawn_over_the_runs(two_runs: Server, page: Page, tmp_path:
     expect(canvas).to_have_attribute("aria-label", re.compile(f"mean {row['value']:.3g}"))
 
 
+def test_what_an_address_asks_for_and_no_run_has_is_said(standing_lab: Server, page: Page) -> None:
+    query = urlencode({"model": "intel-x25", "test": "x\nused", "number": "iops"})
+    opened(page, standing_lab, f"/history?{query}")
+    alerts = page.get_by_role("alert")
+    expect(alerts).to_contain_text(
+        ['model "intel-x25": no run here has it', 'test "x, used": no run here has it']
+    )
+    page.get_by_label("Drive", exact=True).select_option(laboratory.DRIVES[1])
+    expect(alerts).to_have_count(0)
+
+
 def test_a_report_opens_where_it_can_do_nothing_here(two_runs: Server, page: Page) -> None:
     opened(page, two_runs, "/history")
     with page.context.expect_page() as opening:

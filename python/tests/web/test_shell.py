@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 from web.conftest import Noted, Server, Standing, held_back
 
+from drivelab.web.app import STATIC
 from drivelab.web.views import VIEWS, View
 
 
@@ -27,6 +29,45 @@ def test_every_view_opens_from_the_menu_and_from_its_address(
     expect(page).to_have_url(f"{server.origin}/{view.name}")
     page.reload()
     expect(page.locator("main h1").first).to_be_visible()
+
+
+def modules(file: Path) -> set[Path]:
+    """A module with all that it imports."""
+    found, new = set[Path](), {file}
+    while new:
+        found |= new
+        texts = {path: path.read_text(encoding="utf-8") for path in new}
+        named = {
+            (path.parent / name).resolve()
+            for path, text in texts.items()
+            for name in re.findall(r'from "(\.[^"]+)"', text)
+        }
+        new = named - found
+    return found
+
+
+def styled(file: Path, beginning: str = "") -> set[str]:
+    """The classes that a style sheet names, or those at the beginning of a rule: `.jobs`, which it
+    styles wherever it stands, but not the `cut` of `.kind.cut`."""
+    text = file.read_text(encoding="utf-8")
+    return set(re.findall(rf"{beginning}\.([a-z][\w-]*)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_a_view_loads_the_styles_of_what_it_draws(view: View) -> None:
+    """Those of another view are there only where that was looked at before."""
+    text = "".join(path.read_text("utf-8") for path in modules(STATIC / f"views/{view.name}.js"))
+    drawn = {
+        name
+        for element in re.findall(r"\bh\(\s*[`\"][a-z0-9]*((?:\.[a-z][\w-]*)+)", text)
+        for name in element.split(".")[1:]
+    }
+    loaded = [STATIC / path for path in re.findall(r"/static/(views/[\w-]+\.css)", text)]
+    assert loaded
+    own = set.union(*map(styled, [STATIC / "style.css", *loaded]))
+    of_others = [styled(path, "^ *") for path in (STATIC / "views").glob("*.css")]
+    assert drawn & own
+    assert drawn & set.union(*of_others) - own == set()
 
 
 def test_the_readers_theme_comes_before_the_systems_and_is_kept(server: Server, page: Page) -> None:

@@ -273,6 +273,12 @@ def test_it_fits_every_window_and_axe_finds_nothing_serious(
         fits(page, width)
 
 
+def test_a_trace_that_is_not_there_is_named(standing: Standing, page: Page) -> None:
+    opened(page, standing.server, "/traces?trace=mial.csv")
+    told = 'trace "mial.csv": there is none of this name in'
+    expect(page.locator("#view").get_by_role("alert")).to_contain_text(told)
+
+
 def test_a_file_that_is_none_says_so_on_the_page(
     server: Server, page: Page, tmp_path: Path, noted: Noted
 ) -> None:

@@ -271,10 +271,12 @@ class View {
       number: select("number", "Number"),
     };
     this.drawn = h("div");
+    this.problems = h("div");
     fill(
       this.course,
       h("h2", { id: "course-title" }, "A number over the runs"),
       h("div.row", Object.values(this.lists)),
+      this.problems,
       this.drawn,
     );
     this.course.hidden = !this.known.runs.length;
@@ -318,7 +320,23 @@ class View {
     this.page.go(`/history?${params}`, { replace: true });
   }
 
+  /** What the address asks for and no run has; shown is something else. */
+  drawProblems() {
+    const { params } = this.page;
+    const isMissed = ([name, list]) => params.has(name) && params.get(name) !== list.value;
+    const missed = Object.entries(this.lists).filter(isMissed);
+    fill(
+      this.problems,
+      missed.map(([name, list]) => {
+        const asked = params.get(name).slice(0, 80).replace("\n", ", ");
+        const shown = list.selectedOptions[0]?.textContent ?? "nothing";
+        return h("p.warning", { role: "alert" }, `${name} "${asked}": no run here has it; shown is ${shown}`);
+      }),
+    );
+  }
+
   async drawCourse() {
+    this.drawProblems();
     if (this.course.hidden || !this.lists.test.value) return;
     const [test, state] = this.lists.test.value.split("\n");
     const query = new URLSearchParams({ model: this.lists.model.value, test, state, number: this.lists.number.value });
@@ -351,7 +369,8 @@ class View {
     };
     this.plot = new Plot(this.drawn, {
       title: `${title}, by run`,
-      subtitle: `${test}, ${state}; a line for each engine version, scale, parameters, length, options, direction and span`,
+      subtitle:
+        `${test}, ${state}; a line for each engine version, scale, parameters, length, options, direction ` + "and span",
       x: { ticks, text: about, pad: 0.5 },
       y: { unit },
       height: 220,

@@ -127,7 +127,10 @@ class View {
   async update(page) {
     this.page = page;
     const wanted = page.params.get("trace");
-    if (wanted && this.offered.traces.some((one) => one.name === wanted)) this.trace.value = wanted;
+    const isThere = this.offered.traces.some((one) => one.name === wanted);
+    if (isThere) this.trace.value = wanted;
+    else if (wanted)
+      this.refuse(`trace "${wanted.slice(0, 80)}": there is none of this name in ${this.offered.folder}`);
     this.runs = page.params.getAll("run");
     await Promise.all([this.look(), this.drawResults()]);
   }
@@ -167,7 +170,7 @@ class View {
     const flushes = found.flush.ios ? [counted(found.flush.ios, "flush").replace("flushs", "flushes")] : [];
     fill(
       this.about,
-      `${found.format}: ${[...parts, ...flushes].join(", ")} in ${time(found.duration_s * 1e6)}, ` +
+      `Format ${found.format}: ${[...parts, ...flushes].join(", ")} in ${time(found.duration_s * 1e6)}, ` +
         `over ${number(found.end_bytes / GB)} GB. What lies beyond a drive's end is folded into it.`,
     );
   }
