@@ -75,6 +75,19 @@ def test_what_a_model_leaves_out_has_a_field_too(standing: Standing, page: Page)
     expect(capacity).to_have_value(str(known.user_capacity_bytes))
 
 
+def test_a_range_and_a_source_are_told_once(standing: Standing, page: Page) -> None:
+    opened(page, standing.server, f"/design?drive={NAME}&set=spare_ratio%3D0.28")
+    for key, told in (
+        ("spare_ratio", "from 0 to 3; set here"),
+        ("dies_per_channel", "from 1 to 1024; cited [S13]"),
+        ("command_ns", "from 0 to 1000000000; assumed: "),
+        ("frame_overhead_ns", "; fitted to AN-149: "),
+        ("lockstep_channels", "; default"),
+    ):
+        small = page.locator(".parameter").filter(has=page.get_by_label(re.compile(f"^{key}")))
+        expect(small.locator("small")).to_contain_text(told)
+
+
 def test_a_disk_has_no_spare_area_to_set(standing: Standing) -> None:
     found = wire.ask(standing.server, "/api/design?drive=wd-velociraptor-300gb").json
     keys = [item["key"] for item in found["parameters"]]

@@ -240,6 +240,9 @@ class View {
     field.setAttribute("aria-describedby", `${id}-why ${id}-about`);
     const why = h("p.refused", { id: `${id}-why`, hidden: true });
     const role = item.value === null ? "left out" : (item.role ?? (item.default ? "default" : "set"));
+    const range = item.kind === "number" ? `${item.allowed.replace(/^a (whole )?number /, "")}; ` : "";
+    // A source that is no citation begins with the word of its role.
+    const source = item.source === "command line" ? " here" : ` ${item.source}`.replace(` ${role}`, "");
     const place = h(
       "div.parameter",
       h("label", { for: id }, h("code", item.key.split(".").pop()), h("span", item.help)),
@@ -247,9 +250,9 @@ class View {
       h(
         "small",
         { id: `${id}-about` },
+        range,
         h(`b.role.${item.role ?? "default"}`, role),
-        ` ${item.kind === "number" ? item.allowed.replace("a whole number ", "").replace("a number ", "") : ""} `,
-        h("span.source", item.source === "command line" ? "here" : item.source),
+        h("span.source", source),
       ),
       why,
     );

@@ -280,7 +280,9 @@ class View {
       this.drawn,
     );
     this.course.hidden = !this.known.runs.length;
-    const models = new Map(this.known.runs.flatMap((run) => run.drives.map((drive) => [drive.model, drive.title])));
+    // Of small versions the drive's own title: each scale has a line of its own.
+    const titled = ({ model, title }) => [model, title.replace(/ \(1\/\d+\)$/, "")];
+    const models = new Map(this.known.runs.flatMap((run) => run.drives.map(titled)));
     const wanted = this.page.params.get("model");
     fill(
       this.lists.model,
