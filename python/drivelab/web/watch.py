@@ -251,6 +251,9 @@ async def _start(
     except RequestError as error:
         line.put({"refused": str(error)})
         return
+    before = drives.find(key)
+    if before is not None and not before.is_seen_by(line.put):
+        before.attach(line.put)
     try:
         drives.keep(key, drive)
     except RequestError as error:

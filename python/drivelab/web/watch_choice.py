@@ -153,11 +153,13 @@ def watchable() -> tuple[str, ...]:
 
 def model_name(asked: object) -> str:
     """A model that can be watched; raises RequestError with what may have been meant."""
+    is_known = isinstance(asked, str) and asked in models.known_names()
+    # All of them take a second to load.
+    if is_known and not models.load(str(asked)).is_disk:
+        return str(asked)
     names, shown = watchable(), _shown(asked)
-    if isinstance(asked, str) and asked in names:
-        return asked
     allowed = f"allowed: one of the {len(names)} drives with flash that the form lists"
-    if asked in models.known_names():
+    if is_known:
         raise RequestError(f"model = {shown}: a hard disk has no blocks to look at; {allowed}")
     hint = nearest(str(asked)[:SHOWN_LETTERS_MAX], names)
     raise RequestError(f"model = {shown}: there is no such model{hint.rstrip('.')} ({allowed})")

@@ -111,17 +111,16 @@ class Moment:
 
     counters: Mapping[str, Any]
     now_ns: int
-    worked_ns: Sequence[int] = ()
-    """How long each die has worked; empty if nobody asked."""
+    worked_ns: Sequence[int]
+    """How long each die has worked."""
 
 
 def between(before: Moment, after: Moment, storing: Storing) -> dict[str, Any]:
     """What a drive did between two moments, and how it is at the later one."""
     now, used = after.counters, counters.spent(before.counters, after.counters)
     since_ns = after.now_ns - before.now_ns
-    # A secure erase sets the dies' times back.
-    is_known = len(before.worked_ns) == len(after.worked_ns)
-    pairs = zip(after.worked_ns, before.worked_ns if is_known else after.worked_ns, strict=True)
+    pairs = zip(after.worked_ns, before.worked_ns, strict=True)
+    # A secure erase sets them back.
     busy_ns = [max(0, later - earlier) for later, earlier in pairs]
     programs = {
         key.removeprefix("program_bytes_"): used.get(key, 0) for key in counters.PROGRAM_KEYS
@@ -168,7 +167,7 @@ class Numbers:
         """Something else is done from now on: what was done until then belongs to no span. The next
         one is told even if no time has passed. `bins` are latencies since they were taken last."""
         self._early.append(bins)
-        self._begun = Moment(now.counters, now.now_ns, now.worked_ns or self._last.worked_ns)
+        self._begun = now
         self._of_span: list[Bins] = []
         self._told: dict[str, Any] | None = None
 
@@ -196,7 +195,7 @@ class Frames:
         self._tiles = _engine.Tiles()
         self.latencies = Latencies()
         self._storing = Storing.of(target.model)
-        self._numbers = Numbers(self._storing, Moment(target.counters(), target.now_ns))
+        self._numbers = Numbers(self._storing, self._moment())
         self._queues = int(target.model.value("nvme.queue_count") or 1)
 
     def begin_anew(self) -> None:
@@ -205,9 +204,13 @@ class Frames:
 
     def begin_span(self, run: EngineRun | None) -> None:
         """From now on the drive does something else; `run` is at work."""
+        self._numbers.begin_span(self._moment(), self.latencies.take(run))
+
+    def _moment(self) -> Moment:
+        """Now; dearer than a frame's, which has been told how long dies have worked."""
         target = self._target
-        now = Moment(target.counters(), target.now_ns)
-        self._numbers.begin_span(now, self.latencies.take(run))
+        worked_ns = target.inside()[1]["worked_ns"].tolist()
+        return Moment(target.counters(), target.now_ns, worked_ns)
 
     def layout(self) -> dict[str, Any]:
         """Where blocks are: those of a die follow each other, dies in this order."""

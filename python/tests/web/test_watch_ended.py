@@ -203,3 +203,42 @@ def test_a_page_for_which_there_is_no_room_says_so_and_goes_on_when_there_is(
     expect(notice).to_be_hidden()
     if path == SMALL:
         goes_on(page)
+
+
+def test_an_address_that_asks_for_nothing_begins_the_drive_of_before_anew(
+    server: Server, page: Page, noted: Noted, restarted: Callable[[], Server]
+) -> None:
+    opened(server, page, f"{SMALL}&state=new")
+    page.get_by_role("navigation").get_by_role("link", name="Learn", exact=True).click()
+    expect(page.locator(".lessons .card").first).to_be_visible()
+    page.get_by_role("navigation").get_by_role("link", name="Watch", exact=True).click()
+    expect(page.locator(".about")).to_contain_text("Intel X25-V 40 GB (1/64)")
+    expect(page.locator(".now b")).to_be_visible()
+    expect(page.locator(".watch-news")).to_be_hidden()
+    page.goto("about:blank")
+    server.stop()
+    again = restarted()
+    page.goto(again.at("/watch"))
+    expect(page.locator(".watch-news")).to_contain_text("This is a new drive")
+    expect(page.locator(".about")).to_contain_text("Intel X25-V 40 GB (1/64)")
+    expect(page.locator(".about")).to_contain_text("· new ·")
+    noted.errors.clear()
+    page.goto("about:blank")
+
+
+def test_who_begins_another_drive_leaves_no_tab_with_one_that_only_looks_alive(
+    server: Server, page: Page
+) -> None:
+    opened(server, page, SMALL)
+    key = page.evaluate("sessionStorage.getItem('drivelab.watch')")
+    copy = page.context.new_page()
+    copy.add_init_script(f"sessionStorage.setItem('drivelab.watch', '{key}')")
+    # Another address: the drive of this key is replaced.
+    opened(server, copy, f"{SMALL}&state=new")
+    expect(page.locator(".veil")).to_contain_text("Another tab watches this drive now.")
+    page.get_by_role("button", name="Another drive").click()
+    page.get_by_label("Size").select_option("64")
+    page.get_by_role("button", name="Watch this drive").click()
+    goes_on(page)
+    expect(copy.locator(".veil")).to_contain_text("Another tab watches this drive now.")
+    copy.close()

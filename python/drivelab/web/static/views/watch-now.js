@@ -12,9 +12,10 @@ const MORE = {
   completing: (span, { unit_bytes }) =>
     `, as a write of ${size(span.host_write_bytes / span.host_write_commands)} changes only a part of a map unit of ` +
     size(unit_bytes) +
-    (span.units_completed ? ` (${span.units_completed.toLocaleString("en")} were read first)` : ""),
+    (span.units_completed ? ` (${many(span.units_completed)} were read first)` : ""),
   merging: ({ merges }) => ` to write superblocks anew, row by row${merges ? ` (${some(merges, "merge")})` : ""}`,
-  cleaning: (span) => ` to move valid pages out of the way (${some(span.erases, "block")} erased, ${free(span)})`,
+  cleaning: ({ erases, free_blocks }) =>
+    ` to move valid pages out of the way (${some(erases, "block")} erased, ${many(free_blocks)} free)`,
   folding: () => " to fold the cache: from one bit a cell into native blocks",
   wear: () => " to even out wear",
   map: () => " for the map",
@@ -41,9 +42,9 @@ export function nowWords(span, said, layout) {
 }
 
 function state(span, said, layout) {
-  if (!said.is_on) return "the power is off.";
-  if (!span?.since_s) return said.paused ? "the drive stands still." : "";
+  if (!span?.since_s) return !said.is_on ? "the power is off." : said.paused ? "the drive stands still." : "";
   const length = span.since_s < 120 ? time(1e6 * span.since_s) : clock(span.since_s);
+  if (!said.is_on) return `the power is off. The dials are of the last ${length} before.`;
   const work = span.host_write_bytes ? written(span, layout) : unwritten(span, said, layout);
   return `${said.paused ? "the drive stands still. In its" : "in the"} last ${length} ${work}`;
 }
@@ -51,24 +52,26 @@ function state(span, said, layout) {
 /** The host wrote. */
 function written(span, layout) {
   const [host, flash] = [span.host_write_bytes, programmed(span)];
-  const reasons = causes(span, layout, host, (share) => number(share), Math.max(host, flash));
   const amount = `the host wrote ${rate(span, host)}, the flash programmed ${rate(span, flash)}, `;
   const cells = span.slc_bytes
     ? ` Of the host's data ${Math.round((100 * span.slc_bytes) / span.program_bytes.host)} % went into the cache.`
     : "";
+  const reasons = causes(span).map(([name, bytes]) =>
+    bytes > 0
+      ? `${number(bytes / host)} more${MORE[name](span, layout)}`
+      : `${number(-bytes / host)} less, ${LESS[name](span)}`,
+  );
   if (reasons.length)
     return `${amount}${number(flash / host)} times as much. For each byte of the host ${reasons.join("; ")}.${cells}`;
   const moved = ["cleaning", "merging", "folding", "wear"].some((name) => span.causes[name] > 0);
   const inOrder = span.switches ? `${some(span.switches, "superblock")} filled in order, ` : "";
-  const nothing = `${inOrder}${moved ? "hardly anything" : "nothing"} had to be moved, ${free(span)}`;
-  return `${amount}about as much: ${nothing}.${cells}`;
+  const few = moved ? "hardly anything" : "nothing";
+  return `${amount}about as much: ${inOrder}${few} had to be moved, ${some(span.free_blocks, "block")} free.${cells}`;
 }
 
 /** The host wrote nothing. */
 function unwritten(span, said, layout) {
-  const flash = programmed(span);
-  const reasons = causes(span, layout, MIB * span.since_s, (share) => `${number(share)} MiB/s`, flash);
-  const own = reasons.length ? `The flash programmed ${rate(span, flash)}: ${reasons.join("; ")}.` : "";
+  const own = ownWords(span, layout);
   const nothing = span.erases ? `${some(span.erases, "block")} erased.` : "Nothing was programmed.";
   if (span.host_read_bytes) {
     const each = span.latency.ios ? `, on average ${time(span.latency.mean_us)} each` : "";
@@ -80,22 +83,28 @@ function unwritten(span, said, layout) {
   return `nobody asked for anything. ${own || (span.erases ? nothing : "The drive had nothing to do.")}`;
 }
 
-/** The largest causes in words, each as a share of `whole`; `all` is what small ones are measured by. */
-function causes(span, layout, whole, text, all) {
-  const found = Object.entries(span.causes).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a));
-  const differs = Math.abs(programmed(span) - span.host_write_bytes) >= LEAST * span.host_write_bytes;
-  return found
-    .filter(([, bytes], i) => Math.abs(bytes) >= LEAST * all || (differs && i === 0))
-    .map(([name, bytes]) =>
-      bytes > 0
-        ? `${text(bytes / whole)}${span.host_write_bytes ? " more" : ""}${MORE[name](span, layout)}`
-        : `${text(-bytes / whole)} less, ${LESS[name](span, layout)}`,
-    );
+/** What the flash programmed, with all of it for the drive itself. */
+function ownWords(span, layout) {
+  const flash = programmed(span);
+  if (!flash) return "";
+  const reasons = causes(span).filter(([, bytes]) => bytes > 0);
+  const words = reasons.map(([name, bytes]) => [rate(span, bytes), MORE[name](span, layout)]);
+  const list = words.length === 1 ? words[0][1] : `: ${words.map((pair) => pair.join("")).join("; ")}`;
+  return `The flash programmed ${rate(span, flash)}${list}.`;
+}
+
+/** The causes that are worth a word, with their bytes: the largest first. */
+function causes(span) {
+  const [host, flash] = [span.host_write_bytes, programmed(span)];
+  const differs = Math.abs(flash - host) >= LEAST * host;
+  return Object.entries(span.causes)
+    .sort(([, a], [, b]) => Math.abs(b) - Math.abs(a))
+    .filter(([, bytes], i) => Math.abs(bytes) >= LEAST * Math.max(host, flash) || (differs && i === 0));
 }
 
 const rate = (span, count) => `${number(count / MIB / span.since_s)} MiB/s`;
-const some = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
-const free = (span) => `${span.free_blocks.toLocaleString("en")} free`;
+const many = (count) => count.toLocaleString("en");
+const some = (count, one) => `${many(count)} ${one}${count === 1 ? "" : "s"}`;
 const size = (count) => (count < 1024 ? `${Math.round(count)} B` : `${Number((count / 1024).toPrecision(3))} KiB`);
 
 /** The drive's clock. */

@@ -25,7 +25,7 @@ export function number(value) {
   const size = Math.abs(value);
   if (size >= 1e4) return Math.round(value).toLocaleString("en").replaceAll(",", " ");
   if (size < 0.1 && size >= 0.001) return value.toPrecision(2);
-  return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
+  return size >= 99.95 ? value.toFixed(0) : size >= 9.995 ? value.toFixed(1) : value.toFixed(2);
 }
 
 /** Microseconds in the unit that fits. */

@@ -35,20 +35,15 @@ const ENDED =
 const chosen = (choice) => JSON.stringify({ ...choice, workload: undefined });
 
 export async function show(root, page) {
-  const [models, served] = await Promise.all([
-    ask("/api/watch/models"),
-    ask("/api/watch/served"),
-    sheet("/static/views/watch.css"),
-  ]);
-  const watch = new Watch(root, page, models, served);
+  await sheet("/static/views/watch.css");
+  const watch = new Watch(root, page);
   watch.connect();
   return watch;
 }
 
 class Watch {
-  constructor(root, page, models, served) {
+  constructor(root, page) {
     this.root = root;
-    this.served = served;
     this.page = page;
     this.choice = choiceOf(page.params);
     this.controls = new Controls((command) => this.send(command));
@@ -61,7 +56,6 @@ class Watch {
       "Another drive",
     );
     this.other = other;
-    this.models = models;
     this.news = h("p.warning.watch-news", { role: "status", hidden: true });
     this.now = h("p.now");
     this.legend = h("div.legend");
@@ -185,8 +179,16 @@ class Watch {
   begins() {
     const before = sessionStorage.getItem(CHOSEN);
     const hadIt = before !== null && (this.asksForNone() || before === chosen(this.choice));
-    this.start(this.choice);
+    this.start(hadIt ? this.before() : this.choice);
     if (hadIt) this.announce(ENDED, true);
+  }
+
+  /** The choice of this tab's last drive, with the workload that is asked for. */
+  before() {
+    const { workload } = this.choice;
+    const before = JSON.parse(sessionStorage.getItem(CHOSEN));
+    if (!before) return this.choice;
+    return before.served || !workload ? before : { ...before, workload };
   }
 
   asksForNone() {
@@ -264,13 +266,14 @@ class Watch {
       this.start(this.choice);
       return;
     }
+    this.choice = this.before();
     this.isAttached = true;
     this.send({ want: true });
   }
 
   start(choice) {
     this.choice = choice;
-    this.isAttached = false;
+    this.isAttached = this.taken = false;
     this.announce("");
     this.wait(0);
     this.send({ start: choice, speed: this.controls.speed });
@@ -452,17 +455,24 @@ class Watch {
     this.form.hidden = !this.form.hidden;
     this.other.setAttribute("aria-expanded", String(!this.form.hidden));
     if (this.form.hidden) return;
-    fill(
-      this.form,
-      await choiceForm(this.models, this.served, this.choice, (choice) => {
-        this.form.hidden = true;
-        this.other.setAttribute("aria-expanded", "false");
-        const asked = new URLSearchParams(choice);
-        this.start(choiceOf(asked));
-        this.page.go(`/watch?${asked}`, { replace: true });
-        say("Another drive is prepared");
-      }),
-    );
+    const close = () => {
+      this.form.hidden = true;
+      this.other.setAttribute("aria-expanded", "false");
+    };
+    const choose = (choice) => {
+      close();
+      const asked = new URLSearchParams(choice);
+      this.start(choiceOf(asked));
+      this.page.go(`/watch?${asked}`, { replace: true });
+      say("Another drive is prepared");
+    };
+    try {
+      const [models, served] = await Promise.all([ask("/api/watch/models"), ask("/api/watch/served")]);
+      fill(this.form, await choiceForm(models, served, this.choice, choose));
+    } catch (error) {
+      close();
+      throw error;
+    }
     if (takesFocus) this.form.querySelector("select, input").focus();
   }
 
@@ -470,6 +480,7 @@ class Watch {
 
   update(page) {
     this.page = page;
+    if (this.asksForNone()) return;
     const choice = choiceOf(page.params);
     // Not after `toggleForm`, which changes the address and starts the drive itself.
     if (JSON.stringify(choice) !== JSON.stringify(this.choice)) this.start(choice);
