@@ -160,6 +160,14 @@ class Drive:
     def page_states(self) -> str:
         """JSON of every page's state; for tiny drives."""
 
+def write_state(drive: Drive, path: PathLike[str], key: str) -> None:
+    """Writes the state of a drive to a new file, for `read_state` of the same key. Releases the
+    GIL."""
+
+def read_state(model: Model, path: PathLike[str], key: str) -> Drive:
+    """The drive of a model that `write_state` wrote under a key; raises ImageWorkError for whatever
+    else the file holds. Releases the GIL."""
+
 def record_timeline(drive: Drive, from_ns: int, until_ns: int, most: int) -> None:
     """Notes from now on what dies and buses do: what begins from `from_ns` on and before
     `until_ns`, the first `most` of each member of an array."""

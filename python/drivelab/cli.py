@@ -103,6 +103,9 @@ GROUPS = {
             "Write stored results as CSV, Parquet or JSON.",
             "export review --csv tables --json all.json",
         ),
+        "cache": Command(
+            "cache:cache", "Say what prepared drives take on disk; remove them.", "cache --clear"
+        ),
         "schema": Command(
             "export:schema", "Print what results.json holds, as a JSON schema.", "schema --markdown"
         ),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub const SECTOR_BYTES: u64 = drivelab_nand::SECTOR_BYTES as u64;
 
 /// The kind of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Op {
     /// Transfer sectors to the host.
@@ -23,7 +23,7 @@ pub enum Op {
 }
 
 /// One command of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
     /// Chosen by the host, given back with the completion. Any value; the drive does not interpret it.
     pub tag: u32,
@@ -115,7 +115,7 @@ impl Command {
 
 /// Where the time of one command went, in ns. Every part is measured while it happens; that they add up to the latency
 /// is checked, not made so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencySplit {
     /// Waiting for the firmware, the link, a bus, buffer space or a die that were busy with other host work.
     pub queueing_ns: Nanos,
@@ -139,7 +139,7 @@ impl LatencySplit {
 }
 
 /// How a command ended. Only drives with faults end one in another way than `Done`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// It did what was asked.
@@ -154,7 +154,7 @@ pub enum Outcome {
 }
 
 /// Sectors of a read that could not be given back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreadable {
     /// The tag of the command.
     pub tag: u32,
@@ -165,7 +165,7 @@ pub struct Unreadable {
 }
 
 /// A finished command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// The tag of the command.
     pub tag: u32,

@@ -8,7 +8,7 @@ use crate::command::Op;
 use crate::host::submission::SubmissionConfig;
 
 /// The host link: first come first served, each way by itself or both together.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkConfig {
     /// Payload rate in bytes per second; 0: takes no time.
     pub bytes_per_s: u64,
@@ -35,7 +35,7 @@ impl LinkConfig {
 
 /// A limit that firmware puts on a kind of command: a token bucket. Commands above the sustained rate spend a credit
 /// that fills up while the drive is asked for less.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GovernorConfig {
     /// Sustained commands per second; 0: no limit.
     pub commands_per_s: u32,
@@ -47,7 +47,7 @@ pub struct GovernorConfig {
 }
 
 /// Firmware work: processors that take commands on in order, the work on single pages between them as it comes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FirmwareConfig {
     /// Processors, all alike: each takes on the next command when it is free.
     pub cores: u32,
@@ -81,7 +81,7 @@ impl FirmwareConfig {
 }
 
 /// The write buffer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BufferConfig {
     /// Map units it holds.
     pub units: u32,
@@ -142,7 +142,7 @@ pub enum CleaningPace {
 }
 
 /// Scheduling over channels and dies.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SchedulingConfig {
     /// Which die the next host page goes to.
     pub die_allocation: DieAllocation,
@@ -172,7 +172,7 @@ pub struct SchedulingConfig {
 
 /// Word lines that are programmed whole, in one operation, and read page by page: planes side by side, and on each of
 /// them as many pages as a cell has bits. Units lie on the lower pages of all planes first.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WordLineConfig {
     /// Planes that a word line crosses.
     pub planes: u32,
@@ -194,7 +194,7 @@ pub struct WordLineConfig {
 
 /// Two passes of a program: a coarse one, and a fine one when the word lines behind have had their coarse one. Nothing can
 /// be read of a word line between its two.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PassConfig {
     /// tPROG of the coarse pass.
     pub coarse_ns: Nanos,
@@ -207,7 +207,7 @@ pub struct PassConfig {
 }
 
 /// Times of blocks with one bit a cell, whose word lines hold one page of each plane.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SlcTimes {
     /// tR.
     pub read_ns: Nanos,
@@ -218,7 +218,7 @@ pub struct SlcTimes {
 }
 
 /// Programs and erases that stop for reads of the host.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuspensionConfig {
     /// From the wish to the read's beginning, for a program; `None`: reads wait for its end.
     pub program_ns: Option<Nanos>,
@@ -237,7 +237,7 @@ pub struct SuspensionConfig {
 }
 
 /// Electrical power, in mW while the part is busy (`_mw`), or all the time (`idle_mw`).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PowerConfig {
     /// Controller, DRAM and link at rest.
     pub idle_mw: u32,
@@ -266,7 +266,7 @@ impl PowerConfig {
 }
 
 /// Everything the controller needs to know beside the FTL's own parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ControllerConfig {
     /// Commands that the controller has room for (NCQ depth).
     pub queue_depth: u32,

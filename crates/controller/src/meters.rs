@@ -1,13 +1,13 @@
 //! What the controller did: bytes by purpose, busy times, energy.
 
 use drivelab_sim::Nanos;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Op, SECTOR_BYTES};
 use crate::config::PowerConfig;
 
 /// Commands of the host and their bytes; cumulative since the drive was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostMeters {
     /// Bytes of reads.
     pub host_read_bytes: u64,
@@ -67,10 +67,9 @@ impl HostMeters {
 }
 
 /// Cumulative since the drive was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meters {
     /// Commands of the host.
-    #[serde(flatten)]
     pub host: HostMeters,
     /// Bytes of host reads that came from flash.
     pub read_bytes_host: u64,

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
+use serde::{Deserialize, Serialize};
 
 /// A queue in order of time. When the first of it is due stands beside it: that is asked at every event of a drive,
 /// several times more often than anything changes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Timeline<T> {
     next_ns: Nanos,
     queue: VecDeque<(Nanos, T)>,

@@ -54,6 +54,14 @@ impl Drive {
         self.engine.device_mut()
     }
 
+    pub(crate) fn partition(&self) -> &Partition<Engine> {
+        &self.engine
+    }
+
+    pub(crate) fn of_partition(model: Arc<Model>, engine: Partition<Engine>) -> Self {
+        Self { model, engine }
+    }
+
     /// Notes from now on what dies and buses do: [`Engine::record_timeline`].
     pub fn record_timeline(&mut self, from_ns: Nanos, until_ns: Nanos, most: usize) {
         self.engine_mut().record_timeline(from_ns, until_ns, most);

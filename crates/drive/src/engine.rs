@@ -3,6 +3,7 @@
 use drivelab_controller::{Backlog, Command, CommandError, Completion, Device, QueueClass, SolidStateDrive};
 use drivelab_ftl::{CompressedMap, DemandLoaded, LogBlockMap, PageMap, SuperblockMap};
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::flash_report;
@@ -14,7 +15,7 @@ use crate::raid0::Raid0;
 pub type Array = Raid0<Partition<Engine>>;
 
 /// A drive of any family. One branch a command chooses among them: the work inside is compiled for each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Engine {
     /// Flash behind a page map.
     PageMap(Box<SolidStateDrive<PageMap>>),

@@ -3,9 +3,10 @@
 use drivelab_controller::{Command, CommandError, Completion, Device, QueueClass, SECTOR_BYTES};
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// The first sectors of a device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Partition<D> {
     device: D,
     sectors: u64,

@@ -4,9 +4,10 @@
 use std::num::NonZeroU64;
 
 use drivelab_sim::rng::mix;
+use serde::{Deserialize, Serialize};
 
 /// Content of the blocks of one write. A block is one map unit of the drive, whatever its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Content {
     /// Size after compression over size before, in thousandths: 0 leaves nothing, 1000 does not compress.
     pub compressed_permille: u16,
@@ -20,7 +21,7 @@ pub struct Content {
 }
 
 /// Identity of a content that exists more than once: equal identities mean equal bytes. A number of 63 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Identity(NonZeroU64);
 
 impl Identity {
@@ -54,7 +55,7 @@ impl Identity {
 }
 
 /// What matters of the real bytes of one map unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitContent {
     /// What a compressor makes of them; whatever it says, a drive stores at least a granule and at most a whole unit.
     pub compressed_bytes: u32,

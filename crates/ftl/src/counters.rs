@@ -1,9 +1,9 @@
 //! What the FTL did, counted in map units and operations since the drive was made.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Cumulative counts. A unit is counted where its program is issued.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FtlCounters {
     /// Program operations for host data (complete pages, padding included).
     pub programs_host: u64,

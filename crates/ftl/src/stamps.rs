@@ -2,9 +2,10 @@
 //! kept the number of the unit's payload cell.
 
 use drivelab_nand::{Ppn, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 /// Stamps of every place in flash. 0 is what a sector of zeros holds, and no cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stamps {
     words: Vec<u64>,
     words_per_unit: usize,

@@ -5,6 +5,7 @@
 //! write pointers, erase counts and the out-of-band data of every programmed page.
 
 use drivelab_sim::Table;
+use serde::{Deserialize, Serialize};
 
 use crate::cell_mode::CellMode;
 use crate::geometry::{BlockIndex, Lpn, Ppn, UnitLayout};
@@ -35,7 +36,7 @@ pub enum FlashRule {
 /// Out-of-band data is 32 bits per place: LPN + 1. Zero for padding and for erased places, so that memory of a new
 /// drive is never touched. Of sequence numbers, which real flash has beside them, the array keeps those of the first
 /// programs of blocks: the places of a block are in order, and whoever mounts a drive reads its medium.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlashArray {
     layout: UnitLayout,
     oob: Table<u32>,

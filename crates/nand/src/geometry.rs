@@ -7,15 +7,15 @@ pub const SECTOR_BYTES: u32 = 512;
 
 /// Index of a die. Dies are numbered channel first: die `d` hangs on channel `d % channel_count`, so that
 /// going through the dies in order goes round the channels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DieIndex(pub u32);
 
 /// Index of an erase block in the whole array: `die * blocks_per_die + block`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlockIndex(pub u32);
 
 /// Logical page number: index of a map unit as the host addresses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lpn(pub u32);
 
 impl Lpn {
@@ -24,7 +24,7 @@ impl Lpn {
 }
 
 /// Physical page number: index of a place for one map unit, `block * units_per_block + unit`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ppn(pub u32);
 
 /// Most erase blocks of an array: 8 TiB of 512 KiB blocks.
@@ -151,7 +151,7 @@ impl Geometry {
 
 /// How map units lie on pages. Either a page holds one or more units, or a unit covers one or more pages;
 /// what is left over of a page or block stays unused (it is raw capacity that no unit can use).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitLayout {
     /// The array.
     pub geometry: Geometry,

@@ -3,6 +3,8 @@
 //! An operation carries words beside it: two for each [`Record`] of a program or of the log, one for each entry of a
 //! checkpoint page.
 
+use serde::{Deserialize, Serialize};
+
 use crate::cell_mode::CellMode;
 use crate::geometry::{BlockIndex, Lpn};
 
@@ -10,7 +12,7 @@ use crate::geometry::{BlockIndex, Lpn};
 pub const NO_CELL: u32 = 0;
 
 /// What a page was programmed for. The out-of-band data of every page says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum PageKind {
     /// Data from the host.
@@ -30,7 +32,7 @@ impl PageKind {
 }
 
 /// An operation. Sequence numbers increase over the drive's whole life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlashOp {
     /// A page was programmed (the pages of one unit, if units are larger), with one record for each unit on it.
     Program {

@@ -13,6 +13,7 @@ mod powered;
 mod progress;
 mod run;
 mod serving;
+mod state;
 mod tiles;
 mod timeline;
 mod trace;
@@ -56,6 +57,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(image::smart_image, module)?)?;
     module.add_function(wrap_pyfunction!(image::check_fault_plan, module)?)?;
     module.add_function(wrap_pyfunction!(image::serve_image, module)?)?;
+    module.add_function(wrap_pyfunction!(state::write_state, module)?)?;
+    module.add_function(wrap_pyfunction!(state::read_state, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::record_timeline, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::take_timeline, module)?)?;
     module.add_class::<serving::ServerStop>()?;

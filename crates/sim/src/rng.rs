@@ -5,10 +5,11 @@
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
 
 /// A reproducible random stream: PCG XSL 128/64 (MCG; REFERENCES.md, \[8\]), pinned so that results survive library
 /// updates.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stream {
     generator: Pcg64Mcg,
 }

@@ -1,7 +1,10 @@
 //! Large flat tables: the map, out-of-band data, valid bits.
 
-use std::mem::size_of;
+use std::mem::{size_of, size_of_val};
 use std::ops::{Deref, DerefMut};
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Smaller tables are not worth a word to the system. One huge page of x86 and ARM.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
@@ -21,6 +24,12 @@ pub struct Table<T> {
 pub trait Number: Copy {
     /// So many zeros, as the system gives them: not written yet.
     fn zeros(length: usize) -> Vec<Self>;
+
+    /// The numbers as bytes, the lowest first.
+    fn bytes_of(entries: &[Self]) -> Vec<u8>;
+
+    /// The numbers that [`bytes_of`](Self::bytes_of) gives bytes of; what is left of the bytes counts for nothing.
+    fn of_bytes(bytes: &[u8], entries: &mut [Self]);
 }
 
 macro_rules! numbers {
@@ -29,6 +38,21 @@ macro_rules! numbers {
             // The compiler asks for zeroed memory only where it sees the 0.
             fn zeros(length: usize) -> Vec<Self> {
                 vec![0; length]
+            }
+
+            fn bytes_of(entries: &[Self]) -> Vec<u8> {
+                let mut bytes = vec![0; size_of_val(entries)];
+                for (chunk, entry) in bytes.as_chunks_mut().0.iter_mut().zip(entries) {
+                    *chunk = entry.to_le_bytes();
+                }
+                bytes
+            }
+
+            fn of_bytes(bytes: &[u8], entries: &mut [Self]) {
+                let (chunks, _) = bytes.as_chunks();
+                for (entry, &chunk) in entries.iter_mut().zip(chunks) {
+                    *entry = Self::from_le_bytes(chunk);
+                }
             }
         }
     )*};
@@ -61,6 +85,25 @@ impl<T: Number> Clone for Table<T> {
 
     fn clone_from(&mut self, source: &Self) {
         self.entries.clone_from(&source.entries);
+    }
+}
+
+/// One string of bytes: entry by entry, a table of many millions would take longer than what filled it.
+impl<T: Number> Serialize for Table<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&T::bytes_of(&self.entries))
+    }
+}
+
+impl<'de, T: Number> Deserialize<'de> for Table<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = <&[u8]>::deserialize(deserializer)?;
+        if !bytes.len().is_multiple_of(size_of::<T>()) {
+            return Err(D::Error::invalid_length(bytes.len(), &"whole entries"));
+        }
+        let mut found = Self::new(bytes.len() / size_of::<T>());
+        T::of_bytes(bytes, &mut found.entries);
+        Ok(found)
     }
 }
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from drivelab import kept_states
 from drivelab.commands import printing
 from drivelab.progress import TaskProgress
 from drivelab.quantities import derive_seed
@@ -21,7 +24,8 @@ def prepared_drive(
     share = COSTLY_SHARE if state.costly else 0.0
     progress.follow(preparation, share)
     target = open_target(subject, derive_seed(seed, subject.name, "drive"), progress)
-    state.prepare(target, lambda name: derive_seed(seed, subject.name, name), preparation)
+    seeds = partial(derive_seed, seed, subject.name)
+    kept_states.prepare(state, target, seeds, preparation, keeping=True)
     return target, 1 - share
 
 

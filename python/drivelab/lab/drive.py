@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab import _engine
+from drivelab import _engine, kept_states
 from drivelab import model as models
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
@@ -140,14 +140,16 @@ class Drive:
         or a state of one's own.
 
         A state is prepared once for a drive and kept as long as the drive. Drives of this process
-        that are equal share it as long as one of them is there, unless the state is one's own.
+        that are equal share it as long as one of them is there, unless the state is one's own. What
+        took longer than a second stays on disk, too (`drivelab cache`), for the next program.
         `progress`: a bar on a terminal. Raises RequestError for an unknown state.
         """
         found = self.in_state(state)
         (own,) = found._states
         if own not in self._prepared:
             label = f"{self.name}: preparing {own.name}"
-            work = partial(run_alone, label, found._replayed, shown=progress)
+            replayed = partial(found._replayed, keeping=True)
+            work = partial(run_alone, label, replayed, shown=progress)
             found._target = prepared.shared(found, work)
             self._prepared[own] = found
         return self._prepared[own]
@@ -346,10 +348,10 @@ class Drive:
         """One of its own if there is none here, as a task that one can watch."""
         with self._making:
             if self._target is None:
-                self._target = self._replayed(progress)
+                self._target = self._replayed(progress, keeping=True)
             return self._target
 
-    def _replayed(self, progress: TaskProgress) -> EngineTarget:
+    def _replayed(self, progress: TaskProgress, keeping: bool = False) -> EngineTarget:
         # As reviews and `drivelab run` derive them.
         seeds = partial(derive_seed, self._seed, self.name)
         target = EngineTarget(self._model, seeds("drive"))
@@ -357,7 +359,7 @@ class Drive:
             part = TaskProgress("step")
             progress.follow(part, 1 / len(self._history))
             if "state" in step:
-                self._states[0].prepare(target, seeds, part)
+                kept_states.prepare(self._states[0], target, seeds, part, keeping=keeping)
             elif "jobs" not in step:
                 let_pass(target, step)
             else:

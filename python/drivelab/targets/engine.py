@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from drivelab import _engine
@@ -37,6 +38,11 @@ class EngineTarget:
     def model(self) -> Model:
         """What the drive is one of."""
         return self._model
+
+    @property
+    def seed(self) -> int:
+        """What the drive draws its own random choices from."""
+        return self._seed
 
     @property
     def capacity_bytes(self) -> int:
@@ -90,6 +96,18 @@ class EngineTarget:
     def take_timeline(self) -> tuple[Columns, int]:
         """What was noted, and how many operations found no room; nothing is noted from now on."""
         return _engine.take_timeline(self._drive)
+
+    def write_state(self, path: Path, key: str) -> None:
+        """Writes the whole state to a file, for `read_state` with the same key and engine; raises
+        WorkError where that can't be."""
+        with engine_errors():
+            _engine.write_state(self._drive, path, key)
+
+    def read_state(self, path: Path, key: str) -> None:
+        """Becomes the drive, of this model, that was written under a key; raises WorkError for any
+        other file, and is what it was."""
+        with engine_errors():
+            self._drive = _engine.read_state(self._model.engine, path, key)
 
     def variant(self, overrides: Sequence[tuple[str, str]]) -> EngineTarget:
         """A new drive of the same model with other parameters; raises RequestError."""
@@ -179,6 +197,8 @@ def engine_errors() -> Iterator[None]:
         raise RequestError(_in_options(str(error))) from None
     except _engine.ModelError as error:
         raise RequestError(str(error)) from None
+    except _engine.ImageWorkError as error:
+        raise WorkError(str(error)) from None
     except _engine.Cancelled:
         raise WorkError("stopped") from None
 

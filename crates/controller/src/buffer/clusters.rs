@@ -5,6 +5,7 @@
 use drivelab_ftl::Superblocks;
 use drivelab_nand::{DieIndex, Lpn};
 use drivelab_sim::{Nanos, Stream as RandomStream};
+use serde::{Deserialize, Serialize};
 
 use super::index::NONE;
 use crate::config::BufferEviction;
@@ -15,7 +16,7 @@ const EVICTION_STREAM: u64 = 0x0045_5643;
 const DRAWS: u32 = 256;
 
 /// Neighbours in a list of superblocks or of entries.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Link {
     previous: u32,
     next: u32,
@@ -24,7 +25,7 @@ struct Link {
 const UNLINKED: Link = Link { previous: NONE, next: NONE };
 
 /// The groups.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Clusters {
     superblocks: Superblocks,
     policy: BufferEviction,

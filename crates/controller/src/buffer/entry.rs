@@ -3,9 +3,10 @@
 use drivelab_ftl::Stored;
 use drivelab_nand::Lpn;
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// Where a buffered unit is on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EntryState {
     /// Waits for a page.
     Queued,
@@ -18,7 +19,7 @@ pub enum EntryState {
 }
 
 /// One buffered unit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// Which unit.
     pub lpn: Lpn,

@@ -1,11 +1,13 @@
 //! Which entry of the write buffer holds a map unit. A general map hashes and probes at twice the cost, three times
 //! per write.
 
+use serde::{Deserialize, Serialize};
+
 /// No entry, no command.
 pub const NONE: u32 = u32::MAX;
 
 /// An entry in the index.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Link {
     lpn: u32,
     /// The entry behind it at the same place; [`NONE`]: it is the last.
@@ -14,7 +16,7 @@ struct Link {
 
 /// LPN -> entry: places with a chain of entries each, four times as many as there are entries, so that a chain mostly has
 /// one. An entry leaves its chain without a look at others, where open addressing would have to move what lies behind it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct UnitIndex {
     /// The first entry of every place; [`NONE`]: there is none.
     heads: Vec<u32>,

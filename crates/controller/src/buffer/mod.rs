@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use drivelab_ftl::Stored;
 use drivelab_nand::Lpn;
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 pub use self::entry::{Dropped, Entry, EntryState};
 pub use self::index::NONE;
@@ -26,7 +27,7 @@ pub(crate) fn sector_bits(first: u32, count: u32) -> u64 {
 
 /// The buffer. What a read or write does takes constant time and allocates nothing; rewrite-in-place may push the
 /// buffer beyond its capacity.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WriteBuffer {
     entries: Vec<Entry>,
     free: Vec<u32>,

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// Something that happens inside a drive at a time that is known before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +50,7 @@ impl Event {
 
 /// Events in order of time, those of one instant by kind and number. Time and event are one word, time above:
 /// a heap compares words at half the cost of pairs, several times per event.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EventQueue {
     heap: BinaryHeap<Reverse<u128>>,
 }

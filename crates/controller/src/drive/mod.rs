@@ -24,6 +24,7 @@ use drivelab_ftl::{Backlog, Scheme};
 use drivelab_nand::{DieIndex, GeometryError, Lpn, UnitLayout};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
+use serde::{Deserialize, Serialize};
 
 use crate::buffer::clusters::Clusters;
 use crate::buffer::{NONE, WriteBuffer};
@@ -131,7 +132,7 @@ pub trait Scheduled: Scheme + Sized {
 }
 
 /// A flash drive over a mapping scheme.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SolidStateDrive<M: Scheduled> {
     pub(crate) config: ControllerConfig,
     pub(crate) layout: UnitLayout,

@@ -1,13 +1,14 @@
 //! A command inside a solid-state drive, and where its time goes.
 
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Outcome};
 use crate::flash::BusyTime;
 use crate::host::account::Account;
 
 /// A command inside the drive.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Slot {
     pub command: Command,
     /// Where its time goes.

@@ -3,12 +3,13 @@
 //! A read reserves its bus transfer for when sensing will be done; meanwhile another die may use the bus.
 
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// Intervals above which those that have passed are looked for where nothing else would find them.
 const MOST: usize = 32;
 
 /// Busy intervals of one channel's bus, in order, not overlapping.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Calendar {
     busy: Vec<(Nanos, Nanos)>,
 }

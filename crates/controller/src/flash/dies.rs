@@ -2,9 +2,10 @@
 
 use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// What a die has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DieWork {
     /// It is reserved up to here: a time that has passed for a die with nothing to do.
     pub busy_until_ns: Nanos,
@@ -13,7 +14,7 @@ pub struct DieWork {
 }
 
 /// One die.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Die {
     /// Operations are reserved up to here.
     busy_until_ns: Nanos,
@@ -25,7 +26,7 @@ struct Die {
 }
 
 /// Busy time of all dies together, by what they were busy with.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct BusyTime {
     /// Work that the host asked for.
     pub host_ns: Nanos,
@@ -34,7 +35,7 @@ pub(crate) struct BusyTime {
 }
 
 /// What all dies are reserved for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Dies {
     dies: Vec<Die>,
     /// Busy time so far.

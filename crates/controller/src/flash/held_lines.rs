@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use drivelab_nand::{BlockIndex, DieIndex, Ppn, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 use crate::config::PassConfig;
 
 /// A word line from its coarse pass on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct HeldLine {
     pub block: BlockIndex,
     pub page: u32,
@@ -21,7 +22,7 @@ pub(super) struct HeldLine {
 }
 
 /// Those of a die, in the order of their coarse passes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct DieLines {
     pub lines: VecDeque<HeldLine>,
     /// The last of them belongs to the job under way.
@@ -29,7 +30,7 @@ pub(super) struct DieLines {
 }
 
 /// Those of all dies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Passes {
     pub config: PassConfig,
     pub dies: Vec<DieLines>,

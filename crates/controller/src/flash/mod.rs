@@ -18,6 +18,7 @@ mod word_lines;
 use drivelab_nand::{CellMode, DieIndex, FlashArray, FlashTiming, Ppn, UnitLayout};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
+use serde::{Deserialize, Serialize};
 
 use crate::command::SECTOR_BYTES;
 use crate::config::WordLineConfig;
@@ -32,7 +33,7 @@ pub use recording::{Recording, Stretch, Work};
 pub(crate) use wait::FlashWait;
 
 /// For how long parts of flash have worked since the drive was made.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WorkTime {
     /// Dies sensing.
     pub sense_ns: Nanos,
@@ -45,7 +46,7 @@ pub(crate) struct WorkTime {
 }
 
 /// What a die is asked to read: so many pages one after another, and of them so many bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Sensing {
     pub die: DieIndex,
     pub pages: u64,
@@ -58,7 +59,7 @@ pub(crate) struct Sensing {
 }
 
 /// Dies and buses, and what they are reserved for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Flash {
     layout: UnitLayout,
     timing: FlashTiming,

@@ -7,12 +7,13 @@
 
 use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 use super::held_lines::Passes;
 use crate::config::WordLineConfig;
 
 /// What a die does that reads may come in front of.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Operation {
     /// It ends then, as far as is known.
     until_ns: Nanos,
@@ -31,7 +32,7 @@ struct Operation {
 }
 
 /// Where a read goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Place {
     /// Behind all that its die is reserved for, or beside it, on a plane that has nothing to do.
     Behind,
@@ -49,7 +50,7 @@ pub(super) enum Kind {
 }
 
 /// What every die does, and until when every plane reads.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Operations {
     pub config: WordLineConfig,
     dies: Vec<Operation>,

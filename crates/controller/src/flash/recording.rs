@@ -2,11 +2,12 @@
 
 use drivelab_nand::{DieIndex, FlashTiming};
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 use super::calendar::Calendar;
 
 /// What a die did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     /// Sensed a page, and kept it until it had left over the bus.
     Read,
@@ -17,7 +18,7 @@ pub enum Work {
 }
 
 /// One operation of a die.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Stretch {
     /// What it was.
     pub work: Work,
@@ -36,7 +37,7 @@ pub struct Stretch {
 }
 
 /// Operations that begin within a time, as many as there is room for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recording {
     from_ns: Nanos,
     until_ns: Nanos,

@@ -1,11 +1,12 @@
 //! Where the time of a command goes that is inside.
 
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Completion, LatencySplit, Outcome};
 
 /// Every stretch of a command's time, told once, when it is known.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Account {
     /// When the host handed the command over.
     pub submitted_ns: Nanos,

@@ -9,12 +9,13 @@
 
 use drivelab_sim::Nanos;
 use drivelab_sim::time::SECOND;
+use serde::{Deserialize, Serialize};
 
 use crate::config::GovernorConfig;
 use crate::timeline::Timeline;
 
 /// A token bucket, kept as the time at which it would be full again, and the writes that wait for a token.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Governor {
     /// Between two writes at the sustained rate; 0: no limit.
     interval_ns: Nanos,

@@ -1,11 +1,12 @@
 //! The link to the host, or one of its two ways: one thing at a time, first come first served.
 
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 use super::account::Account;
 
 /// A link, and what it is reserved for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Link {
     free_ns: Nanos,
     busy_ns: Nanos,

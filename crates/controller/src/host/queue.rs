@@ -4,6 +4,7 @@
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::NEVER;
+use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, QueueClass};
 use crate::host::submission::{SubmissionConfig, SubmissionQueues, Submitted};
@@ -21,7 +22,7 @@ const NOTHING_DONE: Completion = Completion {
 };
 
 /// Commands inside a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostQueue {
     depth: u32,
     free_slots: Vec<u32>,

@@ -7,11 +7,12 @@
 use std::collections::VecDeque;
 
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::command::SECTOR_BYTES;
 
 /// Where a stream of reads is, and what has been read ahead of it: times only, the data are where the map says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ReadAhead {
     /// How many units are read ahead; 0: none ever.
     depth: u32,

@@ -29,7 +29,7 @@ pub enum Arbitration {
 }
 
 /// The submission queues of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubmissionConfig {
     /// Queues for the host's commands; 1: commands beyond the controller's room are refused, and wait in the host.
     pub queues: u32,
@@ -59,14 +59,14 @@ impl Default for SubmissionConfig {
 }
 
 /// A command in a submission queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Submitted {
     pub command: Command,
     pub at_ns: Nanos,
 }
 
 /// Queues of one class that have commands, in the order of their turns.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Turns {
     queues: VecDeque<u32>,
     /// Commands that the first of them has had fetched in its turn.
@@ -76,7 +76,7 @@ struct Turns {
 }
 
 /// All submission queues, and whose turn it is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SubmissionQueues {
     config: SubmissionConfig,
     queues: Vec<VecDeque<Submitted>>,

@@ -1,11 +1,12 @@
 //! Which payload cells are in use.
 
 use drivelab_nand::op::NO_CELL;
+use serde::{Deserialize, Serialize};
 
 use crate::kept::faults::TornCells;
 
 /// Numbers of payload cells.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Cells {
     free: Vec<u32>,
     /// Cells up to this one have been used.
@@ -16,7 +17,7 @@ pub struct Cells {
     pins: Vec<Pins>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Pins {
     programs: u16,
     is_free: bool,

@@ -6,9 +6,10 @@
 //! that moment; operations that had begun and not ended are torn, or have not happened.
 
 use drivelab_nand::op::FlashOp;
+use serde::{Deserialize, Serialize};
 
 /// One effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect {
     /// Data of the host comes into the write buffer.
     Fill {
@@ -90,7 +91,7 @@ pub enum Effect {
 }
 
 /// Effects in order, and the words of the flash operations among them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Effects {
     /// The effects.
     pub list: Vec<Effect>,

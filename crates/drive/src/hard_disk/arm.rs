@@ -4,13 +4,14 @@
 //! what is missing until the sector comes round when the arm has arrived.
 
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 use super::config::ArmConfig;
 use super::geometry::{Geometry, Place};
 use super::seek::SeekCurve;
 
 /// The arm with its heads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Arm {
     curve: SeekCurve,
     head_switch_ns: Nanos,

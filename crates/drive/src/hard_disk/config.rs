@@ -3,14 +3,14 @@
 use drivelab_controller::{FirmwareConfig, LinkConfig, SECTOR_BYTES};
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Writes are taken into the cache in pieces of at most this many sectors (128 KiB), so that a long one needs no
 /// more room than this to make progress.
 pub(crate) const PIECE_SECTORS: u32 = 256;
 
 /// Where the data lies: surfaces, tracks, zones.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlatterConfig {
     /// Revolutions a minute.
     pub rpm: u32,
@@ -30,7 +30,7 @@ pub struct PlatterConfig {
 }
 
 /// How the arm moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmConfig {
     /// Seek to the next cylinder.
     pub track_to_track_ns: Nanos,
@@ -45,7 +45,7 @@ pub struct ArmConfig {
 }
 
 /// The cache of reads: segments that each hold a stretch of consecutive sectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadCacheConfig {
     /// Bytes in all; 0: neither cache nor read-ahead.
     pub size_bytes: u64,
@@ -54,7 +54,7 @@ pub struct ReadCacheConfig {
 }
 
 /// The cache of writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriteCacheConfig {
     /// Bytes.
     pub size_bytes: u64,
@@ -65,7 +65,7 @@ pub struct WriteCacheConfig {
 }
 
 /// Which of several waiting accesses comes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduling {
     /// The one whose first sector is under the head first: seek and rotation (SPTF).
@@ -75,7 +75,7 @@ pub enum Scheduling {
 }
 
 /// Electrical power in mW: all the time (`idle_mw`, `spin_mw`), or more while something happens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskPowerConfig {
     /// Electronics.
     pub idle_mw: u32,
@@ -94,7 +94,7 @@ pub struct DiskPowerConfig {
 }
 
 /// A whole hard disk.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HardDiskConfig {
     /// Sectors of 512 bytes.
     pub capacity_sectors: u64,

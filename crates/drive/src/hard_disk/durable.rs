@@ -4,9 +4,10 @@
 //! them. When the heads have written a sector its bytes are copied to the platter: no map, so nothing to recover.
 
 use drivelab_controller::{Cells, Effect, Effects};
+use serde::{Deserialize, Serialize};
 
 /// State of durable mode.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Durable {
     pub effects: Effects,
     pub cells: Cells,

@@ -8,12 +8,13 @@ use drivelab_controller::SECTOR_BYTES;
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
 use drivelab_sim::time::SECOND;
+use serde::{Deserialize, Serialize};
 
 use super::config::HardDiskConfig;
 use super::seek::{CYLINDERS_MAX, CYLINDERS_MIN};
 
 /// A band of cylinders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Zone {
     /// First sector.
     pub first_lba: u64,
@@ -26,7 +27,7 @@ pub struct Zone {
 }
 
 /// Where a sector is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// Cylinder, from the rim.
     pub cylinder: u32,
@@ -41,7 +42,7 @@ pub struct Place {
 }
 
 /// All tracks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Geometry {
     zones: Vec<Zone>,
     heads: u32,

@@ -3,15 +3,14 @@
 use drivelab_controller::HostMeters;
 use drivelab_controller::meters::energy_nj;
 use drivelab_sim::Nanos;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::config::DiskPowerConfig;
 
 /// Cumulative since the disk was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskMeters {
     /// Commands of the host; trims have no effect.
-    #[serde(flatten)]
     pub host: HostMeters,
     /// Bytes of reads that the caches had.
     pub buffer_hit_bytes: u64,

@@ -37,11 +37,12 @@ use geometry::{Geometry, Place};
 pub use meters::DiskMeters;
 use read_cache::ReadCache;
 use seek::SeekCurve;
+use serde::{Deserialize, Serialize};
 use slot::Slot;
 use write_cache::WriteCache;
 
 /// A read that needs the media.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct PendingRead {
     slot: u32,
     order: u64,
@@ -54,7 +55,7 @@ struct PendingRead {
 }
 
 /// Data of a write on its way over the link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Arrival {
     at_ns: Nanos,
     slot: u32,
@@ -70,7 +71,7 @@ struct Arrival {
     claimed: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Work {
     Nothing,
     Read,
@@ -79,7 +80,7 @@ enum Work {
 }
 
 /// What the arm is doing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Job {
     work: Work,
     lba: u64,
@@ -93,7 +94,7 @@ struct Job {
 const NO_JOB: Job = Job { work: Work::Nothing, lba: 0, sectors: 0, start_ns: 0, begin_ns: 0, end_ns: NEVER };
 
 /// A hard disk.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HardDisk {
     config: HardDiskConfig,
     geometry: Geometry,

@@ -1,11 +1,12 @@
 //! The cache of reads: segments of consecutive sectors, the least recently used replaced first.
 
 use drivelab_controller::SECTOR_BYTES;
+use serde::{Deserialize, Serialize};
 
 use super::config::ReadCacheConfig;
 
 /// A stretch of consecutive sectors, `start..end`; empty if both are equal.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Segment {
     start: u64,
     end: u64,
@@ -15,7 +16,7 @@ struct Segment {
 }
 
 /// All segments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReadCache {
     segments: Vec<Segment>,
     sectors_max: u64,

@@ -8,6 +8,7 @@
 
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 use super::config::ArmConfig;
 
@@ -17,7 +18,7 @@ pub(crate) const CYLINDERS_MAX: u32 = 1 << 22;
 pub(crate) const CYLINDERS_MIN: u32 = 4;
 
 /// The curve.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeekCurve {
     constant_ns: f64,
     root_ns: f64,

@@ -2,9 +2,10 @@
 
 use drivelab_controller::{Account, Command};
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// A command inside the disk.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Slot {
     pub command: Command,
     /// Where its time goes.

@@ -6,12 +6,13 @@
 
 use super::geometry::Place;
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// No command waits.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// Consecutive sectors that are not on the media yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Extent {
     pub lba: u64,
     pub sectors: u32,
@@ -54,7 +55,7 @@ pub(crate) enum Fit {
 }
 
 /// All extents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WriteCache {
     extents: Vec<Extent>,
     extents_max: usize,

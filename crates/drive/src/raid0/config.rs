@@ -3,12 +3,13 @@
 use drivelab_controller::{HostMeters, LinkConfig, SECTOR_BYTES};
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// Largest queue of an array.
 const DEEPEST_QUEUE: u32 = 65_536;
 
 /// What an array adds to its members.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Raid0Config {
     /// Bytes of a strip: what lies on one member before the next one's turn.
     pub strip_bytes: u64,
@@ -73,7 +74,7 @@ impl Raid0Config {
 }
 
 /// Cumulative counters of the array itself; its members have their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raid0Meters {
     /// Commands of the host.
     pub host: HostMeters,

@@ -2,12 +2,13 @@
 //! pieces is told in terms of the host's commands.
 
 use drivelab_controller::{Command, Effect, Effects};
+use serde::{Deserialize, Serialize};
 
 use super::port::SLOT_BITS;
 use super::stripes::Stripes;
 
 /// A piece inside a member.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Piece {
     tag: u32,
     member: u32,
@@ -17,7 +18,7 @@ struct Piece {
 }
 
 /// Pieces whose bytes may be spoken of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Pieces {
     pieces: Vec<Piece>,
     next_number: u16,

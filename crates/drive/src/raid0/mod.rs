@@ -31,11 +31,12 @@ use drivelab_sim::time::NEVER;
 pub use config::{Raid0Config, Raid0Meters};
 use durable::Pieces;
 use port::Port;
+use serde::{Deserialize, Serialize};
 use stamps::Stamps;
 pub use stripes::{Share, Stripes};
 
 /// A command inside the array.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Slot {
     command: Command,
     submitted_ns: Nanos,
@@ -50,7 +51,7 @@ struct Slot {
 }
 
 /// A striped array of drives. Any devices do, arrays included; sizes may differ, the smallest counts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Raid0<D> {
     config: Raid0Config,
     stripes: Stripes,

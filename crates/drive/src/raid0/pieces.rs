@@ -103,7 +103,8 @@ impl<D: Device> Raid0<D> {
         let command = self.slots[slot as usize].command;
         let share = self.shares[self.share_index(slot, member)];
         if command.op == Op::Flush {
-            return Command { tag: slot, ..command };
+            // A flush is of all of a drive, whatever place it names, which no member need have.
+            return Command { tag: slot, lba: 0, sector_count: 0, ..command };
         }
         let mut end = share.end;
         let first = self.stripes.sector(member, share.lba) - command.lba;

@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use drivelab_controller::{Command, Device};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
+use serde::{Deserialize, Serialize};
 
 /// Bits of a piece's tag that are its command's slot; above them oracles number pieces.
 pub(super) const SLOT_BITS: u32 = 16;
 
 /// A member and its place in the array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Port<D> {
     pub device: D,
     /// Commands of the array that have pieces for this member left, in order.

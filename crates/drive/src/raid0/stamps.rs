@@ -1,12 +1,13 @@
 //! Stamps of an array, for oracles: what the members read, put back into the order of the array.
 
 use drivelab_controller::{Command, Op};
+use serde::{Deserialize, Serialize};
 
 use super::port::SLOT_BITS;
 use super::stripes::Stripes;
 
 /// A read on its way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Reading {
     slot: u32,
     command: Command,
@@ -15,7 +16,7 @@ struct Reading {
 }
 
 /// A piece of a read inside a member.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Piece {
     tag: u32,
     member: u32,
@@ -24,7 +25,7 @@ struct Piece {
 }
 
 /// Reads in order, and their pieces.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stamps {
     reads: Vec<Reading>,
     pieces: Vec<Piece>,

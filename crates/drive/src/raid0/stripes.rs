@@ -4,8 +4,10 @@
 //! one piece without gaps: only the first and the last strip of a command can be cut, and the strips between lie one
 //! after another on their member.
 
+use serde::{Deserialize, Serialize};
+
 /// A contiguous range of sectors of one member, and where it begins in the command it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// First sector on the member.
     pub lba: u64,
@@ -14,7 +16,7 @@ pub struct Share {
 }
 
 /// The cut of an array into strips.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stripes {
     members: u64,
     strip_sectors: u64,

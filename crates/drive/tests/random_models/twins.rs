@@ -1,8 +1,8 @@
-//! A drive beside one that is told to keep stamps: units that nothing is kept of go into the buffer at once, those with
-//! stamps one by one. The host must not notice.
+//! Two drives that the host must not tell apart: one that is told to keep stamps (units that nothing is kept of go into
+//! the buffer at once, those with stamps one by one), and one that was written down in the middle of its work and read.
 
 use drivelab_controller::{Command, Completion, Device, Op};
-use drivelab_drive::{Engine, Model, Partition, build};
+use drivelab_drive::{Engine, Model, Partition, build, state};
 use drivelab_sim::Stream;
 
 use super::values::Random;
@@ -18,15 +18,47 @@ fn take(drive: &mut Partition<Engine>, command: Command, depth: u32, done: &mut 
     drive.device().check_step().unwrap();
 }
 
-/// Long writes, mostly: over each other, in line, from the middle of units; and what else changes the buffer.
-pub fn agree(seed: u64, model: &Model) {
+/// Beside a drive the same with stamps.
+pub fn agree_with_stamps(seed: u64, model: &Model) {
     let random = &mut Random(Stream::new(seed, 5));
     let mut plain = build::partitioned(model, seed).unwrap();
     let mut stamped = plain.clone();
     stamped.device_mut().keep_stamps();
-    let (capacity, most) = (plain.capacity_sectors(), plain.queue_depth());
+    agree(random, [&mut plain, &mut stamped], [&mut Vec::new(), &mut Vec::new()]);
+}
+
+/// Beside a drive what was read of its state, which was written with commands inside.
+pub fn agree_when_read(seed: u64, model: &Model) {
+    let random = &mut Random(Stream::new(seed, 6));
+    let mut drive = build::partitioned(model, seed).unwrap();
+    let mut other = drive.clone();
+    agree(random, [&mut drive, &mut other], [&mut Vec::new(), &mut Vec::new()]);
+    let depth = drive.queue_depth().min(9);
+    let mut done = Vec::new();
+    for tag in 0..random.between(0, u64::from(depth)) as u32 {
+        let lba = random.between(0, drive.capacity_sectors() - 1);
+        let sectors = random.between(1, 64.min(drive.capacity_sectors() - lba)) as u32;
+        take(
+            &mut drive,
+            Command::new(1000 + tag, random.one(&[Op::Read, Op::Write]), lba, sectors),
+            depth,
+            &mut done,
+        );
+    }
+    let mut bytes = Vec::new();
+    state::write(&drive, &mut bytes).unwrap();
+    let mut read = state::read(&bytes).unwrap();
+    let mut again = Vec::new();
+    state::write(&read, &mut again).unwrap();
+    assert!(bytes == again, "what was read is written as it was");
+    agree(random, [&mut drive, &mut read], [&mut done.clone(), &mut done]);
+}
+
+/// Long writes, mostly: over each other, in line, from the middle of units; and what else changes the buffer.
+fn agree(random: &mut Random, drives: [&mut Partition<Engine>; 2], done: [&mut Vec<Completion>; 2]) {
+    let ([one, other], [done, done_other]) = (drives, done);
+    let (capacity, most) = (one.capacity_sectors(), one.queue_depth());
     let depth = random.between(1, u64::from(most.min(40))) as u32;
-    let (mut done, mut done_stamped) = (Vec::new(), Vec::new());
     let mut next = 0;
     for tag in 0..random.between(20, 150) as u32 {
         let lba = if random.chance(0.5) { next % capacity } else { random.between(0, capacity - 1) };
@@ -40,18 +72,18 @@ pub fn agree(seed: u64, model: &Model) {
         };
         next = lba + u64::from(sectors);
         let command = Command { fua: random.chance(0.1), ..Command::new(tag, op, lba, sectors) };
-        take(&mut plain, command, depth, &mut done);
-        take(&mut stamped, command, depth, &mut done_stamped);
+        take(one, command, depth, done);
+        take(other, command, depth, done_other);
     }
-    for (drive, done) in [(&mut plain, &mut done), (&mut stamped, &mut done_stamped)] {
+    for (drive, done) in [(&mut *one, &mut *done), (&mut *other, &mut *done_other)] {
         while let Some(next) = drive.next_event() {
             drive.advance(next, done);
         }
         drive.device().check().unwrap();
     }
-    assert_eq!(done.len(), done_stamped.len());
-    for (one, other) in done.iter().zip(&done_stamped) {
-        assert_eq!(one, other, "beside the drive with stamps");
+    assert_eq!(done.len(), done_other.len());
+    for (one, other) in done.iter().zip(&*done_other) {
+        assert_eq!(one, other, "beside the other drive");
     }
-    assert_eq!(plain.device().counters(), stamped.device().counters());
+    assert_eq!(one.device().counters(), other.device().counters());
 }

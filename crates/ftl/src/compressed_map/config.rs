@@ -1,6 +1,7 @@
 //! Parameters of the compressed map, and the sizes that follow from them.
 
 use drivelab_nand::{Geometry, GeometryError, SECTOR_BYTES};
+use serde::{Deserialize, Serialize};
 
 use super::fragments::KEY_LIMIT;
 use super::map_cache::MAP_ENTRY_BYTES;
@@ -8,7 +9,7 @@ use crate::log::{CleaningMode, FtlConfig};
 use crate::placement::Placement;
 
 /// Parameters of the compressed map beside those of every log.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompressionConfig {
     /// Bytes of a map unit before compression.
     pub unit_bytes: u32,
@@ -29,7 +30,7 @@ pub struct CompressionConfig {
 }
 
 /// Sizes that follow from geometry and parameters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Shape {
     pub unit_granules: u32,
     pub page_granules: u32,

@@ -2,13 +2,14 @@
 
 use drivelab_nand::Ppn;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::entry::{Extent, TRIMMED};
 use super::fragments::Key;
 use crate::content::Identity;
 
 /// A shared fragment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Shared {
     /// Its page.
     pub page: Ppn,
@@ -21,7 +22,7 @@ pub(super) struct Shared {
 }
 
 /// The table of shared fragments.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Duplicates {
     table: Vec<Shared>,
     /// Asked, never gone through: what order a hash gives is seen nowhere.

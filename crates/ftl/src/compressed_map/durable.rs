@@ -11,6 +11,7 @@
 
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
 use drivelab_sim::rng::mix;
+use serde::{Deserialize, Serialize};
 
 use super::entry::{SHARED, TRIMMED};
 use super::fragments::Key;
@@ -20,7 +21,7 @@ use crate::mapping::Superseded;
 const SEEN: usize = 1 << 16;
 
 /// State that only drives need whose flash outlives their power.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Durable {
     /// Page + 1 of the record of every unit that is a reference; 0: it is in the log of the map.
     reference_at: Vec<u32>,
@@ -38,7 +39,7 @@ pub(super) struct Durable {
 }
 
 /// Something on a page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Held {
     Fragment(Key),
     Reference(Lpn),

@@ -1,6 +1,7 @@
 //! Map entries, and the room of what they point at.
 
 use drivelab_nand::{BlockIndex, Ppn};
+use serde::{Deserialize, Serialize};
 
 use super::fragments::Key;
 
@@ -10,7 +11,7 @@ pub(super) const SHARED: u32 = 1 << 31;
 pub(super) const TRIMMED: u32 = 1 << 30;
 
 /// Room of a fragment, in granules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Extent {
     /// What it takes on a page.
     pub size: u8,

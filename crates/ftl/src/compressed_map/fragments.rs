@@ -6,6 +6,7 @@
 //! fragments; flash itself would keep them until the erase.
 
 use drivelab_nand::{BlockIndex, Lpn};
+use serde::{Deserialize, Serialize};
 
 const PAGE: u32 = 1 << 31;
 const SHARED: u32 = 1 << 30;
@@ -17,7 +18,7 @@ pub(super) const KEY_LIMIT: u32 = SHARED;
 const SLACK: usize = 512;
 
 /// What a fragment belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Key {
     /// A map unit of the host that has the fragment for itself.
     Unit(Lpn),
@@ -45,7 +46,7 @@ fn decode(word: u32) -> Word {
 }
 
 /// The lists of all blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Fragments {
     lists: Vec<Vec<u32>>,
 }

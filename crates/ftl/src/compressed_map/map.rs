@@ -2,6 +2,7 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry, GeometryError, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Table;
+use serde::{Deserialize, Serialize};
 
 use super::config::{CompressionConfig, Shape, shape};
 use super::duplicates::{Duplicates, is_valid};
@@ -16,7 +17,7 @@ use crate::mapping::Stored;
 use crate::placement::Stream;
 
 /// A compressing FTL over its flash array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompressedMap {
     pub(super) logs: DieLogs,
     pub(super) config: CompressionConfig,

@@ -5,6 +5,7 @@
 //! The cache is direct-mapped: with uniform random accesses its hit rate is its share of the map, whatever the policy.
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry, Lpn};
+use serde::{Deserialize, Serialize};
 
 use super::map_reads::MapReads;
 use crate::log::MapLog;
@@ -16,7 +17,7 @@ pub(super) const MAP_ENTRY_BYTES: u32 = 4;
 const CHANGED: u32 = 1;
 
 /// What is in memory, and where in flash the rest is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MapCache {
     /// Twice (line + 1 of the map) of what is kept in each place, and whether it was changed; 0: none. Empty: all of
     /// the map is in memory.

@@ -5,11 +5,12 @@
 use std::collections::VecDeque;
 
 use drivelab_nand::DieIndex;
+use serde::{Deserialize, Serialize};
 
 use crate::log::LogPage;
 
 /// Lines that are to be read, and where.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MapReads {
     /// Per line: the page that it must be read from, + 1; 0: it need not be read.
     page_of: Vec<LogPage>,

@@ -1,9 +1,11 @@
 //! Where moved fragments come from.
 
+use serde::{Deserialize, Serialize};
+
 use super::fragments::Key;
 
 /// What is being moved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Moving {
     /// Per die: the page of the victim's list that its cursor is on.
     pub source_page: Vec<u32>,

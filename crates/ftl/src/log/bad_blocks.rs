@@ -11,13 +11,14 @@ use std::collections::VecDeque;
 
 use drivelab_nand::{BlockIndex, CellMode, DieIndex};
 use drivelab_sim::rng::draw;
+use serde::{Deserialize, Serialize};
 
 /// Free blocks of a die that are kept back beside the reserve, as long as there are blocks to spare: one that cleaning
 /// writes may fail, and the next one too.
 const FAILURE_RESERVE_BLOCKS: u32 = 2;
 
 /// How wear works on a chance.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wear {
     /// Erase count at which it has its full effect.
     pub endurance_erases: u32,
@@ -37,7 +38,7 @@ impl Wear {
 }
 
 /// When a program or an erase fails.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FailureTrigger {
     /// Whenever it can.
     Always,
@@ -48,7 +49,7 @@ pub enum FailureTrigger {
 }
 
 /// A rule by which programs or erases fail.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailureRule {
     /// When.
     pub trigger: FailureTrigger,
@@ -63,7 +64,7 @@ pub struct FailureRule {
 }
 
 /// All rules.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FailureRules {
     /// From which everything random is drawn.
     pub seed: u64,
@@ -76,7 +77,7 @@ pub struct FailureRules {
 }
 
 /// A page that could not be programmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedProgram {
     /// Its block.
     pub block: BlockIndex,
@@ -89,7 +90,7 @@ pub struct FailedProgram {
 }
 
 /// Blocks of a drive that has faults.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BadBlocks {
     rules: FailureRules,
     pub(super) is_bad: Vec<bool>,

@@ -2,6 +2,7 @@
 
 use drivelab_nand::op::PageKind;
 use drivelab_nand::{BlockIndex, CellMode, DieIndex, FlashArray, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 use super::free_pool::FreePool;
 use super::superblocks::{NO_BLOCK, Superblocks};
@@ -12,7 +13,7 @@ use crate::victim::{NOT_CLOSED, Victims, View};
 const PARKED: usize = STREAMS_MAX - 1;
 
 /// Block bookkeeping, rebuilt from flash after a power cut.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     /// Valid units per block, with [`NOT_CLOSED`] set while the block is free or open.
     pub(super) valid: Vec<u16>,

@@ -24,7 +24,7 @@ pub enum CleaningMode {
 }
 
 /// Parameters of every mapping scheme that writes logs. Block counts are per die.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FtlConfig {
     /// Map units that the host can address.
     pub user_units: u32,

@@ -2,6 +2,7 @@
 //! the blocks being emptied, the map journal. What a page holds, and what of it is valid, is the scheme's own.
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 use super::bad_blocks::BadBlocks;
 use super::blocks::Blocks;
@@ -17,7 +18,7 @@ use crate::error::FtlError;
 use crate::placement::{Stream, StreamCounts};
 
 /// Flash of all dies, and what is done to it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DieLogs {
     pub(crate) layout: UnitLayout,
     pub(crate) config: FtlConfig,
@@ -55,7 +56,7 @@ pub struct DieLogs {
 }
 
 /// When the host may write on a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum HostRule {
     /// Its stream has room, and cleaning another stream and a block in reserve.
     OneStream,

@@ -5,9 +5,10 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 /// Erased blocks of every die, least worn first (dynamic wear levelling).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FreePool {
     /// Erase count above, block below.
     dies: Vec<BinaryHeap<Reverse<u64>>>,

@@ -1,11 +1,12 @@
 //! Blocks that are being emptied.
 
 use drivelab_nand::BlockIndex;
+use serde::{Deserialize, Serialize};
 
 use super::steps::Purpose;
 
 /// A block that is being emptied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) victim: BlockIndex,
     /// What to look at next, counted from the start of the victim.
@@ -16,7 +17,7 @@ pub(crate) struct Job {
 }
 
 /// State of cleaning on every die.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CleaningState {
     pub(crate) jobs: Vec<Option<Job>>,
     /// Between the start and the stop threshold.

@@ -7,11 +7,12 @@
 
 use drivelab_nand::{BlockIndex, DieIndex, UnitLayout};
 use drivelab_sim::sabotage::{self, Sabotage};
+use serde::{Deserialize, Serialize};
 
 use super::config::{FtlConfig, JOURNAL_BLOCKS};
 
 /// State of the journal.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Journal {
     updates_per_page: u32,
     checkpoint_updates: u32,

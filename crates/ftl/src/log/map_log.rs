@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry};
+use serde::{Deserialize, Serialize};
 
 /// A page of the map's log, counted over the logs of all dies.
 pub(crate) type LogPage = u32;
@@ -18,7 +19,7 @@ const NOWHERE: u32 = 0;
 const WAITS: u32 = u32::MAX;
 
 /// A block that is being emptied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Victim {
     block: u32,
     /// The next page to look at.
@@ -26,7 +27,7 @@ struct Victim {
 }
 
 /// Where every line lies, and the blocks of the log.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MapLog {
     line_bytes: u32,
     lines_per_page: u32,

@@ -3,9 +3,10 @@
 //! 1 / dies of the raw capacity is lost.
 
 use drivelab_nand::DieIndex;
+use serde::{Deserialize, Serialize};
 
 /// Which pages are parity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parity {
     /// Pages of a stripe; 0: no parity.
     stripe: u32,
@@ -48,7 +49,7 @@ impl Parity {
 }
 
 /// Parity of a log whose pages know nothing of it: what dies owe.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OwedParity {
     pub(super) rule: Parity,
     /// Of each die the streams whose next page is parity, a bit for each.

@@ -24,7 +24,7 @@ pub enum WhenFull {
 }
 
 /// Parameters of the cache. Counts of blocks are of all dies where nothing else is said.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlcCacheConfig {
     /// Bits of a native cell.
     pub bits: u32,
@@ -71,7 +71,7 @@ impl SlcCacheConfig {
 }
 
 /// Blocks of the cache on one die.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct DieCache {
     /// Those that are fully programmed.
     pub closed: Vec<BlockIndex>,
@@ -84,7 +84,7 @@ pub(super) struct DieCache {
 }
 
 /// Blocks of the cache.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SlcCache {
     pub config: SlcCacheConfig,
     /// Erased static blocks.

@@ -1,9 +1,10 @@
 //! What a log does to a die, one flash operation at a time, and how much it needs to.
 
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
+use serde::{Deserialize, Serialize};
 
 /// Why a block is being emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
     /// To free space.
     Cleaning,

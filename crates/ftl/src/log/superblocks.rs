@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use drivelab_nand::{BlockIndex, DieIndex};
+use serde::{Deserialize, Serialize};
 
 use crate::placement::{STREAMS_MAX, Stream};
 
@@ -14,7 +15,7 @@ use crate::placement::{STREAMS_MAX, Stream};
 pub(super) const NO_BLOCK: u32 = u32::MAX;
 
 /// Which blocks are one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Superblocks {
     /// Blocks of one.
     pub size: u32,

@@ -2,9 +2,10 @@
 
 use drivelab_nand::Ppn;
 use drivelab_sim::Table;
+use serde::{Deserialize, Serialize};
 
 /// One bit per place: does it hold the current data of its LPN?
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ValidBits {
     words: Table<u64>,
 }

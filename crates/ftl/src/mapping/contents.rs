@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use drivelab_nand::{Lpn, SECTOR_BYTES};
+use serde::{Deserialize, Serialize};
 
 use crate::content::{Content, Identity, UnitContent};
 
 /// What of a buffered unit's content matters to the scheme that stores it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored {
     /// Room that it takes on a page, in the scheme's granules (`LogMapping::page_granules`); 1 or more.
     pub granules: u16,

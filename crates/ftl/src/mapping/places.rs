@@ -3,9 +3,10 @@
 use std::fmt::Debug;
 
 use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 /// A read of the map itself that must come before a unit can be looked up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapFetch {
     /// Which piece of the map it is, as the scheme counts them.
     pub line: u32,

@@ -1,6 +1,7 @@
 //! What power cuts need.
 
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
+use serde::{Deserialize, Serialize};
 
 use super::kept_words::KeptWords;
 use crate::recovery::Recovered;
@@ -9,7 +10,7 @@ use crate::recovery::Recovered;
 pub(crate) const LOG_RECORDS: u32 = 1 << 16;
 
 /// A unit that flash held and that is current no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Superseded {
     /// Where it lay. [`Self::ANYWHERE`]: what it needs may be in any block, so none may be erased before.
     pub block: BlockIndex,

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use drivelab_nand::{BlockIndex, Lpn};
+use serde::{Deserialize, Serialize};
 
 use super::plan::GroupUnit;
 
@@ -12,7 +13,7 @@ pub(crate) const OPEN: usize = 0;
 pub(crate) const MERGING: usize = 1;
 
 /// A block that takes the place of a superblock's block, row by row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Replacement {
     pub superblock: u32,
     pub block: BlockIndex,
@@ -24,7 +25,7 @@ pub(crate) struct Replacement {
     pub rotates: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Task {
     /// Opens a replacement.
     Open { slot: usize, superblock: u32, rotates: bool },
@@ -43,7 +44,7 @@ pub(crate) enum Task {
 }
 
 /// One bank.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Bank {
     pub slots: [Option<Replacement>; 2],
     pub tasks: VecDeque<Task>,

@@ -1,7 +1,9 @@
 //! Parameters of the merging schemes.
 
+use serde::{Deserialize, Serialize};
+
 /// Parameters of the merging schemes. Block counts are per bank.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MergeConfig {
     /// Map units that the host can address.
     pub user_units: u32,

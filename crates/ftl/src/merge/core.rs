@@ -1,6 +1,7 @@
 //! State of a merging scheme: which block holds which superblock, and where each unit lies.
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 use super::bank::Bank;
 use super::config::MergeConfig;
@@ -13,7 +14,7 @@ use crate::mapping::Superseded;
 use crate::stamps::Stamps;
 
 /// State that both schemes have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MergeCore {
     pub(crate) layout: UnitLayout,
     pub(crate) superblocks: Superblocks,

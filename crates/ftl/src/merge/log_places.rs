@@ -1,9 +1,10 @@
 //! Where the units lie that log blocks hold: a page map of the log alone.
 
 use drivelab_nand::{BlockIndex, Lpn, Ppn, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 /// Places of logged units, and how many of them each log block and each superblock has.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LogPlaces {
     /// Place + 1 of every logged LPN; 0: not in the log. Empty for schemes without a log.
     places: Vec<u32>,

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use drivelab_nand::{DieIndex, GeometryError, Ppn, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 use super::bank::{MERGING, OPEN, Task};
 use super::config::MergeConfig;
@@ -24,7 +25,7 @@ pub trait MergeScheme: Clone + Debug + Send + 'static {
 }
 
 /// A mapping scheme that merges superblocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MergeMap<S: MergeScheme> {
     pub(super) core: MergeCore,
     scheme: std::marker::PhantomData<S>,

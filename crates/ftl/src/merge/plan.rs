@@ -1,9 +1,10 @@
 //! Groups of units, what a scheme would do with one, and the flash operations that come of it.
 
 use drivelab_nand::{BlockIndex, Lpn, Ppn};
+use serde::{Deserialize, Serialize};
 
 /// A unit of the host on its way to flash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupUnit {
     /// Which unit.
     pub lpn: Lpn,
@@ -12,7 +13,7 @@ pub struct GroupUnit {
 }
 
 /// A read that a row needed: `units` units of one page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowRead {
     /// First place that was read.
     pub from: Ppn,

@@ -6,6 +6,7 @@
 //! that many banks busy; a superblock is what of a stripe lies on one bank.
 
 use drivelab_nand::{DieIndex, GeometryError, Lpn, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 /// Where a map unit belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct RowPlace {
 }
 
 /// The cut.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Superblocks {
     /// Units of a row.
     pub units_per_row: u32,

@@ -11,6 +11,7 @@
 //! ```
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Geometry, GeometryError, Lpn, UnitLayout};
+use serde::{Deserialize, Serialize};
 
 use super::line_cache::{LineCache, Use};
 use super::memory::MapMemory;
@@ -22,7 +23,7 @@ use crate::mapping::MapFetch;
 const MAP_ENTRY_BYTES: u32 = 4;
 
 /// How much of the map is in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapCacheConfig {
     /// Memory for lines of the map.
     pub cache_bytes: u32,
@@ -39,7 +40,7 @@ pub struct MapCacheConfig {
 }
 
 /// What the cache of a map was used for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapUses {
     /// Entries looked up or changed whose line was in memory.
     pub hits: u64,
@@ -54,7 +55,7 @@ pub struct MapUses {
 }
 
 /// A part of the map is in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DemandLoaded {
     config: MapCacheConfig,
     cache: LineCache,

@@ -4,11 +4,13 @@
 //! writing is the line anyway, neighbours come for nothing, and what is written back is whole, so that no line is read
 //! again when it leaves. The price is memory where entries far apart are used one at a time.
 
+use serde::{Deserialize, Serialize};
+
 /// The line is in no slot; there is no slot.
 const NONE: u32 = u32::MAX;
 
 /// A line in memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Slot {
     line: u32,
     newer: u32,
@@ -28,7 +30,7 @@ pub(super) enum Use {
 }
 
 /// Slots in the order of their last use.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct LineCache {
     /// Per line: its slot + 1; 0: it isn't in memory. (Zero, so that the memory of a new drive is never touched.)
     slot_of: Vec<u32>,

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use drivelab_nand::{DieIndex, FlashArray, GeometryError, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Table;
+use serde::{Deserialize, Serialize};
 
 use super::demand_loaded::{DemandLoaded, MapCacheConfig};
 use super::memory::{MapMemory, WholeMap};
@@ -19,7 +20,7 @@ use crate::placement::{Placement, Placements, Stream};
 use crate::stamps::Stamps;
 
 /// A page-mapped FTL over its flash array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap<H = WholeMap> {
     pub(crate) logs: DieLogs,
     /// Place + 1 of every LPN; 0: not mapped. (Zero, so that the memory of a new drive is never touched.)

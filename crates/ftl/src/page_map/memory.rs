@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 
 use drivelab_nand::{BlockIndex, DieIndex, FlashArray, Lpn};
+use serde::{Deserialize, Serialize};
 
 use crate::error::FtlError;
 use crate::log::{DieLogs, MetadataStep};
@@ -126,7 +127,7 @@ pub trait MapMemory: Clone + Debug + Send {
 }
 
 /// All of the map is in memory, and updates of it go to a journal.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct WholeMap;
 
 impl MapMemory for WholeMap {

@@ -7,12 +7,13 @@
 use std::ops::Range;
 
 use drivelab_nand::{BlockIndex, Lpn};
+use serde::{Deserialize, Serialize};
 
 use super::policy::{PlacementPolicy, PlacementSettings, most};
 use super::streams::{STREAMS_MAX, Stream, StreamCounts};
 
 /// The last hint of every unit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hint {
     hints: Vec<u8>,
     streams: u8,

@@ -1,12 +1,13 @@
 //! One stream for the host and one for what is moved: data that survived a cleaning is colder than fresh data.
 
 use drivelab_nand::{BlockIndex, Lpn};
+use serde::{Deserialize, Serialize};
 
 use super::policy::{PlacementPolicy, PlacementSettings};
 use super::streams::{Stream, StreamCounts};
 
 /// It remembers nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct HostAndCleaning;
 
 impl PlacementPolicy for HostAndCleaning {

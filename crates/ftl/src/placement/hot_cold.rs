@@ -6,6 +6,7 @@
 //! 2 x.
 
 use drivelab_nand::{BlockIndex, Lpn};
+use serde::{Deserialize, Serialize};
 
 use super::policy::{PlacementPolicy, PlacementSettings, most};
 use super::streams::{Stream, StreamCounts};
@@ -16,7 +17,7 @@ pub const HOT_WRITES_MAX: u8 = 15;
 const STREAMS: StreamCounts = StreamCounts { host: 2, all: 4 };
 
 /// Writes of every unit, halved now and then.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct HotCold {
     writes: Vec<u8>,
     hot_writes: u8,

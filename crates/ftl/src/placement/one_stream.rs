@@ -1,12 +1,13 @@
 //! One stream for everything: what is moved comes to lie between fresh data. Closed formulas know only this.
 
 use drivelab_nand::{BlockIndex, Lpn};
+use serde::{Deserialize, Serialize};
 
 use super::policy::{PlacementPolicy, PlacementSettings};
 use super::streams::{Stream, StreamCounts};
 
 /// It remembers nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OneStream;
 
 impl PlacementPolicy for OneStream {

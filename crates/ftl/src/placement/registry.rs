@@ -15,7 +15,7 @@ macro_rules! placement_policies {
         }
 
         /// A policy with its state.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
         pub(crate) enum Placements {
             $(#[doc = $title] $variant($state),)+
         }

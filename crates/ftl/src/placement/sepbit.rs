@@ -7,6 +7,7 @@
 //! class 6 beyond.
 
 use drivelab_nand::{BlockIndex, Lpn};
+use serde::{Deserialize, Serialize};
 
 use super::policy::{PlacementPolicy, PlacementSettings, most};
 use super::streams::{Stream, StreamCounts};
@@ -23,7 +24,7 @@ const MOVED_SHORT_LIVED: Stream = Stream(2);
 const UNKNOWN: Stream = Stream(u8::MAX);
 
 /// When units were written, and what blocks are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sepbit {
     /// Units that the host has written.
     now: u64,

@@ -1,10 +1,12 @@
 //! Which of the blocks that a die is writing a page goes to.
 
+use serde::{Deserialize, Serialize};
+
 /// Most write streams of a drive.
 pub const STREAMS_MAX: usize = 8;
 
 /// A write stream: every die has an open block for each. Those that the host writes come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream(pub(crate) u8);
 
 impl Stream {
@@ -21,7 +23,7 @@ impl Stream {
 }
 
 /// How many streams a drive has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamCounts {
     /// Streams that the host writes.
     pub host: u8,

@@ -6,12 +6,13 @@
 //! blocks with nothing valid the least worn comes first.
 
 use drivelab_nand::DieIndex;
+use serde::{Deserialize, Serialize};
 
 use super::policy::{VictimPolicy, VictimSettings};
 use super::view::View;
 
 /// It remembers nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CostAgeTimes;
 
 impl VictimPolicy for CostAgeTimes {

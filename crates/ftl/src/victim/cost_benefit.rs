@@ -6,12 +6,13 @@
 //! What is known is one age a block, the youngest in it.
 
 use drivelab_nand::DieIndex;
+use serde::{Deserialize, Serialize};
 
 use super::policy::{VictimPolicy, VictimSettings};
 use super::view::View;
 
 /// It remembers nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CostBenefit;
 
 impl VictimPolicy for CostBenefit {

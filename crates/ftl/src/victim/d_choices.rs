@@ -4,13 +4,14 @@
 
 use drivelab_nand::DieIndex;
 use drivelab_sim::Stream as RandomStream;
+use serde::{Deserialize, Serialize};
 
 use super::policy::{VictimPolicy, VictimSettings};
 use super::random;
 use super::view::View;
 
 /// How many are drawn, and what from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct DChoices {
     choices: u32,
     random: RandomStream,

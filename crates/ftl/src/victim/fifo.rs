@@ -2,12 +2,13 @@
 //! (REFERENCES.md, \[1\], \[3\]), which `make validate` checks.
 
 use drivelab_nand::DieIndex;
+use serde::{Deserialize, Serialize};
 
 use super::policy::{VictimPolicy, VictimSettings};
 use super::view::View;
 
 /// It remembers nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fifo;
 
 impl VictimPolicy for Fifo {

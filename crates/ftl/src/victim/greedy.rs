@@ -1,6 +1,7 @@
 //! Fewest valid units (REFERENCES.md, \[2\]); ties go to the first block after the scan's start.
 
 use drivelab_nand::DieIndex;
+use serde::{Deserialize, Serialize};
 
 use super::policy::{VictimPolicy, VictimSettings};
 use super::view::View;
@@ -9,7 +10,7 @@ use super::view::View;
 const CHUNK: usize = 64;
 
 /// It remembers nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Greedy;
 
 impl VictimPolicy for Greedy {

@@ -2,6 +2,7 @@
 
 use drivelab_nand::DieIndex;
 use drivelab_sim::Stream as RandomStream;
+use serde::{Deserialize, Serialize};
 
 use super::policy::{VictimPolicy, VictimSettings};
 use super::view::{NOT_CLOSED, View};
@@ -13,7 +14,7 @@ const VICTIM_STREAM: u64 = 0x0056_4943;
 const BLIND_DRAWS: usize = 8;
 
 /// What draws come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Random {
     random: RandomStream,
 }

@@ -7,7 +7,7 @@ macro_rules! victim_policies {
         named_policies!(VictimSelection, "which block is cleaned next", $($variant = $name: $title),+);
 
         /// A policy with its state.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
         pub(crate) enum Victims {
             $(#[doc = $title] $variant($state),)+
         }

@@ -4,12 +4,13 @@
 use std::collections::VecDeque;
 
 use drivelab_nand::{BlockIndex, DieIndex};
+use serde::{Deserialize, Serialize};
 
 use super::policy::{VictimPolicy, VictimSettings};
 use super::view::View;
 
 /// Closed blocks of every die in the order in which they were closed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WindowedGreedy {
     order: Vec<VecDeque<BlockIndex>>,
     window_blocks: usize,

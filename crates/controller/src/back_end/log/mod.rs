@@ -15,6 +15,7 @@ use drivelab_ftl::{LogMapping, Stored};
 use drivelab_nand::{BlockIndex, CellMode, DieIndex, Lpn, Ppn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
+use serde::{Deserialize, Serialize};
 
 use crate::buffer::NONE;
 use crate::config::{ControllerConfig, DieAllocation};
@@ -23,7 +24,7 @@ use crate::drive::{Scheduled, SolidStateDrive};
 use crate::flash::Sensing;
 
 /// What a die is doing.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct DieJob {
     pub has_job: bool,
     /// The job holds one of the channel's program tokens.
@@ -47,7 +48,7 @@ pub(crate) struct DieJob {
 }
 
 /// What a die still has to do for a copy.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Copying {
     sensings: VecDeque<Sensing>,
     /// First place of the page that is programmed when all has been read, and how.
@@ -57,7 +58,7 @@ pub(crate) struct Copying {
 }
 
 /// Jobs of all dies, and what they share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogJobs {
     pub(crate) dies: Vec<DieJob>,
     /// Entries of every die's job, `entries_per_die` each.

@@ -14,6 +14,7 @@ use drivelab_nand::{DieIndex, Lpn};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::NEVER;
+use serde::{Deserialize, Serialize};
 
 use crate::buffer::clusters::Clusters;
 use crate::buffer::sector_bits;
@@ -22,7 +23,7 @@ use crate::drive::events::Event;
 use crate::drive::{Scheduled, SolidStateDrive};
 
 /// What a bank does next, when it may begin.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum LateStep {
     /// A row whose data has not come.
     Row { is_copy: bool },
@@ -37,7 +38,7 @@ enum Timed {
 }
 
 /// What a bank is doing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct BankJob {
     is_busy: bool,
     /// The job copies rows: the firmware is in a merge.
@@ -54,7 +55,7 @@ struct BankJob {
 }
 
 /// Jobs of all banks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MergeJobs {
     banks: Vec<BankJob>,
     /// Banks whose job makes the firmware merge.

@@ -2,9 +2,10 @@
 
 use drivelab_nand::BlockIndex;
 use drivelab_nand::op::{FlashOp, Record};
+use serde::{Deserialize, Serialize};
 
 /// A word line from its coarse pass on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CoarseLine {
     /// Its fine pass.
     pub op: FlashOp,

@@ -1,11 +1,13 @@
 //! What waits for the log of the map.
 
+use serde::{Deserialize, Serialize};
+
 /// Trims, and cells of trimmed units, that may wait for the log: beyond that they would take room that none has reckoned
 /// with.
 pub(crate) const TRIMMED_CELLS: usize = 256;
 
 /// Records on their way to the log: as many pages as they fill, which count together.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct LogPage {
     pub number: u64,
     pub words: Vec<u64>,

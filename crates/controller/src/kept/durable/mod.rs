@@ -17,6 +17,7 @@ use drivelab_ftl::{FailedProgram, Recoverable, Superseded, UnitContent};
 use drivelab_nand::op::{FlashOp, PageKind, Record};
 use drivelab_nand::{BlockIndex, DieIndex, Ppn};
 use drivelab_sim::Nanos;
+use serde::{Deserialize, Serialize};
 
 use self::coarse_line::CoarseLine;
 use self::log_page::LogPage;
@@ -25,7 +26,7 @@ use crate::kept::cells::Cells;
 use crate::kept::effects::{Effect, Effects};
 
 /// An operation of a die's job.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pending {
     number: u64,
     op: FlashOp,
@@ -35,7 +36,7 @@ struct Pending {
 }
 
 /// What a die's job is doing to flash.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct DieWork {
     pending: Vec<Pending>,
     words: Vec<u64>,
@@ -55,7 +56,7 @@ struct DieWork {
 }
 
 /// State of durable mode.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Durable {
     pub effects: Effects,
     pub cells: Cells,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use drivelab_nand::{BlockIndex, CellMode, Lpn, Ppn, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::rng::draw;
+use serde::{Deserialize, Serialize};
 
 use super::plan::BitErrors;
 
@@ -15,7 +16,7 @@ const BITS_STREAM: u64 = 0x4249_5453;
 const SAME_AGE_PART: f64 = 64.0;
 
 /// What has happened to a block since it was erased.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct BlockAge {
     /// When its first page was programmed.
     programmed_ns: Nanos,
@@ -38,7 +39,7 @@ impl BlockAge {
 }
 
 /// State of all blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Aging {
     model: BitErrors,
     blocks: Vec<BlockAge>,
@@ -51,7 +52,7 @@ pub(crate) struct Aging {
 }
 
 /// Where something lies, and since when.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub block: BlockIndex,
     /// The page of its block.

@@ -16,7 +16,6 @@ mod torn;
 use drivelab_ftl::{FailureRule, FailureRules, FailureTrigger};
 use drivelab_sim::Nanos;
 use drivelab_sim::rng::draw;
-use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Op, Unreadable};
 
@@ -25,6 +24,7 @@ pub use plan::{BitErrors, CellErrors, Fault, FaultKind, FaultPlan, PowerCut, Sec
 pub use sheet::{CutPhase, DEFAULT_SEED, FaultSheet, KindWord, PlanSheet};
 
 use aging::Aging;
+use serde::{Deserialize, Serialize};
 pub(crate) use torn::TornCells;
 
 /// What has gone wrong since power-on.
@@ -64,14 +64,14 @@ pub struct FaultCounters {
 }
 
 /// A fault and how often it has happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Rule {
     fault: Fault,
     fired: u64,
 }
 
 /// What goes wrong by a drive's own model.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct OwnErrors {
     seed: u64,
     bits: Option<BitErrors>,
@@ -82,7 +82,7 @@ struct OwnErrors {
 const OWN_ERASES: u64 = u64::MAX;
 
 /// State of a drive with faults.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Faults {
     seed: u64,
     rules: Vec<Rule>,

@@ -1,6 +1,7 @@
 //! What goes wrong, and when.
 
 use drivelab_ftl::bad_blocks::Wear;
+use serde::{Deserialize, Serialize};
 
 use super::sheet::{CutPhase, FaultSheet};
 
@@ -16,7 +17,7 @@ pub struct FaultPlan {
 }
 
 /// One fault.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     /// What.
     pub kind: FaultKind,
@@ -35,7 +36,7 @@ pub struct Fault {
 }
 
 /// What goes wrong.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FaultKind {
     /// The power fails; whoever owns the drive carries it out.
     PowerCut {
@@ -73,7 +74,7 @@ pub enum FaultKind {
 }
 
 /// When a fault happens.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Trigger {
     /// Whenever it can.
     Always,
@@ -84,7 +85,7 @@ pub enum Trigger {
 }
 
 /// Sectors of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SectorRange {
     /// The first.
     pub first: u64,
@@ -111,7 +112,7 @@ pub struct PowerCut {
 }
 
 /// Wear, and the shares of wrong bits before it and after it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellErrors {
     /// Endurance, and how steeply wear grows.
     pub wear: Wear,
@@ -136,7 +137,7 @@ impl CellErrors {
 /// distribution once for each page that is programmed, as a quantile: so it only grows, and a codeword that can't be
 /// corrected stays so. A retry reads with other thresholds and leaves a fraction of them. The forms follow \[CAI\] and
 /// \[MIELKE\] of REFERENCES.md; the constants are assumed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BitErrors {
     /// Of blocks of the bits a cell that the part is made for.
     pub native: CellErrors,

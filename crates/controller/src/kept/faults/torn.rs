@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use drivelab_nand::op::{PageKind, Record};
+use serde::{Deserialize, Serialize};
 
 use crate::kept::effects::Effect;
 
@@ -14,7 +15,7 @@ use crate::kept::effects::Effect;
 const TORN_CELLS_MAX: usize = 256;
 
 /// Torn cells of right ones.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TornCells {
     cells: BTreeMap<u32, u32>,
 }

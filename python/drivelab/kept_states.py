@@ -1,0 +1,191 @@
+"""Prepared drives that stay on disk: who needs the same one again reads it instead of preparing it.
+
+A file is of one drive, state and seed, and of this installation: a change of the engine or of the
+package makes all of them others. It is written whole or not at all, has a sum, and one that can't
+be read counts as none. `DRIVELAB_CACHE` names another folder for them, or is `off`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import platformdirs
+
+from drivelab import _engine
+from drivelab.errors import WorkError
+from drivelab.progress import TaskProgress
+from drivelab.quantities import GIB
+from drivelab.states import Seeds, State
+from drivelab.targets import EngineTarget, Target
+
+VARIABLE = "DRIVELAB_CACHE"
+OFF = "off"
+MOST_BYTES = 4 * GIB
+"""Of all files together: beyond it those go that weren't used for the longest time."""
+WORTH_S = 1.0
+"""What took less to prepare is prepared again."""
+_SUFFIX = ".state"
+_PART = ".part"
+"""Of a file that is being written."""
+_FORGOTTEN_S = 3600.0
+"""A part that is so much older than the latest file is nobody's."""
+
+
+class Kept(NamedTuple):
+    """What a folder holds."""
+
+    states: int
+    bytes: int
+
+
+def folder() -> Path | None:
+    """Where prepared drives are kept, which may not be there yet; None if none are."""
+    given = os.environ.get(VARIABLE, "")
+    if given == OFF:
+        return None
+    return Path(given) if given else platformdirs.user_cache_path("drivelab") / "states"
+
+
+def prepare(
+    state: State, target: Target, seeds: Seeds, progress: TaskProgress, *, keeping: bool
+) -> None:
+    """Brings a drive to which nothing was done into a state, as `State.prepare` does.
+
+    What is read of the way there needn't be done. With `keeping`, what took a while stays for the
+    next one: a sweep over a thousand drives would only fill the disk.
+    """
+    place = folder()
+    steps = _known(state)
+    if place is None or not isinstance(target, EngineTarget) or not steps:
+        state.prepare(target, seeds, progress)
+        return
+    keys = [_key(target, steps[: index + 1], seeds) for index in range(len(steps))]
+    done = next((n for n in range(len(steps), 0, -1) if _read(target, place, keys[n - 1])), 0)
+    begun = time.perf_counter()
+    whole = sum(one.cost for one in state.lineage)
+    for index, one in enumerate(state.lineage):
+        part = TaskProgress(one.name)
+        progress.follow(part, one.cost / whole)
+        if index >= done:
+            one.advance(target, seeds, part)
+        part.finish()
+        is_last = index + 1 == len(steps)
+        if is_last and done < len(steps) and keeping and time.perf_counter() - begun >= WORTH_S:
+            _write(target, place, keys[index])
+
+
+def kept(place: Path) -> Kept:
+    """How many prepared drives a folder holds, and their bytes."""
+    sizes = [size for _, size, _ in _files(place)]
+    return Kept(len(sizes), sum(sizes))
+
+
+def clear(place: Path) -> Kept:
+    """Removes all prepared drives of a folder; returns what there was."""
+    found = kept(place)
+    for _, _, path in _files(place):
+        path.unlink(missing_ok=True)
+    return found
+
+
+def _known(state: State) -> Sequence[State]:
+    """The steps to a state up to the first that comes from elsewhere: what else that goes by,
+    nobody knows."""
+    steps = state.lineage
+    own = next((index for index, step in enumerate(steps) if step.origin is not None), len(steps))
+    return steps[:own]
+
+
+def _key(target: EngineTarget, steps: Sequence[State], seeds: Seeds) -> str:
+    """Everything that a prepared drive follows from, as 64 hexadecimal digits."""
+    known = [
+        _installation(),
+        target.model.hash,
+        target.seed,
+        [[step.name, seeds(step.name)] for step in steps],
+    ]
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()
+
+
+@cache
+def _installation() -> str:
+    """What tells this installation from others: the engine's version, and every file of the
+    package with its size and time."""
+    root = Path(__file__).parent
+    found = hashlib.sha256(_engine.engine_version().encode())
+    files = [path for kind in ("*.py", "_engine*") for path in root.rglob(kind)]
+    for path in sorted(files):
+        state = path.stat()
+        line = f"{path.relative_to(root)} {state.st_size} {state.st_mtime_ns}\n"
+        found.update(line.encode())
+    return found.hexdigest()
+
+
+def _read(target: EngineTarget, place: Path, key: str) -> bool:
+    """Whether the drive became the one that is kept."""
+    path = place / f"{key}{_SUFFIX}"
+    if not path.is_file():
+        return False
+    try:
+        target.read_state(path, key)
+        os.utime(path)
+    except WorkError:
+        # Cut short by a full disk, or changed: it is made again.
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        return False
+    except OSError:
+        # Somebody else's folder: what it holds can be read all the same.
+        pass
+    return True
+
+
+def _write(target: EngineTarget, place: Path, key: str) -> None:
+    """Keeps a drive; without a word where that can't be, since nothing depends on it."""
+    with contextlib.suppress(OSError, WorkError):
+        place.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(suffix=_PART, dir=place)
+        os.close(handle)
+        part = Path(name)
+        try:
+            target.write_state(part, key)
+            if part.stat().st_size <= MOST_BYTES // 2:
+                _make_room(place, part.stat().st_size)
+                part.replace(place / f"{key}{_SUFFIX}")
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _make_room(place: Path, size: int) -> None:
+    """Removes what was used longest ago, until so many bytes more are not too many."""
+    files = sorted(_files(place))
+    held = sum(size for _, size, _ in files)
+    for _, own, path in files:
+        if held + size <= MOST_BYTES:
+            return
+        path.unlink(missing_ok=True)
+        held -= own
+
+
+def _files(place: Path) -> list[tuple[float, int, Path]]:
+    """Time of the last use, bytes and path of every prepared drive. What a program that has ended
+    left half written is removed."""
+    found = []
+    for path in place.iterdir() if place.is_dir() else ():
+        with contextlib.suppress(FileNotFoundError):
+            known = path.stat()
+            found.append((known.st_mtime, known.st_size, path))
+    latest_s = max((time_s for time_s, _, _ in found), default=0.0)
+    for time_s, _, path in found:
+        if path.suffix == _PART and latest_s - time_s > _FORGOTTEN_S:
+            path.unlink(missing_ok=True)
+    return [item for item in found if item[2].suffix == _SUFFIX]

@@ -1,0 +1,10 @@
+"""What all tests stand on."""
+
+from __future__ import annotations
+
+import os
+
+from drivelab import kept_states
+
+# Here and in programs that tests start: what one left on disk would be no test of the next.
+os.environ[kept_states.VARIABLE] = kept_states.OFF
