@@ -21,6 +21,8 @@ writes 7 or 28 means percent."""
 def plain(key: str, value: str) -> str:
     """The number of a time or size that is given with its unit: 50us of a key in ns; raises
     RequestError."""
+    if _is_ratio(key) and value.strip().endswith("%"):
+        raise _percentage(f'{key} = "{value}"')
     unit = key.rpartition("_")[2]
     if unit not in ("ns", "bytes") or _WITH_UNIT.fullmatch(value) is None:
         return value
@@ -32,11 +34,19 @@ def plain(key: str, value: str) -> str:
 
 def check_ratio(request: str, parameter: dict[str, Any]) -> None:
     """Raises RequestError for a spare area that is most likely a percentage."""
-    if parameter["key"].rpartition(".")[2] != "spare_ratio":
+    if not _is_ratio(parameter["key"]):
         return
     if parameter["value"] > SPARE_RATIO_MAX:
-        raise RequestError(
-            f"{request}: {parameter['key']} = {parameter['value']:g}: must be a number from 0 to "
-            f"{SPARE_RATIO_MAX}: spare area over user capacity, 0.28 for 28 %"
-        )
+        raise _percentage(f"{request}: {parameter['key']} = {parameter['value']:g}")
     parameter["allowed"] = f"a number from 0 to {SPARE_RATIO_MAX}"
+
+
+def _is_ratio(key: str) -> bool:
+    return key.rpartition(".")[2] == "spare_ratio"
+
+
+def _percentage(given: str) -> RequestError:
+    return RequestError(
+        f"{given}: must be a number from 0 to {SPARE_RATIO_MAX}: spare area over user capacity, "
+        "0.28 for 28 %"
+    )

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drivelab import report, stored
+from drivelab.comparison.sides import SIDES_MAX
 from drivelab.database import REVIEW, history
 from drivelab.errors import RequestError
 from drivelab.report import quantities as q
@@ -48,7 +49,8 @@ def runs(request: Request) -> Response:
     """Every run, the newest first."""
     library = bench.of(request).library
     if library.stamp is None:
-        return JSONResponse({"runs": [], "database": str(library.results), "numbers": {}})
+        found = {"runs": [], "database": str(library.results), "numbers": {}}
+        return JSONResponse(found | {"limit": SIDES_MAX})
     with library.turn:
         given = history.tags(library.results, "FILE")
     records: dict[int, Record] = {}
@@ -73,6 +75,7 @@ def runs(request: Request) -> Response:
         {
             "runs": list(reversed(records.values())),
             "database": str(library.results),
+            "limit": SIDES_MAX,
             "numbers": {
                 name: {"title": title, "unit": unit}
                 for name, (title, unit, _) in history.NUMBERS.items()

@@ -244,6 +244,7 @@ def test_times_and_sizes_may_have_units(
         ("flash.read_ns=0.5ns", ("flash.read_ns", "0.5ns", "whole in ns")),
         ("write_buffer.size_bytes=1q", ("write_buffer.size_bytes", "1q", "k, m, g, t or p")),
         ("spare_ratio=7", ("spare_ratio", "7", "from 0 to 3", "0.28 for 28 %")),
+        ("spare_ratio=28%", ("spare_ratio", "28%", "from 0 to 3", "0.28 for 28 %")),
         ("spare_ratio=28", ("spare_ratio", "28", "from 0 to 3", "0.28 for 28 %")),
     ],
 )

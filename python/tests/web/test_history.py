@@ -90,6 +90,26 @@ def test_chosen_runs_are_compared(standing_lab: Server, page: Page) -> None:
     expect(page.locator(".chip")).to_contain_text(["run 1"] * len(laboratory.DRIVES))
 
 
+def test_none_and_too_many_are_not_compared_and_why_is_seen(
+    lab: Server, page: Page, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        laboratory.record(tmp_path / "lab.duckdb", tests=["power-idle"], states=["new"])
+    opened(page, lab, "/history")
+    button = page.get_by_role("button", name="Compare the chosen")
+    button.click()
+    told = page.locator(".filters output")
+    expect(told).to_have_text("Choose runs first")
+    for run in (1, 2, 3):
+        page.get_by_label(f"Choose run {run}").check()
+    button.click()
+    expect(told).to_have_text("9 drives in the chosen runs; 6 at most are compared")
+    page.get_by_label("Choose run 3").uncheck()
+    button.click()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    expect(page.locator(".chip")).to_have_count(6)
+
+
 def test_axe_and_widths(two_runs: Server, page: Page) -> None:
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

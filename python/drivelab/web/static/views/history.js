@@ -254,11 +254,14 @@ class View {
     const chosen = this.rows
       .filter((row) => row.box.checked)
       .flatMap(({ run }) => run.drives.map((drive) => `${drive.model}~${run.run}`));
-    if (!chosen.length) {
-      say("Choose runs first");
+    const { limit } = this.known;
+    if (!chosen.length || chosen.length > limit) {
+      const held = chosen.length ? `${counted(chosen.length, "drive")} in the chosen runs` : "Choose runs first";
+      this.count.textContent = chosen.length ? `${held}; ${limit} at most are compared` : held;
+      say(this.count.textContent);
       return;
     }
-    const params = new URLSearchParams(chosen.slice(0, 6).map((name) => ["drive", name]));
+    const params = new URLSearchParams(chosen.map((name) => ["drive", name]));
     this.page.go(`/compare?${params}`);
   }
 
