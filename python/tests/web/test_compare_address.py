@@ -123,6 +123,16 @@ def test_a_drive_that_nobody_knows_is_taken_away(
     noted.errors.clear()
 
 
+def test_the_address_is_copied_and_that_is_seen(standing_lab: Server, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened(page, standing_lab, address(A, B))
+    button = page.get_by_role("button", name="Copy address")
+    button.click()
+    expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
+    expect(button).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
 def test_jobs_and_tests_of_ones_own_are_known_where_there_are_results() -> None:
     records = [
         {"id": "run randwrite write", "group": "run", "state": "used"},

@@ -8,6 +8,7 @@ import * as parts from "./compare/parts.js";
 import { latencies, positions, times } from "./compare/plots.js";
 
 const LACKED_SHOWN = 3;
+const TOLD_MS = 2000;
 
 export async function show(root, page) {
   const [known] = await Promise.all([ask("/api/drives"), sheet("/static/views/compare.css")]);
@@ -217,7 +218,7 @@ class View {
       found?.comparison &&
         h(
           "div.row.files",
-          h("button", { type: "button", onclick: () => this.copy() }, "Copy address"),
+          h("button", { type: "button", onclick: (event) => this.copy(event.target) }, "Copy address"),
           ["html", "csv", "json"].map(file),
         ),
     ];
@@ -356,8 +357,10 @@ class View {
     this.page.go(`/compare?${params}`);
   }
 
-  async copy() {
+  async copy(button) {
     await navigator.clipboard.writeText(location.href);
     say("The address is copied");
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy address"), TOLD_MS);
   }
 }
