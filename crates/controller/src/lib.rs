@@ -25,7 +25,8 @@ pub use host::submission::{Arbitration, SubmissionConfig};
 pub use kept::cells::Cells;
 pub use kept::effects::{Effect, Effects};
 pub use kept::faults::{FaultCounters, FaultPlan, PlanSheet, PowerCut};
-pub use kept::power_cycle::{FlashShape, MountReport};
+pub use kept::power_cycle::MountReport;
+pub use kept::shape::FlashShape;
 pub use kept::{effects, faults};
 pub use meters::{HostMeters, Meters};
 

@@ -5,3 +5,4 @@ pub(crate) mod durable;
 pub mod effects;
 pub mod faults;
 pub(crate) mod power_cycle;
+pub(crate) mod shape;

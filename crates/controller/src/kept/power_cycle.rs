@@ -4,7 +4,7 @@ use drivelab_ftl::Content;
 use drivelab_ftl::recovery::recover;
 use drivelab_nand::op::{FlashOp, NO_CELL, Record};
 use drivelab_nand::view::{BlockState, MediumView};
-use drivelab_nand::{BlockIndex, Lpn, MediumShape};
+use drivelab_nand::{BlockIndex, Lpn};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 
@@ -15,6 +15,7 @@ use crate::host::queue::HostSide;
 use crate::kept::cells::Cells;
 use crate::kept::durable::{Durable, TRIMMED_CELLS};
 use crate::kept::effects::{Effect, Effects};
+use crate::kept::shape::FlashShape;
 
 /// Bytes of an entry in a checkpoint.
 const CHECKPOINT_ENTRY_BYTES: u32 = 4;
@@ -54,45 +55,6 @@ impl MountReport {
         self.unused_blocks += other.unused_blocks;
         self.moved_pages += other.moved_pages;
         self.held_units += other.held_units;
-    }
-}
-
-/// What must be known to lay out a drive's flash on a medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlashShape {
-    /// Erase blocks.
-    pub blocks: u32,
-    /// Pages of a block.
-    pub pages_per_block: u32,
-    /// Pages that one unit takes, if units are larger than pages; otherwise 1.
-    pub pages_per_unit: u32,
-    /// Most records on the pages of a block.
-    pub records_per_block: u32,
-    /// Map units that the host can address.
-    pub user_units: u32,
-    /// Bytes of a map unit, and so of a payload cell.
-    pub cell_bytes: u32,
-    /// Most cells in use at once: all units, those in the buffer, and old versions that something waits for.
-    pub cells: u32,
-    /// Units that a capacitor may have to keep.
-    pub held_units: u32,
-    /// Records that the log should have room for.
-    pub log_records: u32,
-}
-
-impl FlashShape {
-    /// The medium that it is laid out on.
-    #[must_use]
-    pub fn medium(&self) -> MediumShape {
-        MediumShape {
-            blocks: self.blocks,
-            pages_per_block: self.pages_per_block,
-            pages_per_unit: self.pages_per_unit,
-            records_per_block: self.records_per_block,
-            user_units: self.user_units,
-            log_records: self.log_records,
-            held_units: self.held_units,
-        }
     }
 }
 
