@@ -374,8 +374,7 @@ class View {
     };
     this.plot = new Plot(this.drawn, {
       title: `${title}, by run`,
-      subtitle:
-        `${test}, ${state}; a line for each engine version, scale, parameters, length, options, direction ` + "and span",
+      subtitle: `${test}, ${state}; a line for each engine, scale, parameters, length, options, direction and span`,
       x: { ticks, text: about, pad: 0.5 },
       y: { unit },
       height: 220,
