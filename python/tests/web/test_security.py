@@ -17,9 +17,9 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 from web import laboratory, wire
 from web.conftest import Server, start
+from web.test_measuring import following
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Close
-from websockets.sync.client import ClientConnection, connect
 
 from drivelab.web.connections import WAITING_MAX
 from drivelab.web.security import NO_ROOM, REQUESTS_MAX, SOCKETS_MAX, TRY_LATER, Guard
@@ -470,29 +470,19 @@ def test_who_has_no_token_and_reads_no_answer_takes_no_room() -> None:
     assert laboratory.done(asked()) == [200, 200]
 
 
-def listening(server: Server) -> ClientConnection:
-    """A page that wants to hear of measurements."""
-    return connect(
-        f"ws://127.0.0.1:{server.port}/socket/jobs",
-        origin=server.origin,  # type: ignore[arg-type]
-        subprotocols=["drivelab", f"token.{server.token}"],  # type: ignore[list-item]
-        open_timeout=wire.WAIT_S,
-    )
-
-
 def test_websockets_are_bounded_and_one_too_many_is_told_why(server: Server) -> None:
     with contextlib.ExitStack() as open_ones:
         for _ in range(SOCKETS_MAX):
-            line = open_ones.enter_context(listening(server))
+            line = open_ones.enter_context(following(server))
             assert line.recv(timeout=wire.WAIT_S) == "[]"
-        with listening(server) as line, pytest.raises(ConnectionClosed) as closed:
+        with following(server) as line, pytest.raises(ConnectionClosed) as closed:
             line.recv(timeout=wire.WAIT_S)
         assert closed.value.rcvd == Close(TRY_LATER, NO_ROOM)
         # Who has no token isn't told.
         assert wire.upgrade(server, protocols="drivelab, token.x") == 403
     end = time.monotonic() + wire.WAIT_S
     while True:
-        with contextlib.suppress(ConnectionClosed), listening(server) as line:
+        with contextlib.suppress(ConnectionClosed), following(server) as line:
             assert line.recv(timeout=wire.WAIT_S) == "[]"
             return
         assert time.monotonic() < end, "those that were closed count for ever"
