@@ -21,7 +21,7 @@ from typing import NamedTuple
 import platformdirs
 
 from drivelab import _engine
-from drivelab.errors import WorkError
+from drivelab.errors import RequestError, WorkError
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB
 from drivelab.states import Seeds, State
@@ -33,9 +33,9 @@ MOST_BYTES = 4 * GIB
 """Of all files together: beyond it those go that weren't used for the longest time."""
 WORTH_S = 1.0
 """What took less to prepare is prepared again."""
-_SUFFIX = ".state"
-_PART = ".part"
-"""Of a file that is being written."""
+_SUFFIX = ".drivelab-state"
+_PART = ".drivelab-part"
+"""Of a file that is being written. What else lies in the folder is somebody's own."""
 _FORGOTTEN_S = 3600.0
 """A part that is so much older than the latest file is nobody's."""
 
@@ -84,16 +84,24 @@ def prepare(
 
 
 def kept(place: Path) -> Kept:
-    """How many prepared drives a folder holds, and their bytes."""
-    sizes = [size for _, size, _ in _files(place)]
+    """How many prepared drives a folder holds, and their bytes; raises RequestError for one that
+    can't be read."""
+    try:
+        sizes = [size for _, size, _ in _files(place)]
+    except OSError as error:
+        raise RequestError(f'{VARIABLE} "{place}": can\'t read it ({error.strerror})') from None
     return Kept(len(sizes), sum(sizes))
 
 
 def clear(place: Path) -> Kept:
-    """Removes all prepared drives of a folder; returns what there was."""
+    """Removes all prepared drives of a folder; returns what there was. Raises RequestError where
+    that can't be."""
     found = kept(place)
-    for _, _, path in _files(place):
-        path.unlink(missing_ok=True)
+    try:
+        for _, _, path in _files(place):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise RequestError(f'{VARIABLE} "{place}": can\'t clear it ({error.strerror})') from None
     return found
 
 

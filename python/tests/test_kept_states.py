@@ -198,13 +198,34 @@ def test_a_folder_that_cannot_be_written_costs_nothing(
 
 def test_a_half_written_file_of_long_ago_is_removed(place: Path) -> None:
     prepared(small())
-    old, new = place / "old.part", place / "new.part"
-    for path in (old, new):
+    old, new, own = (
+        place / name for name in ("old.drivelab-part", "new.drivelab-part", "own.part")
+    )
+    for path in (old, new, own):
         path.write_bytes(b"half")
-    os.utime(old, (1000, 1000))
+    for path in (old, own):
+        os.utime(path, (1000, 1000))
     assert kept_states.kept(place).states == 1
     assert not old.exists()
     assert new.exists(), "somebody is writing it"
+    kept_states.clear(place)
+    assert own.exists(), "it is none of ours"
+
+
+def test_a_folder_that_cannot_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(kept_states.VARIABLE, str(tmp_path))
+
+    def refused(self: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    for words in (["cache"], ["cache", "--clear"]):
+        assert cli.run(words) == 2
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1
+        assert f'DRIVELAB_CACHE "{tmp_path}"' in told
 
 
 def test_run_says_the_same_of_a_drive_that_was_read(
