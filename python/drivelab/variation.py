@@ -11,11 +11,13 @@ from typing import Any
 from drivelab import figures, model, output, results, review, sources
 from drivelab.errors import RequestError
 from drivelab.figures import bindings, constants, reach
-from drivelab.figures.bindings import FACTORS, SWITCH, WIDER_FACTORS, Moves, Row
+from drivelab.figures.bindings import FACTORS, NOISE_SEEDS, WIDER_FACTORS, Moves, Row
 from drivelab.figures.constants import CONSTANTS, Constant
 from drivelab.figures.plan import measurements
 from drivelab.figures.readings import Reading
 
+MEMBER_FAMILY = "member.family"
+OF_MEMBERS = "members of an array are of the family that their model says"
 Record = dict[str, Any]
 Say = Callable[[str], None]
 Values = Mapping[str, float]
@@ -60,6 +62,7 @@ def is_stale(name: str) -> bool:
         or row.hash != model.load(name).hash
         or row.constants != constants.digest(scope.own(name))
         or set(row.figures) != set(scope.figures)
+        or row.kept_from_ratio > bindings.THRESHOLD_RATIO
     )
 
 
@@ -67,33 +70,40 @@ def vary(name: str, seed: int, workers: int, say: Say) -> Row:
     """Varies everything of one model that was chosen for published performance."""
     scope, plain = Scope.of(name), model.load(name)
     bench = _Bench(name, scope, seed, workers)
+    say(f"{name}: {NOISE_SEEDS} other seeds")
     before = bench.values()
+    noise = bench.noise(before)
     moves: dict[str, dict[str, Moves]] = {}
     not_varied: dict[str, str] = {}
-    wider = []
+    wider, switched = [], []
     own = scope.own(name)
     for parameter in plain.parameters:
         key = str(parameter["key"])
         if parameter["role"] not in sources.DEPENDENT or not sources.acts(key):
             continue
-        if not _is_number(parameter["value"]):
-            not_varied[key] = "it is 0" if _is_zero(parameter["value"]) else SWITCH
+        if _is_zero(parameter["value"]) or key == MEMBER_FAMILY:
+            not_varied[key] = OF_MEMBERS if key == MEMBER_FAMILY else "it is 0"
             continue
         reached = frozenset(reading for reading in own if reach.reaches(key, reading))
-        if reached:
-            say(f"{name}: {key}")
-            found, factors = _with_steps(bench, parameter, before, reached)
-            if found is None:
-                not_varied[key] = bench.refusal
-            else:
-                moves[key] = found
-                wider += [key] if factors == WIDER_FACTORS else []
+        if not reached:
+            continue
+        say(f"{name}: {key}")
+        if _is_number(parameter["value"]):
+            found, factors = _with_steps(bench, parameter, before, reached, noise)
+            wider += [key] if found is not None and factors == WIDER_FACTORS else []
+        else:
+            found = _with_words(bench, parameter, before, reached, noise)
+            switched += [key] if found is not None else []
+        if found is None:
+            not_varied[key] = bench.refusal
+        else:
+            moves[key] = found
     for constant in CONSTANTS:
         reached = frozenset(filter(constant.reaches, own))
         if reached and constant.role in sources.DEPENDENT:
             say(f"{name}: {constant.key}")
             run = partial(bench.with_constant, constant)
-            found = _moves(run, before, reached, both=constant.role == "fitted")
+            found = _moves(run, before, reached, noise, both=constant.role == "fitted")
             moves[constant.key] = found or {}
     return Row(
         hash=plain.hash,
@@ -101,40 +111,89 @@ def vary(name: str, seed: int, workers: int, say: Say) -> Row:
         figures=scope.figures,
         not_varied=not_varied,
         wider=tuple(wider),
+        switched=tuple(switched),
+        noise={figure: ratio for figure, ratio in noise.items() if ratio},
         moves={key: found for key, found in moves.items() if found},
     )
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value != 0
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_zero(value: object) -> bool:
     """Whether it is a number of which there is no tenth."""
-    return not isinstance(value, (bool, str)) and value == 0
+    return _is_number(value) and value == 0
 
 
 Run = Callable[[float, frozenset[Reading]], Values | None]
 """Modelled values with something multiplied by a factor, as far as these readings are measured."""
 
 
+Noise = Mapping[str, float]
+"""How far other seeds move figures, as ratios."""
+
+
+def _with_words(
+    bench: _Bench,
+    parameter: Record,
+    before: Values,
+    reached: frozenset[Reading],
+    noise: Noise,
+) -> dict[str, Moves] | None:
+    """Figures that a word or a switch binds, with the largest move that any other value makes.
+    None: the model takes no other."""
+    value = parameter["value"]
+    others = {str(not value).lower()} if isinstance(value, bool) else _words(parameter) - {value}
+    all_changes = [
+        _changes(before, found)
+        for other in sorted(others)
+        if (found := bench.with_text(parameter, other, reached)) is not None
+    ]
+    if not all_changes:
+        return None
+    largest = {
+        name: max((changes.get(name, 0.0) for changes in all_changes), key=abs) for name in before
+    }
+    return _binding({name: Moves(move, None) for name, move in largest.items()}, noise)
+
+
+def _words(parameter: Record) -> set[str]:
+    """All that a parameter of words may be."""
+    return set(str(parameter["allowed"]).removeprefix("one of ").split(", "))
+
+
+def _binding(found: Mapping[str, Moves], noise: Noise) -> dict[str, Moves]:
+    """Of moves, those that bind."""
+    return {
+        name: moves
+        for name, moves in found.items()
+        if moves.binds(bindings.threshold_ratio(noise.get(name, 0.0)))
+    }
+
+
 def _with_steps(
-    bench: _Bench, parameter: Record, before: Values, reached: frozenset[Reading]
+    bench: _Bench,
+    parameter: Record,
+    before: Values,
+    reached: frozenset[Reading],
+    noise: Noise,
 ) -> tuple[dict[str, Moves] | None, tuple[float, float]]:
     """Figures that a parameter binds, and the factors that it takes: a tenth away; or, refused
     both ways, the next that a power of two or a divisor takes. None: it takes none."""
     run = partial(bench.with_value, parameter)
     both = parameter["role"] == "fitted"
-    found = _moves(run, before, reached, both=both)
+    found = _moves(run, before, reached, noise, both=both)
     if found is not None:
         return found, FACTORS
-    return _moves(run, before, reached, both=both, factors=WIDER_FACTORS), WIDER_FACTORS
+    return _moves(run, before, reached, noise, both=both, factors=WIDER_FACTORS), WIDER_FACTORS
 
 
 def _moves(
     run: Run,
     before: Values,
     reached: frozenset[Reading],
+    noise: Noise,
     *,
     both: bool,
     factors: tuple[float, float] = FACTORS,
@@ -145,7 +204,8 @@ def _moves(
     lower, higher = factors
     lower_values = run(lower, reached)
     down = _changes(before, lower_values)
-    done = set() if both else {name for name, move in down.items() if Moves(move, None).binds}
+    moved = {name: Moves(move, None, factors) for name, move in down.items()}
+    done = set() if both else set(_binding(moved, noise))
     left = {r for name in before.keys() - done for r in _readings(name) if r in reached}
     higher_values = run(higher, frozenset(left)) if left else None
     if lower_values is None and higher_values is None:
@@ -155,7 +215,7 @@ def _moves(
         name: Moves(down.get(name), None if name in done else up.get(name), factors)
         for name in before
     }
-    return {name: moves for name, moves in found.items() if moves.binds}
+    return _binding(found, noise)
 
 
 def _changes(before: Values, after: Values | None) -> dict[str, float]:
@@ -190,6 +250,17 @@ class _Bench:
         measured = figures.Measured(self._models, (self._plain | (varied or {})).values())
         return figures.modelled_values(measured, self._scope.figures)
 
+    def noise(self, before: Values) -> Noise:
+        """How far other seeds move the figures: the largest of some."""
+        moved = [
+            _changes(before, self.values(self._measured((), self._scope.readings, seed)))
+            for seed in range(self._seed + 1, self._seed + 1 + NOISE_SEEDS)
+        ]
+        return {
+            name: max((abs(changes[name]) for changes in moved if name in changes), default=0.0)
+            for name in before
+        }
+
     def with_value(
         self, parameter: Record, factor: float, readings: frozenset[Reading]
     ) -> Values | None:
@@ -198,8 +269,14 @@ class _Bench:
         if value == parameter["value"]:
             self.refusal = f"no other value than {value:g} is near"
             return None
+        return self.with_text(parameter, str(value), readings)
+
+    def with_text(
+        self, parameter: Record, value: str, readings: frozenset[Reading]
+    ) -> Values | None:
+        """The values with a parameter of another value; None if the model refuses it."""
         try:
-            return self.values(self._measured([(parameter["key"], str(value))], readings))
+            return self.values(self._measured([(parameter["key"], value)], readings))
         except RequestError as error:
             self.refusal = str(error)
             return None
@@ -211,7 +288,9 @@ class _Bench:
         with constant.varied(factor):
             return self.values(self._measured((), readings))
 
-    def _measured(self, overrides: model.Overrides, readings: Iterable[Reading]) -> Tests:
+    def _measured(
+        self, overrides: model.Overrides, readings: Iterable[Reading], seed: int | None = None
+    ) -> Tests:
         """Measurements, each short or long as it is for the plain model."""
         wanted = {(r.model, r.test_id, r.state) for r in readings}
         tests = {}
@@ -228,7 +307,7 @@ class _Bench:
                     for one in names
                 },
                 command_line="",
-                seed=self._seed,
+                seed=self._seed if seed is None else seed,
                 quick=quick,
                 workers=self._workers,
             )

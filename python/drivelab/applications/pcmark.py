@@ -38,7 +38,7 @@ OVERALL_CONSTANT = 3595.0
 """Overall score for a mean of 1 MB/s to the power of `OVERALL_WEIGHT`. Fitted to AN-082."""
 OVERALL_WEIGHT = 0.25
 """Share of the overall score's tests that replay traces; in the others the disk plays no part.
-Assumed."""
+Chosen with the published overall scores in view."""
 
 
 def _trace(name: str, read_percent: float, reads: Sizes, run_bytes: int) -> Phase:

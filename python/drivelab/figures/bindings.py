@@ -1,8 +1,9 @@
 """What binds a figure: parameters that move it when they are varied, found out by experiment.
 
 `drivelab figures --bindings` varies every value that was chosen for a published performance
-(specified, fitted, informed) by a tenth, down and up, and keeps what moved in tables/bindings.toml,
-a generated file. Here it is read; drivelab/variation.py makes it.
+(specified, fitted, informed) by a tenth, down and up, gives words and switches every other value,
+and keeps what moved in tables/bindings.toml, a generated file. Here it is read;
+drivelab/variation.py makes it.
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ from typing import Any
 
 STEP_RATIO = 0.1
 """By how much a parameter is varied, down and up; whole numbers by a step at least."""
-THRESHOLD_RATIO = 0.01
-"""A parameter binds a figure that one of the variations moves by so much: a tenth of the step."""
+THRESHOLD_RATIO = 0.001
+"""A parameter binds a figure that one of the variations moves by so much, a hundredth of the step,
+and by as much as another seed does."""
+CERTAIN_RATIO = 0.01
+"""What moves a figure by so much binds it, whatever other seeds do."""
+NOISE_SEEDS = 3
+"""How many other seeds are asked how far they move a figure."""
 FACTORS = (1 - STEP_RATIO, 1 + STEP_RATIO)
 WIDER_FACTORS = (0.5, 2.0)
 """For what takes no value a tenth away: a power of two, or what must divide something."""
-SWITCH = "a word or a switch"
-"""Why most of what isn't varied is not."""
+FIT_ELASTICITY = 0.1
+"""A figure is one that a parameter could have been fitted to if it goes with so much of it."""
 TABLE = "bindings.toml"
 
 
@@ -34,7 +40,8 @@ class Moves:
     """How far a figure moves, as ratios, with a parameter a tenth lower and a tenth higher.
 
     None: the variation is not possible (a limit of the parameter's), leaves no value, or was not
-    needed: what the lower value moves is bound, whatever the higher one does.
+    needed: what the lower value moves is bound, whatever the higher one does. Of a word or a
+    switch the first is the largest move that any other value makes.
     """
 
     down: float | None
@@ -48,10 +55,9 @@ class Moves:
             (move for move in (self.down, self.up) if move is not None), key=abs, default=0.0
         )
 
-    @property
-    def binds(self) -> bool:
-        """Whether the parameter binds the figure."""
-        return abs(self.largest) >= THRESHOLD_RATIO
+    def binds(self, threshold_ratio: float) -> bool:
+        """Whether the parameter binds a figure of this threshold."""
+        return abs(self.largest) >= threshold_ratio
 
     @property
     def elasticity(self) -> float | None:
@@ -76,8 +82,27 @@ class Row:
     """Parameters that couldn't be varied, with the reason."""
     wider: tuple[str, ...] = ()
     """Parameters that take no value a tenth away and were halved and doubled instead."""
+    switched: tuple[str, ...] = ()
+    """Words and switches, which got every other value that the model takes."""
+    noise: Mapping[str, float] = field(default_factory=dict)
+    """How far other seeds move a figure, as ratios; those that they don't move are left out."""
+    kept_from_ratio: float = THRESHOLD_RATIO
+    """The least move that was kept: more than the threshold in rows of a time when that was so."""
     moves: Mapping[str, Mapping[str, Moves]] = field(default_factory=dict)
     """By parameter, then by figure; only those that bind."""
+
+    def threshold_ratio(self, figure_id: str) -> float:
+        """The least move that binds a figure."""
+        return threshold_ratio(self.noise.get(figure_id, 0.0))
+
+
+def threshold_ratio(noise_ratio: float) -> float:
+    """The least move that binds a figure which other seeds move so far.
+
+    >>> threshold_ratio(0.0), threshold_ratio(0.004), threshold_ratio(0.3)
+    (0.001, 0.004, 0.01)
+    """
+    return min(CERTAIN_RATIO, max(THRESHOLD_RATIO, noise_ratio))
 
 
 @dataclass(frozen=True)
@@ -119,6 +144,9 @@ def _row(found: Mapping[str, Any]) -> Row:
         figures=tuple(found["figures"]),
         not_varied=found.get("not_varied", {}),
         wider=wider,
+        switched=tuple(found.get("switched", ())),
+        kept_from_ratio=found.get("kept_from", THRESHOLD_RATIO * 100) / 100,
+        noise={name: percent / 100 for name, percent in found.get("noise", {}).items()},
         moves=moves,
     )
 
@@ -132,9 +160,12 @@ HEAD = f"""\
 #
 # What binds the figures of each model: every specified, fitted and informed number was varied by
 # {STEP_RATIO:.0%} (whole ones by a step at least), down and up. Under "binds", for each,
-# the figures that moved by {THRESHOLD_RATIO:.0%} or more: percent moved with the lower value and
-# with the higher one; "-": not needed, or not possible. What takes no value a tenth away, and is
-# listed under "wider", was halved and doubled; "not_varied" says what wasn't varied, and why.
+# the figures that moved by {THRESHOLD_RATIO:.1%} or more and by as much as another seed moves them
+# ("noise", in percent, of {NOISE_SEEDS}), or by {CERTAIN_RATIO:.0%} in any case: percent moved with
+# the lower value and with the higher one; "-": not needed, or not possible. What takes no value a
+# tenth away, and is listed under "wider", was halved and doubled; words and switches, listed under
+# "switched", got every other value, and what stands is the largest move; "not_varied" says what
+# wasn't varied, and why. "kept_from": smaller moves, in percent, weren't kept, and are to be found.
 # "hash" and "constants" say which model it was, and which constants of states and tests.
 """
 
@@ -151,7 +182,13 @@ def _section(model: str, row: Row) -> str:
         f'constants = "{row.constants}"',
         *_list("figures", row.figures),
         *(_list("wider", row.wider) if row.wider else ()),
+        *(_list("switched", row.switched) if row.switched else ()),
     ]
+    if row.kept_from_ratio != THRESHOLD_RATIO:
+        lines.append(f"kept_from = {_percent(row.kept_from_ratio)}")
+    if row.noise:
+        lines.append(f"[{_quoted(model)}.noise]")
+        lines += [f"{figure} = {_percent(ratio)}" for figure, ratio in sorted(row.noise.items())]
     if row.not_varied:
         lines.append(f"[{_quoted(model)}.not_varied]")
         lines += [f"{_quoted(k)} = {_quoted(why)}" for k, why in sorted(row.not_varied.items())]
@@ -199,7 +236,7 @@ class Bindings:
             Binding(name, key, moves[figure_id])
             for name, row in self._rows.items()
             for key, moves in row.moves.items()
-            if figure_id in moves and moves[figure_id].binds
+            if figure_id in moves and moves[figure_id].binds(row.threshold_ratio(figure_id))
         ]
         return sorted(found, key=lambda b: (-abs(b.moves.largest), b.model, b.key))
 
@@ -231,7 +268,7 @@ def left_out(
         and name not in same
         and name in errors
         and (slope := found.elasticity) is not None
-        and abs(slope) >= THRESHOLD_RATIO / STEP_RATIO
+        and abs(slope) >= FIT_ELASTICITY
     ]
     if own is None or not others or figure_id not in errors:
         return None

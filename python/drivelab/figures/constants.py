@@ -160,6 +160,13 @@ CONSTANTS = (
         (pcmark, "OVERALL_CONSTANT"),
         scaled,
     ),
+    Constant(
+        "pcmark.overall_weight",
+        "informed: the share of the disk, with the published overall scores in view",
+        _PCMARK,
+        (pcmark, "OVERALL_WEIGHT"),
+        scaled,
+    ),
     _processor("boot", "AN-239"),
     _processor("three-programs", "AN-231"),
     _processor("game-realm", "AN-038"),

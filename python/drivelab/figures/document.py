@@ -30,16 +30,16 @@ LIMITS = """
   figure of the same measurement (throughput, IOPS and mean latency at one queue depth are one).
   *Not varied*: nobody has looked yet. The later of two roles counts.
 - *Bound by* is found by experiment (`drivelab figures --bindings`): every specified, fitted and
-  informed number of a model, and of the tests' and states' own constants, is varied by 10 % (whole
-  ones by a step at least, what takes no value so near by half and double), down
-  and up, and binds the figures that move by 1 % or more; named are the three that move it most,
+  informed number of a model, and of the tests' and states' own constants, is varied by {step}
+  (whole ones by a step at least, what takes no value so near by half and double), down
+  and up; words and switches get every other value that the model takes. It binds the figures that
+  move by {least} or more, and by as much as another seed moves them (the largest of {seeds}), or by
+  {certain} in any case; named are the three that move it most,
   what was fitted to the figure itself always among them, however little it moves it.
-  Words and switches are not varied, nor are assumed and cited values{not_varied}. Measured in runs
-  of some seconds, but for what is rare.
-- So *predicted* means: bound by less than 1 % for 10 %. The time beside a frame on the link, an
-  informed value (`link.frame_overhead_ns`), moves two of the predicted figures, A2-041 and AN-157,
-  by 0.7 %: with a threshold of 0.3 % they would be informed. Smaller moves are not kept
-  (`python/drivelab/figures/tables/bindings.toml`), so what else it would change isn't known.
+  Not varied are assumed and cited values{not_varied}. Measured in runs
+  of some seconds, but for what is rare.{coarse}
+- So *predicted* means: bound by less than {least} for {step}. What would be so with a threshold of
+  {certain} stands in the summary as *barely bound*.
 - *Left out*: the error that the figure would have if the parameter that was fitted to it had been
   fitted to the other figures it binds instead. Computed from how far they moved, in logarithms;
   empty where the parameter binds nothing else.
@@ -127,7 +127,7 @@ def page(found: Record, image: str) -> str:
         (
             HEAD,
             *_main_findings(found),
-            LIMITS.format(not_varied=_not_varied(bindings.stored())),
+            _limits(),
             SUMMARY_HEAD,
             lines,
             f"\n![Modelled against published, and their ratio]({image})\n",
@@ -151,13 +151,40 @@ def page(found: Record, image: str) -> str:
     )
 
 
+def _limits() -> str:
+    """What roles and bindings mean."""
+    return LIMITS.format(
+        step=f"{bindings.STEP_RATIO * 100:g} %",
+        least=f"{bindings.THRESHOLD_RATIO * 100:g} %",
+        certain=f"{bindings.CERTAIN_RATIO * 100:g} %",
+        seeds=bindings.NOISE_SEEDS,
+        not_varied=_not_varied(bindings.stored()),
+        coarse=_coarse(bindings.stored()),
+    )
+
+
+def _coarse(rows: Mapping[str, bindings.Row]) -> str:
+    """Of which models smaller moves are still to be found."""
+    found = [name for name, row in sorted(rows.items()) if _is_coarse(row)]
+    if not found:
+        return ""
+    least = max(rows[name].kept_from_ratio for name in found) * 100
+    return (
+        f"\n  Of {', '.join(found)} nobody has looked yet for what moves a figure by less than "
+        f"{least:g} %."
+    )
+
+
+def _is_coarse(row: bindings.Row) -> bool:
+    return row.kept_from_ratio > bindings.THRESHOLD_RATIO
+
+
 def _not_varied(rows: Mapping[str, bindings.Row]) -> str:
-    """Numbers that should have been varied and weren't, with the reason."""
+    """What should have been varied and wasn't, with the reason."""
     models: dict[tuple[str, str], list[str]] = {}
     for model, row in sorted(rows.items()):
         for key, why in row.not_varied.items():
-            if why != bindings.SWITCH:
-                models.setdefault((key, why), []).append(model)
+            models.setdefault((key, why), []).append(model)
     found = [
         f"\n  `{key}` of {', '.join(names)} ({why})" for (key, why), names in sorted(models.items())
     ]

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drivelab.figures.bindings import CERTAIN_RATIO
 from drivelab.figures.comparison import measurement_of
 from drivelab.figures.statements.judging import statements_summary
 from drivelab.sources import FIGURE_ROLES
@@ -33,6 +34,9 @@ def summary(
         "figures": len(records),
         "compared": judged,
         "roles": {role: _errors(found) for role, found in roles.items()},
+        "barely_bound": _errors(barely := [r for r in records if barely_bound(r)])
+        | {"ids": [str(r["id"]) for r in barely]},
+        "unfitted": _errors([r for r in records if r["role"] not in ("none", "fitted")]),
         "bound_by_stale": sorted({r["model"] for r in records if r["bound_by_stale"]} - {None}),
         "left_out": _errors([_as_left_out(r) for r in records if r["left_out"]]),
         "overfitted": [p["model"] for p in parameters if p["fitted_to_own"] > p["values"]],
@@ -50,6 +54,18 @@ def summary(
         "orderings": _orders(orders),
         "statements": statements_summary(claims),
     }
+
+
+def barely_bound(record: Mapping[str, Any]) -> bool:
+    """Whether something moves a figure, but nothing so far that it binds it whatever other seeds
+    do; what was fitted to it is no prediction."""
+    moves = [
+        abs(bound[key] or 0.0)
+        for bound in record["bound_by"]
+        for key in ("change_down_ratio", "change_up_ratio")
+    ]
+    unfitted = record["role"] not in ("none", "fitted", "not varied")
+    return unfitted and 0.0 < max(moves, default=0.0) < CERTAIN_RATIO
 
 
 def _as_left_out(record: Mapping[str, Any]) -> Record:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drivelab.figures.bindings import CERTAIN_RATIO
 from drivelab.quantities import number
 from drivelab.sources import FIGURE_ROLES, counts_text
 
@@ -17,6 +18,8 @@ ROLE_COLUMNS = (
 )
 COLUMNS = (*ROLE_COLUMNS, "bound by", "left out")
 NUMBERS = ("published", "modelled", "error", "left out")
+PREDICTED = next(iter(FIGURE_ROLES))
+"""The role that says most; that there is none is said, too."""
 BOUND_MOST = 3
 """So many of the parameters that bind a figure are named in a table."""
 ORDER_COLUMNS = ("ordering", "of", "result", "why")
@@ -213,13 +216,21 @@ def _figures(summary: Record) -> list[str]:
     return [
         f"{summary['figures']} figures, {summary['compared']} compared with a model: "
         + ", ".join(
-            f"{errors['count']} {role}" for role, errors in roles.items() if errors["count"]
+            f"{errors['count']} {role}"
+            for role, errors in roles.items()
+            if errors["count"] or (role == PREDICTED and summary["compared"])
         )
         + ".",
         *(
             _errors(f"{role.capitalize()} ({FIGURE_ROLES[role]})", errors)
             for role, errors in roles.items()
-            if errors["count"]
+            if errors["count"] or (role == PREDICTED and summary["compared"])
+        ),
+        *_barely_bound(summary["barely_bound"]),
+        *(
+            [_errors("All that nothing was fitted to", summary["unfitted"])]
+            if summary["unfitted"]["values"]
+            else []
         ),
         *([_errors("Left out of their fits", left_out)] if left_out["values"] else []),
         *([_stale(summary["bound_by_stale"])] if summary["bound_by_stale"] else []),
@@ -235,6 +246,16 @@ def _figures(summary: Record) -> list[str]:
         ),
         _left_out(summary),
     ]
+
+
+def _barely_bound(errors: Record) -> list[str]:
+    """What a wider threshold would call predicted."""
+    if not errors["count"]:
+        return []
+    name = (
+        f"Barely bound (nothing moves it by {CERTAIN_RATIO * 100:g} %: {', '.join(errors['ids'])})"
+    )
+    return [f"{_errors(name, errors)} They count above as what binds them."]
 
 
 def _fitted_in_all(summary: Record) -> str:

@@ -8,8 +8,9 @@ from drivelab.records.record import Record
 
 
 class Bound(Record):
-    """A parameter that moves a figure by 1 % or more when it is varied by 10 % (halved and doubled
-    if it takes no value so near)."""
+    """A parameter that moves a figure by 0.1 % or more, and by as much as another seed does, or by
+    1 % in any case, when it is varied by 10 % (halved and doubled if it takes no value so near; a
+    word or a switch has every other value)."""
 
     model: str
     """Whose parameter"""
@@ -18,7 +19,8 @@ class Bound(Record):
     role: str
     """Of its source: specified, fitted or informed"""
     change_down_ratio: float | None
-    """What varying it down does to the figure; null: not possible, or not needed"""
+    """What varying it down does to the figure; of a word or a switch, the most that any other value
+    does; null: not possible, or not needed"""
     change_up_ratio: float | None
     """What varying it up does"""
 

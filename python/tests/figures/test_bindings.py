@@ -19,18 +19,22 @@ ROW = Row(
     "abc",
     "def",
     ("AN-149", "AN-150"),
-    {"family": "a word or a switch", "x": 'x = 3: must be "even"'},
-    ("ftl.unit",),
-    {
+    {"family": "does not apply", "x": 'x = 3: must be "even"'},
+    wider=("ftl.unit",),
+    switched=("flash.two",),
+    kept_from_ratio=0.01,
+    noise={"AN-149": 0.004, "AN-150": 0.3},
+    moves={
         "link.x": {"AN-149": Moves(-0.1, 0.05)},
         "ftl.unit": {"AN-150": Moves(-0.5, None, (0.5, 2.0))},
+        "flash.two": {"AN-149": Moves(0.8, None)},
     },
 )
 DISK = "wd-caviar-se16-640gb"
 
 
 def test_a_table_says_what_was_found_and_reads_back() -> None:
-    rows = {"b": ROW, "a": Row("1", "2", (), {}, (), {"k": {"AN-001": Moves(None, 0.0312)}})}
+    rows = {"b": ROW, "a": Row("1", "2", (), moves={"k": {"AN-001": Moves(None, 0.0312)}})}
     text = bindings.rendered(rows)
     assert text.index('["a"]') < text.index('["b"]')
     assert "AN-149 = [-10.00, 5.00]" in text
@@ -39,11 +43,12 @@ def test_a_table_says_what_was_found_and_reads_back() -> None:
     assert back["a"].moves["k"]["AN-001"] == Moves(None, pytest.approx(0.0312))
 
 
-def test_a_tenth_of_the_step_binds_in_either_direction() -> None:
-    assert Moves(-0.011, 0.0).binds
-    assert Moves(None, 0.011).binds
-    assert not Moves(0.009, -0.009).binds
-    assert not Moves(None, None).binds
+def test_a_hundredth_of_the_step_binds_in_either_direction() -> None:
+    least = bindings.threshold_ratio(0.0)
+    assert Moves(-0.0011, 0.0).binds(least)
+    assert Moves(None, 0.0011).binds(least)
+    assert not Moves(0.0009, -0.0009).binds(least)
+    assert not Moves(None, None).binds(least)
     assert Moves(0.02, -0.04).largest == -0.04
     # What is in proportion to the parameter has an elasticity of 1.
     assert Moves(-0.1, 0.1).elasticity == pytest.approx(1.0)
@@ -51,11 +56,36 @@ def test_a_tenth_of_the_step_binds_in_either_direction() -> None:
     assert Moves(-0.5, 1.0, (0.5, 2.0)).elasticity == pytest.approx(1.0)
 
 
+def test_what_another_seed_moves_as_far_is_not_bound_but_a_hundredth_is_in_any_case() -> None:
+    found = Bindings(
+        {
+            "m": Row(
+                "h",
+                "c",
+                ("F-1", "F-2"),
+                noise={"F-1": 0.005, "F-2": 0.3},
+                moves={
+                    "weak": {"F-1": Moves(0.004, None), "F-2": Moves(0.009, None)},
+                    "strong": {"F-1": Moves(-0.006, None), "F-2": Moves(0.011, None)},
+                },
+            )
+        },
+        {"m": "h"},
+        {"m": "c"},
+    )
+    assert [b.key for b in found.of("F-1")] == ["strong"]
+    assert [b.key for b in found.of("F-2")] == ["strong"]
+
+
 def test_the_strongest_comes_first_and_an_old_row_is_said_to_be_old() -> None:
     other = Row("x", "", ("AN-149",), moves={"a": {"AN-149": Moves(0.2, None)}})
     rows, hashes = {"m": ROW, "n": other, "gone": other}, {"m": "abc", "n": "y"}
     found = Bindings(rows, hashes, {"m": "def", "n": ""})
-    assert [(b.model, b.key) for b in found.of("AN-149")] == [("n", "a"), ("m", "link.x")]
+    assert [(b.model, b.key) for b in found.of("AN-149")] == [
+        ("m", "flash.two"),
+        ("n", "a"),
+        ("m", "link.x"),
+    ]
     assert (found.stale(["m"]), found.stale(["m", "n"])) == (False, True)
     changed = Bindings(rows, hashes, {"m": "another", "n": ""})
     assert changed.stale(["m"]), "a constant of a test has changed since"
@@ -84,7 +114,7 @@ def test_what_the_lower_value_moves_is_not_measured_again() -> None:
         asked.append(readings)
         return {**before, "AN-150": 100 * factor, "AN-091": 10 / min(factor, 1.0)}
 
-    found = variation._moves(run, before, reached, both=False)
+    found = variation._moves(run, before, reached, {}, both=False)
     assert found is not None
     assert found == {
         "AN-150": Moves(pytest.approx(-0.1), None),
@@ -95,7 +125,7 @@ def test_what_the_lower_value_moves_is_not_measured_again() -> None:
         ("sequential-read-2m", "new"),
         ("random-write-4k-qd3-sector", "used"),
     }
-    whole = variation._moves(run, before, reached, both=True)
+    whole = variation._moves(run, before, reached, {}, both=True)
     assert whole is not None
     assert whole["AN-150"] == Moves(pytest.approx(-0.1), pytest.approx(0.1))
 
@@ -113,11 +143,52 @@ class Choosy:
     ) -> dict[str, float] | None:
         return {"AN-149": 100 * factor} if factor in self._factors else None
 
+    def with_text(
+        self, parameter: variation.Record, value: str, readings: frozenset[figures.Reading]
+    ) -> dict[str, float] | None:
+        return WORDS.get(value)
+
+
+WORDS = {
+    "paced": {"AN-149": 100.0},
+    "level": {"AN-149": 100.05},
+    "yielding": {"AN-149": 80.0},
+    "true": {"AN-149": 103.0},
+}
+"""What a figure is with each value that is taken; it was 100."""
+
 
 def with_steps(*takes: float) -> tuple[dict[str, Moves] | None, tuple[float, float]]:
     reached = variation.Scope.of("intel-x25-m-g1-80gb").own("intel-x25-m-g1-80gb")
     bench = cast(variation._Bench, Choosy(*takes))
-    return variation._with_steps(bench, {"role": "informed"}, {"AN-149": 100.0}, reached)
+    return variation._with_steps(bench, {"role": "informed"}, {"AN-149": 100.0}, reached, {})
+
+
+@pytest.mark.parametrize(
+    ("value", "allowed", "expected"),
+    [
+        ("paced", "one of block, paced, level, yielding", {"AN-149": Moves(-0.2, None)}),
+        ("paced", "one of block, paced, level", {}),
+        ("paced", "one of block, paced", None),
+        (False, "true or false", {"AN-149": Moves(0.03, None)}),
+        (True, "true or false", None),
+    ],
+    ids=["another-moves-it", "another-doesn-t", "takes-no-other", "flipped", "can-t-be-flipped"],
+)
+def test_words_and_switches_get_every_other_value(
+    value: str | bool, allowed: str, expected: dict[str, Moves] | None
+) -> None:
+    reached = variation.Scope.of("intel-x25-m-g1-80gb").own("intel-x25-m-g1-80gb")
+    bench = cast(variation._Bench, Choosy())
+    parameter = {"role": "informed", "value": value, "allowed": allowed}
+    found = variation._with_words(bench, parameter, {"AN-149": 100.0}, reached, {})
+    if expected is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert found.keys() == expected.keys()
+        for name, moves in expected.items():
+            assert (found[name].down, found[name].up) == (pytest.approx(moves.down), None)
 
 
 def test_what_takes_no_value_a_tenth_away_is_halved_or_doubled() -> None:
@@ -128,7 +199,7 @@ def test_what_takes_no_value_a_tenth_away_is_halved_or_doubled() -> None:
     assert with_steps()[0] is None
 
 
-def test_every_number_chosen_for_a_performance_was_varied_or_is_said_not_to_be() -> None:
+def test_everything_chosen_for_a_performance_was_varied_or_is_said_not_to_be() -> None:
     for name, row in bindings.stored().items():
         own = variation.Scope.of(name).own(name)
         for parameter in model.load(name).parameters:
@@ -141,7 +212,7 @@ def test_every_number_chosen_for_a_performance_was_varied_or_is_said_not_to_be()
                 varied = variation._is_number(value) and any(
                     is_taken(name, key, value, factor) for factor in bindings.FACTORS
                 )
-                listed = key in row.not_varied or key in row.wider
+                listed = key in row.not_varied or key in row.wider or key in row.switched
                 assert varied or listed, f"{key} of {name}: nobody says that it wasn't varied"
 
 
@@ -183,6 +254,7 @@ def test_the_experiment_finds_what_decides_a_disk(
     assert tracks["AN-161"].elasticity == pytest.approx(1, abs=0.05)
     assert set(row.moves["disk.zone_ratio_permille"]) == {"AN-162"}, "the outer tracks stay"
     assert "write_buffer.entries" not in row.moves, "reads don't write"
+    assert set(row.noise) <= {"AN-161", "AN-162"}
 
 
 @pytest.mark.parametrize("constant", CONSTANTS, ids=lambda constant: constant.key)

@@ -8,7 +8,7 @@ from figures.sample import ROWS, TESTS, X25_M
 from drivelab import figures
 from drivelab.errors import RequestError
 from drivelab.figures import document, plot, text
-from drivelab.figures.bindings import SWITCH, Row
+from drivelab.figures.bindings import Row
 from drivelab.figures.record import other_pages, unreviewed_names
 
 KNOWN = figures.Measured([X25_M], TESTS, ROWS)
@@ -129,12 +129,18 @@ def test_every_table_in_docs_is_of_known_figures() -> None:
         document.renewed(text_before, FOUND)
 
 
-def test_the_page_names_numbers_that_could_not_be_varied() -> None:
-    known = {
-        name: Row("", "", (), {"family": SWITCH, "ftl.unit": "must be even"}) for name in ("a", "b")
-    }
+def test_the_page_names_what_could_not_be_varied() -> None:
+    known = {name: Row("", "", (), {"ftl.unit": "must be even"}) for name in ("a", "b")}
     assert document._not_varied(known) == "; nor are\n  `ftl.unit` of a, b (must be even)"
-    assert document._not_varied({"a": Row("", "", (), {"family": SWITCH})}) == ""
+    assert document._not_varied({"a": Row("", "", ())}) == ""
+
+
+def test_the_page_names_models_of_which_small_moves_are_still_to_be_found() -> None:
+    coarse = Row("", "", (), kept_from_ratio=0.01)
+    said = document._coarse({"a": Row("", "", ()), "c": coarse, "b": coarse})
+    words = "Of b, c nobody has looked yet for what moves a figure by less than 1 %."
+    assert " ".join(said.split()) == words
+    assert document._coarse({"a": Row("", "", ())}) == ""
 
 
 def test_the_shipped_page_knows_every_model_that_has_no_figure_in_it() -> None:

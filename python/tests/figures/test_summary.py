@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from figures.sample import ROWS, TESTS, X25_M
 
 from drivelab import figures
 from drivelab.figures import text
+from drivelab.figures.bindings import Moves
 from drivelab.figures.comparison import measurement_of
 from drivelab.figures.formulas import inputs_of
 from drivelab.figures.published import compared
@@ -44,6 +46,24 @@ def test_medians_are_of_values_and_bounds_are_counted_apart() -> None:
     predicted = roles["predicted"]
     assert predicted["values"] == predicted["count"] - 2
     assert predicted["worst_id"] == "AN-110"
+
+
+def test_what_is_barely_bound_is_named_and_that_nothing_is_predicted_is_said() -> None:
+    [(name, row)] = ROWS.items()
+    everywhere = {figure: Moves(-0.004, None) for figure in row.figures}
+    seen = {"key": "link.seen", "source": "informed: with all of them in view"}
+    model = {**X25_M, "parameters": [*X25_M["parameters"], seen]}
+    rows = {name: replace(row, moves={**row.moves, "link.seen": everywhere})}
+    known = figures.Measured([model], TESTS, rows)
+    found = figures.summary(figures.compare_all(known), [])
+    assert found["roles"]["predicted"]["count"] == 0
+    assert found["barely_bound"]["count"] == summary()["roles"]["predicted"]["count"] > 0
+    assert summary()["barely_bound"]["count"] == 0
+    assert found["unfitted"]["count"] == found["compared"] - found["roles"]["fitted"]["count"]
+    lines = text.summary_lines(found)
+    assert " 0 predicted, " in lines[0]
+    assert any(line.startswith("Predicted (") and line.endswith(": no values.") for line in lines)
+    assert any(", ".join(found["barely_bound"]["ids"]) in line for line in lines)
 
 
 def test_figures_in_other_words_are_one_measurement() -> None:
