@@ -161,12 +161,12 @@ class Drive:
         """JSON of every page's state; for tiny drives."""
 
 def write_state(drive: Drive, path: PathLike[str], key: str) -> None:
-    """Writes the state of a drive to a new file, for `read_state` of the same key. Releases the
-    GIL."""
+    """Writes the state of a drive to a new file, for `read_state` of the same key; raises OSError.
+    Releases the GIL."""
 
-def read_state(model: Model, path: PathLike[str], key: str) -> Drive:
-    """The drive of a model that `write_state` wrote under a key; raises ImageWorkError for whatever
-    else the file holds. Releases the GIL."""
+def read_state(model: Model, path: PathLike[str], key: str) -> Drive | None:
+    """The drive of a model that `write_state` wrote under a key; None for whatever else the file
+    holds. Raises OSError for one that can't be read. Releases the GIL."""
 
 def record_timeline(drive: Drive, from_ns: int, until_ns: int, most: int) -> None:
     """Notes from now on what dies and buses do: what begins from `from_ns` on and before

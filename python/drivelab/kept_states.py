@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import platform
 import tempfile
 import time
 from collections.abc import Sequence
@@ -18,12 +19,12 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import platformdirs
 
-from drivelab import _engine
-from drivelab.errors import RequestError, WorkError
+from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
-from drivelab.quantities import GIB
+from drivelab.quantities import GIB, NS_PER_S
 from drivelab.states import Seeds, State
 from drivelab.targets import EngineTarget, Target
 
@@ -36,8 +37,11 @@ WORTH_S = 1.0
 _SUFFIX = ".drivelab-state"
 _PART = ".drivelab-part"
 """Of a file that is being written. What else lies in the folder is somebody's own."""
-_FORGOTTEN_S = 3600.0
-"""A part that is so much older than the latest file is nobody's."""
+_FORGOTTEN_NS = 3600 * NS_PER_S
+"""A part that is so much older than this program is nobody's."""
+_ROOT = Path(__file__).parent
+_LOADED_NS = time.time_ns()
+"""When the package was loaded: this module comes after what states go by."""
 
 
 class Kept(NamedTuple):
@@ -65,7 +69,7 @@ def prepare(
     """
     place = folder()
     steps = _known(state)
-    if place is None or not isinstance(target, EngineTarget) or not steps:
+    if place is None or type(target) is not EngineTarget or not steps:
         state.prepare(target, seeds, progress)
         return
     keys = [_key(target, steps[: index + 1], seeds) for index in range(len(steps))]
@@ -126,49 +130,61 @@ def _key(target: EngineTarget, steps: Sequence[State], seeds: Seeds) -> str:
 
 @cache
 def _installation() -> str:
-    """What tells this installation from others: the engine's version, and every file of the
-    package with its size and time."""
-    root = Path(__file__).parent
-    found = hashlib.sha256(_engine.engine_version().encode())
-    files = [path for kind in ("*.py", "_engine*") for path in root.rglob(kind)]
-    for path in sorted(files):
-        state = path.stat()
-        line = f"{path.relative_to(root)} {state.st_size} {state.st_mtime_ns}\n"
-        found.update(line.encode())
+    """What tells this installation from others: every file of the package, what the image of the
+    used state is computed with, and the machine, whose processor may round otherwise."""
+    found = hashlib.sha256(f"{np.__version__} {platform.node()}\n".encode())
+    for path in _sources():
+        content = path.read_bytes()
+        found.update(f"{path.relative_to(_ROOT)} {len(content)}\n".encode())
+        found.update(content)
     return found.hexdigest()
 
 
-def _read(target: EngineTarget, place: Path, key: str) -> bool:
-    """Whether the drive became the one that is kept."""
-    path = place / f"{key}{_SUFFIX}"
-    if not path.is_file():
-        return False
+def _sources() -> list[Path]:
+    return sorted(path for kind in ("*.py", "_engine*") for path in _ROOT.rglob(kind))
+
+
+def _is_as_loaded() -> bool:
+    """Whether no file of the package was changed or replaced since this program read it: a server
+    that goes on over an update would keep drives under the name of what came after it."""
     try:
-        target.read_state(path, key)
-        os.utime(path)
-    except WorkError:
-        # Cut short by a full disk, or changed: it is made again.
-        with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
-        return False
+        return all(path.stat().st_ctime_ns < _LOADED_NS for path in _sources())
     except OSError:
-        # Somebody else's folder: what it holds can be read all the same.
-        pass
+        return False
+
+
+def _read(target: EngineTarget, place: Path, key: str) -> bool:
+    """Whether the drive became the one that is kept. Nothing depends on it: what can't be read is
+    prepared."""
+    path = place / f"{key}{_SUFFIX}"
+    try:
+        if not path.is_file() or not _is_as_loaded():
+            return False
+        if not target.read_state(path, key):
+            # Cut short by a full disk, or changed: it is made again.
+            path.unlink(missing_ok=True)
+            return False
+    except OSError:
+        return False
+    with contextlib.suppress(OSError):
+        os.utime(path)
     return True
 
 
 def _write(target: EngineTarget, place: Path, key: str) -> None:
     """Keeps a drive; without a word where that can't be, since nothing depends on it."""
-    with contextlib.suppress(OSError, WorkError):
+    with contextlib.suppress(OSError):
+        # A file is about as large as the drive is in memory.
+        if target.model.memory_bytes > MOST_BYTES // 2 or not _is_as_loaded():
+            return
         place.mkdir(parents=True, exist_ok=True)
+        _make_room(place, target.model.memory_bytes)
         handle, name = tempfile.mkstemp(suffix=_PART, dir=place)
         os.close(handle)
         part = Path(name)
         try:
             target.write_state(part, key)
-            if part.stat().st_size <= MOST_BYTES // 2:
-                _make_room(place, part.stat().st_size)
-                part.replace(place / f"{key}{_SUFFIX}")
+            part.replace(place / f"{key}{_SUFFIX}")
         finally:
             part.unlink(missing_ok=True)
 
@@ -191,9 +207,8 @@ def _files(place: Path) -> list[tuple[float, int, Path]]:
     for path in place.iterdir() if place.is_dir() else ():
         with contextlib.suppress(FileNotFoundError):
             known = path.stat()
-            found.append((known.st_mtime, known.st_size, path))
-    latest_s = max((time_s for time_s, _, _ in found), default=0.0)
-    for time_s, _, path in found:
-        if path.suffix == _PART and latest_s - time_s > _FORGOTTEN_S:
-            path.unlink(missing_ok=True)
-    return [item for item in found if item[2].suffix == _SUFFIX]
+            if path.suffix == _SUFFIX:
+                found.append((known.st_mtime, known.st_size, path))
+            elif path.suffix == _PART and known.st_mtime_ns < _LOADED_NS - _FORGOTTEN_NS:
+                path.unlink(missing_ok=True)
+    return found

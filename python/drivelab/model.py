@@ -353,7 +353,10 @@ def _graded(part: str, grade: str) -> str:
         below, above = tomllib.loads(part), tomllib.loads(grade)
     except tomllib.TOMLDecodeError:
         return grade
-    flash = {**below.get("flash", {}), **above.pop("flash", {})}
+    parts = below.get("flash", {}), above.pop("flash", {})
+    if not all(isinstance(part, dict) for part in parts):
+        return grade
+    flash = {**parts[0], **parts[1]}
     lines = [f"{key} = {_inline(value)}" for key, value in above.items()]
     return "\n".join([*lines, "[flash]", *(f"{k} = {_inline(v)}" for k, v in flash.items()), ""])
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -117,6 +120,44 @@ def test_another_installation_reads_nothing(
     assert done
 
 
+PREPARING = """
+import pathlib, sys
+import drivelab as dl
+from drivelab import kept_states
+
+kept_states.WORTH_S = 0.0
+steps = pathlib.Path(kept_states.__file__).parent / "states" / "steps.py"
+if sys.argv[1] == "changing":
+    steps.write_text(steps.read_text() + "# changed")
+dl.Drive("intel-x25-m-g1-80gb", scale="1/128").prepare("filled", progress=False)
+print(kept_states.kept(kept_states.folder()).states)
+"""
+
+
+def test_a_changed_line_of_the_package_makes_all_drives_others(tmp_path: Path) -> None:
+    package = Path(kept_states.__file__).parent
+    copy = tmp_path / "copy" / "drivelab"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__", "static"))
+    variables = {"PYTHONPATH": str(copy.parent), kept_states.VARIABLE: str(tmp_path / "states")}
+
+    def kept_after(what: str) -> int:
+        words = [sys.executable, "-c", PREPARING, what]
+        done = subprocess.run(
+            words, env=os.environ | variables, capture_output=True, text=True, check=True
+        )
+        return int(done.stdout)
+
+    assert kept_after("as it is") == 1
+    assert kept_after("as it is") == 1
+    assert kept_after("changing") == 1, "what was loaded is no more what is there"
+    assert kept_after("as it is") == 2, "of the changed package there was none"
+    steps = copy / "states" / "steps.py"
+    known = steps.stat()
+    steps.write_text(steps.read_text().replace("# changed", "# CHANGED"))
+    os.utime(steps, ns=(known.st_atime_ns, known.st_mtime_ns))
+    assert kept_after("as it is") == 3, "of the same size and time"
+
+
 @pytest.mark.parametrize("damage", ["cut", "empty", "changed", "of another"])
 def test_a_file_that_is_damaged_is_made_anew(damage: str, place: Path, done: list[str]) -> None:
     first = prepared(small())
@@ -148,7 +189,8 @@ def test_what_was_used_longest_ago_goes_first(
         (path,) = set(place.iterdir()) - before
         os.utime(path, (1000 + index, 1000 + index))
         sizes.append(path.stat().st_size)
-    monkeypatch.setattr(kept_states, "MOST_BYTES", 3 * max(sizes) + 100)
+    room = 2 * max(sizes) + small().memory_bytes
+    monkeypatch.setattr(kept_states, "MOST_BYTES", room + 100)
     prepared(small(), seed=1)  # used now
     prepared(small(), seed=4)
     assert kept_states.kept(place).states == 3
@@ -194,6 +236,25 @@ def test_a_folder_that_cannot_be_written_costs_nothing(
     plain = prepared(small())
     monkeypatch.setenv(kept_states.VARIABLE, kept_states.OFF)
     assert digest(plain) == digest(prepared(small()))
+
+
+def test_a_file_that_cannot_be_read_costs_nothing_and_stays(
+    place: Path, done: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = prepared(small())
+    (path,) = place.iterdir()
+    done.clear()
+
+    def refused(self: EngineTarget, *_: object) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EngineTarget, "read_state", refused)
+        assert digest(prepared(small(), keeping=False)) == digest(first)
+    assert done
+    assert path.exists()
+    monkeypatch.setenv(kept_states.VARIABLE, str(place / ("x" * 300)))
+    assert digest(prepared(small())) == digest(first), "a name that no folder can have"
 
 
 def test_a_half_written_file_of_long_ago_is_removed(place: Path) -> None:

@@ -51,22 +51,25 @@ pub fn write_state(python: Python<'_>, drive: &Drive, path: PathBuf, key: &str) 
         out.inner.write_all(&sum.to_le_bytes())?;
         out.inner.flush()
     };
-    python.detach(work).map_err(|error| errors::failed(&error))
+    Ok(python.detach(work)?)
 }
 
-/// The drive of a model that [`write_state`] wrote under a key; refused is whatever else the file holds.
+/// The drive of a model that [`write_state`] wrote under a key; `None` for whatever else the file holds.
 #[pyfunction]
-pub fn read_state(python: Python<'_>, model: &Model, path: PathBuf, key: &str) -> PyResult<Drive> {
+pub fn read_state(python: Python<'_>, model: &Model, path: PathBuf, key: &str) -> PyResult<Option<Drive>> {
     let shared = Arc::clone(&model.shared);
-    let work = || -> Result<Drive, String> {
-        let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-        let (content, sum) = bytes.split_last_chunk::<SUM_BYTES>().ok_or("it is too short")?;
-        if xxh3_128(content) != u128::from_le_bytes(*sum) {
-            return Err("it was cut short or changed: its sum is wrong".to_owned());
-        }
-        let state = content.strip_prefix(&*first_line(key)).ok_or("it is of another drive")?;
-        let inner = drivelab_drive::Drive::read_state(shared, state).map_err(|error| error.to_string())?;
-        Ok(Drive { inner, kept: None })
+    let work = || -> io::Result<Option<Drive>> {
+        let bytes = std::fs::read(path)?;
+        Ok(state_in(&bytes, key)
+            .and_then(|state| drivelab_drive::Drive::read_state(shared, state).ok())
+            .map(|inner| Drive { inner, kept: None }))
     };
-    python.detach(work).map_err(|error| errors::failed(&error))
+    Ok(python.detach(work)?)
+}
+
+/// The engine's bytes in a file that is whole and of this key.
+fn state_in<'a>(bytes: &'a [u8], key: &str) -> Option<&'a [u8]> {
+    let (content, sum) = bytes.split_last_chunk::<SUM_BYTES>()?;
+    (xxh3_128(content) == u128::from_le_bytes(*sum)).then_some(())?;
+    content.strip_prefix(&*first_line(key))
 }

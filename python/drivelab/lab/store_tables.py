@@ -47,7 +47,7 @@ class _Table:
     @property
     def statement(self) -> str:
         columns = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
-        return f"CREATE TABLE IF NOT EXISTS {self.name} ({columns}, {self.keys})"
+        return f"CREATE TABLE {self.name} ({columns}, {self.keys})"
 
 
 _OF_POINT = "FOREIGN KEY (key) REFERENCES points (key)"
@@ -63,10 +63,12 @@ _TABLES = (
 
 
 def fill(connection: duckdb.DuckDBPyConnection) -> None:
-    """Adds the rows of all points that have none: those since the last call, and those of a store
-    that was made before there were such tables."""
-    for table in _TABLES:
-        connection.execute(table.statement)
+    """Adds the rows of all points that have none: those since the last call, and all of a store
+    whose tables are of another version of drivelab, or not there yet."""
+    if any(_columns(connection, table.name) != table.columns for table in _TABLES):
+        for table in _TABLES:
+            connection.execute(f"DROP TABLE IF EXISTS {table.name}")
+            connection.execute(table.statement)
     missing = connection.execute(
         "SELECT key FROM points WHERE key NOT IN (SELECT key FROM metrics) ORDER BY rowid"
     ).fetchall()
@@ -90,5 +92,15 @@ def _add(connection: duckdb.DuckDBPyConnection, keys: Sequence[str]) -> None:
             f"unnest(${index + 1}::{kind}[])" for index, kind in enumerate(table.columns.values())
         )
         values = [frame[name].to_list() for name in table.columns]
-        connection.execute(f"INSERT INTO {table.name} SELECT {selected}", values)
+        names = ", ".join(table.columns)
+        connection.execute(f"INSERT INTO {table.name} ({names}) SELECT {selected}", values)
     connection.commit()
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    """The kinds of a table's columns by name; none of one that isn't there."""
+    rows = connection.execute(
+        "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = ?",
+        [table],
+    ).fetchall()
+    return dict(rows)

@@ -99,15 +99,16 @@ class EngineTarget:
 
     def write_state(self, path: Path, key: str) -> None:
         """Writes the whole state to a file, for `read_state` with the same key and engine; raises
-        WorkError where that can't be."""
-        with engine_errors():
-            _engine.write_state(self._drive, path, key)
+        OSError where that can't be."""
+        _engine.write_state(self._drive, path, key)
 
-    def read_state(self, path: Path, key: str) -> None:
-        """Becomes the drive, of this model, that was written under a key; raises WorkError for any
-        other file, and is what it was."""
-        with engine_errors():
-            self._drive = _engine.read_state(self._model.engine, path, key)
+    def read_state(self, path: Path, key: str) -> bool:
+        """Becomes the drive, of this model, that was written under a key. False for any other file:
+        then it is what it was. Raises OSError for one that can't be read."""
+        found = _engine.read_state(self._model.engine, path, key)
+        if found is not None:
+            self._drive = found
+        return found is not None
 
     def variant(self, overrides: Sequence[tuple[str, str]]) -> EngineTarget:
         """A new drive of the same model with other parameters; raises RequestError."""
@@ -197,8 +198,6 @@ def engine_errors() -> Iterator[None]:
         raise RequestError(_in_options(str(error))) from None
     except _engine.ModelError as error:
         raise RequestError(str(error)) from None
-    except _engine.ImageWorkError as error:
-        raise WorkError(str(error)) from None
     except _engine.Cancelled:
         raise WorkError("stopped") from None
 

@@ -72,6 +72,19 @@ def test_what_was_interrupted_is_told_by_who_goes_on(
     held(tmp_path, swept(tmp_path))
 
 
+def test_tables_of_another_version_are_filled_anew(tmp_path: Path) -> None:
+    swept(tmp_path, {"spare_ratio": [0.07], "job.iodepth": [1, 32]})
+    with duckdb.connect(str(tmp_path / "study.duckdb")) as file:
+        file.execute("ALTER TABLE metrics DROP COLUMN erases")
+        file.execute("ALTER TABLE series ADD COLUMN later DOUBLE")
+    held(tmp_path, swept(tmp_path))
+    (columns,) = asked(
+        tmp_path,
+        "SELECT count(*) FROM information_schema.columns WHERE column_name = 'later'",
+    )
+    assert columns == (0,)
+
+
 def test_merged_stores_tell_of_all_their_points(tmp_path: Path) -> None:
     stores = [tmp_path / "1", tmp_path / "2"]
     for index, store in enumerate(stores):
@@ -97,12 +110,12 @@ def test_the_queries_of_the_docs_answer(tmp_path: Path) -> None:
     best, over_time = (asked(tmp_path, query) for query in queries)
     writes = study.frame().filter(pl.col("direction") == "write").sort("iops", descending=True)
     told = ("spare_ratio", "job.iodepth", "iops", "latency_p99_us", "write_amplification")
-    assert [(float(spare), int(depth), *row) for spare, depth, *row in best] == (
+    assert [(spare, int(depth), *row) for spare, depth, *row in best] == (
         writes.select(told).rows()
     )
     columns = ("time_s", "write_amplification", "free_blocks", "cleaning_share")
     assert over_time == [
-        (str(spare), *row)
+        (spare, *row)
         for spare in GRID["spare_ratio"]
         for result in study.where({"spare_ratio": spare, "job.iodepth": 32})
         for row in result.series.filter(pl.col("direction") == "write").select(columns).rows()
