@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from web.conftest import Standing
 from web.test_watch import button, opened
 
-from drivelab import counters
+from drivelab import Job, counters
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_S
 from drivelab.targets import EngineTarget
@@ -195,6 +195,34 @@ def test_the_sentence_says_what_the_flash_did_and_what_the_dials_show(
     else:
         assert "changes only a part" not in sentences
     assert ("superblocks anew" in sentences) == merges
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["gskill-titan-128gb", "ocz-summit-128gb", "samsung-slc-64gb", "jmicron-jmf602b-64gb"],
+)
+def test_a_small_write_that_is_stored_later_has_no_size(
+    standing: Standing, page: Page, model: str
+) -> None:
+    choice = Choice.of({"model": model, "divisor": 64, "state": "filled"})
+    target = watch_preparing.prepared(choice, TaskProgress("test"))
+    frames = Frames(target)
+    layout = frames.layout()
+    page.goto(standing.server.at("/learn"))
+    small = Job(rw="randwrite", bs="512", size="100%", io_size="32k", norandommap=True)
+    target.run([small.on_drive(target.capacity_bytes, 1, 0).job], TaskProgress("test"))
+    standing_now = {"paused": False, "is_on": True, "workload": "idle"}
+    sentences = []
+    frames.begin_span(None)
+    for _ in range(1000):
+        target.idle(2_000_000)
+        text, _columns = read_frame(frames.frame(None, standing_now, has_span=True))
+        assert text["span"]["host_write_commands"] == 0
+        if text["span"]["causes"]:
+            sentences.append(Told.of(page.evaluate(DRAWN, [text, layout])).sentence)
+    wrong = [said for said in sentences if re.search("NaN|Infinity|undefined", said)]
+    assert wrong == []
+    assert any("as a small write changes only a part" in said for said in sentences)
 
 
 @pytest.mark.parametrize("kind", ["coarse page map", "superblock map", "SLC cache"])

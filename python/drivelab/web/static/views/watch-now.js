@@ -10,8 +10,7 @@ const LEAST = 0.02;
 
 const MORE = {
   completing: (span, { unit_bytes }) =>
-    `, as a write of ${size(span.host_write_bytes / span.host_write_commands)} changes only a part of a map unit of ` +
-    size(unit_bytes) +
+    `, as ${oneWrite(span)} changes only a part of a map unit of ${size(unit_bytes)}` +
     (span.units_completed ? ` (${many(span.units_completed)} were read first)` : ""),
   merging: ({ merges }) => ` to write superblocks anew, row by row${merges ? ` (${some(merges, "merge")})` : ""}`,
   cleaning: ({ erases, free_blocks }) =>
@@ -106,6 +105,9 @@ const rate = (span, count) => `${number(count / MIB / span.since_s)} MiB/s`;
 const many = (count) => count.toLocaleString("en");
 const some = (count, one) => `${many(count)} ${one}${count === 1 ? "" : "s"}`;
 const size = (count) => (count < 1024 ? `${Math.round(count)} B` : `${Number((count / 1024).toPrecision(3))} KiB`);
+/** A write of the span; of what was written before it nobody knows the size. */
+const oneWrite = ({ host_write_bytes: bytes, host_write_commands: commands }) =>
+  bytes && commands ? `a write of ${size(bytes / commands)}` : "a small write";
 
 /** The drive's clock. */
 export function clock(seconds) {
