@@ -3,6 +3,8 @@ inside and changes nothing. Which sockets there are was said where the page was 
 
 from __future__ import annotations
 
+import contextlib
+import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -22,6 +24,8 @@ from drivelab.web.watch_viewer import Send, Viewed
 
 SERVING_SHARE = 0.05
 """Of the server's time that looks may take: it answers clients and viewers in one thread."""
+SCALED = re.compile(r" \(1/([1-9][0-9]{0,8})\)$")
+"""At the end of a small version's title."""
 READ_ONLY = "a served drive is only looked at here: whoever uses it decides what it does"
 
 
@@ -52,8 +56,9 @@ class ServedFrames:
         self._bins: dict[int, int] = {}
         self._sums_ns: list[int] = []
         self.about: dict[str, Any] = link.ask({"command": "layout"})
-        self._storing = _storing(self.about["model"])
-        self._has_cache = "slc_cache_bytes" in link.ask({"command": "smart"})
+        facts = link.ask({"command": "smart"})
+        self._storing = _storing(facts)
+        self._has_cache = "slc_cache_bytes" in facts
 
     def begin_anew(self) -> None:
         """The next frame has all blocks."""
@@ -114,9 +119,17 @@ class ServedFrames:
         return found
 
 
-def _storing(name: str) -> Storing:
-    """How a model stores data that a served drive names; it may be one that nobody here knows."""
-    return Storing.of(models.load(name)) if name in models.known_names() else Storing(None)
+def _storing(facts: Mapping[str, Any]) -> Storing:
+    """How a served drive stores data: known if it is a model of here, or a small version of one, by
+    its hash. It may have been made with other parameters, or be one that nobody here knows."""
+    name = facts["model"]
+    if name not in models.known_names():
+        return Storing(None)
+    model = models.load(name)
+    if facts["model_hash"] != model.hash and (scale := SCALED.search(facts["title"])):
+        with contextlib.suppress(RequestError):  # one that has no such small version as it comes
+            model = models.load(name, [("scale_divisor", scale[1])])
+    return Storing.of(model) if facts["model_hash"] == model.hash else Storing(None)
 
 
 class ServedWatch(Viewed):

@@ -94,6 +94,35 @@ def test_a_layout_says_which_drive_it_is_and_whether_it_has_a_cache(
         cached.discard()
 
 
+@pytest.mark.parametrize(
+    ("sets", "unit_bytes"),
+    [
+        (("scale_divisor=64",), 16384),
+        (("scale_divisor=64", "ftl.map_unit_bytes=32768"), None),
+        (("scale_divisor=64", "ftl.map_unit_bytes=16384"), 16384),
+    ],
+)
+def test_how_a_drive_stores_data_is_said_only_where_it_is_known(
+    tmp_path: Path, sets: tuple[str, ...], unit_bytes: int | None
+) -> None:
+    drive = ServedDrive(tmp_path, "ocz-vertex-120gb", sets, "instant")
+    try:
+        with ControlLink(place_of(drive.image)) as link:
+            frames = ServedFrames(link)
+            assert frames.layout()["unit_bytes"] == unit_bytes
+            frames.frame(STANDING, has_span=True)
+            client = Connection(drive.socket)
+            for place in range(64):
+                client.done(WRITE, place * 262144, 4096, b"x" * 4096)
+            client.done(FLUSH, 0, 0)
+            client.close()
+            text, _ = read_frame(frames.frame(STANDING, has_span=True))
+            causes = text["span"]["causes"]
+            assert ("completing" in causes, "pages" in causes) == (bool(unit_bytes), not unit_bytes)
+    finally:
+        drive.discard()
+
+
 def test_looks_change_nothing_and_viewers_do_not_disturb_each_other(served: ServedDrive) -> None:
     place = place_of(served.image)
     write(served, 4)
