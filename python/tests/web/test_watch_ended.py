@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 from web import wire
-from web.conftest import Noted, Server, Standing, serious, start
+from web.conftest import Noted, Server, Standing, held_back, serious, start
 from web.test_watch import button, goes_on, opened
 
 from drivelab.web import watch_choice
@@ -203,6 +204,49 @@ def test_a_page_for_which_there_is_no_room_says_so_and_goes_on_when_there_is(
     expect(notice).to_be_hidden()
     if path == SMALL:
         goes_on(page)
+
+
+@pytest.mark.parametrize("path", [SMALL, "/compare"], ids=["watch", "jobs"])
+def test_a_connection_that_closed_for_another_reason_is_not_one_too_many(
+    server: Server, page: Page, path: str
+) -> None:
+    lines: list[WebSocketRoute] = []
+
+    def opens(line: WebSocketRoute) -> None:
+        lines.append(line)
+        line.connect_to_server()
+
+    page.route_web_socket(re.compile("/socket/"), opens)
+    page.goto(server.at(path))
+    expect(page.locator(".now b" if path == SMALL else "main h1").first).to_be_visible()
+    deadline = time.monotonic() + wire.WAIT_S
+    while not lines:
+        assert time.monotonic() < deadline, "it has no connection"
+        page.wait_for_timeout(50)
+    page.evaluate(
+        "document.noticed = []; new MutationObserver(() => document.noticed.push("
+        "document.querySelector('#notice').textContent)).observe("
+        "document.querySelector('#notice'),"
+        " { childList: true, characterData: true, subtree: true })"
+    )
+    held: list[Route] = []
+    page.route("**/api/views", lambda request: held.append(request))
+    # As uvicorn does where a page sleeps.
+    begun = len(lines)
+    for line in lines[:begun]:
+        line.close(code=1011, reason="keepalive ping timeout")
+    held_back(page, held)
+    if path == SMALL:
+        expect(page.locator(".veil")).to_contain_text("The connection to the server is lost.")
+    for request in held:
+        request.continue_()
+    deadline = time.monotonic() + wire.WAIT_S
+    while len(lines) == begun:
+        assert time.monotonic() < deadline, "it doesn't try again"
+        page.wait_for_timeout(50)
+    if path == SMALL:
+        goes_on(page)
+    assert page.evaluate("document.noticed") == []
 
 
 def test_an_address_that_asks_for_nothing_begins_the_drive_of_before_anew(

@@ -38,11 +38,11 @@ function connect() {
     jobs = JSON.parse(event.data);
     for (const heard of listeners) heard(jobs);
   });
-  mine.addEventListener("close", ({ reason }) => {
+  mine.addEventListener("close", (closed) => {
     if (line !== mine) return;
     line = null;
     stopWaiting(true);
-    stopWaiting = whenBack(connect, reason);
+    stopWaiting = whenBack(connect, closed);
   });
 }
 

@@ -5,6 +5,8 @@ const KEY = "drivelab.token";
 const AGAIN_MS = 1000;
 /** The kind of notice that says that there are too many WebSockets. */
 const FULL = "full";
+/** The code with which a WebSocket is closed for which there is no room, as in web/security.py. */
+const TRY_LATER = 1013;
 
 /** Takes the token out of the address. */
 export function takeToken() {
@@ -82,12 +84,15 @@ export function socket(path) {
   return made;
 }
 
+/** Why there is no room for a WebSocket, of its event `close`; "" if it closed for anything else. */
+export const noRoom = ({ code, reason }) => (code === TRY_LATER ? reason : "");
+
 /**
- * Calls `again` once the server takes this page's token; returns what ends the waiting (`true`: it is waited anew). A
- * WebSocket that closed says nothing but a `reason`, which stands above the page: asking tells the rest.
+ * Calls `again` once the server takes this page's token; returns what ends the waiting (`true`: it is waited anew).
+ * That there was no room for the WebSocket that `closed` (its event) stands above the page: asking tells the rest.
  */
-export function whenBack(again, reason = "") {
-  notice(reason, FULL);
+export function whenBack(again, closed) {
+  notice(noRoom(closed), FULL);
   let refused = null;
   let timer = setTimeout(attempt, AGAIN_MS);
   async function attempt() {

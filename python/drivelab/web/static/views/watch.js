@@ -1,7 +1,7 @@
 // Watch: a drive's flash as a picture while it works.
 
 import { fill, h, say, sheet } from "../dom.js";
-import { ask, socket, whenBack } from "../server.js";
+import { ask, noRoom, socket, whenBack } from "../server.js";
 import { choiceForm, choiceOf, summary } from "./watch-choice.js";
 import { VIEWS } from "./watch-colours.js";
 import { Controls } from "./watch-controls.js";
@@ -149,10 +149,11 @@ class Watch {
       if (typeof data === "string") this.hear(JSON.parse(data));
       else this.take(data);
     });
-    line.addEventListener("close", ({ reason }) => {
+    line.addEventListener("close", (closed) => {
       if (this.gone || line !== this.line || this.taken) return;
-      this.stand(reason ? "There is no connection to the server yet." : "The connection to the server is lost.");
-      this.stopWaiting = whenBack(() => this.connect(), reason);
+      const [none, lost] = ["There is no connection to the server yet.", "The connection to the server is lost."];
+      this.stand(noRoom(closed) ? none : lost);
+      this.stopWaiting = whenBack(() => this.connect(), closed);
     });
   }
 
