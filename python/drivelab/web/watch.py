@@ -100,17 +100,21 @@ class Drives:
         self._left_at.pop(key, None)
         return self._drives.get(key)
 
-    def keep(self, key: str, drive: AnyWatched) -> None:
-        """Takes a drive in, in place of the key's own; raises RequestError if there is no room."""
+    def keep(self, key: str, drive: AnyWatched) -> AnyWatched | None:
+        """Takes a drive in, in place of the key's own, which it returns; raises RequestError if
+        there is no room, and then nothing has changed for whoever looks."""
+        self._forget()
         self._ending = [ending for ending in self._ending if not ending.join(0)]
         if len(self._ending) >= DRIVES_MAX:
             raise RequestError("the drives of before are still ending: try again in a moment")
+        before = self._drives.get(key)
         self.drop(key)
         if len(self._drives) >= DRIVES_MAX and self._left_at:
             self.drop(min(self._left_at, key=lambda left: self._left_at[left]))
         if len(self._drives) >= DRIVES_MAX:
             raise RequestError(f"{DRIVES_MAX} drives are being watched: close one of their pages")
         self._drives[key] = drive
+        return before
 
     def leave(self, key: str, send: Send) -> None:
         """A page has gone; the drive is left if no other page has taken it over."""
@@ -251,14 +255,13 @@ async def _start(
     except RequestError as error:
         line.put({"refused": str(error)})
         return
-    before = drives.find(key)
-    if before is not None and not before.is_seen_by(line.put):
-        before.attach(line.put)
     try:
-        drives.keep(key, drive)
+        before = drives.keep(key, drive)
     except RequestError as error:
         line.put({"full": str(error)})
         return
+    if before is not None and not before.is_seen_by(line.put):
+        before.detach()
     line.has_frame = False
     drive.start()
 

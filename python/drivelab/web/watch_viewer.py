@@ -67,3 +67,12 @@ class Viewed(ABC):
         self._send({"elsewhere": True})
         self._send = send
         self._anew.set()
+
+    def detach(self) -> None:
+        """Another drive takes this one's place: its viewer is told, and gets nothing more."""
+        self._send({"elsewhere": True})
+        self._send = _to_nobody
+
+
+def _to_nobody(_: bytes | dict[str, Any]) -> None:
+    """Takes what nobody looks at."""

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from web import laboratory, wire
@@ -103,7 +104,17 @@ class _Drive:
     """One that ends when it is let."""
 
     def __init__(self) -> None:
-        self.closed = self.gone = False
+        self.closed = self.gone = self.started = False
+        self.told: list[str] = []
+
+    def start(self) -> None:
+        self.started = True
+
+    def attach(self, _: object) -> None:
+        self.told.append("another page watches it")
+
+    def detach(self) -> None:
+        self.told.append("another drive takes its place")
 
     def is_seen_by(self, send: object) -> bool:
         return send is print
@@ -142,6 +153,40 @@ def test_drives_that_have_not_ended_leave_no_room_for_more() -> None:
         drives.keep("a", made[3])  # type: ignore[arg-type]
     made[0].gone = True
     drives.keep("a", made[3])  # type: ignore[arg-type]
+
+
+class _Page:
+    """A page's line, of which what goes there is kept."""
+
+    def __init__(self) -> None:
+        self.said: list[Any] = []
+        self.has_frame = False
+
+    def put(self, message: Any) -> None:
+        self.said.append(message)
+
+
+def test_a_start_that_is_refused_takes_no_drive_from_its_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drives, made, page = watch.Drives(), [_Drive() for _ in range(5)], _Page()
+    for drive in made[:3]:
+        drives.keep("a", drive)  # type: ignore[arg-type]
+    asked = iter(made[3:])
+    monkeypatch.setattr(watch, "_chosen", lambda *_: next(asked))
+
+    async def start() -> None:
+        await watch._start({}, "a", drives, page, {})  # type: ignore[arg-type]
+
+    laboratory.done(start())
+    assert "still ending" in page.said[0]["full"]
+    assert drives.find("a") is made[2]
+    assert (made[2].told, made[2].closed, made[3].started) == ([], False, False)
+    made[0].gone = True
+    laboratory.done(start())
+    assert drives.find("a") is made[4]
+    assert made[2].told == ["another drive takes its place"]
+    assert (made[2].closed, made[4].started, len(page.said)) == (True, True, 1)
 
 
 @pytest.mark.parametrize("path", ["/api/watch/models/..%2f..%2fx", "/api/watch/models/<x>"])
