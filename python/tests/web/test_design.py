@@ -18,6 +18,29 @@ from drivelab import model, optional_parameters
 NAME = "intel-x25-v-40gb"
 
 
+def test_a_value_that_is_refused_can_neither_be_measured_nor_saved(
+    standing: Standing, page: Page, noted: Noted
+) -> None:
+    page.goto(standing.server.at("/design?drive=intel-x25-m-g1-80gb&set=spare_ratio%3D0.28"))
+    acting = [
+        page.get_by_role("button", name=name)
+        for name in ("Save as TOML", "Measure beside the original")
+    ]
+    for button in acting:
+        expect(button).to_be_enabled()
+    field = page.get_by_label(re.compile("^channel_count"))
+    field.fill("3000000")
+    field.press("Tab")
+    for button in acting:
+        expect(button).to_be_disabled()
+    # The server's answer to the value, which the browser notes.
+    noted.errors.clear()
+    field.fill("10")
+    field.press("Tab")
+    for button in acting:
+        expect(button).to_be_enabled()
+
+
 def test_a_variation_is_measured_beside_its_original(server: Server, page: Page) -> None:
     opened(page, server, f"/design?drive={NAME}")
     page.get_by_label(re.compile("^cleaning_stop_blocks")).fill("4")

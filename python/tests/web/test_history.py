@@ -43,6 +43,19 @@ def test_runs_are_filtered_tagged_and_found_by_their_tag(two_runs: Server, page:
     expect(page.get_by_text("before the fix", exact=True)).to_have_count(0)
 
 
+def test_a_test_is_chosen_at_once(standing_lab: Server, page: Page) -> None:
+    opened(page, standing_lab, "/history")
+    test = page.get_by_label("Test and state")
+    wanted = "random-write-4k-qd3-aligned\nused"
+    expect(test).not_to_have_value(wanted)
+    test.select_option(wanted)
+    expect(page).to_have_url(re.compile("random-write-4k-qd3-aligned"))
+    expect(test).to_have_value(wanted)
+    expect(page.locator(".course figcaption, .course h3").first).to_contain_text(
+        "random-write-4k-qd3-aligned, used"
+    )
+
+
 def test_a_number_is_drawn_over_the_runs(two_runs: Server, page: Page, tmp_path: Path) -> None:
     opened(page, two_runs, "/history")
     page.get_by_label("Drive", exact=True).select_option(laboratory.DRIVES[0])

@@ -89,6 +89,35 @@ def test_a_view_is_chosen_from_the_menu(server: Server, page: Page) -> None:
     expect(page.locator(".verdict").first).to_contain_text(re.compile("Right|Not so"))
 
 
+def test_drives_and_states_are_chosen_and_the_focus_stays(standing_lab: Server, page: Page) -> None:
+    page.goto(standing_lab.at("/compare"))
+    expect(page.locator("#said")).to_have_text("Compare")
+    tab_to(page, "^Intel X25-M G1 80 GB$")
+    page.keyboard.press("Enter")
+    field = page.get_by_role("combobox", name="Add a drive")
+    expect(field).to_be_focused()
+    page.keyboard.type("vertex 120")
+    expect(page.get_by_role("option", name=re.compile("^OCZ Vertex 120 GB")).first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    expect(field).to_be_focused()
+    tab_to(page, "^used$")
+    used = page.get_by_role("button", name="used", exact=True)
+    for pressed in ("false", "true"):
+        page.keyboard.press("Enter")
+        expect(used).to_have_attribute("aria-pressed", pressed)
+        expect(used).to_be_focused()
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_on_a_phone_the_menu_shows_where_one_is(server: Server, page: Page, view: View) -> None:
+    page.set_viewport_size({"width": 360, "height": 720})
+    page.goto(server.at(f"/{view.name}"))
+    expect(page.locator("#said")).to_have_text(view.title)
+    expect(page.locator(".bar nav a[aria-current]")).to_be_in_viewport(ratio=0.99)
+
+
 def test_a_parameter_is_changed_and_a_study_chosen(server: Server, page: Page) -> None:
     page.goto(server.at("/design?drive=intel-x25-v-40gb"))
     expect(page.locator(".parameter").first).to_be_visible()

@@ -30,8 +30,12 @@ async function route() {
   const view = views.find((item) => item.name === (name || views[0].name));
   const page = { path, params: new URLSearchParams(location.search), go };
   for (const link of menu.children) {
-    if (link.dataset.name === view?.name) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (link.dataset.name === view?.name) {
+      link.setAttribute("aria-current", "page");
+      // On a phone the menu is wider than the window.
+      const [seen, own] = [menu, link].map((item) => item.getBoundingClientRect());
+      menu.scrollLeft += Math.max(0, own.right - seen.right) - Math.max(0, seen.left - own.left);
+    } else link.removeAttribute("aria-current");
   }
   if (view && current.name === view.name && current.shown?.update) {
     current.shown.update(page);

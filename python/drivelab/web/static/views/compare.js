@@ -10,6 +10,9 @@ import { latencies, positions, times } from "./compare/plots.js";
 const LACKED_SHOWN = 3;
 const TOLD_MS = 2000;
 
+/** What a reader of the page knows a control by: it is another element when it is drawn anew. */
+const nameOf = (item) => item.getAttribute("aria-label") || item.getAttribute("name") || item.textContent;
+
 export async function show(root, page) {
   const [known] = await Promise.all([ask("/api/drives"), sheet("/static/views/compare.css")]);
   const view = new View(root, known);
@@ -19,6 +22,7 @@ export async function show(root, page) {
 
 class View {
   constructor(root, known) {
+    this.root = root;
     this.known = known;
     this.drawn = [];
     this.key = null;
@@ -73,6 +77,8 @@ class View {
     if (key === this.key) return;
     this.key = key;
     const choice = page.params.getAll("drive");
+    const focused = document.activeElement;
+    if (this.root.contains(focused)) this.focused = nameOf(focused);
     this.drawHead(choice);
     if (!choice.length) {
       this.clear();
@@ -102,6 +108,16 @@ class View {
         h("p", "One drive is chosen; add another to compare it with."),
         table(this.known, (name) => this.add(name)),
       );
+    this.refocus();
+  }
+
+  /** Who was at a control that is drawn anew stays there; where it went, the field for another drive is next. */
+  refocus() {
+    const name = this.focused;
+    this.focused = null;
+    if (!name || document.activeElement !== document.body) return;
+    const named = [...this.top.querySelectorAll("button, input, select")].find((item) => nameOf(item) === name);
+    (named ?? this.choice.querySelector("input"))?.focus({ preventScroll: true });
   }
 
   /** An address that asks for what there isn't, and the ways out of it. */

@@ -109,6 +109,7 @@ class View {
       const known = await ask(`/api/design?${query}`);
       if (query !== `${this.query}`) return;
       this.refuse("");
+      this.isRefused = false;
       this.accepted = new Map(this.settings);
       const same =
         this.known?.name === known.name &&
@@ -122,7 +123,9 @@ class View {
     } catch (error) {
       if (query !== `${this.query}`) return;
       this.refuse(error.message);
+      this.isRefused = true;
       if (this.known?.name !== drive) await this.drawOriginal(drive, query);
+      else if (this.known) this.drawSummary();
       if (query === `${this.query}` && error.status === 400) this.mark(error.message);
     }
   }
@@ -336,12 +339,20 @@ class View {
         "div.row",
         h(
           "button.primary",
-          { type: "button", disabled: !changed.length || running || !this.jobs, onclick: () => this.measure() },
+          {
+            type: "button",
+            disabled: !changed.length || running || !this.jobs || this.isRefused,
+            onclick: () => this.measure(),
+          },
           running ? "Measuring…" : "Measure beside the original",
         ),
         h(
           "button",
-          { type: "button", onclick: () => save(`/api/design/model.toml?${this.query}`, `${this.known.name}.toml`) },
+          {
+            type: "button",
+            disabled: this.isRefused,
+            onclick: () => save(`/api/design/model.toml?${this.query}`, `${this.known.name}.toml`),
+          },
           "Save as TOML",
         ),
       ),
@@ -360,7 +371,12 @@ class View {
             ),
           )
         : null,
-      h("p.soft", "A quick review of four corners, 10 s a test."),
+      h(
+        "p.soft",
+        this.isRefused
+          ? "What follows, measurements and the file are of values that are allowed: mend the one that isn't."
+          : "A quick review of four corners, 10 s a test.",
+      ),
     );
   }
 

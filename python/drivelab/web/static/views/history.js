@@ -305,6 +305,7 @@ class View {
   }
 
   fillTests() {
+    this.testsOf = this.lists.model.value;
     const found = new Map();
     for (const run of this.known.runs) {
       for (const drive of run.drives)
@@ -320,7 +321,7 @@ class View {
 
   chosen() {
     const params = new URLSearchParams(this.page.params);
-    if (params.get("model") !== this.lists.model.value) this.fillTests();
+    if (this.testsOf !== this.lists.model.value) this.fillTests();
     for (const [name, list] of Object.entries(this.lists)) params.set(name, list.value);
     this.page.go(`/history?${params}`, { replace: true });
   }

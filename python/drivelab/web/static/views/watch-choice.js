@@ -51,7 +51,7 @@ export function summary(watching, layout) {
   const more = [
     bytes(watching.capacity_bytes),
     fill,
-    `${watching.spare_percent.toFixed(1)} % spare`,
+    `${watching.spare_percent.toFixed(1)} % effective spare area`,
     ...(watching.power === STEADY ? [] : [`power can be cut, ${watching.capacitor ? "capacitor" : "no capacitor"}`]),
     flash,
   ];
