@@ -16,10 +16,10 @@ import tempfile
 import time
 from collections.abc import Sequence
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import platformdirs
 
 from drivelab.errors import RequestError
@@ -132,7 +132,8 @@ def _key(target: EngineTarget, steps: Sequence[State], seeds: Seeds) -> str:
 def _installation() -> str:
     """What tells this installation from others: every file of the package, what the image of the
     used state is computed with, and the machine, whose processor may round otherwise."""
-    found = hashlib.sha256(f"{np.__version__} {platform.node()}\n".encode())
+    # Asked for by name: to load it takes longer than all else here.
+    found = hashlib.sha256(f"{version('numpy')} {platform.node()}\n".encode())
     for path in _sources():
         content = path.read_bytes()
         found.update(f"{path.relative_to(_ROOT)} {len(content)}\n".encode())
