@@ -32,7 +32,7 @@ pub fn write(drive: &Partition<Engine>, out: impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// The drive that [`write`] wrote.
+/// The drive that [`write()`] wrote.
 ///
 /// # Errors
 /// [`StateError`] for bytes that are no state of a drive.
@@ -47,7 +47,7 @@ pub fn read(bytes: &[u8]) -> Result<Partition<Engine>, StateError> {
 }
 
 impl Drive {
-    /// Writes everything but the model: see [`write`].
+    /// Writes everything but the model: see [`write()`].
     ///
     /// # Errors
     /// What `out` says.
