@@ -36,6 +36,7 @@ __all__ = [
     "keep_flash",
     "kept_bytes",
     "queue_lengths",
+    "read_state",
     "read_trace",
     "record_timeline",
     "rest",
@@ -46,6 +47,7 @@ __all__ = [
     "trace_formats",
     "trim_image",
     "unit_pieces",
+    "write_state",
 ]
 
 def engine_version() -> str:
