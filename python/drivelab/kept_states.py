@@ -42,6 +42,8 @@ _FORGOTTEN_NS = 3600 * NS_PER_S
 _ROOT = Path(__file__).parent
 _LOADED_NS = time.time_ns()
 """When the package was loaded: this module comes after what states go by."""
+_STEP_NS = NS_PER_S // 100
+"""Files' times go in steps of the system's clock: one may look as much older than it is."""
 
 
 class Kept(NamedTuple):
@@ -149,7 +151,7 @@ def _is_as_loaded() -> bool:
     """Whether no file of the package was changed or replaced since this program read it: a server
     that goes on over an update would keep drives under the name of what came after it."""
     try:
-        return all(path.stat().st_ctime_ns < _LOADED_NS for path in _sources())
+        return all(path.stat().st_ctime_ns < _LOADED_NS - _STEP_NS for path in _sources())
     except OSError:
         return False
 
