@@ -70,23 +70,18 @@ def prepare(
     next one: a sweep over a thousand drives would only fill the disk.
     """
     place = folder()
-    steps = _known(state)
-    if place is None or type(target) is not EngineTarget or not steps:
+    if place is None or type(target) is not EngineTarget:
         state.prepare(target, seeds, progress)
         return
-    keys = [_key(target, steps[: index + 1], seeds) for index in range(len(steps))]
-    done = next((n for n in range(len(steps), 0, -1) if _read(target, place, keys[n - 1])), 0)
+    steps = _known(state)
+    done = _read_farthest(target, place, steps, seeds)
     begun = time.perf_counter()
-    whole = sum(one.cost for one in state.lineage)
-    for index, one in enumerate(state.lineage):
-        part = TaskProgress(one.name)
-        progress.follow(part, one.cost / whole)
+    for index, (one, part) in enumerate(state.walk(progress)):
         if index >= done:
             one.advance(target, seeds, part)
-        part.finish()
         is_last = index + 1 == len(steps)
         if is_last and done < len(steps) and keeping and time.perf_counter() - begun >= WORTH_S:
-            _write(target, place, keys[index])
+            _write(target, place, _key(target, steps, seeds))
 
 
 def kept(place: Path) -> Kept:
@@ -154,6 +149,16 @@ def _is_as_loaded() -> bool:
         return all(path.stat().st_ctime_ns < _LOADED_NS - _STEP_NS for path in _sources())
     except OSError:
         return False
+
+
+def _read_farthest(target: EngineTarget, place: Path, steps: Sequence[State], seeds: Seeds) -> int:
+    """How many of the steps the drive that was read has behind it; 0 if there was none to read."""
+    try:
+        # Where nothing is kept no key is needed, which is of all that is installed.
+        ways = range(len(steps), 0, -1) if place.is_dir() else ()
+    except OSError:
+        return 0
+    return next((n for n in ways if _read(target, place, _key(target, steps[:n], seeds))), 0)
 
 
 def _read(target: EngineTarget, place: Path, key: str) -> bool:

@@ -6,7 +6,7 @@ work. Steps and their constants are in `steps.py`, the image of the used state i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -82,11 +82,17 @@ class State:
 
     def prepare(self, target: Target, seeds: Seeds, progress: TaskProgress) -> None:
         """Brings a drive in any condition into this state."""
+        for state, part in self.walk(progress):
+            state.advance(target, seeds, part)
+
+    def walk(self, progress: TaskProgress) -> Iterator[tuple[State, TaskProgress]]:
+        """The states on the way here, each with its share of the progress, which is done once the
+        next one is asked for."""
         whole = sum(state.cost for state in self.lineage)
         for state in self.lineage:
             part = TaskProgress(state.name)
             progress.follow(part, state.cost / whole)
-            state.advance(target, seeds, part)
+            yield state, part
             part.finish()
 
     def advance(self, target: Target, seeds: Seeds, progress: TaskProgress) -> None:
