@@ -429,9 +429,21 @@ def _strict(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
+def insert(
+    connection: Connection,
+    table: str,
+    kinds: Mapping[str, str],
+    values: Mapping[str, Sequence[Any]],
+) -> None:
+    """Adds rows to a table, given by their columns, of these kinds of SQL."""
+    names = ", ".join(f'"{name}"' for name in kinds)
+    rows = ", ".join(f"unnest(${index + 1}::{kind}[])" for index, kind in enumerate(kinds.values()))
+    columns = [values[name] for name in kinds]
+    connection.execute(f'INSERT INTO "{table}" ({names}) SELECT {rows}', columns)
+
+
 def _insert(connection: Connection, table: Table, run_id: int, items: Sequence[Row]) -> None:
-    columns = [[item.get(column.name) for item in items] for column in table.columns]
-    selected = ", ".join(
-        f"unnest(${index + 1}::{column.kind}[])" for index, column in enumerate(table.columns)
-    )
-    connection.execute(f'INSERT INTO "{table.name}" SELECT {run_id}, {selected}', columns)
+    kinds = {column.name: column.kind for column in table.columns}
+    values: Row = {name: [item.get(name) for item in items] for name in kinds}
+    own: Row = {"run_id": [run_id] * len(items)}
+    insert(connection, table.name, {"run_id": "INTEGER"} | kinds, own | values)

@@ -299,6 +299,8 @@ class Result:
         return f"{self.summary._repr_html_()}{notes}"
 
 
+OF_WHOLE = ("duration_s", "unmapped_read_share", "energy_j")
+"""What the drive did as a whole: the same beside every row of `Result.summary`."""
 _OF_DRIVE = ("duration_s", "write_amplification", "unmapped_read_share", "energy_j")
 SUMMARY: dict[str, pl.DataType | type[pl.DataType]] = {
     "job": pl.String,
@@ -349,6 +351,12 @@ _TAILS = {
     "part": pl.String,
     "mean_us": pl.Float64,
 }
+
+
+def of_whole(result: Result) -> list[pl.Expr]:
+    """Columns OF_WHOLE of a result."""
+    totals = result.totals
+    return [pl.lit(totals[name], dtype=pl.Float64).alias(name) for name in OF_WHOLE]
 
 
 def _padded(values: Sequence[Any] | None, count: int) -> list[Any]:

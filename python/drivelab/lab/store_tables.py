@@ -12,23 +12,12 @@ from dataclasses import dataclass
 import duckdb
 import polars as pl
 
-from drivelab.lab.result import SERIES, SUMMARY, Result
+from drivelab import database
+from drivelab.lab.result import OF_WHOLE, SERIES, SUMMARY, Result, of_whole
 
 BATCH = 64
 """Points whose rows are made at once: of each, hundreds of thousands of bytes of text are read."""
 _KINDS: dict[object, str] = {pl.String: "VARCHAR", pl.Int64: "BIGINT", pl.Float64: "DOUBLE"}
-_OF_DRIVE = ("duration_s", "unmapped_read_share", "energy_j")
-"""What the drive did as a whole, in every row of its point."""
-
-
-def _metrics(result: Result) -> pl.DataFrame:
-    totals = result.totals
-    whole = [pl.lit(totals[name], dtype=pl.Float64).alias(name) for name in _OF_DRIVE]
-    return result.summary.with_columns(*whole)
-
-
-def _series(result: Result) -> pl.DataFrame:
-    return result.series
 
 
 @dataclass(frozen=True)
@@ -55,10 +44,10 @@ _TABLES = (
     _Table(
         "metrics",
         f"PRIMARY KEY (key, direction), {_OF_POINT}",
-        SUMMARY | dict.fromkeys(_OF_DRIVE, pl.Float64),
-        _metrics,
+        SUMMARY | dict.fromkeys(OF_WHOLE, pl.Float64),
+        lambda result: result.summary.with_columns(*of_whole(result)),
     ),
-    _Table("series", _OF_POINT, SERIES, _series),
+    _Table("series", _OF_POINT, SERIES, lambda result: result.series),
 )
 
 
@@ -88,12 +77,8 @@ def _add(connection: duckdb.DuckDBPyConnection, keys: Sequence[str]) -> None:
         frame = pl.concat(
             table.rows(result).with_columns(pl.lit(key).alias("key")) for key, result in results
         )
-        selected = ", ".join(
-            f"unnest(${index + 1}::{kind}[])" for index, kind in enumerate(table.columns.values())
-        )
-        values = [frame[name].to_list() for name in table.columns]
-        names = ", ".join(table.columns)
-        connection.execute(f"INSERT INTO {table.name} ({names}) SELECT {selected}", values)
+        values = {name: frame[name].to_list() for name in table.columns}
+        database.insert(connection, table.name, table.columns, values)
     connection.commit()
 
 

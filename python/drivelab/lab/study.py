@@ -15,7 +15,7 @@ from drivelab.estimates import estimate
 from drivelab.lab import sensitivity as sensitivities
 from drivelab.lab.axes import MODEL
 from drivelab.lab.points import Point, same
-from drivelab.lab.result import Result
+from drivelab.lab.result import Result, of_whole
 from drivelab.states import State
 from drivelab.targets import Report
 
@@ -127,16 +127,11 @@ class Study:
         `write_amplification`, so that both ends of a printed frame are what matters."""
         frames = []
         for point, result in zip(self._points, self, strict=True):
-            totals = result.totals
             known = {"model": point.drive.name, "state": _state(point)} | point.values
             varied = [pl.lit(value).alias(key) for key, value in known.items()]
             varied += [pl.lit(point.repeat).alias("repeat")]
             varied += [pl.lit(point.drive.seed, dtype=pl.UInt64).alias("seed")]
-            whole = [
-                pl.lit(totals[key], dtype=pl.Float64).alias(key)
-                for key in ("duration_s", "unmapped_read_share", "energy_j")
-            ]
-            frames.append(result.summary.select(*varied, pl.exclude("job"), *whole))
+            frames.append(result.summary.select(*varied, pl.exclude("job"), *of_whole(result)))
         frame = pl.concat(frames, how="vertical_relaxed")
         first = [*self._keys, DIRECTION, "repeat", "seed", MODEL, "state"]
         return frame.select(*dict.fromkeys(first), pl.exclude(*first, *LAST), *LAST)
