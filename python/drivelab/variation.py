@@ -62,7 +62,7 @@ def is_stale(name: str) -> bool:
         or row.hash != model.load(name).hash
         or row.constants != constants.digest(scope.own(name))
         or set(row.figures) != set(scope.figures)
-        or row.kept_from_ratio > bindings.THRESHOLD_RATIO
+        or row.is_coarse
     )
 
 

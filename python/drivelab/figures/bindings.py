@@ -91,6 +91,11 @@ class Row:
     moves: Mapping[str, Mapping[str, Moves]] = field(default_factory=dict)
     """By parameter, then by figure; only those that bind."""
 
+    @property
+    def is_coarse(self) -> bool:
+        """Whether smaller moves are still to be found."""
+        return self.kept_from_ratio > THRESHOLD_RATIO
+
     def threshold_ratio(self, figure_id: str) -> float:
         """The least move that binds a figure."""
         return threshold_ratio(self.noise.get(figure_id, 0.0))
@@ -184,7 +189,7 @@ def _section(model: str, row: Row) -> str:
         *(_list("wider", row.wider) if row.wider else ()),
         *(_list("switched", row.switched) if row.switched else ()),
     ]
-    if row.kept_from_ratio != THRESHOLD_RATIO:
+    if row.is_coarse:
         lines.append(f"kept_from = {_percent(row.kept_from_ratio)}")
     if row.noise:
         lines.append(f"[{_quoted(model)}.noise]")

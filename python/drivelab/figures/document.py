@@ -165,7 +165,7 @@ def _limits() -> str:
 
 def _coarse(rows: Mapping[str, bindings.Row]) -> str:
     """Of which models smaller moves are still to be found."""
-    found = [name for name, row in sorted(rows.items()) if _is_coarse(row)]
+    found = [name for name, row in sorted(rows.items()) if row.is_coarse]
     if not found:
         return ""
     least = max(rows[name].kept_from_ratio for name in found) * 100
@@ -173,10 +173,6 @@ def _coarse(rows: Mapping[str, bindings.Row]) -> str:
         f"\n  Of {', '.join(found)} nobody has looked yet for what moves a figure by less than "
         f"{least:g} %."
     )
-
-
-def _is_coarse(row: bindings.Row) -> bool:
-    return row.kept_from_ratio > bindings.THRESHOLD_RATIO
 
 
 def _not_varied(rows: Mapping[str, bindings.Row]) -> str:

@@ -212,19 +212,19 @@ def summary_lines(summary: Record) -> list[str]:
 
 
 def _figures(summary: Record) -> list[str]:
-    bounds, roles, left_out = summary["bounds"], summary["roles"], summary["left_out"]
+    bounds, left_out = summary["bounds"], summary["left_out"]
+    roles = {
+        role: errors
+        for role, errors in summary["roles"].items()
+        if errors["count"] or (role == PREDICTED and summary["compared"])
+    }
     return [
         f"{summary['figures']} figures, {summary['compared']} compared with a model: "
-        + ", ".join(
-            f"{errors['count']} {role}"
-            for role, errors in roles.items()
-            if errors["count"] or (role == PREDICTED and summary["compared"])
-        )
+        + ", ".join(f"{errors['count']} {role}" for role, errors in roles.items())
         + ".",
         *(
             _errors(f"{role.capitalize()} ({FIGURE_ROLES[role]})", errors)
             for role, errors in roles.items()
-            if errors["count"] or (role == PREDICTED and summary["compared"])
         ),
         *_barely_bound(summary["barely_bound"]),
         *(
