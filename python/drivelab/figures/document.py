@@ -83,8 +83,8 @@ trusted as far as that.
 What the mending added to the 49 models that there were then is kinds of parameters:
 `controller.decode_ns`, `controller.read_ahead_bytes`, `controller.write_path_bytes_per_s`,
 `ftl.trim_loss_percent`, `ftl.trims_deferred` and `write_buffer.one_group` came,
-`ftl.trim_frees_percent` went. Values that the models state became fewer, 662 from 712, because
-drives with one flash part share what it states.
+`ftl.trim_frees_percent` went. Values that the models state became fewer, because drives
+with one flash part share what it states.
 
 """
 SHEETS = """
