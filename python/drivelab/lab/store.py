@@ -23,6 +23,8 @@ FILE = STUDY_FILE
 _TABLES = (".csv", ".json", ".parquet")
 """Endings of what a store is taken for."""
 VERSION = 1
+UNTOLD_MAX = 32
+"""Points that are said in SQL together."""
 _SQL = """
 CREATE TABLE layout (version INTEGER NOT NULL);
 CREATE TABLE points (
@@ -44,6 +46,8 @@ class Store:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None) -> None:
         self._connection = connection
+        self._untold: dict[str, Report] = {}
+        """Kept, but not yet said in SQL."""
 
     def reports(self, wanted: Sequence[str]) -> dict[str, Report]:
         """The reports of these points, as far as they were measured before."""
@@ -55,8 +59,9 @@ class Store:
         ).fetchall()
         return {key: json.loads(text) for key, text in rows}
 
-    def add(self, point: Point, report: str) -> None:
-        """Keeps a result in the file: once this returns, nothing takes it away again."""
+    def add(self, point: Point, text: str, report: Report) -> None:
+        """Keeps a result, which is JSON in `text`, in the file: once this returns, nothing takes it
+        away again."""
         if self._connection is None:
             return
         drive = point.drive
@@ -69,10 +74,25 @@ class Store:
             json.dumps(drive.history),
             json.dumps(point.job.record()),
             _engine.engine_version(),
-            report,
+            text,
         ]
         marks = ", ".join("?" * len(row))
-        self._connection.execute(f"INSERT OR IGNORE INTO points VALUES ({marks})", row)
+        statement = f"INSERT OR IGNORE INTO points VALUES ({marks})"
+        if self._connection.execute(statement, row).fetchone() == (1,):
+            self._untold[point.key] = report
+        if len(self._untold) == UNTOLD_MAX:
+            self.tell()
+
+    def tell(self) -> None:
+        """Says in SQL what was kept. What is interrupted before is told by who goes on with it."""
+        if self._connection is None:
+            return
+        # Needs the tables of results, which take a while to load.
+        from drivelab.lab import store_tables
+
+        # While workers measure, not after them, when all processors but one would wait for it.
+        untold, self._untold = self._untold, {}
+        store_tables.fill(self._connection, untold)
 
 
 def file_of(place: str | Path) -> Path:
@@ -95,9 +115,10 @@ def opened(place: str | Path | None) -> Iterator[Store]:
     fixed = file.exists() and not _writable(file)
     with _connected(place, read_only=fixed) as connection:
         try:
-            yield Store(connection)
+            kept = Store(connection)
+            yield kept
             if not fixed:
-                _tell(connection)
+                kept.tell()
         except duckdb.InvalidInputException:
             if not fixed:
                 raise
@@ -154,16 +175,8 @@ def merge(places: Sequence[str | Path], into: str | Path) -> tuple[int, int]:
                 added += _merged(connection, place, row)
             seen += len(rows)
         connection.commit()
-        _tell(connection)
+        Store(connection).tell()
     return added, seen - added
-
-
-def _tell(connection: duckdb.DuckDBPyConnection) -> None:
-    """Says in SQL what was kept. What is interrupted before is told by who goes on with it."""
-    # Needs the tables of results, which take a while to load.
-    from drivelab.lab import store_tables
-
-    store_tables.fill(connection)
 
 
 def _check_key(place: str | Path, row: Sequence[Any]) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import duckdb
 import polars as pl
 
 from drivelab import database
 from drivelab.lab.result import OF_WHOLE, SERIES, SUMMARY, Result, of_whole
+from drivelab.targets import Report
 
 BATCH = 64
 """Points whose rows are made at once: of each, hundreds of thousands of bytes of text are read."""
@@ -51,9 +53,12 @@ _TABLES = (
 )
 
 
-def fill(connection: duckdb.DuckDBPyConnection) -> None:
+def fill(
+    connection: duckdb.DuckDBPyConnection, known: Mapping[str, Report] = MappingProxyType({})
+) -> None:
     """Adds the rows of all points that have none: those since the last call, and all of a store
-    whose tables are of another version of drivelab, or not there yet."""
+    whose tables are of another version of drivelab, or not there yet. Reports that are `known` by
+    their points' keys aren't read again."""
     if any(_columns(connection, table.name) != table.columns for table in _TABLES):
         for table in _TABLES:
             connection.execute(f"DROP TABLE IF EXISTS {table.name}")
@@ -63,15 +68,18 @@ def fill(connection: duckdb.DuckDBPyConnection) -> None:
     ).fetchall()
     keys = [key for (key,) in missing]
     for start in range(0, len(keys), BATCH):
-        _add(connection, keys[start : start + BATCH])
+        _add(connection, keys[start : start + BATCH], known)
 
 
-def _add(connection: duckdb.DuckDBPyConnection, keys: Sequence[str]) -> None:
+def _add(
+    connection: duckdb.DuckDBPyConnection, keys: Sequence[str], known: Mapping[str, Report]
+) -> None:
+    unknown = [key for key in keys if key not in known]
     found = connection.execute(
-        "SELECT key, report FROM points WHERE list_contains($keys, key) ORDER BY rowid",
-        {"keys": keys},
+        "SELECT key, report FROM points WHERE list_contains($keys, key)", {"keys": unknown}
     ).fetchall()
-    results = [(key, Result(json.loads(text), None, [])) for key, text in found]
+    reports = {key: json.loads(text) for key, text in found} | dict(known)
+    results = [(key, Result(reports[key], None, [])) for key in keys]
     connection.begin()
     for table in _TABLES:
         frame = pl.concat(

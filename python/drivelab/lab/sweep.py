@@ -140,8 +140,8 @@ def _reports(
     missing = list({point.key: point for point in found if point.key not in reports}.values())
 
     def take(point: Point, report: str) -> None:
-        kept.add(point, report)
         reports[point.key] = json.loads(report)
+        kept.add(point, report, reports[point.key])
 
     if missing and scheduler is not None:
         executor = open_places.enter_context(cluster.connected(scheduler))

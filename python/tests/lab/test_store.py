@@ -65,7 +65,7 @@ def test_what_was_interrupted_is_told_by_who_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("drivelab.lab.store._tell", lambda _: None)
+        patched.setattr("drivelab.lab.store.Store.tell", lambda _: None)
         swept(tmp_path)
     with pytest.raises(duckdb.CatalogException):
         asked(tmp_path, "SELECT * FROM metrics")
@@ -97,6 +97,7 @@ def test_unfinished_batches_leave_no_row_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("drivelab.lab.store_tables.BATCH", 3)
+    monkeypatch.setattr("drivelab.lab.store.UNTOLD_MAX", 4)
     study = swept(tmp_path)
     held(tmp_path, study)
     keys = asked(tmp_path, "SELECT key, direction FROM metrics")

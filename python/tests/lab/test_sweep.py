@@ -165,12 +165,12 @@ from drivelab.lab.store import Store
 
 add, kept = Store.add, []
 
-def added(self, point, report):
+def added(self, point, text, report):
     if len(kept) == int(sys.argv[2]):
         print("so many", flush=True)
         time.sleep(600)
     kept.append(point)
-    add(self, point, report)
+    add(self, point, text, report)
 
 Store.add = added
 dl.sweep(
