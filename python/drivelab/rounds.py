@@ -43,13 +43,27 @@ class Goal:
     """They end when they are steady."""
 
 
-def goal(drive: Subject, trace: Trace, repeat: int | None, until_steady: bool) -> Goal:
-    """What `--repeat` and `--until-steady` say; raises RequestError for what never gets steady."""
+@dataclass(frozen=True)
+class Options:
+    """What those who ask for rounds call their options."""
+
+    repeat: str = "--repeat {}"
+    until_steady: str = "--until-steady"
+
+
+def goal(
+    drive: Subject,
+    trace: Trace,
+    repeat: int | None,
+    until_steady: bool,
+    options: Options = Options(),
+) -> Goal:
+    """How long a trace goes round; raises RequestError for what never gets steady."""
     if until_steady:
         if repeat is not None and repeat < WINDOW:
             raise RequestError(
-                f"--repeat {repeat}: with --until-steady at least {WINDOW}, as steady are "
-                f"{STEADY_TEXT}"
+                f"{options.repeat.format(repeat)}: with {options.until_steady} at least {WINDOW}, "
+                f"as steady are {STEADY_TEXT}"
             )
         reason = "a real drive doesn't tell" if isinstance(drive, RealDrive) else None
         if drive.is_disk:
@@ -57,7 +71,7 @@ def goal(drive: Subject, trace: Trace, repeat: int | None, until_steady: bool) -
         elif not (trace.requests.op == workload.WRITE).any():
             reason = f"{trace.name} has no writes"
         if reason is not None:
-            raise RequestError(f"--until-steady: goes by write amplification, and {reason}")
+            raise RequestError(f"{options.until_steady}: goes by write amplification, and {reason}")
     if repeat is None:
         repeat = ROUNDS_MAX if until_steady else 1
     return Goal(repeat, until_steady)

@@ -11,6 +11,7 @@ from drivelab import (
     arguments,
     output,
     plugins,
+    replaying,
     rounds,
     spans,
     states,
@@ -32,15 +33,12 @@ from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
 from drivelab.errors import RequestError
 from drivelab.fio.units import time_ns
-from drivelab.lab.trace import IDLE_CAP
+from drivelab.lab.trace import IDLE_CAP, REPEAT_MAX
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
-from drivelab.quantities import derive_seed
 from drivelab.results import model_result
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
-from drivelab.targets.engine import Columns
 from drivelab.targets.fio import RealDrive, Wish
-from drivelab.workload import Job
 
 Pacing = Annotated[
     str,
@@ -65,7 +63,7 @@ Rounds = Annotated[
     typer.Option(
         "--repeat",
         min=1,
-        max=100_000,
+        max=REPEAT_MAX,
         metavar="N",
         help="Rounds of the trace, one after the other; with --until-steady at most so many.",
     ),
@@ -118,31 +116,39 @@ def replay(
     subject.check_wish([drive], wish, plan_only)
     settings = arguments.settings(sets, scale)
     found = subject.find(drive, [models.split_override(text) for text in settings], wish)
-    paced = _pacing(pacing, queue_depth)
-    job = laboratory.replay_job(
-        trace_file.name,
-        paced,
-        queue_depth or 1,
+    how = replaying.Replay(
+        file,
         _idle_cap_ns(idle_cap, pacing),
-        derive_seed(seed, found.name, state, "replay"),
+        _pacing(pacing, queue_depth),
+        queue_depth,
+        beyond,
         parse_data_pattern(data),
+        repeat,
+        until_steady,
     )
+    job = how.job(seed, found.name, state)
     wanted = states.find(state, known=plugins.known(plugin or ()).states)
     run_files.check_request_log(request_log, isinstance(found, RealDrive))
     remark_trim(found, wanted)
-    trace = _read(file, found, beyond, span_bytes)
-    goal = rounds.goal(found, trace, repeat, until_steady)
+    trace = _read(how, found, span_bytes)
+    goal = how.goal(found, trace, rounds.Options())
     printing.scale_remarks([found])
-    real_drives.show_plan(
-        found, wanted, trace_file.name, partial(_rehearsed, job, trace, goal), plan_only
-    )
+
+    def rehearsed(target: Target, progress: TaskProgress) -> list[Report]:
+        return replaying.run(target, job, trace, goal, progress).reports
+
+    real_drives.show_plan(found, wanted, trace_file.name, rehearsed, plan_only)
     if plan_only:
         return
+
+    def work(progress: TaskProgress) -> replaying.Rounds:
+        target, share = prepared_drive(found, wanted, seed, progress)
+        log = request_log is not None
+        return replaying.run(target, job, trace, goal, progress, share, log=log)
+
     with subject.claimed([found]):
-        reports, columns = _measure(found, wanted, job, trace, goal, seed, request_log is not None)
+        done = run_alone(f"{found.name}: {trace.name}", work)
     real_drives.remark_smart([found])
-    for report in reports:
-        laboratory.check_conservation(trace.requests, report)
     options = {
         "--drive": drive,
         "--state": state,
@@ -163,19 +169,19 @@ def replay(
     document = laboratory.document(
         found,
         trace,
-        reports[-1],
+        done.last,
         job=job,
-        pacing=paced,
+        pacing=how.pacing,
         state=wanted,
         seed=seed,
         command_line=command_line,
         span_bytes=span_bytes,
         smart=real_drives.smart_of(found),
-        of_rounds=rounds.document(reports, trace, found, goal),
+        of_rounds=rounds.document(done.reports, trace, found, goal),
         wall_s=watch.seconds(),
     )
     recorded = Recorded(REPLAY, document, [model_result(found)])
-    writers = run_files.of_replay(columns, job.name, request_log)
+    writers = run_files.of_replay(done.columns, job.name, request_log)
     with recording.recorded(database_file, recorded, partial(output.publish_files, writers)):
         if json:
             printing.document(document)
@@ -183,47 +189,11 @@ def replay(
             replay_table.show(document)
 
 
-def _read(
-    file: traces.TraceFile, drive: Subject, beyond: str, span_bytes: int | None
-) -> traces.Trace:
+def _read(how: replaying.Replay, drive: Subject, span_bytes: int | None) -> traces.Trace:
     """The trace as it fits the drive, or what is used of it."""
     spans.check_fits(drive.name, drive.user_capacity_bytes, span_bytes)
     used_bytes = spans.bounded(drive.user_capacity_bytes, span_bytes)
-    return run_alone(
-        f"reading {file.path.name}",
-        lambda progress: traces.read_trace(file, progress, used_bytes, beyond),
-    )
-
-
-def _measure(
-    drive: Subject,
-    state: states.State,
-    job: Job,
-    trace: traces.Trace,
-    goal: rounds.Goal,
-    seed: int,
-    log: bool,
-) -> tuple[list[Report], Columns | None]:
-    """Reports of the rounds, and with `log` every request of the last one."""
-    last: list[Columns] = []
-
-    def hear(columns: Columns) -> None:
-        last[:] = [columns]
-
-    def work(progress: TaskProgress) -> list[Report]:
-        target, share = prepared_drive(drive, state, seed, progress)
-        requests = trace.requests
-        heard = hear if log else None
-        return rounds.run(target, job, requests, progress, share, goal, heard)
-
-    reports = run_alone(f"{drive.name}: {trace.name}", work)
-    return reports, last[0] if last else None
-
-
-def _rehearsed(
-    job: Job, trace: traces.Trace, goal: rounds.Goal, target: Target, progress: TaskProgress
-) -> list[Report]:
-    return rounds.run(target, job, trace.requests, progress, 1.0, goal)
+    return run_alone(f"reading {how.file.path.name}", partial(how.read, used_bytes))
 
 
 def _pacing(name: str, queue_depth: int | None) -> laboratory.Pacing:

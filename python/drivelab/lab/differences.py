@@ -14,6 +14,7 @@ from drivelab.comparison.pairing import Metric, Pair
 from drivelab.comparison.runs import as_review
 from drivelab.errors import RequestError
 from drivelab.lab import checks
+from drivelab.lab.history import state_label
 from drivelab.lab.reading import Stored, read
 from drivelab.lab.result import Result
 from drivelab.names import told_apart
@@ -160,8 +161,7 @@ def _source(item: Stored | Result | str | Path, name: str) -> Source:
 def _as_review(result: Result) -> dict[str, Any]:
     """A run of a script as the document of a review: each job and direction is a test."""
     drive = result.before
-    state = drive.begun[0].name if drive.begun and len(drive.history) == 1 else "run"
-    state = state if drive.history else "new"
+    state = state_label(drive.history, drive.begun)
     # By the names of the summary, in which jobs of one name are told apart.
     names = told_apart([job.name for job in result.jobs])
     options = {name: str(job.record()) for name, job in zip(names, result.jobs, strict=True)}

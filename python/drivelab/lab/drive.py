@@ -20,6 +20,7 @@ from drivelab.lab.history import (
     overrides_of,
     reference,
     referred,
+    state_label,
     state_named,
     until_of,
 )
@@ -186,8 +187,11 @@ class Drive:
 
         keep, log = checks.switch("keep", keep), running.wanted_log(log)
         if any(isinstance(job, Trace) for job in jobs):
-            more = keep or bool(log) or until is not None or timeline is not False
-            return self._replay(jobs, more, progress)
+            if len(jobs) > 1 or until is not None or timeline is not False:
+                raise RequestError(
+                    "run(): a trace runs alone, without timeline, and until_steady is its own"
+                )
+            return self._replay(jobs[0], keep, log, progress)
         own = running.checked_jobs("run", jobs)
         if until is not None:
             own = running.endless_jobs(own, until, self.capacity_bytes)
@@ -239,14 +243,17 @@ class Drive:
 
         return Inside.of(self.make().inside())
 
-    def _replay(self, jobs: Sequence[Job | Trace], more: bool, progress: bool) -> Result:
-        """The result of a trace, which runs alone."""
+    def _replay(self, trace: Job | Trace, keep: bool, log: bool | Path, progress: bool) -> Result:
+        """The result of a trace."""
         from drivelab.lab.result import Result
 
-        if len(jobs) > 1 or more:
-            raise RequestError("run(): a trace runs alone, without keep, log, until and timeline")
-        work = partial(running.measured, self, jobs)
-        return Result(run_alone(f"{self.name}: {jobs[0].name}", work, shown=progress), self, jobs)
+        assert isinstance(trace, Trace)
+        state = state_label(self._history, self._states)
+        work = partial(running.run_trace, self.make(), trace, self._seed, state, log)
+        done = run_alone(f"{self.name}: {trace.name}", work, shown=progress)
+        after = self._later_by(done, trace.step()) if keep else None
+        requests = log if isinstance(log, Path) else done.requests
+        return Result(done.report, self, [trace], after, requests, done.steady)
 
     @checks.keywords
     def measure(
@@ -298,6 +305,10 @@ class Drive:
         step: Step = {"jobs": [job.record() for job in jobs]}
         if until is not None:
             step["until"] = until.record()
+        return self._later_by(done, step)
+
+    def _later_by(self, done: running.DoneJobs, step: Step) -> Drive:
+        """The drive as what was run left it."""
         after = self._like((*self._history, step))
         after._target = done.target
         return after
@@ -355,11 +366,15 @@ class Drive:
         # As reviews and `drivelab run` derive them.
         seeds = partial(derive_seed, self._seed, self.name)
         target = EngineTarget(self._model, seeds("drive"))
-        for step in self._history:
+        for index, step in enumerate(self._history):
             part = TaskProgress("step")
             progress.follow(part, 1 / len(self._history))
             if "state" in step:
                 kept_states.prepare(self._states[0], target, seeds, part, keeping=keeping)
+            elif "trace" in step:
+                state = state_label(self._history[:index], self._states)
+                trace = Trace.of_step(step)
+                target = running.run_trace(target, trace, self._seed, state, False, part).target
             elif "jobs" not in step:
                 let_pass(target, step)
             else:

@@ -27,6 +27,7 @@ from drivelab.lab.varying import (
     numbers,
     variants,
 )
+from drivelab.model import Model
 from drivelab.progress import Bar, Crew, Heard, TaskProgress
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def vary_figure(
     parameters = roles_of(drive)
     asked = _usual_keys(drive, wanted_roles(roles), own) if keys is None else keys
     found = list(variants(drive, by, asked, partial(_check_fits, drive.name, own)))
-    _check_fits(drive.name, own, drive.capacity_bytes)
+    _check_fits(drive.name, own, drive.model)
     bench = _Bench(published, drive, quick)
     made = [(f"{i.key} = {i.varied:g}", own) for i, own in found if isinstance(own, Drive)]
     shown, heard = (progress, None) if isinstance(progress, bool) else (False, progress)
@@ -281,13 +282,13 @@ def _usual_keys(drive: Drive, roles: Sequence[str], own: Sequence[Reading]) -> l
     ]
 
 
-def _check_fits(name: str, own: Sequence[Reading], capacity_bytes: int) -> None:
+def _check_fits(name: str, own: Sequence[Reading], model: Model) -> None:
     """Raises RequestError for a drive on which the figure's tests use more than it has."""
     for item in measurements((reading.test_id, reading.state) for reading in own):
-        if not item.procedure.fits(capacity_bytes):
+        if not item.procedure.fits(model.user_capacity_bytes):
             raise RequestError(
                 f"{name}: {item.procedure.id} uses more than such a drive has "
-                f"({capacity_bytes} bytes); a larger one shows it"
+                f"({model.user_capacity_bytes} bytes); a larger one shows it"
             )
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 Step = dict[str, Any]
 """Something that was done to a drive: {"state": NAME}, of a state from elsewhere an object with
 `name`, `place` and `sha256`; {"idle_ns": TIME}; {"age_ns": TIME}, without power; or {"jobs":
-[record of a job, ...]}, with "until" where they ended once steady."""
+[record of a job, ...]}, with "until" where they ended once steady; or {"trace": record of a trace},
+with the "path" where it was."""
 
 
 def until_of(step: Step) -> Steady | None:
@@ -37,6 +38,13 @@ def let_pass(target: Target, step: Step) -> None:
         target.age(step["age_ns"])
     else:
         target.idle(step["idle_ns"])
+
+
+def state_label(history: Sequence[Step], begun: Sequence[State]) -> str:
+    """The state of a drive to which this was done: new, that which begins it, or run."""
+    if begun and len(history) == 1:
+        return begun[0].name
+    return "run" if history else "new"
 
 
 def state_named(name: str) -> State:
@@ -68,7 +76,9 @@ def referred(known: Any) -> State:
 
 def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_version: str) -> str:
     """The key of a drive, from all that it follows from."""
-    known = [model_hash, seed, history, engine_version]
+    # A trace counts by what is in it, wherever it lies.
+    steps = [{key: value for key, value in step.items() if key != "path"} for step in history]
+    known = [model_hash, seed, steps, engine_version]
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
 
 

@@ -11,6 +11,7 @@ from drivelab.fio.jobs import FioJob, job_of_options, option_names
 from drivelab.fio.readers import ANY_CAPACITY_BYTES
 from drivelab.fio.sections import Option, Section
 from drivelab.lab import checks
+from drivelab.model import Model
 
 _SECONDS = ("runtime", "ramp_time", "startdelay")
 """Times that are seconds without a unit; `thinktime` is microseconds then, as in fio."""
@@ -81,7 +82,7 @@ class Job:
         self.data = data
         self._pattern = parse_data_pattern(data, "data")
         # What depends on the drive's size is checked when the job runs.
-        self.check(ANY_CAPACITY_BYTES)
+        self.on_drive(ANY_CAPACITY_BYTES, 0, 0)
 
     @property
     def options(self) -> dict[str, Value]:
@@ -106,9 +107,9 @@ class Job:
         """The job of such a record."""
         return cls(name=record["name"], data=record["data"], **record["options"])
 
-    def check(self, capacity_bytes: int) -> None:
-        """Raises RequestError for what can't be on a drive of this size."""
-        self.on_drive(capacity_bytes, 0, 0)
+    def check(self, model: Model) -> None:
+        """Raises RequestError for what can't be on such a drive."""
+        self.on_drive(model.user_capacity_bytes, 0, 0)
 
     def on_drive(self, capacity_bytes: int, seed: int, index: int) -> FioJob:
         """The job as it runs on a drive of this size; raises RequestError.

@@ -103,6 +103,17 @@ class Result:
         return self._requests
 
     @property
+    def rounds(self) -> pl.DataFrame:
+        """A row for each round of a trace that went round; raises RequestError for what did not."""
+        if "rounds" not in self._report:
+            raise RequestError("rounds: nothing went round; ask for Trace(..., repeat=10)")
+        rows = [
+            {"round": number} | each
+            for number, each in enumerate(self._report["rounds"]["each"], start=1)
+        ]
+        return pl.DataFrame(rows, schema=_ROUNDS)
+
+    @property
     def timeline(self) -> Timeline:
         """What dies, channels and requests did when; raises RequestError unless the run was to
         keep a `timeline`."""
@@ -342,6 +353,16 @@ SERIES: dict[str, pl.DataType | type[pl.DataType]] = {
 """Columns of `Result.series`."""
 _PARTS = {"job": pl.String, "direction": pl.String, "part": pl.String, "mean_us": pl.Float64}
 
+_ROUNDS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "round": pl.Int64,
+    "duration_s": pl.Float64,
+    "mib_per_s": pl.Float64,
+    "host_write_bytes": pl.Int64,
+    "flash_write_bytes": pl.Int64,
+    "write_amplification": pl.Float64,
+    "erases": pl.Int64,
+    "write_latency_max_us": pl.Float64,
+}
 _TAILS = {
     "job": pl.String,
     "direction": pl.String,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from drivelab import output
 from drivelab.errors import RequestError
 from drivelab.lab import checks
+from drivelab.lab.history import state_label
 from drivelab.lab.job import Job
 from drivelab.lab.request_file import check_replaceable
 from drivelab.lab.trace import Trace
@@ -136,11 +137,35 @@ def measured(
     """The report of jobs, or of a trace, on a copy of a drive, without more around it."""
     progress = progress or TaskProgress("run")
     if isinstance(jobs[0], Trace):
-        prepared = len(drive.history) == 1 and drive.begun
-        state = drive.begun[0].name if prepared else "run" if drive.history else "new"
-        return jobs[0].replayed(drive.make().clone(), drive.seed, state, progress)
+        state = state_label(drive.history, drive.begun)
+        return run_trace(drive.make(), jobs[0], drive.seed, state, False, progress).report
     own = checked_jobs("run", jobs)
     return run_jobs(drive.make(), own, drive.seed, False, None, progress).report
+
+
+def run_trace(
+    target: EngineTarget,
+    trace: Trace,
+    seed: int,
+    state: str,
+    log: bool | Path,
+    progress: TaskProgress,
+) -> DoneJobs:
+    """Replays a trace on a copy of a drive in a state; a log is of its last round. Raises WorkError
+    where that can't be written."""
+    after = target.clone()
+    done = trace.replayed(after, seed, state, progress, log is not False)
+    requests = None
+    if done.columns is not None:
+        # Tables take a while to load, which processes that only measure don't need.
+        from drivelab.lab.request_file import write_table
+        from drivelab.lab.requests import log_table
+
+        requests = log_table(done.columns, [trace.name])
+        if isinstance(log, Path):
+            output.publish_files({log: partial(write_table, requests)})
+            requests = None
+    return DoneJobs(after, done.last, requests, trace.steady(done.last))
 
 
 def _on_drive(target: Target, jobs: Sequence[Job], seed: int) -> list[EngineJob]:

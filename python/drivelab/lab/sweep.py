@@ -131,10 +131,10 @@ def _reports(
     progress: bool | Heard,
 ) -> list[Report]:
     """The reports of points, in their order: those that are kept, and those that are measured."""
-    jobs = list({(p.drive.capacity_bytes, p.job): None for p in found})
-    for capacity_bytes, own in jobs:
-        own.check(capacity_bytes)
-    trace_bytes = max((own.memory_bytes for _, own in jobs if isinstance(own, Trace)), default=0)
+    models = {(p.job, p.drive.capacity_bytes, p.drive.model.is_disk): p.drive.model for p in found}
+    for (own, *_), model in models.items():
+        own.check(model)
+    trace_bytes = max((own.memory_bytes for own, *_ in models if isinstance(own, Trace)), default=0)
     kept = open_places.enter_context(stores.opened(store))
     reports = kept.reports([point.key for point in found])
     missing = list({point.key: point for point in found if point.key not in reports}.values())

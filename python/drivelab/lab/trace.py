@@ -5,19 +5,24 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from drivelab import paths, traces
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError, nearest
 from drivelab.lab import checks
+from drivelab.model import Model
 from drivelab.progress import TaskProgress
-from drivelab.quantities import derive_seed
 from drivelab.targets import EngineTarget, Report
+
+if TYPE_CHECKING:
+    from drivelab.replaying import Replay, Rounds
+    from drivelab.rounds import Goal
 
 Pacing = Literal["arrival", "closed", "capped"]
 Beyond = Literal["reject", "modulo", "compact"]
 QUEUE_DEPTH_MAX = 65536
+REPEAT_MAX = 100_000
 IDLE_CAP = "25ms"
 """Longest gap between arrivals with `pacing="capped"`, unless another is given."""
 
@@ -36,8 +41,10 @@ class Trace:
     `pacing` is "arrival" (at recorded times), "closed" (`queue_depth` requests at once, as fast as
     possible) or "capped" (gaps longer than `idle_cap` are cut, 25ms by default). `out_of_range`
     says what becomes of requests beyond a drive: "reject", "modulo" (wrap) or "compact" (renumber).
-    The rest is what `drivelab replay` takes, and so are the results, to the bit. Raises
-    RequestError for a file or an option that can't be.
+    `repeat` rounds follow each other; `until_steady` ends them when write amplification is steady.
+    A result is that of the last round, and `rounds` of it tells of all. The rest is what
+    `drivelab replay` takes, and so are the results, to the bit. Raises RequestError for a file or
+    an option that can't be.
     """
 
     @checks.keywords
@@ -54,6 +61,8 @@ class Trace:
         arrival_event: str | None = None,
         device: str | None = None,
         data: str = "random",
+        repeat: int | None = None,
+        until_steady: bool = False,
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise RequestError(f"path = {path!r}: allowed: the path of a trace")
@@ -68,6 +77,8 @@ class Trace:
             "arrival_event": arrival_event,
             "device": device,
             "data": data,
+            "repeat": checks.plain(repeat),
+            "until_steady": checks.switch("until_steady", until_steady),
         }
         self._options = {
             key: value
@@ -82,11 +93,11 @@ class Trace:
         for key, needs in (("queue_depth", "closed"), ("idle_cap", "capped")):
             if options[key] is not None and pacing != needs:
                 raise RequestError(f'{key} = {options[key]!r}: counts with pacing="{needs}" only')
-        self._queue_depth = checks.whole(
-            "queue_depth", 1 if queue_depth is None else queue_depth, 1, QUEUE_DEPTH_MAX
-        )
+        if queue_depth is not None:
+            checks.whole("queue_depth", queue_depth, 1, QUEUE_DEPTH_MAX)
+        if repeat is not None:
+            checks.whole("repeat", repeat, 1, REPEAT_MAX)
         self._idle_cap_ns = checks.time_ns("idle_cap", IDLE_CAP if idle_cap is None else idle_cap)
-        self._pacing, self._beyond = pacing, out_of_range
         self._pattern = parse_data_pattern(data, "data")
         self._file = traces.TraceFile(self.path, format, time_unit, arrival_event, device)
         try:
@@ -104,7 +115,7 @@ class Trace:
     @property
     def notes(self) -> list[str]:
         """What its options change in what was recorded."""
-        if self._pacing != "capped":
+        if self._options.get("pacing") != "capped":
             return []
         from drivelab import replay
 
@@ -127,39 +138,84 @@ class Trace:
         """As JSON has it: what makes one replay another. The file counts by what is in it."""
         return {"trace": self._digest, "options": self.options}
 
-    def check(self, capacity_bytes: int) -> None:
-        """Raises RequestError for a file that is no trace, or requests beyond such a drive."""
-        self._read(capacity_bytes, TaskProgress("read"))
+    def check(self, model: Model) -> None:
+        """Raises RequestError for a file that is no trace, requests beyond such a drive, or rounds
+        that never get steady on it."""
+        self._fitted(model, TaskProgress("read"))
 
     def replayed(
-        self, target: EngineTarget, seed: int, state: str, progress: TaskProgress
-    ) -> Report:
-        """Replays it on a drive in a state; seeds are those of `drivelab replay`."""
+        self,
+        target: EngineTarget,
+        seed: int,
+        state: str,
+        progress: TaskProgress,
+        log: bool = False,
+    ) -> Rounds:
+        """Replays it on a drive in a state; seeds are those of `drivelab replay`.
+
+        The report of the last round says of all rounds what the command's JSON does, if there were
+        to be several.
+        """
         # Results take a while to load, which processes that replay nothing don't need.
-        from drivelab import replay
+        from drivelab import replaying, rounds
 
         reading = TaskProgress("read")
         progress.follow(reading, 0.1)
-        trace = self._read(target.capacity_bytes, reading)
-        seed = derive_seed(seed, target.model.name, state, "replay")
-        cap_ns = self._idle_cap_ns
-        job = replay.replay_job(
-            self.name, self._pacing, self._queue_depth, cap_ns, seed, self._pattern
-        )
-        report = target.run_requests(job, trace.requests, progress, 0.9)
-        replay.check_conservation(trace.requests, report)
-        report["jobs"][0]["name"] = self.name
-        return report
+        trace, goal = self._fitted(target.model, reading)
+        job = self._replay().job(seed, target.model.name, state)
+        done = replaying.run(target, job, trace, goal, progress, 0.9, log=log)
+        done.last["jobs"][0]["name"] = self.name
+        done.last.update(rounds.document(done.reports, trace, target.model, goal))
+        return done
+
+    def steady(self, report: Report) -> dict[str, Any] | None:
+        """Whether its rounds got steady, of the report of the last one, if they were to."""
+        if not self._options.get("until_steady"):
+            return None
+        rounds = report["rounds"]
+        return {
+            "metric": "write_amplification",
+            "reached": rounds["steady"],
+            "rounds": rounds["count"],
+        }
+
+    def step(self) -> dict[str, Any]:
+        """What was done to a drive on which it was replayed, as JSON has it."""
+        return {"trace": self.record(), "path": str(self.path)}
+
+    @classmethod
+    def of_step(cls, step: Mapping[str, Any]) -> Trace:
+        """The trace of such a step; raises RequestError if it isn't there, or is another one."""
+        return _again(step["path"], step["trace"]["options"], step["trace"]["trace"])
 
     @property
     def memory_bytes(self) -> int:
         """What its requests take in memory; 0 before they were read once."""
         return self._memory_bytes
 
-    def _read(self, capacity_bytes: int, progress: TaskProgress) -> traces.Trace:
-        trace = traces.read_trace(self._file, progress, capacity_bytes, self._beyond)
+    def _fitted(self, model: Model, progress: TaskProgress) -> tuple[traces.Trace, Goal]:
+        """Its requests as they fit a drive, and how long they go round there."""
+        from drivelab import rounds
+
+        how = self._replay()
+        trace = how.read(model.user_capacity_bytes, progress)
         self._memory_bytes = trace.memory_bytes
-        return trace
+        return trace, how.goal(model, trace, rounds.Options("repeat = {}", "until_steady"))
+
+    def _replay(self) -> Replay:
+        from drivelab.replaying import Replay
+
+        given = self._options
+        return Replay(
+            self._file,
+            self._idle_cap_ns,
+            given.get("pacing", "arrival"),
+            given.get("queue_depth"),
+            given.get("out_of_range", "reject"),
+            self._pattern,
+            given.get("repeat"),
+            given.get("until_steady", False),
+        )
 
     def __repr__(self) -> str:
         words = [repr(str(self.path)), *(f"{k}={v!r}" for k, v in self._options.items())]
@@ -185,8 +241,15 @@ OPTIONS = (
     "arrival_event",
     "device",
     "data",
+    "repeat",
+    "until_steady",
 )
-_DEFAULTS = (("pacing", "arrival"), ("out_of_range", "reject"), ("data", "random"))
+_DEFAULTS = (
+    ("pacing", "arrival"),
+    ("out_of_range", "reject"),
+    ("data", "random"),
+    ("until_steady", False),
+)
 
 
 def _again(path: str, options: Mapping[str, Any], digest: str) -> Trace:

@@ -233,18 +233,18 @@ def vary(
             continue
         variations.append(item)
         points.append(Point({item.key: item.varied}, 0, found.in_state(state), job))
-    job.check(drive.capacity_bytes)
+    job.check(drive.model)
     reports = measured(points, workers=workers, store=store, progress=progress)
     varied = zip(variations, (point.drive for point in points[1:]), reports[1:], strict=True)
     return Variations(points[0].drive, job, reports[0], list(varied), left_out)
 
 
 def variants(
-    drive: Drive, by: float, keys: Iterable[str] | None, check: Callable[[int], object]
+    drive: Drive, by: float, keys: Iterable[str] | None, check: Callable[[Model], object]
 ) -> Iterator[tuple[Variation, Drive | LeftOut]]:
     """Every variation of a drive's numbers, with the drive that it makes or why it makes none.
 
-    `check` refuses, with a RequestError, a capacity in bytes that what is measured doesn't fit on.
+    `check` refuses, with a RequestError, a model that what is measured can't be on.
     Raises RequestError for a share or keys that can't be.
     """
     wanted = None if keys is None else checks.texts("keys", keys)
@@ -253,7 +253,7 @@ def variants(
             if zero:
                 raise RequestError(f"{item.key} = 0 is another thing than a little less: {zero}")
             own = drive.with_parameters({item.key: _plain(item.varied)})
-            check(own.capacity_bytes)
+            check(own.model)
             _check_differs(own.model, drive.model, item)
         except RequestError as error:
             yield item, LeftOut(item.key, item.side, str(error))

@@ -5,6 +5,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import drivelab as dl
@@ -64,6 +65,119 @@ def test_traces_are_an_axis_of_a_sweep(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(again) == 1
 
 
+def told_by_the_command(
+    capsys: pytest.CaptureFixture[str], words: list[str], *more: str
+) -> dict[str, Any]:
+    drive = ["--drive", "intel-x25-m-g1-80gb", "--scale", "1/64", "--state", "filled-random"]
+    command = ["replay", str(TWO), "--format", "mqsim", "--out-of-range", "modulo", *words]
+    assert cli.run([*command, *drive, *more, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"repeat": 3}, ["--repeat", "3"]),
+        ({"until_steady": True, "repeat": 5}, ["--until-steady", "--repeat", "5"]),
+    ],
+)
+def test_a_trace_goes_round_as_by_the_command(
+    options: dict[str, Any], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = DRIVE.prepare("filled-random", progress=False).run(
+        dl.Trace(TWO, **OPTIONS, **options), progress=False
+    )
+    told = told_by_the_command(capsys, words)["rounds"]
+    assert result.report["rounds"] == told
+    assert result.rounds.drop("round").rows(named=True) == told["each"]
+    assert result.rounds["round"].to_list() == [*range(1, told["count"] + 1)]
+    asked = options.get("until_steady", False)
+    assert (result.steady is not None) == asked
+    if result.steady is not None:
+        assert result.steady["reached"] == told["steady"]
+        assert any("not steady after" in note for note in result.notes) != told["steady"]
+
+
+def test_rounds_are_an_axis_and_stay_in_the_store(tmp_path: Path) -> None:
+    for _ in range(2):
+        study = dl.sweep(
+            DRIVE,
+            {"job.repeat": [1, 3]},
+            job=dl.Trace(TWO, **OPTIONS),
+            state="filled",
+            store=tmp_path,
+            workers=1,
+            progress=False,
+        )
+        assert study[1].rounds.height == 3
+    with pytest.raises(dl.RequestError, match="nothing went round"):
+        _ = study[0].rounds
+
+
+def test_every_request_of_a_trace_is_kept_as_by_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drive = DRIVE.prepare("filled-random", progress=False)
+    trace = dl.Trace(TWO, **OPTIONS, repeat=2)
+    kept = drive.run(trace, log=True, progress=False).requests
+    assert kept.height == drive.run(trace, progress=False).summary["ios"].sum()
+    command, script = tmp_path / "command.parquet", tmp_path / "script.parquet"
+    told_by_the_command(capsys, ["--repeat", "2"], "--request-log", str(command))
+    assert drive.run(trace, log=script, progress=False).requests.equals(kept)
+    assert pl.read_parquet(script).equals(pl.read_parquet(command))
+
+
+def test_a_drive_is_as_a_trace_left_it(tmp_path: Path) -> None:
+    file = tmp_path / "x.trace"
+    file.write_bytes(TWO.read_bytes())
+    before = DRIVE.prepare("filled", progress=False)
+    after = before.run(dl.Trace(file, **OPTIONS, repeat=2), keep=True, progress=False).drive
+    written = after.counters["host_write_bytes"] - before.counters["host_write_bytes"]
+    told = before.run(dl.Trace(TWO, **OPTIONS), progress=False).totals["host_write_bytes"]
+    assert written == 2 * told
+    # It goes on, travels, and is the same wherever the trace lies.
+    job = dl.Job(rw="randwrite", bs="4k", io_size="1m")
+    measured_now = after.run(job, progress=False).report
+    again = pickle.loads(pickle.dumps(after))
+    assert again.key == after.key
+    assert again.run(job, progress=False).report == measured_now
+    elsewhere = before.run(dl.Trace(TWO, **OPTIONS, repeat=2), keep=True, progress=False).drive
+    assert elsewhere.key == after.key
+    after.save(tmp_path / "after.snapshot")
+    assert dl.load(tmp_path / "after.snapshot", progress=False).key == after.key
+    file.write_bytes(ONE.read_bytes())
+    with pytest.raises(dl.RequestError, match="another file than the one"):
+        dl.load(tmp_path / "after.snapshot", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"until_steady": True, "repeat": 3}, "repeat = 3: with until_steady at least 4"),
+        ({"repeat": 0}, "repeat = 0: allowed: whole numbers"),
+        ({"repeat": 1.5}, "repeat = 1.5: allowed"),
+        ({"until_steady": 1}, "until_steady = 1: allowed: True, False"),
+    ],
+)
+def test_rounds_that_can_not_be_are_refused(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(dl.RequestError) as caught:
+        DRIVE.run(dl.Trace(TWO, **OPTIONS, **options), progress=False)
+    assert told in str(caught.value)
+
+
+def test_a_disk_never_gets_steady_and_a_sweep_says_so_at_once() -> None:
+    trace = dl.Trace(TWO, **OPTIONS, until_steady=True)
+    with pytest.raises(dl.RequestError, match="until_steady: goes by write amplification"):
+        dl.sweep(
+            dl.Drive("intel-x25-m-g1-80gb"),
+            {"model": ["intel-x25-m-g1-80gb", "wd-velociraptor-300gb"]},
+            job=trace,
+            progress=False,
+            workers=1,
+        )
+
+
 def test_a_trace_travels_and_is_known_again(tmp_path: Path) -> None:
     file = tmp_path / "x.trace"
     file.write_bytes(ONE.read_bytes())
@@ -111,6 +225,9 @@ def test_what_a_trace_can_not_be_is_refused_before_anything_runs() -> None:
     with pytest.raises(dl.RequestError, match="path = 5: allowed"):
         dl.Trace(5)  # type: ignore[arg-type]
     trace = dl.Trace(ONE, format="mqsim")
+    for more in ({"until": dl.Steady("iops")}, {"timeline": True}):
+        with pytest.raises(dl.RequestError, match="runs alone"):
+            DRIVE.run(trace, progress=False, **more)  # type: ignore[arg-type]
     with pytest.raises(dl.RequestError, match="runs alone"):
         DRIVE.run(trace, dl.Job(rw="read"), progress=False)
     with pytest.raises(dl.RequestError, match="drive"):
@@ -124,7 +241,7 @@ def test_a_sweep_counts_what_a_trace_takes(monkeypatch: pytest.MonkeyPatch) -> N
     from drivelab.lab import sweep
 
     trace = dl.Trace(TWO, **OPTIONS)
-    trace.check(DRIVE.capacity_bytes)
+    trace.check(DRIVE.model)
     assert trace.memory_bytes >= 300 * (1 + 8 + 4 + 8)
     one = 2 * DRIVE.model.memory_bytes
     monkeypatch.setattr(sweep.schedule, "usual_memory_bytes", lambda: 2 * one)
