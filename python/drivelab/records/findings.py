@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import model_validator
+from pydantic import ValidatorFunctionWrapHandler, WrapValidator, model_validator
 
 from drivelab.records.record import Amount, Better, Count, Record, misfit
 
-Cell = float | str | None
+
+
+def _unchanged(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """Whole numbers stay whole: counts, sizes and rounds are written as such."""
+    check(value)
+    return value
+
+
+Cell = Annotated[float | str | None, WrapValidator(_unchanged)]
 
 
 class Value(Record):
@@ -51,9 +59,10 @@ class Table(Record):
 
     @model_validator(mode="after")
     def _have_a_cell_for_each_column(self) -> Self:
+        keys = dict.fromkeys(column.key for column in self.columns)
         for index, row in enumerate(self.rows):
-            lacking = [column.key for column in self.columns if column.key not in row]
-            if lacking:
+            if keys.keys() - row.keys():
+                lacking = [key for key in keys if key not in row]
                 raise misfit(f"rows[{index}] lacks {', '.join(lacking)}")
         return self
 

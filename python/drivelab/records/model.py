@@ -67,3 +67,15 @@ class Model(Record):
     """Only of a real drive: how it was measured"""
     smart: Smart | None = None
     """Only of a real drive: what it says of itself"""
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether it is a hard disk: no flash, one state."""
+        return self.family == "hard-disk"
+
+    @property
+    def spare_ratio(self) -> float | None:
+        """Spare area as part of the user capacity; None where there is none, or nobody knows."""
+        if not self.user_capacity_bytes or self.raw_capacity_bytes is None or self.is_disk:
+            return None
+        return self.raw_capacity_bytes / self.user_capacity_bytes - 1

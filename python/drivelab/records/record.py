@@ -8,7 +8,7 @@ say of it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -45,6 +45,14 @@ class Record(BaseModel):
         found = dict(record)
         cls.model_validate(found)
         return found
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Self:
+        """A record of any version, whose other keys are nobody's: they are passed over.
+
+        Raises pydantic's ValidationError if it is none; `faults` says so in words.
+        """
+        return cls.model_validate(record, extra="allow")
 
 
 MISFIT = "misfit"

@@ -133,6 +133,11 @@ class Stream(AnyTest):
     pass_: Annotated[Pass | None, Field(alias="pass")] = None
     """Only of a pass over the whole drive"""
 
+    @property
+    def writes(self) -> bool:
+        """Whether its requests are writes."""
+        return self.direction == "write"
+
 
 class Compound(AnyTest):
     """Any other test than one stream: `values` and `tables` say what it found."""

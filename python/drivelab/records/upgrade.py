@@ -25,7 +25,7 @@ def upgraded(document: Mapping[str, Any]) -> Document:
         found = UPGRADES[step](found)
     if schema != SCHEMA:
         found["drivelab"] = found["drivelab"] | {"schema": SCHEMA}
-        found = _with_nulls(found, Review)
+        found = with_nulls(found, Review)
     return found
 
 
@@ -87,11 +87,11 @@ UPGRADES: Mapping[int, Callable[[Document], Document]] = {2: _from_2, 3: _from_3
 READABLE = (*UPGRADES, SCHEMA)
 
 
-def _with_nulls(value: Any, kind: Any) -> Any:
+def with_nulls(value: Any, kind: Any) -> Any:
     """A value with null in place of fields that it lacks, where null is allowed."""
     if isinstance(value, list):
         [item] = [get_args(k)[0] for k in kinds(kind) if get_origin(k) is list] or [Any]
-        return [_with_nulls(part, item) for part in value]
+        return [with_nulls(part, item) for part in value]
     if not isinstance(value, dict):
         return value
     records = [k for k in kinds(kind) if isinstance(k, type) and issubclass(k, BaseModel)]
@@ -103,7 +103,7 @@ def _with_nulls(value: Any, kind: Any) -> Any:
     for name, field in chosen[0].model_fields.items():
         key = field.alias or name
         if key in found:
-            found[key] = _with_nulls(found[key], field.annotation)
+            found[key] = with_nulls(found[key], field.annotation)
         elif field.is_required() and type(None) in kinds(field.annotation):
             found[key] = None
     return found

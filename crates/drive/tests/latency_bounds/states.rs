@@ -204,8 +204,8 @@ impl Life {
         }
     }
 
-    /// Pages of metadata that may be due at once: a checkpoint; what pages of the buffer change; and what two blocks of
-    /// every die change that are cleaned meanwhile, because cleaning comes first.
+    /// Pages of metadata that may be due at once: a checkpoint; two for every die, as long as cleaning comes first; what
+    /// pages of the buffer change; and what every die has begun when more are due.
     fn metadata_pages(&self) -> u64 {
         let times = &self.times;
         if times.map_lines > 0 {
@@ -214,9 +214,9 @@ impl Life {
             let begun = times.dies * (1 + times.copies_at_once) * times.updates_per_program;
             return (times.map_lines.max(times.updates_per_page) + begun).div_ceil(times.updates_per_page);
         }
-        let units = 2 * times.pages_per_block * times.units_per_page;
-        let cleaned = units.checked_div(times.updates_per_page).map_or(0, |pages| pages + 1);
-        times.checkpoint_pages + 2 * times.dies + times.buffer_pages + times.dies * cleaned
+        let begun = (1 + times.copies_at_once) * times.units_per_page;
+        let begun = begun.checked_div(times.updates_per_page).map_or(0, |pages| pages + 1);
+        times.checkpoint_pages + (2 + begun) * times.dies + times.buffer_pages
     }
 
     /// Map units that the buffer holds at most, counted whole. Of schemes that merge: what has moved to the registers of

@@ -107,7 +107,7 @@ impl LogMapping for CompressedMap {
 
     #[inline]
     fn is_map_behind(&self) -> bool {
-        self.map_cache.is_full()
+        self.logs.journal.is_behind() || self.map_cache.is_full()
     }
 
     fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {

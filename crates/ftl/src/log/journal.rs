@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{FtlConfig, JOURNAL_BLOCKS};
 
+/// Pages of the journal for every die that may wait until cleaning lets them through (assumed).
+const WAITING_PAGES: u32 = 2;
+
 /// State of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Journal {
@@ -21,6 +24,8 @@ pub struct Journal {
     updates_since_checkpoint: u32,
     checkpointing: bool,
     due_pages: u32,
+    /// More than a checkpoint and what may wait otherwise are written before anything else.
+    waiting_pages_max: u32,
     /// Which of its two blocks each die writes now.
     current: Vec<u32>,
 }
@@ -35,6 +40,7 @@ impl Journal {
             updates_since_checkpoint: 0,
             checkpointing: false,
             due_pages: 0,
+            waiting_pages_max: config.checkpoint_pages + WAITING_PAGES * dies,
             current: vec![0; dies as usize],
         }
     }
@@ -70,6 +76,13 @@ impl Journal {
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.due_pages > if sabotage::is(Sabotage::JournalWaits) { 1000 } else { 0 }
+    }
+
+    /// Whether so many pages wait that nothing else may come before them: dies that clean for minutes, as those of a cache
+    /// that folds at rest, would have all their changes wait.
+    #[inline]
+    pub(crate) fn is_behind(&self) -> bool {
+        self.due_pages > self.waiting_pages_max
     }
 
     /// Pages that wait to be programmed.

@@ -64,7 +64,7 @@ impl<H: MapMemory> LogMapping for PageMap<H> {
 
     #[inline]
     fn is_map_behind(&self) -> bool {
-        self.memory.is_behind()
+        self.logs.journal.is_behind() || self.memory.is_behind()
     }
 
     fn program_metadata(&mut self, die: DieIndex) -> Result<MetadataStep, FtlError> {
