@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import ValidatorFunctionWrapHandler, WrapValidator, model_validator
+from pydantic import GetPydanticSchema, model_validator
+from pydantic_core import core_schema
 
 from drivelab.records.record import Amount, Better, Count, Record, misfit
 
 
-
-def _unchanged(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
-    """Whole numbers stay whole: counts, sizes and rounds are written as such."""
-    check(value)
-    return value
-
-
-Cell = Annotated[float | str | None, WrapValidator(_unchanged)]
+Number = Annotated[
+    float,
+    GetPydanticSchema(
+        lambda kind, handler: core_schema.union_schema(
+            [core_schema.int_schema(strict=True), handler(kind)],
+            mode="left_to_right",
+            custom_error_type="float_type",
+        ),
+        lambda _, handler: handler(core_schema.float_schema()),
+    ),
+]
+"""Whole numbers stay whole: counts, sizes and rounds are written as such."""
+Cell = Number | str | None
 
 
 class Value(Record):
