@@ -9,7 +9,6 @@ from pydantic_core import core_schema
 
 from drivelab.records.record import Amount, Better, Count, Record, misfit
 
-
 Number = Annotated[
     float,
     GetPydanticSchema(
