@@ -360,9 +360,12 @@ impl Life {
         self.state = state;
         let load = self.load(32, 4096, true, true);
         let limits = self.limits(&load);
+        // What an SLC cache holds is folded meanwhile, a block of a die as long as a native one at most.
+        let blocks = self.drive.engine().backlog().folding_blocks.div_ceil(self.times.fold_dies.max(1));
+        let folding = blocks * (self.times.pages_per_block * self.times.copy() + self.times.erase);
         let mut host =
             Host::looking_after(self.every, &mut self.drive, limits.clone()).writing(self.contents);
-        let outcome = host.idle(REST_NS + self.times.hold + self.times.idle_delay);
+        let outcome = host.idle(REST_NS + folding + self.times.hold + self.times.idle_delay);
         let seen = host.seen;
         self.note("rest", seen, limits, outcome)?;
         self.drive.engine().check().map_err(|error| format!("{state}: {error}"))

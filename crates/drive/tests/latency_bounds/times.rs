@@ -41,6 +41,8 @@ pub struct Times {
     pub copies_at_once: u64,
     pub partial_at_once: u64,
     pub queue_depth: u64,
+    /// Dies that fold at once.
+    pub fold_dies: u64,
     pub hold: Nanos,
     pub idle_delay: Nanos,
     pub checkpoint_pages: u64,
@@ -159,6 +161,10 @@ impl Times {
             copies_at_once: number("controller.cleaning_copies_at_once").max(1),
             partial_at_once: number("controller.partial_units_at_once"),
             queue_depth: fact("queue_depth"),
+            fold_dies: match number("slc_cache.fold_dies") {
+                0 => dies,
+                some => some.min(dies),
+            },
             hold: number("write_buffer.hold_ns"),
             idle_delay: number("controller.idle_delay_ns"),
             checkpoint_pages: number("ftl.checkpoint_bytes")
