@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib import resources
@@ -138,6 +138,12 @@ class Model:
     def parameters(self) -> list[dict[str, Any]]:
         """Every parameter: key, value, unit, source, its role, default."""
         return list(self.description.get("parameters") or [])
+
+    @property
+    def left_out(self) -> list[dict[str, Any]]:
+        """Parameters without a default that the model could state and doesn't: `key`, `unit`, what
+        is `allowed`, `help`, and what it `comes_to`, if that follows from what is stated."""
+        return list(self.description["left_out"])
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -284,7 +290,20 @@ def _parsed(texts: Texts, request: str, is_stored: bool) -> Model:
             # A small version states its capacity in place of the ratio that it was cut from.
             whole = replace(texts, overrides=[*texts.overrides, ("scale_divisor", "1")])
             _parsed(whole, request, is_stored)
+    description["left_out"] = list(_left_out(engine, description["left_out"], request))
     return Model(engine, texts, description, request, tuple(texts.overrides), is_stored)
+
+
+def _left_out(
+    engine: _engine.Model, rows: Iterable[dict[str, Any]], request: str
+) -> Iterator[dict[str, Any]]:
+    spare_ratio = round(engine.raw_capacity_bytes / engine.user_capacity_bytes - 1, 6)
+    follows = {"user_capacity_bytes": engine.user_capacity_bytes, "spare_ratio": spare_ratio}
+    for row in rows:
+        # A model's base is its file's, and nobody else's to state; the scale is an option.
+        if row["key"] not in ("base", "scale_divisor"):
+            parameters.check_ratio(request, row)
+            yield row | {"comes_to": follows.get(row["key"])}
 
 
 def _texts(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> Texts:

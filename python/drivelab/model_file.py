@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from drivelab import model as models
-from drivelab import optional_parameters
 from drivelab.errors import RequestError
 from drivelab.model import Model
 
@@ -47,7 +46,7 @@ def text(request: str, overrides: models.Overrides) -> str:
         if of_members.get(parameter["key"]) == parameter["value"]:
             continue
         sections.setdefault(section, []).extend(_entry(key, parameter))
-    for parameter in optional_parameters.left_out(found):
+    for parameter in found.left_out:
         section, _, key = str(parameter["key"]).rpartition(".")
         name = key if section in sections else parameter["key"]
         sections.get(section, sections[""]).append(_absent(name, parameter))

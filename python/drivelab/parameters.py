@@ -33,11 +33,13 @@ def plain(key: str, value: str) -> str:
 
 
 def check_ratio(request: str, parameter: dict[str, Any]) -> None:
-    """Raises RequestError for a spare area that is most likely a percentage."""
+    """Says what is allowed of a spare area, stated or left out; raises RequestError for one that is
+    most likely a percentage."""
     if not _is_ratio(parameter["key"]):
         return
-    if parameter["value"] > SPARE_RATIO_MAX:
-        raise _percentage(f"{request}: {parameter['key']} = {parameter['value']:g}")
+    value = parameter.get("value")
+    if value is not None and value > SPARE_RATIO_MAX:
+        raise _percentage(f"{request}: {parameter['key']} = {value:g}")
     parameter["allowed"] = f"a number from 0 to {SPARE_RATIO_MAX}"
 
 

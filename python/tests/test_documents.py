@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from drivelab import _engine, cli, model, optional_parameters, procedures
+from drivelab import _engine, cli, model, procedures
 from drivelab.comparison import document as compare_document
 from drivelab.comparison.pairing import Metric
-from drivelab.model_texts import CAPACITIES
 from drivelab.procedures import PROCEDURES, document, group_name
 from drivelab.served import faults
 from drivelab.web import choice
@@ -93,66 +92,19 @@ def test_the_page_of_served_drives_has_every_fault_and_key(index: int) -> None:
     assert table in text, f"put this table into docs/served-drives.md:\n{table}"
 
 
-OPTIONAL = re.compile(
-    r'\s*"(?P<key>[a-z0-9_.]+)",\s*"(?P<unit>[^"]*)",(?P<kind>[^"]*?),\s*Absent,\s*"(?P<help>.*?)",?\s*\)',
-    re.DOTALL,
-)
-"""A row of the engine's tables of parameters that has no default."""
-
-
-def optional_parameters_of_the_engine() -> dict[str, tuple[str, str]]:
-    """Unit and meaning by key, from the engine's tables."""
-    rows = {}
-    for file in sorted((ROOT / "crates/drive/src/parameters").glob("*.rs")):
-        for text in file.read_text(encoding="utf-8").split("row(")[1:]:
-            found = OPTIONAL.match(text)
-            if found is not None:
-                meaning = re.sub(r"\s*\\\n\s*", " ", found["help"])
-                rows[found["key"]] = (found["unit"], meaning)
-    return rows
-
-
-def test_what_show_knows_of_parameters_without_a_default_is_what_the_engine_has() -> None:
-    assert optional_parameters_of_the_engine() == optional_parameters.OPTIONAL
-
-
-def test_the_page_of_models_has_every_parameter_that_may_be_left_out() -> None:
-    # Of the two of the capacity a model has one.
-    rows = [
-        f"| `{key}` | {unit} | {meaning} |"
-        for key, (unit, meaning) in optional_parameters.OPTIONAL.items()
-        if key not in CAPACITIES
-    ]
-    table = "\n".join(["| key | unit | meaning |", "|---|---|---|", *rows])
-    text = (DOCS / "your-own-drive.md").read_text(encoding="utf-8")
-    assert table in text, f"put this table into docs/your-own-drive.md:\n{table}"
-
-
-KEYS = re.compile(r'\brow\(\s*"([a-z_.]+)"')
-
-
 @pytest.mark.parametrize("family", [name for name, _ in _engine.families()])
 def test_show_has_every_key_that_a_drive_of_its_family_takes(
     family: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = ROOT / "crates/drive/src/parameters"
-    keys = {
-        key for file in folder.glob("*.rs") for key in KEYS.findall(file.read_text("utf-8"))
-    } - {"base"}
-    assert keys > set(CAPACITIES)
     found = next(one for one in model.load_all() if one.family == family)
-    printed = []
-    for words in ([], ["--set", "flash.bit_errors=true"]):
-        cli.run(["show", found.name, *words])
-        printed.append(capsys.readouterr().out)
-    # What has no effect is not listed, but told of.
-    assert ("With flash.bit_errors=true there are more" in printed[0]) == (family == "page-map")
-    listed = {line.split(" ")[0] for text in printed for line in text.splitlines()}
-
-    def applies(key: str) -> bool:
-        # A part is looked for before the engine is asked.
-        value = "imft-50nm-mlc" if key == "flash.part" else "?"
-        cli.run(["show", found.name, "--set", f"{key}={value}"])
-        return "does not apply" not in capsys.readouterr().err
-
-    assert [key for key in sorted(keys - listed) if applies(key)] == []
+    with_errors = [[("flash.bit_errors", "true")]] if family == "page-map" else []
+    for settings in ([], *with_errors):
+        words = [word for key, value in settings for word in ("--set", f"{key}={value}")]
+        assert cli.run(["show", found.name, *words]) == 0
+        printed = capsys.readouterr().out
+        one = found.with_overrides(settings)
+        keys = {item["key"] for item in (*one.parameters, *one.left_out)}
+        assert keys - {line.split(" ")[0] for line in printed.splitlines()} == set()
+        # What has no effect is not listed, but told of.
+        told = "With flash.bit_errors=true there are more" in printed
+        assert told == (family == "page-map" and not settings)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from drivelab import cli, model, model_file, optional_parameters
+from drivelab import cli, model, model_file
 from drivelab.model import Model
 
 SCALED = {"page-map": "intel-x25-m-g1-80gb", "raid-0": "gskill-titan-128gb"}
@@ -57,7 +57,7 @@ def test_what_was_set_is_written_too_and_once_more_the_same(name: str, tmp_path:
 )
 def test_what_a_model_leaves_out_is_named_in_the_file(name: str) -> None:
     text = model_file.text(name, ())
-    left_out = [item["key"] for item in optional_parameters.left_out(model.load(name))]
+    left_out = [item["key"] for item in model.load(name).left_out]
     assert "partition_bytes" in left_out
     named = [key.rpartition(".")[2] for key in left_out]
     assert [key for key in named if f"# {key} is left out: " not in text] == []

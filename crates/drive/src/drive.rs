@@ -138,7 +138,8 @@ impl Drive {
         self.engine.device().page_states()
     }
 
-    /// The model as JSON: identity, every parameter with unit and source, and what follows from them.
+    /// The model as JSON: identity, every parameter with unit and source, those without a default that it leaves out, and
+    /// what follows from them. Of an array `left_out` is what the array itself could state.
     #[must_use]
     pub fn describe(model: &Model) -> Value {
         let Ok(drive) = build::partitioned(model, 0) else { return Value::Null };
@@ -159,6 +160,7 @@ impl Drive {
             "released": model.text("released"),
             "hash": model.hash(),
             "parameters": parameters,
+            "left_out": model.left_out().map(|parameter| row(parameter, "")).collect::<Vec<_>>(),
             "derived": derived(&drive),
             "scale_remarks": model.scale_remarks(),
         })
@@ -167,18 +169,24 @@ impl Drive {
 
 /// Every parameter of a model, with its key after a prefix.
 fn rows(model: &Model, prefix: &str) -> Vec<Value> {
-    let row = |(parameter, sourced): (&Parameter, &Sourced)| {
-        json!({
-            "key": format!("{prefix}{}", parameter.key),
-            "value": sourced.value,
-            "unit": parameter.unit,
-            "source": sourced.source,
-            "default": sourced.is_default(),
-            "help": parameter.help,
-            "allowed": parameter.kind.allowed().trim_start_matches("must be "),
-        })
+    let stated = |(parameter, sourced): (&Parameter, &Sourced)| {
+        let mut row = row(parameter, prefix);
+        row["value"] = sourced.value.clone();
+        row["source"] = json!(sourced.source);
+        row["default"] = sourced.is_default().into();
+        row
     };
-    model.parameters().map(row).collect()
+    model.parameters().map(stated).collect()
+}
+
+/// What a parameter is, whatever its value, with its key after a prefix.
+fn row(parameter: &Parameter, prefix: &str) -> Value {
+    json!({
+        "key": format!("{prefix}{}", parameter.key),
+        "unit": parameter.unit,
+        "help": parameter.help,
+        "allowed": parameter.kind.allowed().trim_start_matches("must be "),
+    })
 }
 
 /// What follows from the parameters; what lies outside the partition is spare area.

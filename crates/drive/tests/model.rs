@@ -1,12 +1,15 @@
 //! Model files: those that come with drivelab are complete and sourced; wrong ones are refused with key, value and
 //! limit.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::shipped;
 use crate::shipped::{models, shipped, text};
 use drivelab_controller::Device;
-use drivelab_drive::{Drive, Layer, Model};
+use drivelab_drive::parameters::Fallback;
+use drivelab_drive::{Drive, Family, Layer, Model};
+use serde_json::Value;
 
 fn set(pairs: &[(&str, &str)]) -> Result<Model, String> {
     shipped::varied("intel-x25-m-g1-80gb", pairs).map_err(|error| error.to_string())
@@ -31,6 +34,50 @@ fn the_x25_m_has_its_published_capacity() {
     assert_eq!(drive.capacity_sectors(), 156_301_488);
     let description = Drive::describe(drive.model());
     assert_eq!(description["derived"]["raw_capacity_bytes"], 80u64 << 30);
+}
+
+#[test]
+fn a_description_has_every_row_of_the_family_stated_or_left_out() {
+    for &family in Family::ALL {
+        let mut all = models().into_iter().map(|(stem, _)| shipped(&stem));
+        let model = all.find(|model| model.family() == family).unwrap();
+        let description = Drive::describe(&model);
+        let keys = |list: &str| -> Vec<String> {
+            let rows = description[list].as_array().unwrap().iter();
+            rows.map(|row| row["key"].as_str().unwrap().to_owned()).collect()
+        };
+        let (stated, left_out) = (keys("parameters"), keys("left_out"));
+        for parameter in family.parameters() {
+            let key = parameter.key.to_owned();
+            // Where no bits go wrong, rows about that are neither.
+            let of_errors = matches!(parameter.default, Fallback::ByCell(_)) && !stated.contains(&key);
+            assert_eq!(stated.contains(&key) || of_errors, !left_out.contains(&key), "{family:?}: {key}");
+        }
+        let said = |row: &Value| row["help"] != "" && row["allowed"] != "" && row["value"].is_null();
+        assert!(description["left_out"].as_array().unwrap().iter().all(said));
+    }
+}
+
+#[test]
+fn the_page_of_models_has_every_parameter_that_may_be_left_out() {
+    let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/your-own-drive.md");
+    let page = std::fs::read_to_string(place).unwrap();
+    let (_, table) = page.split_once("| key | unit | meaning |\n|---|---|---|\n").unwrap();
+    let rows: BTreeSet<_> =
+        table.lines().take_while(|line| line.starts_with('|')).map(str::to_owned).collect();
+    // Of the two of the capacity a model has one.
+    let optional = Family::ALL.iter().flat_map(|family| family.parameters()).filter(|parameter| {
+        parameter.default == Fallback::Absent
+            && !["user_capacity_bytes", "spare_ratio"].contains(&parameter.key)
+    });
+    let expected = optional
+        .map(|row| format!("| `{}` | {} | {} |", row.key, row.unit, row.help))
+        .collect::<BTreeSet<_>>();
+    let missing: Vec<_> = expected.symmetric_difference(&rows).collect();
+    assert!(
+        missing.is_empty(),
+        "in the table of docs/your-own-drive.md or in the engine alone: {missing:#?}"
+    );
 }
 
 #[test]

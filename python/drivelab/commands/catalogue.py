@@ -13,7 +13,6 @@ from drivelab import (
     identity,
     model,
     model_file,
-    optional_parameters,
     plugins,
     procedures,
 )
@@ -178,9 +177,8 @@ def show(
     found = model.load(name, overrides)
     printing.scale_remarks([found])
     if json:
-        more = {"left_out": optional_parameters.left_out(found)}
         standing = identity.standing(found) | datasheet.records(found)
-        printing.document(found.details() | standing | more)
+        printing.document(found.details() | standing)
         return
     out = printing.console()
     out.print(f"{found.title} ({found.name})", markup=False, style="bold")
@@ -193,7 +191,7 @@ def show(
         out.print()
     else:
         out.print(f"No limits by arithmetic: {datasheet.absence(found)}.\n", markup=False)
-    wide, left_out = out.width >= WIDE, optional_parameters.left_out(found)
+    wide, left_out = out.width >= WIDE, found.left_out
     _print_parameters(found, left_out, wide)
     _print_left_out(left_out, wide)
     if found.value(ERRORS) is False:

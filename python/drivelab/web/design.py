@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drivelab import model as models
-from drivelab import model_file, optional_parameters, sources
+from drivelab import model_file, sources
 from drivelab.errors import RequestError
 from drivelab.figures import reach
 from drivelab.figures.text import published_text
@@ -179,7 +179,7 @@ def _parameters(changed: models.Model, original: models.Model) -> Iterator[Recor
 def _by_key(model: models.Model) -> dict[str, Record]:
     """Parameters that a model states, then those that it leaves out, by key."""
     absent = {"value": None, "source": "", "role": None, "default": False}
-    left_out = (absent | item for item in optional_parameters.left_out(model))
+    left_out = (absent | item for item in model.left_out)
     return {item["key"]: item for item in (*model.parameters, *left_out)}
 
 

@@ -13,7 +13,7 @@ from web import wire
 from web.conftest import Noted, Server, Standing, fits, serious, start
 from web.test_compare import opened
 
-from drivelab import model, optional_parameters
+from drivelab import model
 
 NAME = "intel-x25-v-40gb"
 
@@ -78,7 +78,7 @@ def test_what_a_model_leaves_out_has_a_field_too(standing: Standing, page: Page)
     known = model.load(NAME)
     form = wire.ask(standing.server, f"/api/design?drive={NAME}").json["parameters"]
     shown = [item["key"] for item in form]
-    absent = {item["key"] for item in optional_parameters.left_out(known)}
+    absent = {item["key"] for item in known.left_out}
     assert {item["key"] for item in form if item["value"] is None} == absent - {"firmware"}
     assert shown.index("spare_ratio") == shown.index("user_capacity_bytes") + 1
     opened(page, standing.server, f"/design?drive={NAME}")

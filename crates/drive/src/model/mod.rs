@@ -19,7 +19,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::ModelError;
-use crate::parameters::{self, BIT_ERRORS, CELL_KEY, Family, SCALE_KEY};
+use crate::parameters::{self, BIT_ERRORS, CELL_KEY, Fallback, Family, SCALE_KEY};
 pub use layers::Layer;
 
 /// Section and prefix of what an array's model says about its members.
@@ -215,5 +215,11 @@ impl Model {
     /// All parameters in the order of the table.
     pub fn parameters(&self) -> impl Iterator<Item = (&'static parameters::Parameter, &Sourced)> {
         self.family.parameters().filter_map(|parameter| Some((parameter, self.values.get(parameter.key)?)))
+    }
+
+    /// Parameters without a default that the model could state and doesn't, in the order of the table.
+    pub fn left_out(&self) -> impl Iterator<Item = &'static parameters::Parameter> {
+        let has_none = |parameter: &&parameters::Parameter| parameter.default == Fallback::Absent;
+        self.family.parameters().filter(has_none).filter(|parameter| !self.values.contains_key(parameter.key))
     }
 }
