@@ -65,6 +65,11 @@ def cell_modes() -> list[str]:
 class ModelError(ValueError):
     """A model or an override that can't be: the message names key, value and what is allowed."""
 
+    key: str | None
+    """The parameter that is wrong; None of a text that isn't TOML."""
+    raw_capacity_bytes: int | None
+    """What all flash holds, if that is less than the host was to have."""
+
 class WorkloadError(ValueError):
     """A job or a trace that can't be run: the message names key, value and what is allowed."""
 

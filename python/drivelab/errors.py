@@ -14,7 +14,13 @@ class RequestError(Exception):
     >>> dl.Job(rw="randwrit")
     Traceback (most recent call last):
     drivelab.errors.RequestError: Job: job "job": rw=randwrit ...
+
+    `key` is the parameter or argument that is wrong, as who raised it calls it, where it says so.
     """
+
+    def __init__(self, message: str, key: str | None = None) -> None:
+        super().__init__(message)
+        self.key = key
 
 
 class WorkError(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,21 +35,22 @@ class Texts:
         try:
             return _engine.Model.parse(list(self.layers), list(self.overrides), members)
         except _engine.ModelError as error:
-            message = _one_line(str(error))
-            raise RequestError(message + self._way_to_a_smaller_drive(message)) from None
+            message, left_bytes = _one_line(str(error)), error.raw_capacity_bytes
+            if left_bytes is not None:
+                message += self._way_to_a_smaller_drive(left_bytes)
+            raise RequestError(message, error.key) from None
 
-    def _way_to_a_smaller_drive(self, message: str) -> str:
+    def _way_to_a_smaller_drive(self, left_bytes: int) -> str:
         """What who took flash away most likely wanted, if too little is left for the host."""
-        left = re.search(r"must be at most the raw capacity, (\d+) bytes$", message)
         given = dict(self.overrides)
         taken = [f"{key} = {given[key]}" for key in GEOMETRY if key in given]
-        if left is None or not taken or not given.keys().isdisjoint(CAPACITIES):
+        if not taken or not given.keys().isdisjoint(CAPACITIES):
             return ""
         try:
             whole = json.loads(replace(self, overrides=()).parse().to_json())["derived"]
         except RequestError:
             return ""
-        divisor = max(2, round(whole["raw_capacity_bytes"] / int(left[1])))
+        divisor = max(2, round(whole["raw_capacity_bytes"] / left_bytes))
         return (
             f", which {', '.join(taken)} leaves; a smaller drive of the same kind is "
             f"scale_divisor = {divisor} (--scale 1/{divisor}); or set user_capacity_bytes, too"

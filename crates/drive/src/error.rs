@@ -45,6 +45,16 @@ pub enum ModelError {
         /// What is allowed.
         allowed: String,
     },
+    /// More for the host than all flash holds.
+    #[error("{origin}: {CAPACITY_KEY} = {user_bytes}: must be at most the raw capacity, {raw_bytes} bytes")]
+    TooLittleFlash {
+        /// File or name.
+        origin: String,
+        /// What the host was to address.
+        user_bytes: u64,
+        /// All flash.
+        raw_bytes: u64,
+    },
     /// Values that are each allowed, but make no drive together.
     #[error("{origin}: {error}")]
     Geometry {
@@ -53,4 +63,21 @@ pub enum ModelError {
         /// The contradiction.
         error: GeometryError,
     },
+}
+
+/// Key of the user capacity.
+const CAPACITY_KEY: &str = "user_capacity_bytes";
+
+impl ModelError {
+    /// The parameter that is wrong; `None` of a text that isn't TOML.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Syntax { .. } => None,
+            Self::UnknownKey { key, .. } | Self::Value { key, .. } => Some(key),
+            Self::Missing { key, .. } => Some(key),
+            Self::TooLittleFlash { .. } => Some(CAPACITY_KEY),
+            Self::Geometry { error, .. } => Some(error.key),
+        }
+    }
 }

@@ -14,7 +14,8 @@ create_exception!(
     _engine,
     ModelError,
     PyValueError,
-    "A model or an override that can't be: key, value and what is allowed."
+    "A model or an override that can't be: key, value and what is allowed. `key` is the parameter, `raw_capacity_bytes` \
+     what flash there is, if it is less than the host was to have; each None otherwise."
 );
 create_exception!(
     _engine,
@@ -38,7 +39,17 @@ create_exception!(_engine, Cancelled, PyException, "The run was cancelled throug
 
 #[allow(clippy::needless_pass_by_value, reason = "the signature that map_err wants")]
 pub fn model(error: DriveModelError) -> PyErr {
-    ModelError::new_err(error.to_string())
+    let raised = ModelError::new_err(error.to_string());
+    let raw_capacity_bytes = match &error {
+        DriveModelError::TooLittleFlash { raw_bytes, .. } => Some(*raw_bytes),
+        _ => None,
+    };
+    let named = Python::attach(|python| {
+        let value = raised.value(python);
+        value.setattr("key", error.key())?;
+        value.setattr("raw_capacity_bytes", raw_capacity_bytes)
+    });
+    named.err().unwrap_or(raised)
 }
 
 pub fn workload(error: DriveWorkloadError) -> PyErr {

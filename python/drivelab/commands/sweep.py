@@ -109,7 +109,7 @@ def sweep(
         )
     except RequestError as error:
         # What are options here are parameters there.
-        named = str(error).startswith(("shard ", "scheduler "))
+        named = error.key in ("shard", "scheduler")
         raise RequestError(f"{'--' if named else ''}{error}") from None
     frame = study.frame()
     if csv is not None:

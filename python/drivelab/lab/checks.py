@@ -48,7 +48,7 @@ def whole(key: str, value: object, least: int, most: int) -> int:
     index = None if isinstance(value, bool) else getattr(value, "__index__", None)
     number = None if index is None else int(index())
     if number is None or not least <= number <= most:
-        raise RequestError(f"{key} = {value!r}: allowed: whole numbers from {least} to {most}")
+        raise RequestError(f"{key} = {value!r}: allowed: whole numbers from {least} to {most}", key)
     return number
 
 
@@ -61,9 +61,9 @@ def time_ns(key: str, value: object, least: int = 0) -> int:
     try:
         time = units.time_ns(str(found) if known else "")
     except ValueError as error:
-        raise RequestError(f"{key} = {value!r}: allowed: {error}") from None
+        raise RequestError(f"{key} = {value!r}: allowed: {error}", key) from None
     if time < least:
-        raise RequestError(f"{key} = {value!r}: allowed: {least} ns or more")
+        raise RequestError(f"{key} = {value!r}: allowed: {least} ns or more", key)
     return time
 
 
@@ -91,24 +91,24 @@ def switch(key: str, value: object) -> bool:
     """A truth value; raises RequestError."""
     found = plain(value)
     if not isinstance(found, bool):
-        raise RequestError(f"{key} = {value!r}: allowed: True, False")
+        raise RequestError(f"{key} = {value!r}: allowed: True, False", key)
     return found
 
 
 def text(key: str, value: object) -> str:
     """A text that isn't empty; raises RequestError."""
     if not isinstance(value, str) or not value:
-        raise RequestError(f"{key} = {value!r}: allowed: a text, and not an empty one")
+        raise RequestError(f"{key} = {value!r}: allowed: a text, and not an empty one", key)
     return value
 
 
 def texts(key: str, value: object) -> tuple[str, ...]:
     """Texts, one after another; raises RequestError, also for a single one."""
     if isinstance(value, str):
-        raise RequestError(f'{key} = "{value}": allowed: a list, as ["{value}"]')
+        raise RequestError(f'{key} = "{value}": allowed: a list, as ["{value}"]', key)
     found = tuple(value) if isinstance(value, Iterable) else None
     if found is None or not all(isinstance(item, str) for item in found):
-        raise RequestError(f"{key} = {value!r}: allowed: a list of texts")
+        raise RequestError(f"{key} = {value!r}: allowed: a list of texts", key)
     return found
 
 
@@ -116,11 +116,11 @@ def share(key: str, value: object) -> float:
     """A part of something, neither none nor all of it; raises RequestError."""
     found = plain(value)
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
-        raise RequestError(f"{key} = {value!r}: allowed: a number above 0 and below 1")
+        raise RequestError(f"{key} = {value!r}: allowed: a number above 0 and below 1", key)
     return float(found)
 
 
 def instance(key: str, value: object, kind: type, hint: str = "") -> None:
     """Raises RequestError for a value of another class."""
     if not isinstance(value, kind):
-        raise RequestError(f"{key} = {value!r}: allowed: a drivelab.{kind.__name__}{hint}")
+        raise RequestError(f"{key} = {value!r}: allowed: a drivelab.{kind.__name__}{hint}", key)

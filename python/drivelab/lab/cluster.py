@@ -38,7 +38,8 @@ def connected(scheduler: str) -> Iterator[Client]:
         client = distributed.Client(scheduler, timeout=TIMEOUT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise RequestError(f'scheduler "{scheduler}": can\'t be reached: {reason}') from None
+        message = f'scheduler "{scheduler}": can\'t be reached: {reason}'
+        raise RequestError(message, "scheduler") from None
     with client:
         yield client
 
@@ -52,7 +53,8 @@ def _check_address(scheduler: str) -> None:
         comm.registry.get_backend(scheme)
     except ValueError:
         raise RequestError(
-            f'scheduler "{scheduler}": allowed: an address such as tcp://10.0.0.1:8786'
+            f'scheduler "{scheduler}": allowed: an address such as tcp://10.0.0.1:8786',
+            "scheduler",
         ) from None
 
 

@@ -18,13 +18,14 @@ def part(points: Sequence[Point], shard: str) -> list[Point]:
     """
     found = re.fullmatch(r"([1-9][0-9]*)/([1-9][0-9]*)", checks.text("shard", shard).strip())
     if found is None or int(found[1]) > int(found[2]):
-        raise RequestError(f'shard = "{shard}": allowed: part/parts, e.g. 3/16')
+        raise RequestError(f'shard = "{shard}": allowed: part/parts, e.g. 3/16', "shard")
     number, count = int(found[1]), int(found[2])
     # A point may be there several times; its key says which they are.
     keys = list(dict.fromkeys(point.key for own in by_drive(points).values() for point in own))
     if count > len(keys):
         raise RequestError(
-            f'shard = "{shard}": the sweep has {len(keys)} points; allowed: as many parts at most'
+            f'shard = "{shard}": the sweep has {len(keys)} points; allowed: as many parts at most',
+            "shard",
         )
     own = set(keys[(number - 1) * len(keys) // count : number * len(keys) // count])
     return [point for point in points if point.key in own]

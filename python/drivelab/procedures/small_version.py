@@ -36,7 +36,7 @@ def variant(target: Target, overrides: Sequence[tuple[str, str]], most_bytes: in
         try:
             return target.variant([*overrides, (SCALE, str(divisor))])
         except RequestError as error:
-            if SCALE not in str(error):
+            if error.key != SCALE:
                 raise
         divisor //= 2
     return target.variant(overrides)

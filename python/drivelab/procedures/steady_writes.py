@@ -178,7 +178,7 @@ def with_spare(target: Target, spare_ratio: float) -> Target:
             return target.variant([(key, f"{spare_ratio:.6g}"), *whole])
         except RequestError as error:
             refused.append(error)
-    raise next((error for error in refused if "partition_bytes" in str(error)), refused[0])
+    raise next((error for error in refused if error.key == "partition_bytes"), refused[0])
 
 
 def raw_bytes(target: Target) -> int:

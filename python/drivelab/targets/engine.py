@@ -197,7 +197,7 @@ def engine_errors() -> Iterator[None]:
     except _engine.WorkloadError as error:
         raise RequestError(_in_options(str(error))) from None
     except _engine.ModelError as error:
-        raise RequestError(str(error)) from None
+        raise RequestError(str(error), error.key) from None
     except _engine.Cancelled:
         raise WorkError("stopped") from None
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from drivelab import cli, model, model_file
+from drivelab.errors import RequestError
 
 
 def listed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
@@ -173,6 +175,36 @@ def test_who_takes_flash_away_is_led_to_a_smaller_drive(
     )
     small, _ = shown(capsys, name, "--scale", f"1/{divisor}")
     assert small["user_capacity_bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("flash.read_ns", "-1"),
+        ("flash.chanel_count", "3"),
+        ("user_capacity_bytes", "2000000000000"),
+        ("write_buffer.size_bytes", "512"),
+        ("partition_bytes", "1000000000000"),
+        ("scale_divisor", "100000"),
+    ],
+)
+def test_a_refusal_carries_the_key_of_the_parameter(key: str, value: str) -> None:
+    with pytest.raises(RequestError) as refused:
+        model.load("intel-x25-m-g1-80gb", [(key, value)])
+    assert refused.value.key == key
+
+
+def test_a_refusal_of_another_process_has_its_key() -> None:
+    refused = pickle.loads(pickle.dumps(RequestError("shard = 0", "shard")))
+    assert (str(refused), refused.key) == ("shard = 0", "shard")
+
+
+def test_what_is_not_toml_has_no_key(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text("name = ", encoding="utf-8")
+    with pytest.raises(RequestError) as refused:
+        model.load(str(own))
+    assert refused.value.key is None
 
 
 def test_who_sets_a_capacity_that_the_flash_has_not_is_told_no_more(

@@ -64,8 +64,7 @@ pub fn user_units(model: &Model, geometry: &Geometry, unit_bytes: u32) -> Result
     };
     let user_units = user_bytes / u64::from(unit_bytes);
     if user_bytes > raw_bytes {
-        let allowed = format!("must be at most the raw capacity, {raw_bytes} bytes");
-        return Err(model.bad("user_capacity_bytes", &user_bytes.to_string(), &allowed));
+        return Err(ModelError::TooLittleFlash { origin: model.origin().to_owned(), user_bytes, raw_bytes });
     }
     if user_units == 0 {
         let allowed = format!("must be at least one map unit, {unit_bytes} bytes");
