@@ -365,7 +365,9 @@ impl Life {
         let folding = blocks * (self.times.pages_per_block * self.times.copy() + self.times.erase);
         let mut host =
             Host::looking_after(self.every, &mut self.drive, limits.clone()).writing(self.contents);
-        let outcome = host.idle(REST_NS + folding + self.times.hold + self.times.idle_delay);
+        // Dies that clean go on until they have room, as a write would have waited for it.
+        let begun = folding + limits.other_ns;
+        let outcome = host.idle(REST_NS + begun + self.times.hold + self.times.idle_delay);
         let seen = host.seen;
         self.note("rest", seen, limits, outcome)?;
         self.drive.engine().check().map_err(|error| format!("{state}: {error}"))
