@@ -2,7 +2,8 @@
 
 A file is of one drive, state and seed, and of this installation: a change of the engine or of the
 package makes all of them others. It is written whole or not at all, has a sum, and one that can't
-be read counts as none. `DRIVELAB_CACHE` names another folder for them, or is `off`.
+be read counts as none. `DRIVELAB_CACHE` names another folder for them, or is `off`;
+`DRIVELAB_CACHE_SIZE` is how large they may be together.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import NamedTuple
 import platformdirs
 
 from drivelab.errors import RequestError
+from drivelab.fio.units import size_bytes
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, NS_PER_S
 from drivelab.states import Seeds, State
@@ -30,8 +32,9 @@ from drivelab.targets import EngineTarget, Target
 
 VARIABLE = "DRIVELAB_CACHE"
 OFF = "off"
-MOST_BYTES = 4 * GIB
-"""Of all files together: beyond it those go that weren't used for the longest time."""
+SIZE_VARIABLE = "DRIVELAB_CACHE_SIZE"
+USUAL_BYTES = 4 * GIB
+"""Of all files together, unless the variable says otherwise."""
 WORTH_S = 1.0
 """What took less to prepare is prepared again."""
 _SUFFIX = ".drivelab-state"
@@ -61,6 +64,18 @@ def folder() -> Path | None:
     return Path(given) if given else platformdirs.user_cache_path("drivelab") / "states"
 
 
+def most_bytes() -> int:
+    """What all files may be together: beyond it those go that weren't used for the longest time.
+
+    Raises RequestError for a variable that is no size.
+    """
+    given = os.environ.get(SIZE_VARIABLE, "")
+    try:
+        return size_bytes(given) if given else USUAL_BYTES
+    except ValueError as error:
+        raise RequestError(f'{SIZE_VARIABLE} "{given}": expected {error}') from None
+
+
 def prepare(
     state: State, target: Target, seeds: Seeds, progress: TaskProgress, *, keeping: bool
 ) -> None:
@@ -73,6 +88,7 @@ def prepare(
     if place is None or type(target) is not EngineTarget:
         state.prepare(target, seeds, progress)
         return
+    room = most_bytes()
     steps = _known(state)
     done = _read_farthest(target, place, steps, seeds)
     begun = time.perf_counter()
@@ -81,7 +97,7 @@ def prepare(
             one.advance(target, seeds, part)
         is_last = index + 1 == len(steps)
         if is_last and done < len(steps) and keeping and time.perf_counter() - begun >= WORTH_S:
-            _write(target, place, _key(target, steps, seeds))
+            _write(target, place, _key(target, steps, seeds), room)
 
 
 def kept(place: Path) -> Kept:
@@ -179,14 +195,14 @@ def _read(target: EngineTarget, place: Path, key: str) -> bool:
     return True
 
 
-def _write(target: EngineTarget, place: Path, key: str) -> None:
+def _write(target: EngineTarget, place: Path, key: str, room_bytes: int) -> None:
     """Keeps a drive; without a word where that can't be, since nothing depends on it."""
     with contextlib.suppress(OSError):
-        # A file is about as large as the drive is in memory.
-        if target.model.memory_bytes > MOST_BYTES // 2 or not _is_as_loaded():
+        # A file is about as large as the drive is in memory; one takes half of the room at most.
+        if target.model.memory_bytes > room_bytes // 2 or not _is_as_loaded():
             return
         place.mkdir(parents=True, exist_ok=True)
-        _make_room(place, target.model.memory_bytes)
+        _make_room(place, target.model.memory_bytes, room_bytes)
         handle, name = tempfile.mkstemp(suffix=_PART, dir=place)
         os.close(handle)
         part = Path(name)
@@ -197,12 +213,12 @@ def _write(target: EngineTarget, place: Path, key: str) -> None:
             part.unlink(missing_ok=True)
 
 
-def _make_room(place: Path, size: int) -> None:
+def _make_room(place: Path, size: int, room_bytes: int) -> None:
     """Removes what was used longest ago, until so many bytes more are not too many."""
     files = sorted(_files(place))
     held = sum(size for _, size, _ in files)
     for _, own, path in files:
-        if held + size <= MOST_BYTES:
+        if held + size <= room_bytes:
             return
         path.unlink(missing_ok=True)
         held -= own

@@ -190,7 +190,7 @@ def test_what_was_used_longest_ago_goes_first(
         os.utime(path, (1000 + index, 1000 + index))
         sizes.append(path.stat().st_size)
     room = 2 * max(sizes) + small().memory_bytes
-    monkeypatch.setattr(kept_states, "MOST_BYTES", room + 100)
+    monkeypatch.setenv("DRIVELAB_CACHE_SIZE", str(room + 100))
     prepared(small(), seed=1)  # used now
     prepared(small(), seed=4)
     assert kept_states.kept(place).states == 3
@@ -198,7 +198,7 @@ def test_what_was_used_longest_ago_goes_first(
     for seed in (1, 3, 4):
         prepared(small(), seed=seed)
     assert done == [], "these were used later than the second"
-    monkeypatch.setattr(kept_states, "MOST_BYTES", 100)
+    monkeypatch.setenv("DRIVELAB_CACHE_SIZE", "1k")
     prepared(small(), seed=5)
     assert kept_states.kept(place).states == 3, "too large for half of the room"
 
@@ -289,6 +289,18 @@ def test_a_folder_that_cannot_be_read_is_named(
         assert f'DRIVELAB_CACHE "{tmp_path}"' in told
 
 
+def test_a_size_that_is_none_is_refused_before_anything_is_prepared(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DRIVELAB_CACHE_SIZE", "much")
+    job = tmp_path / "job.fio"
+    job.write_text("[randwrite]\nrw=randwrite\nio_size=16m\n")
+    for words in (["cache"], ["run", str(job), "--drive", X25_M, "--scale", "1/128"]):
+        assert cli.run(words) == 2
+        assert 'DRIVELAB_CACHE_SIZE "much": expected' in capsys.readouterr().err
+    assert not place.exists()
+
+
 def test_run_says_the_same_of_a_drive_that_was_read(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], done: list[str]
 ) -> None:
@@ -321,10 +333,13 @@ def test_cache_says_what_there_is_and_removes_it(
         "folder": str(place),
         "states": 1,
         "bytes": size,
-        "most_bytes": kept_states.MOST_BYTES,
+        "most_bytes": 4 * 2**30,
         "removed": True,
     }
     assert kept_states.kept(place) == kept_states.Kept(0, 0)
+    monkeypatch.setenv("DRIVELAB_CACHE_SIZE", "20g")
+    assert cli.run(["cache"]) == 0
+    assert "of 21.5 GB at most" in capsys.readouterr().out
     monkeypatch.setenv(kept_states.VARIABLE, kept_states.OFF)
     assert cli.run(["cache"]) == 0
     assert "DRIVELAB_CACHE is off" in capsys.readouterr().out

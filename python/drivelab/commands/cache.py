@@ -19,22 +19,22 @@ def cache(
 
     `run`, `replay` and scripts keep a drive whose state took longer than a second to prepare, and
     read it the next time: the same to the bit. What wasn't used for the longest time goes first.
-    DRIVELAB_CACHE names another folder, or is "off".
+    DRIVELAB_CACHE names another folder, or is "off"; DRIVELAB_CACHE_SIZE is the room for all of
+    them, 4g by default, of which one drive takes half at most.
     """
-    place = kept_states.folder()
+    place, most_bytes = kept_states.folder(), kept_states.most_bytes()
     found = kept_states.Kept(0, 0)
     if place is not None:
         found = kept_states.clear(place) if clear else kept_states.kept(place)
     is_removed = clear and place is not None
     if json:
-        most_bytes = kept_states.MOST_BYTES
         own = {"states": found.states, "bytes": found.bytes, "most_bytes": most_bytes}
         where = None if place is None else str(place)
         printing.document({"folder": where, **own, "removed": is_removed})
     elif place is None:
         printing.plain(f"nothing is kept: {kept_states.VARIABLE} is {kept_states.OFF}\n")
     else:
-        done = "removed" if is_removed else f"of {bytes_text(kept_states.MOST_BYTES)} at most"
+        done = "removed" if is_removed else f"of {bytes_text(most_bytes)} at most"
         drives = "drive" if found.states == 1 else "drives"
         size = bytes_text(found.bytes)
         printing.plain(f"{place}: {found.states} prepared {drives}, {size} {done}\n")
