@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use drivelab_controller::{Device, Effects, PowerCut};
+use drivelab_controller::{Device, Effects, FlashShape, PowerCut};
 use drivelab_drive::{Drive, Model};
 use drivelab_nand::Medium;
 use drivelab_nand::view::MediumView;
@@ -13,7 +13,7 @@ use memmap2::MmapMut;
 use crate::cells::Cells;
 use crate::error::ImageError;
 use crate::file::{self, Opened};
-use crate::manifest::{Manifest, MediaShape, ModelTexts};
+use crate::manifest::{Manifest, ModelTexts};
 use crate::mapping::{Sharing, copy, map};
 use crate::room::{FileRoom, Room, bytes_on_disk, free_bytes, holes_cost};
 use crate::state::{State, StateSlots};
@@ -56,7 +56,7 @@ impl Image {
         let refuse = |what: String| ImageError::Model { path: path.to_owned(), what };
         let model = texts.parse().map_err(refuse)?;
         let mut drive = Drive::new(Arc::clone(&model), seed).map_err(|error| refuse(error.to_string()))?;
-        let media = media_of(&drive);
+        let media = drive.engine().flash_shapes();
         drive.record_effects().map_err(|reason| refuse(reason.to_owned()))?;
         let counters = drive.smart().as_object().cloned().unwrap_or_default();
         let state = State { is_clean: true, counters, ..State::default() };
@@ -166,7 +166,9 @@ impl Image {
         let model = self.manifest.model.parse().map_err(refuse)?;
         let drive =
             Drive::new(Arc::clone(&model), self.manifest.seed).map_err(|error| refuse(error.to_string()))?;
-        if media_of(&drive) != self.manifest.media || drive.capacity_sectors() != self.manifest.sector_count {
+        if drive.engine().flash_shapes() != self.manifest.media
+            || drive.capacity_sectors() != self.manifest.sector_count
+        {
             return Err(refuse(format!(
                 "made by engine {}, which lays the flash of {} out differently",
                 self.manifest.engine_version, self.manifest.model_name
@@ -257,14 +259,10 @@ impl Image {
     }
 }
 
-fn media_of(drive: &Drive) -> Vec<MediaShape> {
-    drive.engine().flash_shapes().iter().map(MediaShape::from).collect()
-}
-
 fn open_store(
     path: &Path,
     file: &File,
-    shape: &MediaShape,
+    shape: &FlashShape,
     begins: (u64, u64),
     access: Access,
 ) -> Result<Store<MmapMut, FileRoom>, ImageError> {
@@ -295,7 +293,7 @@ fn open_store(
 
 /// Room for what is loaded when a medium is opened; a secure erase that was cut goes on before anything is read.
 fn make_first_room(
-    shape: &MediaShape,
+    shape: &FlashShape,
     bytes: &[u8],
     cells: &mut Cells<MmapMut>,
     room: &mut FileRoom,
@@ -311,6 +309,6 @@ fn make_first_room(
     Ok(())
 }
 
-fn medium(path: &Path, shape: &MediaShape, bytes: MmapMut) -> Result<Medium<MmapMut>, ImageError> {
+fn medium(path: &Path, shape: &FlashShape, bytes: MmapMut) -> Result<Medium<MmapMut>, ImageError> {
     Medium::new(shape.medium(), bytes).map_err(|error| ImageError::damaged(path, error.to_string()))
 }

@@ -10,7 +10,6 @@ use drivelab_nand::op::NO_CELL;
 use drivelab_nand::view::MediumView;
 
 use crate::drive::NoCommands;
-use crate::manifest::MediaShape;
 use crate::room::Unlimited;
 use crate::store::Store;
 
@@ -68,8 +67,7 @@ impl KeptFlash {
     pub fn of(drive: &mut Drive) -> Result<Self, String> {
         drive.record_effects()?;
         let shapes = drive.engine().flash_shapes();
-        let stores: Result<Vec<_>, _> =
-            shapes.iter().map(|shape| Store::without_bytes(&MediaShape::from(shape))).collect();
+        let stores: Result<Vec<_>, _> = shapes.iter().map(Store::without_bytes).collect();
         let stores = stores.map_err(|error| error.to_string())?;
         Ok(Self { stores, effects: Effects::default(), buffered: Vec::new(), is_on: true, failure: None })
     }
@@ -77,7 +75,7 @@ impl KeptFlash {
     /// Bytes of memory that this takes for a drive.
     #[must_use]
     pub fn bytes_for(drive: &Drive) -> u64 {
-        drive.engine().flash_shapes().iter().map(|shape| MediaShape::from(shape).medium().bytes()).sum()
+        drive.engine().flash_shapes().iter().map(|shape| shape.medium().bytes()).sum()
     }
 
     /// Whether the drive has power.

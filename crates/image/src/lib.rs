@@ -36,7 +36,7 @@ pub use drive::{ImageDrive, NoCommands};
 pub use error::ImageError;
 pub use image::{Access, Image};
 pub use kept_flash::{Cut, KeptFlash, Recovery};
-pub use manifest::{FORMAT_VERSION, Identity, Manifest, MediaShape, ModelTexts};
+pub use manifest::{FORMAT_VERSION, Identity, Manifest, ModelTexts};
 pub use room::{FileRoom, NoRoom, Room, Unlimited};
 pub use state::State;
 pub use store::{HostData, Store};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use drivelab_controller::FlashShape;
 use drivelab_drive::{ENGINE_VERSION, Layer, Model};
-use drivelab_nand::{MediumShape, SECTOR_BYTES};
+use drivelab_nand::SECTOR_BYTES;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -78,74 +78,14 @@ impl Identity {
     }
 }
 
-/// Sizes of one medium and of its payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MediaShape {
-    /// Erase blocks.
-    pub blocks: u32,
-    /// Pages of a block.
-    pub pages_per_block: u32,
-    /// Pages that one program takes.
-    pub pages_per_unit: u32,
-    /// Most records on the pages of a block.
-    pub records_per_block: u32,
-    /// Units of the host.
-    pub user_units: u32,
-    /// Records of the log.
-    pub log_records: u32,
-    /// Units that a capacitor keeps.
-    pub held_units: u32,
-    /// Bytes of a cell.
-    pub cell_bytes: u32,
-    /// Cells.
-    pub cells: u32,
-}
-
-impl From<&FlashShape> for MediaShape {
-    fn from(shape: &FlashShape) -> Self {
-        Self {
-            blocks: shape.blocks,
-            pages_per_block: shape.pages_per_block,
-            pages_per_unit: shape.pages_per_unit,
-            records_per_block: shape.records_per_block,
-            user_units: shape.user_units,
-            log_records: shape.log_records,
-            held_units: shape.held_units,
-            cell_bytes: shape.cell_bytes,
-            cells: shape.cells,
-        }
+/// Why a shape is none that a drive can have.
+fn validate(shape: &FlashShape) -> Result<(), String> {
+    shape.medium().validate().map_err(|error| error.to_string())?;
+    let is_whole = shape.cell_bytes.is_multiple_of(SECTOR_BYTES);
+    if !is_whole || shape.cell_bytes == 0 || shape.cell_bytes > CELL_BYTES_MAX || shape.cells == 0 {
+        return Err(format!("{} cells of {} bytes", shape.cells, shape.cell_bytes));
     }
-}
-
-impl MediaShape {
-    /// The medium's part.
-    #[must_use]
-    pub fn medium(&self) -> MediumShape {
-        MediumShape {
-            blocks: self.blocks,
-            pages_per_block: self.pages_per_block,
-            pages_per_unit: self.pages_per_unit,
-            records_per_block: self.records_per_block,
-            user_units: self.user_units,
-            log_records: self.log_records,
-            held_units: self.held_units,
-        }
-    }
-
-    /// Bytes of all cells.
-    #[must_use]
-    pub fn payload_bytes(&self) -> u64 {
-        u64::from(self.cells) * u64::from(self.cell_bytes)
-    }
-
-    fn validate(&self) -> Result<(), String> {
-        self.medium().validate().map_err(|error| error.to_string())?;
-        let is_whole = self.cell_bytes.is_multiple_of(SECTOR_BYTES);
-        if !is_whole || self.cell_bytes == 0 || self.cell_bytes > CELL_BYTES_MAX || self.cells == 0 {
-            return Err(format!("{} cells of {} bytes", self.cells, self.cell_bytes));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// What never changes about an image.
@@ -164,7 +104,7 @@ pub struct Manifest {
     /// Size as the host sees it.
     pub sector_count: u64,
     /// Every medium.
-    pub media: Vec<MediaShape>,
+    pub media: Vec<FlashShape>,
     /// The model.
     pub model: ModelTexts,
 }
@@ -185,7 +125,7 @@ impl Manifest {
         model: &Model,
         seed: u64,
         sector_count: u64,
-        media: Vec<MediaShape>,
+        media: Vec<FlashShape>,
     ) -> Self {
         let model_hash = model.hash();
         Self {
@@ -244,7 +184,7 @@ impl Manifest {
         };
         let mut begins = Vec::with_capacity(self.media.len());
         for shape in &self.media {
-            shape.validate()?;
+            validate(shape)?;
             begins.push(place(shape.medium().bytes()).ok_or("media that no file can hold")?);
         }
         let mut media = Vec::with_capacity(self.media.len());

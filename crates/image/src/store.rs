@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 
 use drivelab_controller::faults::CutPhase;
-use drivelab_controller::{Effect, Effects, PowerCut};
+use drivelab_controller::{Effect, Effects, FlashShape, PowerCut};
 use drivelab_nand::op::{FlashOp, NO_CELL};
 use drivelab_nand::{Medium, MediumError};
 
 use crate::cells::Cells;
-use crate::manifest::MediaShape;
 use crate::room::{NoRoom, Room, Unlimited};
 use crate::store_error::StoreError;
 
@@ -38,7 +37,7 @@ impl Store<Vec<u8>, Unlimited> {
     ///
     /// # Errors
     /// A shape that can't be.
-    pub fn in_memory(shape: &MediaShape) -> Result<Self, MediumError> {
+    pub fn in_memory(shape: &FlashShape) -> Result<Self, MediumError> {
         let medium = Medium::in_memory(shape.medium())?;
         let cells = Cells::new(vec![0; shape.payload_bytes() as usize], shape.cell_bytes);
         Ok(Self::new(medium, cells, Unlimited))
@@ -48,7 +47,7 @@ impl Store<Vec<u8>, Unlimited> {
     ///
     /// # Errors
     /// A shape that can't be.
-    pub fn without_bytes(shape: &MediaShape) -> Result<Self, MediumError> {
+    pub fn without_bytes(shape: &FlashShape) -> Result<Self, MediumError> {
         let medium = Medium::in_memory(shape.medium())?;
         Ok(Self::new(medium, Cells::new(Vec::new(), shape.cell_bytes), Unlimited))
     }

@@ -8,7 +8,7 @@ use drivelab_controller::{Command, Completion, Effects, FaultPlan, Op, Outcome, 
 use drivelab_drive::Drive;
 use drivelab_drive::faults::plan_from_json;
 use drivelab_image::upkeep::{check, smart, trim};
-use drivelab_image::{Image, ImageDrive, MediaShape, NoCommands, Store};
+use drivelab_image::{Image, ImageDrive, NoCommands, Store};
 use serde_json::{Value, json};
 
 fn image(overrides: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
@@ -82,7 +82,7 @@ fn a_plan_cuts_the_power_at_its_operation_the_same_way_twice() {
 fn a_cut_stops_exactly_where_it_should() {
     let model = texts(&[]).parse().unwrap();
     let mut drive = Drive::new(model, 7).unwrap();
-    let shape = MediaShape::from(&drive.engine().flash_shapes()[0]);
+    let shape = drive.engine().flash_shapes()[0];
     drive.record_effects().unwrap();
     let host = &mut Host::default();
     for command in commands(3, 20) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::small;
 use crate::small::{Host, SECTOR, SECTORS, commands, read_all, run, sectors, texts};
-use drivelab_controller::{Command, Op};
+use drivelab_controller::{Command, FlashShape, Op};
 use drivelab_image::upkeep::{check, secure_erase, smart, trim};
 use drivelab_image::{Access, Image, ImageDrive, ImageError};
 use proptest::prelude::*;
@@ -319,7 +319,7 @@ fn every_byte_before_the_payload_may_be_damaged() {
     used(&path);
     let whole = std::fs::read(&path).unwrap();
     let image = Image::open(&path, Access::Look).unwrap();
-    let payload: u64 = image.manifest().media.iter().map(drivelab_image::MediaShape::payload_bytes).sum();
+    let payload: u64 = image.manifest().media.iter().map(FlashShape::payload_bytes).sum();
     drop(image);
     let end = whole.len() - payload as usize;
     let written: Vec<usize> = (0..end).filter(|&at| whole[at] != 0).collect();

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::small::{Host, SECTOR, SECTORS, SLC_CACHE, commands, sectors, texts, version};
-use drivelab_controller::{Command, Completion, Device, Effects, Op};
+use drivelab_controller::{Command, Completion, Device, Effects, FlashShape, Op};
 use drivelab_drive::{Drive, Model};
-use drivelab_image::{MediaShape, Store, Unlimited};
+use drivelab_image::{Store, Unlimited};
 
 /// A store and what must be in it.
 struct Bench {
     model: Arc<Model>,
     store: Store<Vec<u8>, Unlimited>,
-    shape: MediaShape,
+    shape: FlashShape,
     /// By sector: least version that a power cut may leave; of a trim that was flushed, 0 too.
     least: Vec<u64>,
     /// By sector: versions written or trimmed (0) since then, in order.
@@ -66,7 +66,7 @@ impl Bench {
 fn kill_everywhere(seed: u64, overrides: &[(&str, &str)], has_capacitor: bool) {
     let model = texts(overrides).parse().unwrap();
     let mut drive = Drive::new(Arc::clone(&model), 7).unwrap();
-    let shape = MediaShape::from(&drive.engine().flash_shapes()[0]);
+    let shape = drive.engine().flash_shapes()[0];
     drive.record_effects().unwrap();
     let store = Store::in_memory(&shape).unwrap();
     let least = vec![0; SECTORS as usize];

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use drivelab_controller::{Command, Completion, Device, Effects, Op, SECTOR_BYTES};
-use drivelab_image::{HostData, MediaShape, Store, Unlimited};
+use drivelab_image::{HostData, Store, Unlimited};
 use drivelab_nand::BlockIndex;
 use drivelab_nand::op::{NO_CELL, Record};
 use drivelab_nand::view::{BlockState, FoundBlock, FoundPage, MediumView};
@@ -132,7 +132,7 @@ impl KeptDrive {
         let [shape] = &shapes[..] else {
             return Err(errors::WorkloadError::new_err("an array has several media; one can be kept here"));
         };
-        let store = Store::in_memory(&MediaShape::from(shape)).map_err(|error| errors::failed(&error))?;
+        let store = Store::in_memory(shape).map_err(|error| errors::failed(&error))?;
         let (effects, host) = (Effects::default(), Host::default());
         Ok(Self { model, seed, drive, store, effects, host, is_on: true })
     }

@@ -1,9 +1,11 @@
 //! What a medium must have room for, so that a drive can be kept on it.
 
 use drivelab_nand::MediumShape;
+use serde::{Deserialize, Serialize};
 
-/// What must be known to lay out a drive's flash on a medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What must be known to lay out a drive's flash on a medium, and the contents of its cells beside that. An image's
+/// manifest has it with these names, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashShape {
     /// Erase blocks.
     pub blocks: u32,
@@ -15,14 +17,14 @@ pub struct FlashShape {
     pub records_per_block: u32,
     /// Map units that the host can address.
     pub user_units: u32,
+    /// Records that the log should have room for.
+    pub log_records: u32,
+    /// Units that a capacitor may have to keep.
+    pub held_units: u32,
     /// Bytes of a map unit, and so of a payload cell.
     pub cell_bytes: u32,
     /// Most cells in use at once: all units, those in the buffer, and old versions that something waits for.
     pub cells: u32,
-    /// Units that a capacitor may have to keep.
-    pub held_units: u32,
-    /// Records that the log should have room for.
-    pub log_records: u32,
 }
 
 impl FlashShape {
@@ -38,5 +40,11 @@ impl FlashShape {
             log_records: self.log_records,
             held_units: self.held_units,
         }
+    }
+
+    /// Bytes of all cells.
+    #[must_use]
+    pub fn payload_bytes(&self) -> u64 {
+        u64::from(self.cells) * u64::from(self.cell_bytes)
     }
 }
