@@ -136,14 +136,7 @@ def compound(
         ],
         "deviations": ["one round instead of five"],
         "notes": ["a note"],
-        "steady_state": {
-            "reached": True,
-            "criterion": "a rule",
-            "round": "a minute",
-            "rounds": 5,
-            "window": "1 to 5",
-            "variables": [steady_window(rate)],
-        },
+        "steady_state": steady_state(rate),
         "drive_count": 1,
         "write_amplification": 1.1,
         "host_read_bytes": 0,
@@ -156,6 +149,36 @@ def compound(
         "counters": {"host_write_bytes": 10},
         "wall_s": 0.1,
     } | changed
+
+
+def value(name: str, number: float, unit: str = "", better: str | None = None) -> Record:
+    """The record of a headline number."""
+    return {"name": name, "title": name, "value": number, "unit": unit, "better": better}
+
+
+def estimate(low: float, high: float) -> Record:
+    """What is said of a number that was repeated twice."""
+    mean = (low + high) / 2
+    return {"values": [low, high], "mean": mean, "low": low, "high": high, "method": "t"}
+
+
+def whole_pass(*mb_per_s: float) -> Record:
+    """The record of a pass over so many zones."""
+    mean = sum(mb_per_s) / len(mb_per_s)
+    ends = {"mean_mb_per_s": mean, "median_mb_per_s": mean, "floor_mb_per_s": min(mb_per_s)}
+    return {"zone_bytes": 10**9, "mb_per_s": list(mb_per_s), **ends, "dips": 0}
+
+
+def steady_state(average: float, *, reached: bool = True) -> Record:
+    """What a test says of its steady state."""
+    return {
+        "reached": reached,
+        "criterion": "a rule",
+        "round": "a minute",
+        "rounds": 5,
+        "window": "1 to 5",
+        "variables": [steady_window(average)],
+    }
 
 
 def steady_window(average: float) -> Record:
@@ -217,6 +240,48 @@ def model(name: str = "a", **changed: Any) -> Record:
                 "allowed": "",
             },
         ],
+    } | changed
+
+
+def input_of(quantity: str) -> Record:
+    """What a figure of one measurement follows from."""
+    place = {"model": "a", "test_id": "sweep", "state": "used"}
+    return {"name": "a", "quantity": quantity, "value": None, **place}
+
+
+def figure(**changed: Any) -> Record:
+    """The record of a published figure, of which no parameter knew."""
+    return {
+        "id": "AN-001",
+        "drive": "Drive A",
+        "firmware": "unstated",
+        "state": "used",
+        "kind": "measured",
+        "metric": "4k_random_write",
+        "unit": "MiB/s",
+        "review": "AN",
+        "relation": "eq",
+        "published": 20.0,
+        "published_min": None,
+        "published_max": None,
+        "modelled": None,
+        "error_ratio": None,
+        "satisfied": None,
+        "role": "predicted",
+        "bound_by": [],
+        "bound_by_stale": False,
+        "left_out": [],
+        "blind": False,
+        "modelled_before": None,
+        "error_before_ratio": None,
+        "satisfied_before": None,
+        "model": None,
+        "model_state": None,
+        "test_id": "random-write-4k",
+        "formula": None,
+        "inputs": [],
+        "reason": "",
+        "note": "",
     } | changed
 
 

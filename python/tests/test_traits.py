@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from documents import compound, review, stream
 
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.stream import Stream
+from drivelab.records.test import Stream as Record
 from drivelab.report import rankings, reading, studies
 from drivelab.report.quantities import NBSP
+from drivelab.report.streams import declared
 from drivelab.states import STATES
-from drivelab.traits import NO_TEST_TRAITS
 
 PACKAGE = Path(reading.__file__).parents[1]
 
@@ -26,8 +26,8 @@ def test_every_stream_declares_its_pattern_and_no_other_test_has_one() -> None:
 
 
 def test_stories_are_those_that_tests_declare() -> None:
-    declared = {test.traits.story for test in PROCEDURES.values()} - {""}
-    assert declared == set(studies.STORIES)
+    told = {test.traits.story for test in PROCEDURES.values()} - {""}
+    assert told == set(studies.STORIES)
 
 
 def test_a_state_restores_the_one_that_it_comes_after() -> None:
@@ -59,26 +59,27 @@ def test_reports_and_comparisons_name_no_test_and_no_state() -> None:
 
 def test_what_a_record_declares_counts_before_anything_that_is_known_of_its_name() -> None:
     record = stream(test_id="access-time", state="new")
-    assert reading.test_traits(record).pattern == "access"
-    own = record | {"declared": {"pattern": "sequential", "open": True}}
-    assert reading.test_traits(own).pattern == "sequential"
-    assert reading.test_traits(own).open
+    assert declared(Record.read(record)).pattern == "access"
+    own = declared(Record.read(record | {"declared": {"pattern": "sequential", "open": True}}))
+    assert own.pattern == "sequential"
+    assert own.open
     # What nobody can have written is as if it weren't there.
     broken = record | {"declared": {"pattern": "zigzag"}}
-    assert reading.test_traits(broken).pattern == "access"
+    assert declared(Record.read(broken)).pattern == "access"
 
 
 def test_a_state_from_elsewhere_has_place_colour_and_role_of_its_record() -> None:
     states = ("worn", "used", "new")
     document = review(*(stream(state=name) for name in states))
     document["states"] = [
-        {"model": "a", "state": "worn"}
+        document["states"][0]
+        | {"state": "worn"}
         | {"declared": {"order": 50, "colour": "tortured", "restores": "used", "by": "A nap"}}
     ]
     found = reading.read(document)
     assert found.states_of("a") == ["new", "worn", "used"]
-    [worn] = [test for test in found.tests if test.state == "worn"]
-    assert (worn.standing.colour, worn.standing.restores) == ("tortured", "used")
+    worn = found.state("worn")
+    assert (worn.colour, worn.restores) == ("tortured", "used")
 
 
 def test_a_test_from_elsewhere_may_have_its_ranking_open_and_be_a_headline() -> None:
@@ -95,5 +96,5 @@ def test_a_test_from_elsewhere_may_have_its_ranking_open_and_be_a_headline() -> 
     assert shown == {"mine": False, "value-sweep-write": True}
     sentences = [item.sentence.replace(NBSP, " ") for item in rankings.findings(found)]
     assert any("Drive D is the fastest in random 4 KiB writes, 8.0 times" in s for s in sentences)
-    plain = [replace(test, declared=NO_TEST_TRAITS) for test in found.tests]
-    assert rankings.findings(replace(found, tests=tuple(plain))) == []
+    plain = review(*(test | {"declared": None} for test in tests))
+    assert rankings.findings(reading.read(plain)) == []

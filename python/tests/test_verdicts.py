@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import documents
 import pytest
-from figures.sample import X25_M
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +14,9 @@ from drivelab.comparison.page import delta
 from drivelab.comparison.pairing import Metric
 from drivelab.figures.comparison import judge
 from drivelab.figures.published import figures_by_id
+from drivelab.records.figure import Figure
 from drivelab.report import reading
+from drivelab.report.agreement import holds
 from drivelab.report.sentences import comparison
 from drivelab.states import STATES
 
@@ -63,18 +65,17 @@ def test_a_bound_is_kept_or_missed_alike_on_the_page_of_figures_and_in_a_report(
         error, satisfied = judge(published, modelled)
         assert satisfied is kept
         assert (error == 0.0) is (kept or modelled == published.value)
-        raw = {
-            "relation": relation,
-            "published": published.value,
-            "modelled": modelled,
-            "satisfied": satisfied if stored else None,
-        }
-        document = {"models": [X25_M], "tests": [], "figures": [raw]}
-        assert reading.read(document).figures[0].holds is kept
+        figure = documents.figure(
+            relation=relation,
+            published=published.value,
+            modelled=modelled,
+            satisfied=satisfied if stored else None,
+        )
+        assert holds(Figure.read(figure)) is kept
 
 
 def test_every_state_has_its_place_in_the_order_of_states() -> None:
-    review = reading.read({})
+    review = reading.read(documents.review())
     ranks = [review.rank(name) for name in STATES]
     assert ranks == sorted(ranks)
     assert review.rank("of another version") > max(ranks)

@@ -11,7 +11,7 @@ from drivelab.comparison.pairing import Pair, Single
 from drivelab.comparison.sides import Side, Source, sides_of
 from drivelab.comparison.specifications import Difference
 from drivelab.errors import RequestError
-from drivelab.report.measurements import FailedTest
+from drivelab.records.failed import Failed
 from drivelab.report.sentences import Finding
 
 __all__ = ["Comparison", "Source", "compare"]
@@ -116,7 +116,7 @@ def _nowhere(
     """Tests in states that failed on every side that tried: no side has a record of them."""
     known = {(pair.id, state) for pair in pairs for state in pair.states}
     known |= {(single.id, single.state) for single in singles}
-    failed: dict[tuple[str, str], list[tuple[Side, FailedTest]]] = {}
+    failed: dict[tuple[str, str], list[tuple[Side, Failed]]] = {}
     for side, item in _failed(sides):
         if (item.id, item.state) not in known:
             failed.setdefault((item.id, item.state), []).append((side, item))
@@ -126,7 +126,9 @@ def _nowhere(
         yield LeftOut(test_id, found[0][1].title, state, (), reason)
 
 
-def _failed(sides: Sequence[Side]) -> Iterator[tuple[Side, FailedTest]]:
+def _failed(sides: Sequence[Side]) -> Iterator[tuple[Side, Failed]]:
     """What failed on each side."""
     for side in sides:
-        yield from ((side, item) for item in side.review.failed if item.model == side.model.name)
+        yield from (
+            (side, item) for item in side.review.failed or () if item.model == side.model.name
+        )

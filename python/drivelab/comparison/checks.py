@@ -7,13 +7,15 @@ second, one that reached its steady state of the third, and everything quick of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from drivelab.comparison.pairing import Pair, Single
-from drivelab.comparison.sides import LETTERS, Record, Side
+from drivelab.comparison.sides import Side
+from drivelab.records.record import Origin
+from drivelab.records.test import AnyTest, Stream, Test
 from drivelab.report import quantities as q
-from drivelab.report.loose import text
+from drivelab.report import streams
 
 SHARE_RATIO = 0.01
 """Spans whose shares of their drives are this close are the same part of each drive."""
@@ -48,14 +50,13 @@ class Problem:
     """What it is about; () for all."""
 
 
-def result_class(record: Record, side: Side) -> str:
+def result_class(test: AnyTest, side: Side) -> str:
     """The class of a result in PTS's words."""
-    steady = record.get("steady_state")
-    if side.own.get("quick") is True:
+    if side.run.quick:
         return "exploratory"
-    if isinstance(steady, dict):
-        return "steady state" if steady.get("reached") is True else "exploratory"
-    is_new = side.review.state(text(record.get("state"))).role == "new"
+    if test.steady_state is not None:
+        return "steady state" if test.steady_state.reached else "exploratory"
+    is_new = side.review.role(test) == "new"
     return "fresh out of the box" if is_new else "preconditioned"
 
 
@@ -88,7 +89,7 @@ def _each(sides: Sequence[Side], key: str) -> dict[str, list[str]]:
     """Letters of the sides by what their run says of a key."""
     found: dict[str, list[str]] = {}
     for side in sides:
-        found.setdefault(text(side.own.get(key), "none"), []).append(side.letter)
+        found.setdefault(str(getattr(side.run, key)), []).append(side.letter)
     return found
 
 
@@ -105,7 +106,7 @@ def _and(letters: Sequence[str]) -> str:
 
 
 def _quick_and_whole(sides: Sequence[Side]) -> Iterator[Problem]:
-    quick = [side.letter for side in sides if side.own.get("quick") is True]
+    quick = [side.letter for side in sides if side.run.quick]
     if 0 < len(quick) < len(sides):
         yield Problem(
             True,
@@ -148,7 +149,7 @@ def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
             f"Engine versions differ ({_told(versions)}): what changed between them counts as a "
             "difference of the drives.",
         )
-    if all(side.own.get("quick") is True for side in sides):
+    if all(side.run.quick for side in sides):
         yield Problem(
             False, "quick", "Quick runs: tests are cut to 10 s, and results are exploratory."
         )
@@ -191,62 +192,57 @@ def _more(count: int) -> str:
     return f"; and {count - SHOWN_MAX} more" if count > SHOWN_MAX else ""
 
 
-def _lettered(values: Sequence[str | None]) -> str:
+def _lettered(values: Mapping[str, str | None]) -> str:
     """ "A random, B repeating" if the values differ, else nothing; None is no value."""
-    known = [
-        (letter, value) for letter, value in zip(LETTERS, values, strict=False) if value is not None
-    ]
-    if len({value for _, value in known}) < 2:
+    known = {letter: value for letter, value in values.items() if value is not None}
+    if len(set(known.values())) < 2:
         return ""
-    return ", ".join(f"{letter} {value}" for letter, value in known)
+    return ", ".join(f"{letter} {value}" for letter, value in known.items())
+
+
+def _by_side(sides: Sequence[Side], pair: Pair) -> Iterator[tuple[Side, str, Test]]:
+    """Sides that have a test, with the state and the record of it."""
+    for side, state, test in zip(sides, pair.states, pair.records, strict=True):
+        if test is not None:
+            yield side, state, test
 
 
 def _states(sides: Sequence[Side], pair: Pair) -> str:
-    return _lettered([
-        None if record is None else state
-        for record, state in zip(pair.records, pair.states, strict=True)
-    ])  # fmt: skip
+    return _lettered({side.letter: state for side, state, _ in _by_side(sides, pair)})
 
 
 def _classes(sides: Sequence[Side], pair: Pair) -> str:
-    return _lettered([
-        None if record is None else result_class(record, side)
-        for side, record in zip(sides, pair.records, strict=True)
-    ])  # fmt: skip
+    tests = _by_side(sides, pair)
+    return _lettered({side.letter: result_class(test, side) for side, _, test in tests})
 
 
 def _origins(sides: Sequence[Side], pair: Pair) -> str:
     """Where a test, or a state, comes from that goes by one name and is another on each side."""
-    tests = [None if record is None else record.get("origin") or {} for record in pair.records]
-    states = [
-        None if record is None else side.state_origins.get(text(record.get("state")), {})
-        for side, record in zip(sides, pair.records, strict=True)
-    ]
+    owners = list(_by_side(sides, pair))
+    tests = {side.letter: test.origin for side, _, test in owners}
+    states = {side.letter: side.state_origin(test.state) for side, _, test in owners}
     said = (("the test", _places(tests)), ("the state", _places(states)))
     return "; ".join(f"{word}: {values}" for word, values in said if values)
 
 
-def _places(origins: Sequence[Record | None]) -> str:
+def _places(origins: Mapping[str, Origin | None]) -> str:
     """The places, if the files there differ; a file may lie in a package, too."""
-    if len({text(origin.get("sha256")) for origin in origins if origin is not None}) < 2:
+    if len({origin and origin.sha256 for origin in origins.values()}) < 2:
         return ""
-    return _lettered([
-        None
-        if origin is None
-        else f"{text(origin.get('place'), 'drivelab')} {text(origin.get('sha256'))[:12]}".strip()
-        for origin in origins
-    ])  # fmt: skip
+    return _lettered({
+        letter: f"{origin.place} {origin.sha256[:12]}" if origin else "drivelab"
+        for letter, origin in origins.items()
+    })  # fmt: skip
 
 
 def _data(sides: Sequence[Side], pair: Pair) -> str:
-    return _values(pair, "data")
+    return _values(sides, pair, "data")
 
 
-def _values(pair: Pair, key: str) -> str:
-    return _lettered([
-        None if record is None or record.get(key) is None else text(record[key])
-        for record in pair.records
-    ])  # fmt: skip
+def _values(sides: Sequence[Side], pair: Pair, key: str) -> str:
+    """What each side's test says of a key, as far as its kind of test has it."""
+    found = {side.letter: getattr(test, key, None) for side, _, test in _by_side(sides, pair)}
+    return _lettered({side: None if value is None else str(value) for side, value in found.items()})
 
 
 def _requests(sides: Sequence[Side], pair: Pair) -> str:
@@ -257,51 +253,41 @@ def _requests(sides: Sequence[Side], pair: Pair) -> str:
         "align_bytes": "alignment in bytes",
         "options": "options",
     }
-    said = ((title, _values(pair, key)) for key, title in words.items())
+    said = ((title, _values(sides, pair, key)) for key, title in words.items())
     return "; ".join(f"{title}: {values}" for title, values in said if values)
 
 
 def _spans(sides: Sequence[Side], pair: Pair) -> str:
     """Spans that differ both in bytes and as shares of their drives."""
-    spans, shares = [], []
-    for side, record in zip(sides, pair.records, strict=True):
-        span = None if record is None else q.number(record.get("span_bytes"))
-        spans.append(span)
-        if span is not None and side.model.user_capacity_bytes:
-            shares.append(span / side.model.user_capacity_bytes)
+    found = [(side, test.span_bytes) for side, _, test in _by_side(sides, pair)]
+    spans = [(side, span) for side, span in found if span is not None]
+    sizes = [(side.model.user_capacity_bytes, span) for side, span in spans]
+    shares = [span / size for size, span in sizes if size]
     if not shares or max(shares) <= min(shares) * (1 + SHARE_RATIO):
         return ""
-    return _lettered([None if span is None else q.size(span) for span in spans])
+    return _lettered({side.letter: q.size(span) for side, span in spans})
 
 
 def _durations(sides: Sequence[Side], pair: Pair) -> str:
     """Streams of different lengths; a pass takes as long as its drive needs."""
-    tests = [test for test in pair.measurements if test is not None and test.pattern != "pass"]
-    lengths = [test.duration_s for test in tests if test.duration_s]
+    tests = {s.letter: t for s, _, t in _by_side(sides, pair) if isinstance(t, Stream)}
+    known = [test for test in tests.values() if streams.pattern(test) != "pass"]
+    lengths = [test.duration_s for test in known if test.duration_s]
     if len(lengths) < 2 or max(lengths) <= min(lengths) * (1 + DURATION_RATIO):
         return ""
-    return _lettered([None if t is None else q.duration(t.duration_s) for t in pair.measurements])
+    return _lettered({letter: q.duration(test.duration_s) for letter, test in tests.items()})
 
 
 def _deviations(sides: Sequence[Side], pair: Pair) -> str:
-    counts = [None if r is None else r.get("deviations") or [] for r in pair.records]
-    known = [list(item) for item in counts if item is not None]
-    if all(item == known[0] for item in known):
+    said = {side.letter: "; ".join(t.deviations) for side, _, t in _by_side(sides, pair)}
+    if len(set(said.values())) < 2:
         return ""
-    return ", ".join(
-        f"{letter}: {'; '.join(item) or 'none'}"
-        for letter, item in zip(LETTERS, counts, strict=False)
-        if item is not None
-    )
+    return ", ".join(f"{letter}: {lines or 'none'}" for letter, lines in said.items())
 
 
 def _unwritten(sides: Sequence[Side], pair: Pair) -> str:
-    letters = (
-        letter
-        for letter, test in zip(LETTERS, pair.measurements, strict=False)
-        if test is not None and test.from_map
-    )
-    return ", ".join(letters)
+    read_map = zip(sides, pair.read_map, strict=True)
+    return ", ".join(side.letter for side, of_map in read_map if of_map)
 
 
 def _left_over(singles: Sequence[Single]) -> Iterator[Problem]:

@@ -27,7 +27,7 @@ def document(found: Comparison) -> Record:
                 "hash": side.model.hash,
                 "user_capacity_bytes": side.model.user_capacity_bytes,
                 **{
-                    key: side.own.get(key)
+                    key: getattr(side.run, key)
                     for key in ("engine_version", "seed", "quick", "command_line")
                 },
             }

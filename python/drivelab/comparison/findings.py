@@ -10,6 +10,7 @@ from drivelab.comparison.pairing import Metric, Pair
 from drivelab.comparison.sides import Side
 from drivelab.comparison.specifications import Difference
 from drivelab.report import quantities as q
+from drivelab.report import streams
 from drivelab.report.sentences import Finding, circumstances, does, work
 from drivelab.verdicts import CHANGE_RATIO
 
@@ -37,7 +38,7 @@ def findings(
     hard disk every difference between them would look small. Reads that touched no flash are left
     out: they say nothing of a drive.
     """
-    pairs = [pair for pair in pairs if not pair.from_map]
+    pairs = [pair for pair in pairs if not any(pair.read_map)]
     flash = [side.index for side in sides if not side.model.is_disk]
     if 1 < len(flash) < len(sides):
         beside = _beside_disks(sides, pairs)
@@ -75,8 +76,8 @@ def _beside_disks(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Finding]
     """How the flash drives stand beside the fastest hard disk, in random writes."""
     disks = {side.index for side in sides if side.model.is_disk}
     for pair in pairs:
-        test, metric = pair.measurement, pair.headline
-        if test is None or metric is None or test.pattern != "random" or not test.writes:
+        test, metric = pair.stream, pair.headline
+        if test is None or metric is None or streams.pattern(test) != "random" or not test.writes:
             continue
         known = {i: value for i, value in enumerate(metric.values) if value is not None}
         fastest = max((i for i in known if i in disks), key=lambda i: known[i], default=None)
@@ -168,27 +169,28 @@ def _work(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[tuple[Ranked
     """Of each kind of work the largest difference, and its direction; pairs come sorted by it."""
     told: set[tuple[str, str]] = set()
     for pair in pairs:
-        test, metric = pair.measurement, pair.headline
+        test, metric = pair.stream, pair.headline
         if test is None or metric is None:
             continue
-        kind = (test.pattern, "" if test.pattern in ("access", "power") else test.direction)
+        pattern = streams.pattern(test)
+        kind = (pattern, "" if pattern in ("access", "power") else test.direction or "")
         spread = _spread(metric)
         if kind in told or spread is None:
             continue
         told.add(kind)
         best, worst, ratio = spread
         a, b = _name(sides, best), _name(sides, worst)
-        if test.pattern == "access":
+        if pattern == "access":
             sentence = f"{a} finds any place {_faster(ratio)} {b} ({pair.state})."
-        elif test.pattern == "power":
+        elif pattern == "power":
             what = pair.title.removeprefix("Power, ")
             sentence = f"{b} draws {times(ratio)} times the power of {a} ({what}, {pair.state})."
         else:
             sentence = f"{a} {does(test)} {_faster(ratio)} {b} ({pair.state})."
-        where = circumstances(test) if test.pattern != "power" else ""
+        where = circumstances(test) if pattern != "power" else ""
         detail = _values(sides, metric)
         finding = Finding(_figure(ratio), sentence, f"{detail}; {where}" if where else detail)
-        yield (ratio, finding), "" if test.pattern == "power" else test.direction
+        yield (ratio, finding), "" if pattern == "power" else test.direction or ""
 
 
 def _compound(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Ranked]:
@@ -196,7 +198,7 @@ def _compound(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Ranked]:
     told: set[str] = set()
     for pair in pairs:
         metric = pair.headline
-        if pair.measurement is not None or metric is None or pair.id in told:
+        if pair.stream is not None or metric is None or pair.id in told:
             continue
         spread = _spread(metric)
         if spread is None or metric.better is None or len(told) == COMPOUND_MAX:
@@ -231,7 +233,7 @@ def _largest(
     metric, pair = max(found, key=lambda item: item[0].size, default=(None, None))
     if metric is None or pair is None:
         return
-    test = pair.measurement
+    test = pair.stream
     # Jobs and replays are told by their name.
     done = work(test) if test is not None else f"\u201c{pair.title}\u201d"
     where = circumstances(test) if test is not None else ""

@@ -10,11 +10,10 @@ from typing import Any
 from drivelab.charts import Chart, Curve, Text
 from drivelab.charts import latencies as percentiles
 from drivelab.comparison.pairing import Pair
-from drivelab.comparison.sides import Record, Side
-from drivelab.report import compound, plots
+from drivelab.comparison.sides import Side
+from drivelab.records.test import Stream
+from drivelab.report import compound, plots, streams
 from drivelab.report import quantities as q
-from drivelab.report.loose import dicts, text
-from drivelab.report.measurements import Measurement
 from drivelab.report.plots import Axis, Drawing, RowSet
 
 Row = Mapping[str, Any]
@@ -34,12 +33,12 @@ SLOW = Drawing(
 
 
 def _sets(
-    sides: Sequence[Side], pair: Pair, rows: Callable[[Measurement, Record], Sequence[Row]]
+    sides: Sequence[Side], pair: Pair, rows: Callable[[Stream], Sequence[Row]]
 ) -> list[RowSet]:
     found = [
-        RowSet(side.label, side.token, tuple(rows(test, record)))
-        for side, test, record in zip(sides, pair.measurements, pair.records, strict=True)
-        if test is not None and record is not None
+        RowSet(side.label, side.token, tuple(rows(test)))
+        for side, test in zip(sides, pair.streams, strict=True)
+        if test is not None
     ]
     return [item for item in found if item.rows]
 
@@ -75,36 +74,35 @@ def _titled(
     return plots.draw(named, sets, chart_id, link=link)
 
 
-def _series(key: str, _: Measurement, record: Record) -> list[Row]:
-    series = record.get("series") or {}
-    step = q.number(series.get("interval_s")) or 1.0
+def _series(key: str, test: Stream) -> list[Row]:
     return [
-        {"time_s": round((index + 0.5) * step, 6), key: value}
-        for index, value in enumerate(series.get(key) or ())
+        {"time_s": round((index + 0.5) * test.series.interval_s, 6), key: value}
+        for index, value in enumerate(getattr(test.series, key) or ())
     ]
 
 
 def over_position(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
     """Throughput of passes against position; drives of different sizes against their share."""
-    sizes = [side.model.user_capacity_bytes or 0.0 for side in sides]
+    sizes = [side.model.user_capacity_bytes for side in sides]
     alike = max(sizes) <= min(sizes) * (1 + SAME_CAPACITY_RATIO)
     along = Axis("at", "Position", "GB" if alike else "% of the drive")
     drawing = Drawing("", "lines", along, Axis("mb_per_s", "Throughput", "MB/s"), None)
     found = []
     for index, pair in enumerate(pairs):
-        sets = _sets(sides, pair, lambda test, _: _zones(test, share=not alike))
+        sets = _sets(sides, pair, partial(_zones, share=not alike))
         if any(item.rows for item in sets):
             lettered = _lettered(sides, sets)
             found += _titled(pair, drawing, lettered, f"position-{index}", "position")
     return found
 
 
-def _zones(test: Measurement, *, share: bool) -> list[Row]:
-    count = len(test.zones_mb_per_s)
-    step = 100.0 / count if share and count else (test.zone_bytes or 0.0) / 1e9
+def _zones(test: Stream, *, share: bool) -> list[Row]:
+    if test.pass_ is None:
+        return []
+    rates = test.pass_.mb_per_s
+    step = 100.0 / len(rates) if share and rates else test.pass_.zone_bytes / 1e9
     return [
-        {"at": round((index + 0.5) * step, 4), "mb_per_s": rate}
-        for index, rate in enumerate(test.zones_mb_per_s)
+        {"at": round((index + 0.5) * step, 4), "mb_per_s": rate} for index, rate in enumerate(rates)
     ]
 
 
@@ -112,20 +110,17 @@ def latencies(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
     """Latency percentiles on an axis of nines, the longest latency at its end."""
     found = []
     for index, pair in enumerate(pairs):
-        tests = zip(sides, pair.measurements, strict=True)
-        shown = [(side, test) for side, test in tests if test is not None and test.percentiles]
+        known = [(side, t.latency_us) for side, t in zip(sides, pair.streams, strict=True) if t]
+        points = [(side, streams.percentiles(at), at.max) for side, at in known]
+        shown = [item for item in points if item[1]]
         if not shown:
             continue
         title = f"{pair.title}, {pair.state}"
         words = "; ".join(
-            f"{side.label}: "
-            + ", ".join(f"{at:g} % under {q.latency(us)}" for at, us in test.percentiles)
-            for side, test in shown
+            f"{side.label}: " + ", ".join(f"{at:g} % under {q.latency(us)}" for at, us in of)
+            for side, of, _ in shown
         )
-        curves = [
-            Curve(side.letter, side.token, test.percentiles, test.latency_us.get("max"))
-            for side, test in shown
-        ]
+        curves = [Curve(side.letter, side.token, of, longest) for side, of, longest in shown]
         about = Text(title, "", f"{title}; {words}", f"latency-{index}")
         found.append(percentiles(about, curves))
     return found
@@ -134,12 +129,10 @@ def latencies(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
 def of_tables(sides: Sequence[Side], pair: Pair, chart_id: str) -> list[Chart]:
     """The charts of a compound test, with every drive's rows; fields also as ratios."""
     found: list[Chart] = []
-    for index, chart in enumerate(dicts(pair.first.get("charts"))):
-        sets = []
-        for side, record in zip(sides, pair.records, strict=True):
-            same = [c for c in dicts((record or {}).get("charts")) if _like(c, chart)]
-            if record is not None and same:
-                sets.append(RowSet(side.label, side.token, compound.rows_of(record, same[0])))
+    for index, chart in enumerate(pair.first.charts):
+        owners = zip(sides, pair.records, strict=True)
+        tried = (compound.row_set(test, chart, s.label, s.token) for s, test in owners)
+        sets = [item for item in tried if item is not None]
         drawing = compound.drawing_of(pair.first, chart)
         place = f"{chart_id}-{index}"
         fields = drawing.kind == "heat" and drawing.by is not None
@@ -147,10 +140,6 @@ def of_tables(sides: Sequence[Side], pair: Pair, chart_id: str) -> list[Chart]:
         if fields:
             found += _ratios(drawing, sets, place)
     return found
-
-
-def _like(one: Record, other: Record) -> bool:
-    return text(one.get("title")) == text(other.get("title"))
 
 
 def _ratios(drawing: Drawing, sets: Sequence[RowSet], chart_id: str) -> Iterator[Chart]:

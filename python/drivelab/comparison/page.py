@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from markupsafe import Markup
 
@@ -14,11 +13,12 @@ from drivelab.comparison import Comparison, overlays, published
 from drivelab.comparison.pairing import LITTLE_RATIO, Metric, Pair
 from drivelab.comparison.sides import Side
 from drivelab.comparison.specifications import WHOLE, Difference
-from drivelab.report import page
+from drivelab.records.test import AnyTest
+from drivelab.report import page, streams
 from drivelab.report import quantities as q
 from drivelab.report.bars import Bar, BarChart, Mark
-from drivelab.report.loose import dicts, text
-from drivelab.report.plots import Axis
+from drivelab.report.compound import table_of
+from drivelab.report.plots import Axis, Row
 from drivelab.report.sentences import MANIFOLD
 
 PACKAGE = "drivelab.comparison"
@@ -215,8 +215,8 @@ def _better_by(metric: Metric, index: int) -> str:
 def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:
     letters: dict[str, list[str]] = {}
     for side, record in zip(sides, pair.records, strict=True):
-        for line in (record or {}).get("deviations") or ():
-            letters.setdefault(str(line), []).append(side.letter)
+        for line in record.deviations if record else ():
+            letters.setdefault(line, []).append(side.letter)
     return TestSection(
         title=pair.title,
         id=pair.id,
@@ -230,21 +230,18 @@ def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:
 
 def _number_tables(sides: Sequence[Side], pair: Pair) -> Iterable[NumberTable]:
     """Tables that all sides have, rows joined by what the charts draw along, and by words."""
-    for table in dicts(pair.first.get("tables")):
-        name = text(table.get("name"))
-        columns = [
-            Axis(text(c.get("key")), text(c.get("title")), text(c.get("unit")))
-            for c in dicts(table.get("columns"))
-        ]
-        rows = [_rows(record, name) for record in pair.records]
-        keys = _key_columns(pair.first, name, columns, rows)
+    for table in pair.first.tables:
+        columns = [Axis(column.key, column.title, column.unit) for column in table.columns]
+        found = [table_of(record, table.name) for record in pair.records]
+        rows = [item.rows if item is not None else [] for item in found]
+        keys = _key_columns(pair.first, table.name, columns, rows)
         values = [column for column in columns if column not in keys]
         joined = [{_key(row, keys): row for row in of} for of in rows]
         order = dict.fromkeys(key for of in joined for key in of)
         if not keys or any(len(of) != len(by) for of, by in zip(rows, joined, strict=True)):
             continue
         yield NumberTable(
-            title=text(table.get("title")),
+            title=table.title,
             keys=tuple(key.text for key in keys),
             heads=tuple(f"{column.text}, {side.letter}" for column in values for side in sides),
             rows=tuple(
@@ -261,28 +258,15 @@ def _number_tables(sides: Sequence[Side], pair: Pair) -> Iterable[NumberTable]:
         )
 
 
-def _rows(record: Mapping[str, Any] | None, name: str) -> list[dict[str, Any]]:
-    found = (t for t in dicts((record or {}).get("tables")) if t.get("name") == name)
-    return dicts(next(found, {}).get("rows"))
-
-
-def _key(row: Mapping[str, Any], keys: Sequence[Axis]) -> tuple[str, ...]:
+def _key(row: Row, keys: Sequence[Axis]) -> tuple[str, ...]:
     return tuple(key.word(row.get(key.key)) for key in keys)
 
 
 def _key_columns(
-    record: Mapping[str, Any],
-    name: str,
-    columns: Sequence[Axis],
-    rows: Sequence[Sequence[Mapping[str, Any]]],
+    test: AnyTest, name: str, columns: Sequence[Axis], rows: Sequence[Sequence[Row]]
 ) -> list[Axis]:
     """Columns that say what a row is about."""
-    along = {
-        chart.get(end)
-        for chart in dicts(record.get("charts"))
-        if chart.get("table") == name
-        for end in ("x", "by")
-    }
+    along = {end for chart in test.charts if chart.table == name for end in (chart.x, chart.by)}
     words = {
         column.key
         for column in columns
@@ -301,16 +285,17 @@ def by_group(specifications: Iterable[Difference]) -> list[tuple[str, list[Diffe
 
 def render(found: Comparison) -> str:
     """The comparison as HTML; the same comparison gives the same text."""
-    sides, streams = found.sides, [p for p in found.pairs if p.measurement is not None]
+    sides = found.sides
+    told = [(pair, pair.stream) for pair in found.pairs if pair.stream is not None]
     # What power tests draw along the way, the throughput tests show.
-    courses = [p for p in streams if p.measurement is None or p.measurement.pattern != "power"]
+    courses = [pair for pair, test in told if streams.pattern(test) != "power"]
     sections = [
         _section(sides, pair, index)
         for index, pair in enumerate(found.pairs)
-        if pair.measurement is None or any(dicts(r.get("tables")) for r in pair.records if r)
+        if pair.stream is None or any(r.tables for r in pair.records if r)
     ]
     time, position = overlays.over_time(sides, courses), overlays.over_position(sides, courses)
-    writes = [p for p in courses if any(m is not None and m.writes for m in p.measurements)]
+    writes = [p for p in courses if any(test and test.writes for test in p.streams)]
     amplification = overlays.over_time(sides, writes, [overlays.AMPLIFICATION])
     slow = overlays.over_time(sides, courses, [overlays.SLOW])
     latency = overlays.latencies(sides, courses)
@@ -324,22 +309,22 @@ def render(found: Comparison) -> str:
     ]
     names = [side.label for side in sides]
     bars = (_bars(sides, pair) for pair in found.pairs)
-    versions = dict.fromkeys(text(side.own.get("engine_version")) for side in sides)
+    versions = dict.fromkeys(side.run.engine_version for side in sides)
     return (
         page.environment(PACKAGE)
         .get_template("compare.html.j2")
         .render(
             title=f"{', '.join(names[:-1])} and {names[-1]}",
             many=False,
-            review={"engine_version": ", ".join(versions), "quick": False},
+            run={"engine_version": ", ".join(versions), "quick": False},
             sides=sides,
             several_kinds=len({side.model.is_disk for side in sides}) > 1,
-            repeat_count=max((s.own.get("repeats") or {}).get("count", 1) for s in sides),
+            repeat_count=max(side.review.repeat_count for side in sides),
             found=found,
             capacities=[q.capacity(side.model.user_capacity_bytes) for side in sides],
             overview=overview(sides, found.pairs),
             bars=[chart for chart in bars if chart is not None and len(chart.bars) > 1],
-            numbers=[(pair, list(map(metric_row, pair.metrics))) for pair in streams],
+            numbers=[(pair, list(map(metric_row, pair.metrics))) for pair, _ in told],
             specifications=by_group(found.differences),
             shared=by_group(found.shared),
             sections=sections,

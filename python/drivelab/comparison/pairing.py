@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab import verdicts
-from drivelab.comparison.sides import Record, Side
+from drivelab.comparison.sides import Side
+from drivelab.records.test import Stream, Test
 from drivelab.report import quantities as q
-from drivelab.report.loose import dicts, text
-from drivelab.report.measurements import Measurement
+from drivelab.report import streams
 
 LITTLE_RATIO = 0.005
 """To the first side: so much less would be written as all of it, -100 %."""
@@ -108,8 +108,9 @@ class Pair:
     group: str
     states: tuple[str, ...]
     """By side: they differ only where that was forced."""
-    records: tuple[Record | None, ...]
-    measurements: tuple[Measurement | None, ...]
+    records: tuple[Test | None, ...]
+    read_map: tuple[bool, ...]
+    """By side, whether it mostly read what was never written: no flash took part."""
     metrics: tuple[Metric, ...]
     """The headline first."""
 
@@ -119,24 +120,24 @@ class Pair:
         return " / ".join(dict.fromkeys(self.states))
 
     @property
-    def from_map(self) -> bool:
-        """Whether a side mostly read what was never written: no flash took part."""
-        return any(test is not None and test.from_map for test in self.measurements)
-
-    @property
-    def first(self) -> Record:
+    def first(self) -> Test:
         """The record of the first side that has it."""
         return next(record for record in self.records if record is not None)
 
     @property
-    def measurement(self) -> Measurement | None:
-        """The first side's measurement; None for a compound test."""
-        return next((m for m in self.measurements if m is not None), None)
+    def streams(self) -> tuple[Stream | None, ...]:
+        """By side, the record of a test of one stream."""
+        return tuple(_stream(record) for record in self.records)
+
+    @property
+    def stream(self) -> Stream | None:
+        """The first side's; None for a compound test."""
+        return next((test for test in self.streams if test is not None), None)
 
     @property
     def headline(self) -> Metric | None:
         """What a reader asks first: of a compound test the value that differs most."""
-        if self.measurement is not None:
+        if self.stream is not None:
             return self.metrics[0] if self.metrics else None
         judged = [metric for metric in self.metrics if metric.better] or self.metrics
         return max(judged, key=lambda metric: metric.size, default=None)
@@ -176,7 +177,7 @@ def pair(sides: Sequence[Side], *, across_states: bool = False) -> tuple[list[Pa
 
     `across_states`: also the same test in different states, where sides have no common one.
     """
-    keys = dict.fromkeys((r["id"], r["state"]) for side in sides for r in side.records)
+    keys = dict.fromkeys((test.id, test.state) for side in sides for test in side.records)
     pairs, single = [], []
     for test_id, state in keys:
         records = tuple(side.record(test_id, state) for side in sides)
@@ -184,7 +185,7 @@ def pair(sides: Sequence[Side], *, across_states: bool = False) -> tuple[list[Pa
         if len(owners) > 1:
             pairs.append(_pair(sides, test_id, tuple(state for _ in sides), records))
         else:
-            title = next(text(r["title"]) for r in records if r is not None)
+            title = next(test.title for test in records if test is not None)
             single.append(Single(test_id, title, state, owners[0]))
     if across_states:
         crossed = list(_across(sides, {item.id for item in pairs}))
@@ -200,70 +201,61 @@ def _holds(pair: Pair, single: Single) -> bool:
 
 def _across(sides: Sequence[Side], paired: set[str]) -> Iterator[Pair]:
     """Tests without a common state, each side in its last one."""
-    for test_id in dict.fromkeys(r["id"] for side in sides for r in side.records):
+    for test_id in dict.fromkeys(test.id for side in sides for test in side.records):
         if test_id in paired:
             continue
         records = tuple(_latest(side, test_id) for side in sides)
         if sum(record is not None for record in records) > 1:
-            states = tuple("-" if record is None else text(record["state"]) for record in records)
+            states = tuple("-" if record is None else record.state for record in records)
             yield _pair(sides, test_id, states, records)
 
 
-def _latest(side: Side, test_id: str) -> Record | None:
-    found = [record for record in side.records if record["id"] == test_id]
-    return max(found, key=lambda record: side.review.rank(text(record["state"])), default=None)
+def _latest(side: Side, test_id: str) -> Test | None:
+    found = [test for test in side.records if test.id == test_id]
+    return max(found, key=lambda test: side.review.rank(test.state), default=None)
 
 
 def _pair(
-    sides: Sequence[Side],
-    test_id: str,
-    states: tuple[str, ...],
-    records: tuple[Record | None, ...],
+    sides: Sequence[Side], test_id: str, states: tuple[str, ...], records: tuple[Test | None, ...]
 ) -> Pair:
-    measurements = tuple(
-        None if record is None else side.measurements.get((test_id, text(record["state"])))
-        for side, record in zip(sides, records, strict=True)
-    )
     first = next(record for record in records if record is not None)
     return Pair(
         id=test_id,
-        title=text(first["title"]),
-        group=text(first.get("group")),
+        title=first.title,
+        group=first.group,
         states=states,
         records=records,
-        measurements=measurements,
-        metrics=tuple(_metrics(records, measurements)),
+        read_map=tuple(
+            isinstance(record, Stream) and side.review.is_from_map(record)
+            for side, record in zip(sides, records, strict=True)
+        ),
+        metrics=tuple(_metrics(records)),
     )
 
 
-def _metrics(
-    records: Sequence[Record | None], measurements: Sequence[Measurement | None]
-) -> Iterator[Metric]:
-    known = [item for item in measurements if item is not None]
+def _stream(record: Test | None) -> Stream | None:
+    return record if isinstance(record, Stream) else None
+
+
+def _metrics(records: Sequence[Test | None]) -> Iterator[Metric]:
+    known = [record for record in records if isinstance(record, Stream)]
     if known:
-        yield from _stream_metrics(known[0].pattern, measurements, records)
-    values = [{} if r is None else {v["name"]: v for v in dicts(r.get("values"))} for r in records]
+        yield from _stream_metrics(streams.pattern(known[0]), records)
+    values = [{value.name: value for value in (r.values if r else ())} for r in records]
     for name in dict.fromkeys(name for item in values for name in item):
         told = next(item[name] for item in values if name in item)
-        yield Metric(
-            name=name,
-            title=text(told.get("title")) or name,
-            unit=text(told.get("unit")),
-            better=told.get("better"),
-            values=tuple(q.number(item.get(name, {}).get("value")) for item in values),
-            **_repeats(f"value:{name}", records),
-        )
+        found = tuple(item[name].value if name in item else None for item in values)
+        repeats = _repeats(f"value:{name}", records)
+        yield Metric(name, told.title or name, told.unit, told.better, found, **repeats)
 
 
-def _repeats(place: str, records: Sequence[Record | None]) -> dict[str, Any]:
+def _repeats(place: str, records: Sequence[Test | None]) -> dict[str, Any]:
     """What repeats gave of a number, by its place in a record; nothing where there were none."""
-    found = [dict((record or {}).get("repeats") or {}).get(place) or {} for record in records]
+    found = [tuple(streams.repeated(record, place)) if record else () for record in records]
     if not any(found):
         return {}
-    return {
-        "repeats": tuple(tuple(item.get("values", ())) for item in found),
-        "plus_minus": tuple((i["high"] - i["low"]) / 2 if i else None for i in found),
-    }
+    ends = (streams.plus_minus(record, place) if record else None for record in records)
+    return {"repeats": tuple(found), "plus_minus": tuple(ends)}
 
 
 REPEATED = {
@@ -276,18 +268,30 @@ REPEATED = {
 """Where repeats keep a metric that has another name there."""
 STREAM_METRICS: tuple[tuple[str, str, str, str | None, Any], ...] = (
     ("mib_per_s", "throughput", "MiB/s", "higher", lambda t: t.mib_per_s),
-    ("mean_mb_per_s", "mean over positions", "MB/s", "higher", lambda t: t.mean_mb_per_s),
-    ("floor_mb_per_s", "slowest zone", "MB/s", "higher", lambda t: t.floor_mb_per_s),
+    (
+        "mean_mb_per_s",
+        "mean over positions",
+        "MB/s",
+        "higher",
+        lambda t: t.pass_ and t.pass_.mean_mb_per_s,
+    ),
+    (
+        "floor_mb_per_s",
+        "slowest zone",
+        "MB/s",
+        "higher",
+        lambda t: t.pass_ and t.pass_.floor_mb_per_s,
+    ),
     ("iops", "requests per second", "IOPS", "higher", lambda t: t.iops),
-    ("mean_us", "mean latency", "us", "lower", lambda t: t.mean_us),
+    ("mean_us", "mean latency", "us", "lower", lambda t: t.latency_us.mean),
     *(
         (f"{key}_us", f"{level} % of latencies under", "us", "lower", lambda t, k=key: _tail(t, k))
         for key, level in (("p99", "99"), ("p99_9", "99.9"), ("p99_99", "99.99"))
     ),
-    ("max_us", "longest latency", "us", "lower", lambda t: t.latency_us.get("max")),
+    ("max_us", "longest latency", "us", "lower", lambda t: t.latency_us.max),
     ("write_amplification", "write amplification", "", "lower", lambda t: t.write_amplification),
     ("mean_power_w", "mean power", "W", "lower", lambda t: t.mean_power_w),
-    ("energy_per_gib", "energy per GiB", "J/GiB", "lower", lambda t: _energy_per_gib(t)),
+    ("energy_per_gib", "energy per GiB", "J/GiB", "lower", streams.joules_per_gib),
 )
 """Name, title, unit, which way is better, and where it is in a measurement."""
 HEADLINES = {"access": "mean_us", "power": "mean_power_w", "pass": "mean_mb_per_s"}
@@ -299,27 +303,18 @@ BEYOND_MIN = 10
 SHARES = {"p99": 100, "p99_9": 1_000, "p99_99": 10_000}
 
 
-def _tail(test: Measurement, key: str) -> float | None:
+def _tail(test: Stream, key: str) -> float | None:
     requests = (test.iops or 0.0) * (test.duration_s or 0.0)
-    return test.latency_us.get(key) if requests >= BEYOND_MIN * SHARES[key] else None
+    return streams.quoted(test.latency_us, key) if requests >= BEYOND_MIN * SHARES[key] else None
 
 
-def _energy_per_gib(test: Measurement) -> float | None:
-    moved = test.moved_bytes
-    return test.energy_j / (moved / q.GIB) if test.energy_j is not None and moved else None
-
-
-def _stream_metrics(
-    pattern: str,
-    measurements: Sequence[Measurement | None],
-    records: Sequence[Record | None],
-) -> Iterator[Metric]:
+def _stream_metrics(pattern: str, records: Sequence[Test | None]) -> Iterator[Metric]:
     headline = HEADLINES.get(pattern, "mib_per_s")
     only = ALONE.get(pattern)
     for name, title, unit, better, of in sorted(
         STREAM_METRICS, key=lambda item: item[0] != headline
     ):
-        values = tuple(None if test is None else of(test) for test in measurements)
+        values = tuple(of(record) if isinstance(record, Stream) else None for record in records)
         if any(value is not None for value in values) and (only is None or name in only):
             repeats = _repeats(REPEATED.get(name, name), records)
             yield Metric(name, title, unit, better, values, **repeats)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from drivelab.comparison.pairing import Metric, Pair
 from drivelab.comparison.sides import Side
+from drivelab.records.figure import Figure
+from drivelab.records.test import Stream
 from drivelab.report import bars
 from drivelab.report import quantities as q
-from drivelab.report.measurements import Figure
+from drivelab.report.agreement import quantity
 
 QUANTITIES = {
     "mib_per_s": "throughput",
@@ -43,13 +45,13 @@ def of_metric(sides: Sequence[Side], pair: Pair, metric: Metric) -> list[Publish
 
 
 def _of_side(side: Side, pair: Pair, metric: Metric, state: str) -> Iterator[tuple[Figure, float]]:
-    test = side.measurements.get((pair.id, state))
+    test = side.record(pair.id, state)
     for figure in side.review.figures:
         here = (figure.model, figure.test_id, figure.model_state)
         if here != (side.model.name, pair.id, state) or figure.relation not in ("eq", "approx"):
             continue
-        if test is None:
-            value = _in_unit(figure, metric) if figure.quantity == f"value:{metric.name}" else None
+        if not isinstance(test, Stream):
+            value = _in_unit(figure, metric) if quantity(figure) == f"value:{metric.name}" else None
         elif bars.figure_quantity(figure) == QUANTITIES.get(metric.name):
             value = bars.published_value(figure, test, QUANTITIES[metric.name])
         else:

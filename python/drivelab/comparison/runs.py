@@ -11,6 +11,9 @@ from typing import Any
 
 from drivelab.database import REPLAY, REVIEW, RUN, Recorded, Row
 from drivelab.database.job_rows import job_tests, repeated_job, replay_options
+from drivelab.records import SCHEMA
+from drivelab.records.review import Review
+from drivelab.records.upgrade import with_nulls
 from drivelab.results import COMPOUND
 
 Record = dict[str, Any]
@@ -24,14 +27,14 @@ VALUES = (
 
 
 def as_review(run: Recorded) -> Record:
-    """The document of a review; that of another run with its numbers as tests."""
+    """The document of a review; of another run one with its numbers as tests, and little else."""
     if run.kind == REVIEW:
         return dict(run.document)
     rows = run.rows()
     [whole] = rows["tests"]
     own = run.document["drivelab"]
     settings = rows.get("job_options", [])
-    return {
+    return completed({
         "drivelab": {"quick": False, **own},
         "models": list(run.models),
         "tests": [
@@ -55,7 +58,25 @@ def as_review(run: Recorded) -> Record:
         ],
         "states": [{"model": whole["model"], "state": whole["state"], **own.get("state_from", {})}],
         "figures": [],
+    })  # fmt: skip
+
+
+def completed(document: Mapping[str, Any]) -> Record:
+    """A document with all keys of a review, null or empty: one of jobs says what is compared."""
+    own = document["drivelab"]
+    if "schema" in own:
+        return dict(document)
+    state = {"description": "", "host_write_bytes": 0, "wall_s": 0.0}
+    test = {"counters": {}, "deviations": [], "notes": [], "wall_s": 0.0}
+    whole = {
+        **document,
+        "drivelab": {"schema": SCHEMA, "unabridged": False, **own},
+        "tests": [test | record for record in document["tests"]],
+        "states": [state | record for record in document["states"]],
+        "wall_s": 0.0,
     }
+    found: Record = with_nulls(whole, Review)
+    return found
 
 
 def _repeats(document: Mapping[str, Any], row: Row) -> Record | None:

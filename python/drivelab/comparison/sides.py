@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from drivelab.comparison.runs import completed
 from drivelab.errors import RequestError
-from drivelab.report.loose import dicts, text
-from drivelab.report.measurements import Measurement, Model, Review
-from drivelab.report.reading import read
-
-Record = Mapping[str, Any]
+from drivelab.records.model import Model
+from drivelab.records.record import Origin
+from drivelab.records.run import Run
+from drivelab.records.test import Test
+from drivelab.report.reading import Reviewed, read
 
 SIDES_MAX = 6
 """More lines and bars than these can't be told apart by colour."""
@@ -26,7 +28,7 @@ class Source:
     """Results that were asked for: where they come from, and the document (results.json)."""
 
     text: str
-    document: Record
+    document: Mapping[str, Any]
     models: tuple[str, ...] | None = None
     """Only these models of the document; None: all of them."""
 
@@ -40,16 +42,18 @@ class Side:
     """Its name in this comparison, unlike all others."""
     source: str
     model: Model
-    own: Record
-    """The run's own object: engine version, seed, quick, command line."""
-    records: tuple[Record, ...]
-    """Records of its tests, as in results.json."""
-    review: Review
+    review: Reviewed
     """The run that it is part of."""
-    state_origins: Mapping[str, Record]
-    """Of its states that don't come with drivelab, where they come from."""
-    measurements: Mapping[tuple[str, str], Measurement]
-    """Of its tests of one stream, by test and state."""
+
+    @property
+    def run(self) -> Run:
+        """Which run that is: engine version, seed, quick, command line."""
+        return self.review.drivelab
+
+    @cached_property
+    def records(self) -> list[Test]:
+        """Records of its tests."""
+        return [test for test in self.review.tests if test.model == self.model.name]
 
     @property
     def letter(self) -> str:
@@ -66,10 +70,16 @@ class Side:
         """Its colour in the style sheet."""
         return CLASSES[self.index]
 
-    def record(self, test_id: str, state: str) -> Record | None:
+    def record(self, test_id: str, state: str) -> Test | None:
         """The record of one test in one state."""
-        found = (r for r in self.records if r["id"] == test_id and r["state"] == state)
+        found = (test for test in self.records if (test.id, test.state) == (test_id, state))
         return next(found, None)
+
+    def state_origin(self, state: str) -> Origin | None:
+        """Where a state comes from, if it doesn't come with drivelab."""
+        name = self.model.name
+        found = (item for item in self.review.states if (item.model, item.state) == (name, state))
+        return next((item.origin for item in found), None)
 
 
 def check_count(names: Sequence[str]) -> None:
@@ -83,7 +93,7 @@ def check_count(names: Sequence[str]) -> None:
 
 def sides_of(sources: Sequence[Source]) -> list[Side]:
     """A side for each model of each source; raises RequestError for fewer than two, or too many."""
-    reviews = [(source, read(dict(source.document))) for source in sources]
+    reviews = [(source, read(completed(source.document))) for source in sources]
     found = [
         (source, review, model)
         for source, review in reviews
@@ -98,15 +108,7 @@ def sides_of(sources: Sequence[Source]) -> list[Side]:
             label=labels[index],
             source=source.text,
             model=model,
-            own=source.document["drivelab"],
-            records=tuple(t for t in source.document["tests"] if t["model"] == model.name),
             review=review,
-            state_origins={
-                text(state.get("state")): state["origin"]
-                for state in dicts(source.document.get("states"))
-                if state.get("model") == model.name and isinstance(state.get("origin"), dict)
-            },
-            measurements={(t.id, t.state): t for t in review.tests if t.model == model.name},
         )
         for index, (source, review, model) in enumerate(found)
     ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.comparison.sides import Side
+from drivelab.records.model import Parameter
 from drivelab.report import quantities as q
-from drivelab.report.measurements import Parameter
 
 MISSING = object()
 WHOLE = "drive"

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from drivelab.charts import Chart
+from drivelab.records.model import Model, Parameter
 from drivelab.report import (
     bars,
     charts,
@@ -23,8 +24,7 @@ from drivelab.report import (
     tables,
     tails,
 )
-from drivelab.report.measurements import Model, Parameter, Review
-from drivelab.report.reading import read
+from drivelab.report.reading import Reviewed, read
 
 __all__ = ["every_plot", "render"]
 
@@ -53,6 +53,9 @@ class ModelSection:
     latency_charts: list[Chart]
     tail_charts: list[Chart]
     groups: list[compound.Group]
+    warnings: list[str]
+    readings: list[smart.Row]
+    """What a real drive said around each test."""
 
     @property
     def charts(self) -> Iterator[Chart]:
@@ -92,8 +95,9 @@ def _giga(count_bytes: float | None) -> float | None:
     return None if count_bytes is None else count_bytes / 1e9
 
 
-def _section(review: Review, model: Model, place: int) -> ModelSection:
+def _section(review: Reviewed, model: Model, place: int) -> ModelSection:
     ordered = sorted(model.parameters, key=lambda p: p.key.count(".") > 0)
+    tests = [test for test in review.tests if test.model == model.name]
     return ModelSection(
         model=model,
         capacity=quantities.capacity(model.user_capacity_bytes),
@@ -119,6 +123,8 @@ def _section(review: Review, model: Model, place: int) -> ModelSection:
         tail_charts=tails.tails(review, model.name, f"tails-{place}"),
         latency_charts=charts.latency_percentiles(review, model.name, f"latency-{place}"),
         groups=compound.groups(review, model.name, f"test-{place}"),
+        warnings=list(smart.warnings(model, tests)),
+        readings=smart.table(tests),
     )
 
 
@@ -128,7 +134,7 @@ def _grouped(sections: list[ModelSection]) -> list[tuple[str, str]]:
     return [(title, "group-" + title.lower().replace(" ", "-")) for title in titles]
 
 
-def _title(review: Review) -> str:
+def _title(review: Reviewed) -> str:
     names = [model.title for model in review.models] or ["nothing"]
     if len(names) >= rankings.MANY:
         return f"{len(names)} drives side by side"
@@ -138,7 +144,7 @@ def _title(review: Review) -> str:
     return text + (f", {words}" if words else "")
 
 
-def _sections(review: Review) -> list[ModelSection]:
+def _sections(review: Reviewed) -> list[ModelSection]:
     return [_section(review, model, place) for place, model in enumerate(review.models)]
 
 
@@ -159,8 +165,9 @@ def every_plot(results: dict[str, Any]) -> dict[str, Chart]:
 def render(results: dict[str, Any]) -> str:
     """The report of a review as HTML.
 
-    `results` is the content of results.json. Missing or null values are shown as an em
-    dash and what depends on them is left out; nothing raises. The same results give the same text.
+    `results` is the content of results.json. Null values are shown as an em dash and what depends
+    on them is left out. The same results give the same text. Raises RequestError for what isn't as
+    `records/` defines it.
     """
     review = read(results)
     many = len(review.models) >= rankings.MANY
@@ -176,10 +183,11 @@ def render(results: dict[str, Any]) -> str:
             many=many,
             review=review,
             sections=sections,
-            states=[(state, bars.state_class(review.state(state))) for state in states],
+            states=[(state, bars.state_class(review, state)) for state in states],
             descriptions=tables.descriptions(review),
             settings=tables.settings(review),
-            span=quantities.size(review.span_bytes),
+            run=review.drivelab,
+            span=quantities.size(review.drivelab.span_bytes),
             smart_columns=smart.COLUMNS,
             published=tables.published(review),
             unmodelled=tables.unmodelled(review),
@@ -196,7 +204,7 @@ def render(results: dict[str, Any]) -> str:
     )
 
 
-def _told(review: Review) -> dict[str, Any]:
+def _told(review: Reviewed) -> dict[str, Any]:
     """What only the report of few models shows."""
     return {
         "findings": findings.findings(review),
@@ -211,7 +219,7 @@ def _told(review: Review) -> dict[str, Any]:
     }
 
 
-def _ranked(review: Review, sections: list[ModelSection]) -> dict[str, Any]:
+def _ranked(review: Reviewed, sections: list[ModelSection]) -> dict[str, Any]:
     """What only the report of many models shows."""
     by_name = {section.model.name: section for section in sections}
     return {

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from drivelab.figures.text import SIGNS
+from drivelab.latencies import SPLIT_PARTS
+from drivelab.records.figure import Figure
+from drivelab.records.test import Stream
 from drivelab.report import quantities as q
-from drivelab.report.measurements import SPLIT_PARTS, Figure, Measurement, Review
-from drivelab.traits import StateTraits
+from drivelab.report import streams
+from drivelab.report.reading import Reviewed
 
 
 @dataclass(frozen=True)
@@ -89,16 +92,16 @@ def arrange(title: str, unit: str, entries: list[Entry], *, more_is_better: bool
     )
 
 
-def state_class(state: StateTraits) -> str:
+def state_class(review: Reviewed, state: str) -> str:
     """CSS class of a state's colour."""
-    return f"s-{state.colour}"
+    return f"s-{review.state(state).colour}"
 
 
 def measured(
-    review: Review,
-    tests: list[Measurement],
-    value_of: Callable[[Measurement], float | None],
-    text_of: Callable[[Measurement], str],
+    review: Reviewed,
+    tests: list[Stream],
+    value_of: Callable[[Stream], float | None],
+    text_of: Callable[[Stream], str],
     repeated: str = "",
 ) -> list[Entry]:
     """Bars of the reviewed models; `repeated` names the number whose interval they have."""
@@ -108,8 +111,8 @@ def measured(
         if value is None:
             continue
         mine = test.model == review.models[0].name
-        kind = f"{'mine' if mine else 'other'} {state_class(test.standing)}"
-        label, spread = review.title_of(test.model), test.plus_minus.get(repeated, 0.0)
+        kind = f"{'mine' if mine else 'other'} {state_class(review, test.state)}"
+        label, spread = review.title_of(test.model), streams.plus_minus(test, repeated) or 0.0
         entries.append(Entry(label, test.state, text_of(test), value, kind, plus_minus=spread))
     return entries
 
@@ -126,20 +129,18 @@ def figure_quantity(figure: Figure) -> str:
 
 
 def _mib_per_s(figure: Figure, block_bytes: float | None) -> float | None:
-    if figure.published is None:
-        return None
     if figure.unit == "IOPS":
         return None if block_bytes is None else figure.published * block_bytes / q.MIB
     return figure.published * (1e6 / q.MIB if figure.unit == "MB/s" else 1.0)
 
 
-def _published(review: Review, test: Measurement, quantity: str) -> list[Entry]:
+def _published(review: Reviewed, test: Stream, quantity: str) -> list[Entry]:
     """Published figures of one test; of several for one drive and state, the most exact one."""
     best: dict[tuple[str, str, str], Figure] = {}
     for figure in review.figures:
         if figure.test_id != test.id or figure_quantity(figure) != quantity:
             continue
-        key = (figure.drive, figure.firmware, figure.state.split(" (")[0])
+        key = (figure.drive, figure.firmware or "", figure.state.split(" (")[0])
         if key not in best or _exactness(figure) > _exactness(best[key]):
             best[key] = figure
     entries = []
@@ -148,15 +149,14 @@ def _published(review: Review, test: Measurement, quantity: str) -> list[Entry]:
         if value is None:
             continue
         text = published_text(figure, value)
-        unstated = ("", "unstated")
-        note = ", ".join(t for t in (figure.state, figure.firmware) if t not in unstated)
+        note = ", ".join(t for t in (figure.state, figure.firmware) if t and t != "unstated")
         label = f"{figure.drive}, published" if figure.drive else "Published"
         source = f"[{figure.id}]" if figure.id else ""
         entries.append(Entry(label, note, text, value, "published", source))
     return entries
 
 
-def published_value(figure: Figure, test: Measurement, quantity: str) -> float | None:
+def published_value(figure: Figure, test: Stream, quantity: str) -> float | None:
     """A figure in the unit of a test's bars."""
     match quantity:
         case "throughput":
@@ -187,7 +187,7 @@ def _exactness(figure: Figure) -> tuple[bool, int]:
     return (figure.relation == "eq", len(f"{figure.published:.6g}" if figure.published else ""))
 
 
-def _time_unit(review: Review, test: Measurement, quantity: str) -> str | None:
+def _time_unit(review: Reviewed, test: Stream, quantity: str) -> str | None:
     """The unit in which most figures of a test were published; the measured ones follow it."""
     units = [
         f.unit for f in review.figures if f.test_id == test.id and figure_quantity(f) == quantity
@@ -199,10 +199,10 @@ def _latency_text(value: float | None, unit: str | None) -> str:
     return q.latency(value) if unit is None else q.latency_in(value, unit)
 
 
-def _rate_text(test: Measurement) -> str:
-    rate = q.throughput(test.mib_per_s, test.plus_minus.get("mib_per_s"))
+def _rate_text(test: Stream) -> str:
+    rate = q.throughput(test.mib_per_s, streams.plus_minus(test, "mib_per_s"))
     # Both with their intervals would leave no room for the bar.
-    if test.pattern == "sequential" or test.iops is None or "±" in rate:
+    if streams.pattern(test) == "sequential" or test.iops is None or "±" in rate:
         return rate
     return f"{rate} ({q.iops(test.iops)})"
 
@@ -214,14 +214,16 @@ class Headline:
     quantity: str
     unit: str
     more_is_better: bool
-    value_of: Callable[[Measurement], float | None]
-    text_of: Callable[[Measurement], str]
+    value_of: Callable[[Stream], float | None]
+    text_of: Callable[[Stream], str]
     repeated: str = ""
     """The name of the number among those of repeats."""
 
 
-def _pass_text(test: Measurement) -> str:
-    mean, floor = (q.with_unit(v, "MB/s") for v in (test.mean_mb_per_s, test.floor_mb_per_s))
+def _pass_text(test: Stream) -> str:
+    found = test.pass_
+    ends = (found.mean_mb_per_s, found.floor_mb_per_s) if found else (None, None)
+    mean, floor = (q.with_unit(value, "MB/s") for value in ends)
     return f"{mean} (lowest {floor})"
 
 
@@ -230,8 +232,8 @@ HEADLINES = {
         "latency",
         "mean latency",
         False,
-        lambda t: t.mean_us,
-        lambda t: q.latency(t.mean_us),
+        lambda t: t.latency_us.mean,
+        lambda t: q.latency(t.latency_us.mean),
     ),
     "power": Headline(
         "power",
@@ -245,7 +247,7 @@ HEADLINES = {
         "pass",
         "mean over positions in MB/s (10\u2076)",
         True,
-        lambda t: t.mean_mb_per_s,
+        lambda t: t.pass_.mean_mb_per_s if t.pass_ else None,
         _pass_text,
     ),
 }
@@ -254,12 +256,12 @@ THROUGHPUT = Headline(
 )
 
 
-def headline(test: Measurement) -> Headline:
+def headline(test: Stream) -> Headline:
     """The first metric of a test."""
-    return HEADLINES.get(test.pattern, THROUGHPUT)
+    return HEADLINES.get(streams.pattern(test), THROUGHPUT)
 
 
-def comparisons(review: Review) -> list[BarChart]:
+def comparisons(review: Reviewed) -> list[BarChart]:
     """For every test its first metric, and mean and longest latency where they were published."""
     charts = []
     for test_id in review.test_ids():
@@ -277,7 +279,7 @@ def comparisons(review: Review) -> list[BarChart]:
     return charts
 
 
-def _latencies(review: Review, tests: list[Measurement]) -> Iterator[BarChart]:
+def _latencies(review: Reviewed, tests: list[Stream]) -> Iterator[BarChart]:
     """Mean and longest latency of a test, where they were published or are its first metric."""
     first = tests[0]
     for quantity, key, name in (
@@ -286,21 +288,21 @@ def _latencies(review: Review, tests: list[Measurement]) -> Iterator[BarChart]:
     ):
         published = _published(review, first, quantity)
         unit = _time_unit(review, first, quantity)
-        if not published and not (first.pattern == "access" and quantity == "latency"):
+        if not published and not (streams.pattern(first) == "access" and quantity == "latency"):
             continue
         entries = measured(
             review,
             tests,
-            lambda t, key=key: t.latency_us.get(key),  # type: ignore[misc]
-            lambda t, key=key, unit=unit: _latency_text(t.latency_us.get(key), unit),  # type: ignore[misc]
+            lambda t, key=key: streams.quoted(t.latency_us, key),  # type: ignore[misc]
+            lambda t, key=key, unit=unit: _latency_text(streams.quoted(t.latency_us, key), unit),  # type: ignore[misc]
             f"latency_us.{key}",
         )
         if entries:
-            title = first.title if first.pattern == "access" else f"{first.title}: {name}"
+            title = first.title if streams.pattern(first) == "access" else f"{first.title}: {name}"
             yield arrange(title, name, entries + published, more_is_better=False)
 
 
-def write_amplification(review: Review) -> list[BarChart]:
+def write_amplification(review: Reviewed) -> list[BarChart]:
     """Write amplification of every test that writes."""
     charts = []
     for test_id in review.test_ids():
@@ -351,25 +353,25 @@ class StackChart:
     stacks: tuple[Stack, ...]
 
 
-def notes(review: Review) -> list[str]:
+def notes(review: Reviewed) -> list[str]:
     """What must be known of tests beside their bars, each remark once with all that it is about."""
     found: dict[str, list[str]] = {}
-    for test in review.tests:
+    for test in review.streams:
         for note in test.notes:
             found.setdefault(note, []).append(f"{test.title}, {test.state}")
     return [f"{'; '.join(dict.fromkeys(tests))}: {note}." for note, tests in found.items()]
 
 
-def splits(review: Review, *, writes: bool, model: str | None = None) -> list[StackChart]:
+def splits(review: Reviewed, *, writes: bool, model: str | None = None) -> list[StackChart]:
     """Latency split of every writing (or reading) test, of all models or of one."""
     charts = []
     for test_id in review.test_ids():
         tests = [
             t
             for t in review.of(test_id, model)
-            if t.writes == writes and sum(t.split_us.values()) > 0
+            if t.writes == writes and streams.total(t.split_mean_us) > 0
         ]
-        longest = max((sum(t.split_us.values()) for t in tests), default=0.0)
+        longest = max((streams.total(t.split_mean_us) for t in tests), default=0.0)
         named = model is None and len(review.models) > 1
         stacks = tuple(_stack(review, test, longest, named) for test in tests)
         if stacks:
@@ -377,12 +379,12 @@ def splits(review: Review, *, writes: bool, model: str | None = None) -> list[St
     return charts
 
 
-def _stack(review: Review, test: Measurement, longest: float, named: bool) -> Stack:
-    total = sum(test.split_us.values())
+def _stack(review: Reviewed, test: Stream, longest: float, named: bool) -> Stack:
+    total, split = streams.total(test.split_mean_us), streams.parts(test.split_mean_us)
     label = review.title_of(test.model) if named else ""
     segments = tuple(
         Segment(part, q.latency(spent), spent / total, q.percent(spent / total), spent)
         for part in SPLIT_PARTS
-        if (spent := test.split_us.get(part, 0.0)) > 0
+        if (spent := split.get(part, 0.0)) > 0
     )
     return Stack(label, test.state, q.latency(total), total / longest, segments)

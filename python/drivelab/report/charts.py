@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from drivelab.charts import Chart, Curve, Line, Scale, Text, diagonal, latencies, lines
+from drivelab.records.figure import Figure
+from drivelab.records.test import Stream
 from drivelab.report import quantities as q
+from drivelab.report import streams
+from drivelab.report.agreement import BOUNDS, error_ratio, is_judged
 from drivelab.report.bars import figure_quantity
-from drivelab.report.measurements import BOUNDS, Figure, Measurement, Review
+from drivelab.report.reading import Reviewed
 from drivelab.verdicts import TOLERANCE_RATIO
 
 NINES = (50.0, 90.0, 99.0, 99.9, 99.99)
@@ -18,9 +22,9 @@ NINES = (50.0, 90.0, 99.0, 99.9, 99.99)
 COURSE_PX, AGREEMENT_PX = 170, 320
 
 
-def colour(test: Measurement) -> str:
+def colour(review: Reviewed, test: Stream) -> str:
     """The colour token of a test's state."""
-    return f"${test.standing.colour}"
+    return f"${review.state(test.state).colour}"
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,8 @@ class Course:
     preposition: str
     x: Scale
     y: Scale
-    rates: Callable[[Measurement], Sequence[float | None]]
-    step: Callable[[Measurement], float]
+    rates: Callable[[Stream], Sequence[float | None]]
+    step: Callable[[Stream], float]
     """Length of a rate's stretch, in the unit of `x`."""
     span: Callable[[float, float], str]
     """The least and the highest rate in words."""
@@ -42,8 +46,8 @@ OVER_TIME = Course(
     preposition="over time: throughput",
     x=Scale("Time", "s"),
     y=Scale("Throughput", "MiB/s"),
-    rates=lambda test: test.series_mib_per_s,
-    step=lambda test: test.series_interval_s,
+    rates=lambda test: test.series.mib_per_s,
+    step=lambda test: test.series.interval_s,
     span=lambda low, high: f"{q.throughput(low)} to {q.throughput(high)}",
     height_px=COURSE_PX,
 )
@@ -51,8 +55,8 @@ AMPLIFICATION = Course(
     preposition="over time: write amplification",
     x=Scale("Time", "s"),
     y=Scale("Write amplification"),
-    rates=lambda test: test.series.get("write_amplification", ()) if test.writes else (),
-    step=lambda test: test.series_interval_s,
+    rates=lambda test: (test.writes and test.series.write_amplification) or (),
+    step=lambda test: test.series.interval_s,
     span=lambda low, high: f"{q.times(low)} to {q.times(high)}",
     height_px=COURSE_PX,
 )
@@ -60,8 +64,8 @@ SLOW = Course(
     preposition="over time: what 99 % of latencies are below",
     x=Scale("Time", "s"),
     y=Scale("99 % of latencies below", "µs", "log"),
-    rates=lambda test: test.series.get("latency_p99_us", ()),
-    step=lambda test: test.series_interval_s,
+    rates=lambda test: test.series.latency_p99_us or (),
+    step=lambda test: test.series.interval_s,
     span=lambda low, high: f"{q.latency(low)} to {q.latency(high)}",
     height_px=COURSE_PX,
 )
@@ -69,14 +73,16 @@ OVER_POSITION = Course(
     preposition="against position: throughput",
     x=Scale("Position", "GB"),
     y=Scale("Throughput", "MB/s"),
-    rates=lambda test: test.zones_mb_per_s,
-    step=lambda test: (test.zone_bytes or 0.0) / 1e9,
+    rates=lambda test: test.pass_.mb_per_s if test.pass_ else (),
+    step=lambda test: test.pass_.zone_bytes / 1e9 if test.pass_ else 0.0,
     span=lambda low, high: f"{low:.3g} to {high:.3g} MB/s",
     height_px=220,
 )
 
 
-def _course_chart(tests: list[Measurement], course: Course, chart_id: str) -> Chart | None:
+def _course_chart(
+    review: Reviewed, tests: list[Stream], course: Course, chart_id: str
+) -> Chart | None:
     shown = [
         test
         for test in tests
@@ -90,44 +96,45 @@ def _course_chart(tests: list[Measurement], course: Course, chart_id: str) -> Ch
         known = [rate for rate in rates if rate is not None]
         words.append(f"{test.state}: {course.span(min(known), max(known))}")
         places = [(index + 0.5) * step for index in range(len(rates))]
-        parts.append(Line(test.state, colour(test), places, rates))
+        parts.append(Line(test.state, colour(review, test), places, rates))
     title = shown[0].title
     description = f"{title} {course.preposition}; " + "; ".join(words)
     text = Text(title, description=description, id=chart_id)
     return lines(text, parts, course.x, course.y, height_px=course.height_px, from_zero=True)
 
 
-def courses(review: Review, model: str, course: Course, prefix: str) -> list[Chart]:
+def courses(review: Reviewed, model: str, course: Course, prefix: str) -> list[Chart]:
     """One plot per test of a model that has such a course, all states in it."""
     charts = (
-        _course_chart(review.of(test_id, model), course, f"{prefix}-{index}")
+        _course_chart(review, review.of(test_id, model), course, f"{prefix}-{index}")
         for index, test_id in enumerate(review.test_ids(model))
     )
     return [chart for chart in charts if chart is not None]
 
 
-def _latency_chart(tests: list[Measurement], chart_id: str) -> Chart | None:
-    shown = [t for t in tests if any(value > 0 for _, value in t.percentiles)]
+def _latency_chart(review: Reviewed, tests: list[Stream], chart_id: str) -> Chart | None:
+    points = [(test, streams.percentiles(test.latency_us)) for test in tests]
+    shown = [(test, of) for test, of in points if any(value > 0 for _, value in of)]
     if not shown:
         return None
     curves = [
-        Curve(test.state, colour(test), test.percentiles, test.latency_us.get("max"))
-        for test in shown
+        Curve(test.state, colour(review, test), of, test.latency_us.max) for test, of in shown
     ]
     words = [
         f"{test.state}: "
-        + ", ".join(f"{at:g} % under {q.latency(us)}" for at, us in test.percentiles if at in NINES)
-        for test in shown
+        + ", ".join(f"{at:g} % under {q.latency(us)}" for at, us in of if at in NINES)
+        for test, of in shown
     ]
-    description = f"Latency percentiles of {shown[0].title}; " + "; ".join(words)
-    text = Text(shown[0].title, description=description, id=chart_id)
+    title = shown[0][0].title
+    description = f"Latency percentiles of {title}; " + "; ".join(words)
+    text = Text(title, description=description, id=chart_id)
     return latencies(text, curves)
 
 
-def latency_percentiles(review: Review, model: str, prefix: str) -> list[Chart]:
+def latency_percentiles(review: Reviewed, model: str, prefix: str) -> list[Chart]:
     """One small plot per test of a model on an axis of nines, all states in it."""
     charts = (
-        _latency_chart(review.of(test_id, model), f"{prefix}-{index}")
+        _latency_chart(review, review.of(test_id, model), f"{prefix}-{index}")
         for index, test_id in enumerate(review.test_ids(model))
     )
     return [chart for chart in charts if chart is not None]
@@ -166,7 +173,7 @@ def _agreement_chart(family: str, found: list[tuple[Figure, float, float]], char
     for name, token in (("predicted", "$new"), ("bound", "$ink")):
         chosen = [p for p in found if (p[0].role == "predicted") == (name == "predicted")]
         words = [
-            f"{f.id} {f.metric}, {f.state}, {f.role} ({signed(f.error_ratio)})"
+            f"{f.id} {f.metric}, {f.state}, {f.role} ({signed(error_ratio(f))})"
             for f, _, _ in chosen
         ]
         parts.append(
@@ -182,13 +189,13 @@ def _agreement_chart(family: str, found: list[tuple[Figure, float, float]], char
     )  # fmt: skip
 
 
-def agreement(review: Review) -> list[Chart]:
+def agreement(review: Reviewed) -> list[Chart]:
     """Modelled against published, one plot per unit, on log axes."""
     families: dict[str, list[tuple[Figure, float, float]]] = {}
     for figure in review.figures:
         point = _canonical(figure)
         # Bounds and ranges have no place on a diagonal.
-        if point is not None and figure.is_judged and figure.relation not in BOUNDS:
+        if point is not None and is_judged(figure) and figure.relation not in BOUNDS:
             family, published, modelled = point
             families.setdefault(family, []).append((figure, published, modelled))
     return [

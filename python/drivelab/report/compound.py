@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from drivelab.charts import Chart
 from drivelab.procedures.procedure import GROUP_TITLES, GROUPS
+from drivelab.records import findings as records
+from drivelab.records import steady_state
+from drivelab.records.figure import Figure
+from drivelab.records.test import AnyTest, Compound
 from drivelab.report import plots
 from drivelab.report import quantities as q
+from drivelab.report.agreement import quantity
 from drivelab.report.bars import as_published, state_class
-from drivelab.report.loose import dicts, text
-from drivelab.report.measurements import Figure, Review
 from drivelab.report.plots import Axis, Drawing, RowSet
+from drivelab.report.reading import Reviewed
 
 GOALS = {"higher": "more is better", "lower": "less is better"}
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class NumberTable:
 
 
 @dataclass(frozen=True)
-class SteadyState:
+class SteadyFacts:
     """What the steady-state criterion said, in words."""
 
     state: str
@@ -63,7 +65,7 @@ class CompoundTest:
     tables: tuple[NumberTable, ...]
     deviations: tuple[str, ...]
     notes: tuple[str, ...]
-    steady_states: tuple[SteadyState, ...]
+    steady_states: tuple[SteadyFacts, ...]
 
 
 @dataclass(frozen=True)
@@ -81,19 +83,18 @@ class Group:
         return tuple(shared) if others else ()
 
 
-def groups(review: Review, model: str, prefix: str) -> list[Group]:
+def groups(review: Reviewed, model: str, prefix: str) -> list[Group]:
     """The compound tests of a model, by group."""
-    own = [record for record in review.compound if record.get("model") == model]
     figures = [figure for figure in review.figures if figure.model == model]
-    tests: dict[str, dict[str, list[Record]]] = {}
-    for record in own:
-        by_id = tests.setdefault(text(record.get("group")), {})
-        by_id.setdefault(text(record.get("id")), []).append(record)
+    tests: dict[str, dict[str, list[Compound]]] = {}
+    for test in review.compounds:
+        if test.model == model:
+            tests.setdefault(test.group, {}).setdefault(test.id, []).append(test)
     order = sorted(tests, key=lambda group: GROUPS.index(group) if group in GROUPS else len(GROUPS))
     return [
         Group(
             group_title(group),
-            tuple(_test(review, rows, figures, prefix) for rows in tests[group].values()),
+            tuple(_test(review, found, figures, prefix) for found in tests[group].values()),
         )
         for group in order
     ]
@@ -105,46 +106,41 @@ def group_title(group: str) -> str:
 
 
 def _test(
-    review: Review, records: Sequence[Record], figures: Sequence[Figure], prefix: str
+    review: Reviewed, tests: Sequence[Compound], figures: Sequence[Figure], prefix: str
 ) -> CompoundTest:
-    ordered = sorted(records, key=lambda record: review.rank(text(record.get("state"))))
+    ordered = sorted(tests, key=lambda test: review.rank(test.state))
     first = ordered[0]
-    test_id = text(first.get("id"))
-    names = [text(record.get("state")) for record in ordered]
+    anchor = f"{prefix}-{first.id}"
     return CompoundTest(
-        id=test_id,
-        anchor=f"{prefix}-{test_id}",
-        title=text(first.get("title")) or test_id,
-        states=tuple((name, state_class(review.state(name))) for name in names),
-        values=_values(ordered, [f for f in figures if f.test_id == test_id]),
-        charts=tuple(_charts(review, ordered, f"{prefix}-{test_id}")),
-        tables=tuple(table for record in ordered for table in _tables(record)),
-        deviations=_lines(ordered, "deviations"),
-        notes=_lines(ordered, "notes"),
-        steady_states=tuple(_steady(r) for r in ordered if r.get("steady_state")),
+        id=first.id,
+        anchor=anchor,
+        title=first.title,
+        states=tuple((test.state, state_class(review, test.state)) for test in ordered),
+        values=_values(ordered, [figure for figure in figures if figure.test_id == first.id]),
+        charts=tuple(_charts(review, ordered, anchor)),
+        tables=tuple(table for test in ordered for table in _tables(test)),
+        deviations=tuple(dict.fromkeys(line for test in ordered for line in test.deviations)),
+        notes=tuple(dict.fromkeys(line for test in ordered for line in test.notes)),
+        steady_states=tuple(
+            _steady(test.state, test.steady_state) for test in ordered if test.steady_state
+        ),
     )
 
 
-def _lines(records: Sequence[Record], key: str) -> tuple[str, ...]:
-    """Sentences of all states, each once."""
-    return tuple(dict.fromkeys(str(line) for record in records for line in record.get(key) or []))
-
-
-def _values(records: Sequence[Record], figures: Sequence[Figure]) -> tuple[ValueRow, ...]:
-    found: dict[str, dict[str, Record]] = {}
-    for record in records:
-        for value in dicts(record.get("values")):
-            found.setdefault(text(value.get("name")), {})[text(record.get("state"))] = value
+def _values(tests: Sequence[Compound], figures: Sequence[Figure]) -> tuple[ValueRow, ...]:
+    found: dict[str, dict[str, records.Value]] = {}
+    for test in tests:
+        for value in test.values:
+            found.setdefault(value.name, {})[test.state] = value
     rows = []
     for name, by_state in found.items():
-        any_value = next(iter(by_state.values()))
-        cells = (by_state.get(text(record.get("state")), {}) for record in records)
+        first = next(iter(by_state.values()))
         rows.append(
             ValueRow(
-                text(any_value.get("title")),
-                GOALS.get(text(any_value.get("better")), ""),
-                tuple(value_text(cell) for cell in cells),
-                "; ".join(_published(f) for f in figures if f.quantity == f"value:{name}"),
+                first.title,
+                GOALS.get(first.better or "", ""),
+                tuple(value_text(by_state.get(test.state)) for test in tests),
+                "; ".join(_published(f) for f in figures if quantity(f) == f"value:{name}"),
             )
         )
     return tuple(rows)
@@ -156,84 +152,71 @@ def _published(figure: Figure) -> str:
     return f"{amount} {'' if state == 'unstated' else state} [{figure.id}]".replace("  ", " ")
 
 
-def value_text(value: Record) -> str:
+def value_text(value: records.Value | None) -> str:
     """A value of a test with its unit."""
-    unit = text(value.get("unit"))
-    amount = q.number(value.get("value"))
-    if amount is not None and unit == "B":
-        return plots.size_text(amount)
-    return q.with_unit(amount, unit, 4)
+    if value is not None and value.value is not None and value.unit == "B":
+        return plots.size_text(value.value)
+    return q.DASH if value is None else q.with_unit(value.value, value.unit, 4)
 
 
-def _axis(record: Record, table: Record, key: str, *, log: bool = False) -> Axis:
-    column = next((c for c in dicts(table.get("columns")) if c.get("key") == key), {})
-    return Axis(key, text(column.get("title")) or key, text(column.get("unit")), log)
+def _axis(table: records.Table | None, key: str, *, log: bool = False) -> Axis:
+    columns = table.columns if table is not None else []
+    column = next((column for column in columns if column.key == key), None)
+    return Axis(key, column.title or key, column.unit, log) if column else Axis(key, key, "", log)
 
 
-def _table_of(record: Record, name: str) -> Record:
-    return next((t for t in dicts(record.get("tables")) if t.get("name") == name), {})
+def table_of(test: AnyTest | None, name: str) -> records.Table | None:
+    """A table of a test by its name; None if it has none."""
+    return next((t for t in (test.tables if test else ()) if t.name == name), None)
 
 
-def drawing_of(record: Record, chart: Record) -> Drawing:
-    """A chart of a record of results.json, its columns as axes."""
-    table = _table_of(record, text(chart.get("table")))
-    by = text(chart.get("by"))
+def drawing_of(test: AnyTest, chart: records.Chart) -> Drawing:
+    """A chart of a test, its columns as axes."""
+    table = table_of(test, chart.table)
     return Drawing(
-        title=text(chart.get("title")),
-        kind=text(chart.get("kind")),
-        x=_axis(record, table, text(chart.get("x")), log=chart.get("log_x") is True),
-        y=_axis(record, table, text(chart.get("y")), log=chart.get("log_y") is True),
-        by=_axis(record, table, by) if by else None,
+        title=chart.title,
+        kind=chart.kind,
+        x=_axis(table, chart.x, log=chart.log_x),
+        y=_axis(table, chart.y, log=chart.log_y),
+        by=_axis(table, chart.by) if chart.by else None,
     )
 
 
-def rows_of(record: Record, chart: Record) -> tuple[Record, ...]:
-    """The rows that a chart of a record draws."""
-    return tuple(dicts(_table_of(record, text(chart.get("table"))).get("rows")))
+def row_set(test: AnyTest | None, chart: records.Chart, name: str, token: str) -> RowSet | None:
+    """The rows that a test has for a chart of another state, or drive; None without that chart."""
+    charts = test.charts if test is not None else []
+    same = next((item for item in charts if item.title == chart.title), None)
+    if same is None:
+        return None
+    table = table_of(test, same.table)
+    return RowSet(name, token, tuple(table.rows) if table is not None else ())
 
 
-def _charts(review: Review, records: Sequence[Record], prefix: str) -> Iterable[Chart]:
-    charts = dicts(records[0].get("charts"))
-    for index, chart in enumerate(charts):
-        sets = []
-        for record in records:
-            same = [c for c in dicts(record.get("charts")) if c.get("title") == chart.get("title")]
-            state = text(record.get("state"))
-            if same:
-                token = f"${review.state(state).colour}"
-                sets.append(RowSet(state, token, rows_of(record, same[0])))
-        named = sets if len(records) > 1 else [RowSet("", s.token, s.rows) for s in sets]
-        yield from plots.draw(drawing_of(records[0], chart), named, f"{prefix}-{index}")
+def _charts(review: Reviewed, tests: Sequence[Compound], prefix: str) -> Iterable[Chart]:
+    for index, chart in enumerate(tests[0].charts):
+        sets = [
+            found if len(tests) > 1 else replace(found, name="")
+            for test in tests
+            if (found := row_set(test, chart, test.state, f"${review.state(test.state).colour}"))
+        ]
+        yield from plots.draw(drawing_of(tests[0], chart), sets, f"{prefix}-{index}")
 
 
-def _tables(record: Record) -> Iterable[NumberTable]:
-    for table in dicts(record.get("tables")):
-        columns = dicts(table.get("columns"))
-        axes = [_axis(record, table, text(column.get("key"))) for column in columns]
+def _tables(test: Compound) -> Iterable[NumberTable]:
+    for table in test.tables:
+        axes = [_axis(table, column.key) for column in table.columns]
         yield NumberTable(
-            title=text(table.get("title")),
-            state=text(record.get("state")),
+            title=table.title,
+            state=test.state,
             heads=tuple(axis.text for axis in axes),
-            rows=tuple(
-                tuple(axis.word(row.get(axis.key)) for axis in axes)
-                for row in dicts(table.get("rows"))
-            ),
+            rows=tuple(tuple(axis.word(row.get(axis.key)) for axis in axes) for row in table.rows),
         )
 
 
-def _steady(record: Record) -> SteadyState:
-    found = record["steady_state"]
+def _steady(state: str, found: steady_state.SteadyState) -> SteadyFacts:
     facts = tuple(
-        (str(key).replace("_", " "), _fact_text(value))
-        for key, value in found.items()
-        if not isinstance(value, list | dict) and key != "reached"
+        (key.replace("_", " "), q.exact(value) if isinstance(value, int) else value)
+        for key, value in found
+        if key not in ("reached", "variables")
     )
-    return SteadyState(text(record.get("state")), found.get("reached") is True, facts)
-
-
-def _fact_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return q.exact(value)
-    return q.significant(value, 4) if q.number(value) is not None else text(value, q.DASH)
+    return SteadyFacts(state, found.reached, facts)

@@ -2,78 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from drivelab import verdicts
+from drivelab.records.findings import Value
+from drivelab.records.test import Compound
 from drivelab.report import quantities as q
-from drivelab.report.loose import dicts, text
-from drivelab.report.measurements import Review
-from drivelab.report.reading import FROM_MAP_SHARE, repeated
+from drivelab.report import streams
+from drivelab.report.reading import FROM_MAP_SHARE, Reviewed
 from drivelab.report.sentences import Finding, comparison
 
 COMPOUND_MAX = 4
 """Findings of compound tests in a report's opening."""
 
 
-def of_model(review: Review, model: str) -> Iterator[Finding]:
+def of_model(review: Reviewed, model: str) -> Iterator[Finding]:
     """The largest changes with use among the values of compound tests; tests that never settled."""
-    own = [record for record in review.compound if record.get("model") == model]
-    own.sort(key=lambda record: review.rank(text(record.get("state"))))
+    own = [test for test in review.compounds if test.model == model]
+    own.sort(key=lambda test: review.rank(test.state))
     # What others are compared with: new, or filled where a test of the new drive read no flash.
-    before: dict[tuple[str, str], tuple[float, Mapping[str, Any]]] = {}
+    before: dict[tuple[str, str], tuple[float, Compound]] = {}
     changes: dict[str, tuple[float, Finding]] = {}
-    for record in own:
-        test_id, state = text(record.get("id")), text(record.get("state"))
-        for value in dicts(record.get("values")):
-            amount, key = q.number(value.get("value")), (test_id, text(value.get("name")))
-            if amount is None or amount <= 0 or not value.get("better"):
+    for test in own:
+        role = review.role(test)
+        for value in test.values:
+            amount, key = value.value, (test.id, value.name)
+            if amount is None or amount <= 0 or value.better is None:
                 continue
-            role = review.state(state).role
             if role in ("new", "filled") and key not in before:
-                if (q.number(record.get("unmapped_read_share")) or 0.0) < FROM_MAP_SHARE:
-                    before[key] = amount, record
+                if (test.unmapped_read_share or 0.0) < FROM_MAP_SHARE:
+                    before[key] = amount, test
             elif key in before:
-                base, base_record = before[key]
+                base, base_test = before[key]
                 ratio = amount / base - 1
-                gain = ratio if value["better"] == "higher" else 1 / (1 + ratio) - 1
+                gain = ratio if value.better == "higher" else 1 / (1 + ratio) - 1
                 size = verdicts.size(amount, base)
                 # One value speaks for its test: the others mostly say the same.
-                told = changes.get(test_id)
+                told = changes.get(test.id)
                 is_larger = told is None or size > told[0]
-                if is_larger and _values_differ(record, base_record, key[1], amount, base):
-                    changes[test_id] = (size, _told(record, value, base, base_record, gain))
-        steady = record.get("steady_state")
-        if isinstance(steady, dict) and steady.get("reached") is False:
-            sentence = f"{text(record.get('title'))}: no steady state was reached."
-            yield Finding("unsteady", sentence, state)
+                if is_larger and _values_differ(test, base_test, value, base):
+                    changes[test.id] = (size, _told(test, value, base, base_test, gain))
+        if test.steady_state is not None and not test.steady_state.reached:
+            sentence = f"{test.title}: no steady state was reached."
+            yield Finding("unsteady", sentence, test.state)
     largest = sorted(changes.values(), key=lambda item: item[0], reverse=True)
     yield from (finding for _, finding in largest[:COMPOUND_MAX])
 
 
-def _values_differ(
-    record: Mapping[str, Any], new: Mapping[str, Any], name: str, amount: float, before: float
-) -> bool:
+def _values_differ(test: Compound, base_test: Compound, value: Value, base: float) -> bool:
     """Whether a value of a compound test has changed, as far as repeats tell."""
-    now, then = (repeated(dict(item)).get(f"value:{name}", ()) for item in (record, new))
-    return verdicts.differ(amount, before, now, then)
+    now, then = (streams.repeated(item, f"value:{value.name}") for item in (test, base_test))
+    return verdicts.differ(value.value or 0.0, base, now, then)
 
 
-def _told(
-    record: Mapping[str, Any],
-    value: Mapping[str, Any],
-    base: float,
-    base_record: Mapping[str, Any],
-    gain: float,
-) -> Finding:
-    state, unit, than = text(record.get("state")), text(value.get("unit")), base_record.get("state")
+def _told(test: Compound, value: Value, base: float, base_test: Compound, gain: float) -> Finding:
     figure, words = comparison(gain)
     words = words.replace("slower", "worse").replace("faster", "better").replace("fast", "good")
     amounts = (
-        f"{q.with_unit(base, unit)} {text(than)}, {q.with_unit(value.get('value'), unit)} {state}"
+        f"{q.with_unit(base, value.unit)} {base_test.state}, "
+        f"{q.with_unit(value.value, value.unit)} {test.state}"
     )
-    what = text(value.get("title"))
     # A name in capitals stays one.
+    what = value.title
     what = what[:1].lower() + what[1:] if what[1:2].islower() else what
-    sentence = f"{text(record.get('title'))}, {state}: {what} {words} {text(than)}."
+    sentence = f"{test.title}, {test.state}: {what} {words} {base_test.state}."
     return Finding(figure, sentence, amounts)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from drivelab.charts import Chart, Line, Scale, Text, palette, stacks
 from drivelab.report import bars as bar_charts
 from drivelab.report.bars import BarChart, StackChart
-from drivelab.report.measurements import Review
+from drivelab.report.reading import Reviewed
 
 
 def bars(chart: BarChart, chart_id: str) -> Chart:
@@ -48,7 +48,7 @@ def parts(chart: StackChart, chart_id: str) -> Chart:
     return stacks(Text(chart.title, "", words, chart_id), lines, Scale("Mean latency", "µs"))
 
 
-def all_of(review: Review, plots: Sequence[Chart]) -> Iterator[Chart]:
+def all_of(review: Reviewed, plots: Sequence[Chart]) -> Iterator[Chart]:
     """The plots of a page, and its bars."""
     yield from plots
     yield from _numbered(bar_charts.comparisons(review), "bars")

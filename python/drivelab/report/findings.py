@@ -7,9 +7,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from drivelab import verdicts
-from drivelab.report import compound_findings, studies
+from drivelab.records.figure import Figure
+from drivelab.records.model import Model
+from drivelab.records.test import Stream
+from drivelab.report import compound_findings, streams, studies
 from drivelab.report import quantities as q
-from drivelab.report.measurements import Figure, Measurement, Model, Review
+from drivelab.report.agreement import error_ratio, is_judged, met
+from drivelab.report.reading import Reviewed
 from drivelab.report.sentences import (
     Finding,
     change,
@@ -26,27 +30,24 @@ NOTABLE_SHARE = 0.02
 """A part of the time that is smaller than this isn't what a test spends it on."""
 
 
-def _pairs(review: Review, model: str) -> Iterator[tuple[Measurement, Measurement]]:
+def _pairs(review: Reviewed, model: str) -> Iterator[tuple[Stream, Stream]]:
     """Every test as (new, later), or (filled, later) where reads of the new one touch no flash."""
     for test_id in review.test_ids(model):
-        found = review.of(test_id, model)
-        bases = [t for t in found if t.standing.role in ("new", "filled") and not t.from_map]
-        if bases:
-            after = found[found.index(bases[0]) + 1 :]
-            yield from (
-                (bases[0], t) for t in after if t.standing.role != "filled" and not t.from_map
-            )
+        told = [test for test in review.of(test_id, model) if not review.is_from_map(test)]
+        roles = [review.role(test) for test in told]
+        base = next((at for at, role in enumerate(roles) if role in ("new", "filled")), len(told))
+        yield from ((told[base], t) for t in told[base + 1 :] if review.role(t) != "filled")
 
 
 REVIEWS_QUEUE_DEPTH = 3
 """Queue depth of the reviews' random tests."""
 
 
-def key_write(review: Review, model: str) -> Measurement | None:
+def key_write(review: Reviewed, model: str) -> Stream | None:
     """The random write that says most: latest state, not aligned, queue depth as in the reviews."""
-    found = [t for t in review.tests if t.model == model and t.writes and t.pattern == "random"]
+    found = review.work(model, "write", "random")
     states = review.states_of(model)
-    found = [t for t in found if not t.standing.restores] or found
+    found = [t for t in found if not review.state(t.state).restores] or found
     return min(
         found,
         key=lambda t: (
@@ -62,13 +63,13 @@ Kind = tuple[str, str]
 """Pattern and direction of a test."""
 
 
-def _slowing(review: Review, model: Model, subject: str) -> Iterator[tuple[Kind, Finding]]:
+def _slowing(review: Reviewed, model: Model, subject: str) -> Iterator[tuple[Kind, Finding]]:
     """Of each kind of work (random write, sequential read, ...) the largest change with use."""
-    largest: dict[tuple[str, str], tuple[float, Measurement, Measurement]] = {}
+    largest: dict[tuple[str, str], tuple[float, Stream, Stream]] = {}
     for new, later in _pairs(review, model.name):
         ratio = change(new.mib_per_s, later.mib_per_s)
-        kind = (new.pattern, new.direction)
-        if ratio is None or new.pattern in ("access", "power"):
+        kind = (streams.pattern(new), new.direction or "")
+        if ratio is None or streams.pattern(new) in ("access", "power"):
             continue
         if kind not in largest or abs(ratio) > abs(largest[kind][0]):
             largest[kind] = (ratio, new, later)
@@ -79,35 +80,33 @@ def _slowing(review: Review, model: Model, subject: str) -> Iterator[tuple[Kind,
         where = circumstances(new)
         detail = f"{rates(new)} {new.state}, {rates(later)} {later.state}"
         finding = Finding(figure, sentence, f"{detail}; {where}" if where else detail)
-        yield (new.pattern, new.direction), finding
+        yield (streams.pattern(new), new.direction or ""), finding
 
 
-def _reading(review: Review, model: str, subject: str, told: Collection[Kind]) -> Iterator[Finding]:
+def _reading(
+    review: Reviewed, model: str, subject: str, told: Collection[Kind]
+) -> Iterator[Finding]:
     """Reads of written data where those of the new drive touched no flash: nothing to compare."""
     states = review.states_of(model)
     for pattern in ("random", "sequential"):
         if (pattern, "read") in told:
             continue
-        reads = [
-            test
-            for test in review.tests
-            if test.model == model and test.direction == "read" and test.pattern == pattern
-        ]
-        empty = [test for test in reads if test.from_map and test.standing.role == "new"]
-        written = [
-            test for test in reads if not test.from_map and test.id in {other.id for other in empty}
-        ]
+        reads = review.work(model, "read", pattern)
+        empty = {
+            t.id: t for t in reversed(reads) if review.is_from_map(t) and review.role(t) == "new"
+        }
+        written = [test for test in reads if test.id in empty and not review.is_from_map(test)]
         if not written:
             continue
         last = max(
             written,
             key=lambda test: (
-                not test.standing.restores,
+                not review.state(test.state).restores,
                 states.index(test.state),
                 -abs((test.queue_depth or 0) - REVIEWS_QUEUE_DEPTH),
             ),
         )
-        new = next(test for test in empty if test.id == last.id)
+        new = empty[last.id]
         where = circumstances(last)
         yield Finding(
             q.throughput(last.mib_per_s),
@@ -117,19 +116,19 @@ def _reading(review: Review, model: str, subject: str, told: Collection[Kind]) -
         )
 
 
-def _differ(one: Measurement, other: Measurement) -> bool:
+def _differ(one: Stream, other: Stream) -> bool:
     """Whether the throughputs of two tests differ."""
-    ones, others = (test.repeats.get("mib_per_s", ()) for test in (one, other))
+    ones, others = (streams.repeated(test, "mib_per_s") for test in (one, other))
     return verdicts.differ(one.mib_per_s or 0.0, other.mib_per_s or 0.0, ones, others)
 
 
-def _restored(review: Review, model: str, noun: str) -> Iterator[Finding]:
+def _restored(review: Reviewed, model: str, noun: str) -> Iterator[Finding]:
     """What TRIM or a pass gives back, in the write that the state before had slowed most."""
     ordered = sorted(review.known_states.values(), key=lambda state: state.order)
     for cause in dict.fromkeys(state.by for state in ordered if state.restores):
-        losses: list[tuple[float, Measurement, Measurement, Measurement]] = []
-        for later in review.tests:
-            standing = later.standing
+        losses: list[tuple[float, Stream, Stream, Stream]] = []
+        for later in review.streams:
+            standing = review.state(later.state)
             other = later.model != model or not standing.restores or standing.by != cause
             if other or not later.writes or later.mib_per_s is None:
                 continue
@@ -150,27 +149,26 @@ def _restored(review: Review, model: str, noun: str) -> Iterator[Finding]:
         yield Finding(q.percent(share), sentence, f"{each}; {circumstances(new)}")
 
 
-def _tail(test: Measurement, whose: str) -> Iterator[Finding]:
-    at = test.latency_us
+def _tail(test: Stream, whose: str) -> Iterator[Finding]:
     # A percentile is a statement about requests beyond it: without ten of them it is the maximum.
     requests = (test.iops or 0.0) * (test.duration_s or 0.0)
     shares = {"p99_99": 10_000, "p99_9": 1_000, "p99": 100}
-    top = next((k for k, share in shares.items() if k in at and requests >= 10 * share), None)
+    told = {key: streams.quoted(test.latency_us, key) for key in shares}
+    top = next((k for k, at in told.items() if at is not None and requests >= 10 * shares[k]), None)
     if top is None:
         return
-    share = f"{shares[top]:,}"
+    share, below = f"{shares[top]:,}", q.latency(told[top])
     level = {"p99_99": "99.99", "p99_9": "99.9", "p99": "99"}[top]
     sentence = (
-        f"{test.state.capitalize()}, one in {share} {work(test)}{whose} takes longer "
-        f"than {q.latency(at[top])}."
+        f"{test.state.capitalize()}, one in {share} {work(test)}{whose} takes longer than {below}."
     )
-    detail = f"mean {q.latency(at.get('mean'))}, {level}{q.NBSP}% under {q.latency(at[top])}"
-    if "max" in at:
-        detail += f", longest {q.latency(at['max'])}"
-    yield Finding(q.latency(at[top]), sentence, f"{detail}; {circumstances(test)}")
+    detail = f"mean {q.latency(test.latency_us.mean)}, {level}{q.NBSP}% under {below}"
+    if test.latency_us.max is not None:
+        detail += f", longest {q.latency(test.latency_us.max)}"
+    yield Finding(below, sentence, f"{detail}; {circumstances(test)}")
 
 
-def _amplification(review: Review, test: Measurement, whose: str) -> Iterator[Finding]:
+def _amplification(review: Reviewed, test: Stream, whose: str) -> Iterator[Finding]:
     ratio = test.write_amplification
     if ratio is None:
         return
@@ -187,18 +185,18 @@ def _amplification(review: Review, test: Measurement, whose: str) -> Iterator[Fi
     yield Finding(q.times(ratio), sentence, detail)
 
 
-def _share(test: Measurement, part: str) -> float | None:
-    total = sum(test.split_us.values())
-    return test.split_us.get(part, 0.0) / total if total else None
+def _share(test: Stream, part: str) -> float | None:
+    total = streams.total(test.split_mean_us)
+    return streams.parts(test.split_mean_us).get(part, 0.0) / total if total else None
 
 
-def _where(review: Review, test: Measurement, noun: str) -> Iterator[Finding]:
+def _where(review: Reviewed, test: Stream, noun: str) -> Iterator[Finding]:
     share = _share(test, "cleaning")
     if share is None:
         return
-    part = "cleaning"
+    part, split = "cleaning", streams.parts(test.split_mean_us)
     if share < NOTABLE_SHARE:
-        part = max(test.split_us, key=lambda key: test.split_us[key])
+        part = max(split, key=lambda key: split[key])
         share = _share(test, part)
     words = {
         "queueing": "Waiting in the queue", "link": "The link", "firmware": "Firmware",
@@ -208,7 +206,7 @@ def _where(review: Review, test: Measurement, noun: str) -> Iterator[Finding]:
         f"{words[part]} takes {q.percent(share)} of the time of {work(test)} on the "
         f"{test.state} {noun}."
     )
-    spent, mean = test.split_us.get(part), test.mean_us
+    spent, mean = split.get(part), test.latency_us.mean
     detail = f"{q.latency(spent)} of {q.latency(mean)} on average; {circumstances(test)}"
     new = review.new(test.id, test.model)
     if new is not None and new is not test:
@@ -217,12 +215,9 @@ def _where(review: Review, test: Measurement, noun: str) -> Iterator[Finding]:
     yield Finding(q.percent(share), sentence, detail)
 
 
-def _alignment(review: Review, model: str, noun: str) -> Iterator[Finding]:
+def _alignment(review: Reviewed, model: str, noun: str) -> Iterator[Finding]:
     for state in reversed(review.states_of(model)):
-        tests = [
-            t for t in review.tests
-            if t.model == model and t.state == state and t.writes and t.pattern == "random"
-        ]  # fmt: skip
+        tests = [test for test in review.work(model, "write", "random") if test.state == state]
         for loose in tests:
             for tight in tests:
                 same = (loose.block_bytes, loose.queue_depth) == (
@@ -245,19 +240,12 @@ def _alignment(review: Review, model: str, noun: str) -> Iterator[Finding]:
                 return
 
 
-def judged(review: Review) -> list[Figure]:
+def judged(review: Reviewed) -> list[Figure]:
     """Published figures that the model can be held against."""
-    return [figure for figure in review.figures if figure.is_judged]
+    return [figure for figure in review.figures if is_judged(figure)]
 
 
-def met(figure: Figure) -> bool:
-    """Whether the model meets the figure: within 10 %, or on the right side of a bound."""
-    if figure.holds is not None:
-        return figure.holds
-    return figure.error_ratio is not None and verdicts.is_met(figure.error_ratio)
-
-
-def agreement(review: Review) -> Iterator[Finding]:
+def agreement(review: Reviewed) -> Iterator[Finding]:
     """How many published figures are met."""
     figures = judged(review)
     if not figures:
@@ -271,48 +259,41 @@ def agreement(review: Review) -> Iterator[Finding]:
         f"{sum(met(figure) for figure in figures if figure.role == role)} of {count} {role}"
         for role, count in sorted(roles.items(), key=lambda item: role_rank(item[0]))
     )
-    errors = [f for f in figures if f.error_ratio is not None]
+    errors = [f for f in figures if error_ratio(f) is not None]
     if errors:
-        worst = max(errors, key=lambda f: abs(f.error_ratio or 0))
-        detail += f"; largest difference {q.percent(worst.error_ratio, signed=True)} ({worst.id})"
+        worst = max(errors, key=lambda f: abs(error_ratio(f) or 0))
+        detail += f"; largest difference {q.percent(error_ratio(worst), signed=True)} ({worst.id})"
     yield Finding(f"{good} of {len(figures)}", sentence, detail)
 
 
-def _access(review: Review, model: str, subject: str) -> Iterator[Finding]:
-    found = [t for t in review.tests if t.model == model and t.pattern == "access"]
+def _access(review: Reviewed, model: str, subject: str) -> Iterator[Finding]:
+    found = [t for t in review.streams if t.model == model and streams.pattern(t) == "access"]
     if not found:
         return
     found.sort(key=lambda t: review.states_of(model).index(t.state))
     last = found[-1]
-    if last.mean_us is None or last.from_map:
+    if last.latency_us.mean is None or review.is_from_map(last):
         return
     detail = (
         f"{q.size(last.block_bytes)} {'writes' if last.writes else 'reads'}, {circumstances(last)}"
     )
-    is_told = found[0].mean_us is not None and not found[0].from_map
-    first = found[0].standing.role
-    if first == "new" and last.standing.role != "new" and is_told:
-        detail += f"; new: {q.latency(found[0].mean_us)}"
+    is_told = found[0].latency_us.mean is not None and not review.is_from_map(found[0])
+    first = review.role(found[0])
+    if first == "new" and review.role(last) != "new" and is_told:
+        detail += f"; new: {q.latency(found[0].latency_us.mean)}"
     yield Finding(
-        q.latency(last.mean_us),
+        q.latency(last.latency_us.mean),
         f"{last.state.capitalize()}, an access anywhere on {subject} takes "
-        f"{q.latency(last.mean_us)} on average.",
+        f"{q.latency(last.latency_us.mean)} on average.",
         detail,
     )
 
 
-def key_read(review: Review, model: str) -> Measurement | None:
+def key_read(review: Reviewed, model: str) -> Stream | None:
     """The random read of written data that says most: latest state, queue depth of the reviews."""
     states = review.states_of(model)
-    found = [
-        test
-        for test in review.tests
-        if test.model == model
-        and test.direction == "read"
-        and test.pattern == "random"
-        and not test.from_map
-    ]
-    found = [test for test in found if not test.standing.restores] or found
+    found = [t for t in review.work(model, "read", "random") if not review.is_from_map(t)]
+    found = [test for test in found if not review.state(test.state).restores] or found
     return min(
         found,
         key=lambda t: (
@@ -323,7 +304,7 @@ def key_read(review: Review, model: str) -> Measurement | None:
     )
 
 
-def _rivals(review: Review) -> Iterator[Finding]:
+def _rivals(review: Reviewed) -> Iterator[Finding]:
     """This drive against each other reviewed model, in the key read and the key write."""
     name = review.models[0].name
     for mine in (key_read(review, name), key_write(review, name)):
@@ -331,12 +312,12 @@ def _rivals(review: Review) -> Iterator[Finding]:
             yield from _beside(review, mine)
 
 
-def _beside(review: Review, mine: Measurement) -> Iterator[Finding]:
+def _beside(review: Reviewed, mine: Stream) -> Iterator[Finding]:
     """The other models in one test."""
     for other in review.models[1:]:
         theirs = review.one(mine.id, other.name, mine.state)
         ratio = change(mine.mib_per_s, None if theirs is None else theirs.mib_per_s)
-        if theirs is None or ratio is None or theirs.from_map:
+        if theirs is None or ratio is None or review.is_from_map(theirs):
             continue
         figure, words = compared(mine, theirs) or comparison(ratio)
         yield Finding(
@@ -346,15 +327,15 @@ def _beside(review: Review, mine: Measurement) -> Iterator[Finding]:
         )
 
 
-def findings(review: Review) -> list[Finding]:
+def findings(review: Reviewed) -> list[Finding]:
     """The findings on the first model, the strongest loss first, then on the others beside it."""
     if not review.models:
         return []
     model = review.models[0]
     told = [
         finding
-        for record in review.compound
-        if record.get("model") == model.name
+        for record in review.compounds
+        if record.model == model.name
         for finding in studies.findings(record)
     ]
     told += compound_findings.of_model(review, model.name)
@@ -363,7 +344,7 @@ def findings(review: Review) -> list[Finding]:
     noun, subject = ("drive", "the drive") if alone else (model.title, model.title)
     if not alone:
         told = [replace(item, sentence=f"{model.title}: {item.sentence}") for item in told]
-    if not review.tests:
+    if not review.streams:
         return [*told, *agreement(review)]
     slowing = list(_slowing(review, model, subject))
     found = list(_reading(review, model.name, subject, [kind for kind, _ in slowing]))

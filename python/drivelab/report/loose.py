@@ -7,16 +7,6 @@ from typing import Any
 from drivelab.report.quantities import number
 
 
-def as_dict(value: Any) -> dict[str, Any]:
-    """A dictionary; empty for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: Any) -> list[Any]:
-    """A list; empty for anything else."""
-    return value if isinstance(value, list) else []
-
-
 def dicts(value: Any) -> list[dict[str, Any]]:
     """The dictionaries in a list; empty for anything else."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
@@ -26,8 +16,3 @@ def text(value: Any, default: str = "") -> str:
     """A value as text, or the default where it is missing."""
     missing = value is None or (isinstance(value, float) and number(value) is None)
     return default if missing else str(value)
-
-
-def flag(value: object) -> bool | None:
-    """True or false; None for anything else."""
-    return value if isinstance(value, bool) else None

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from drivelab.model import FAMILY_TITLES
-from drivelab.report import bars, compound
+from drivelab.records.figure import Figure
+from drivelab.records.findings import Value
+from drivelab.records.model import Model
+from drivelab.records.test import Compound, Stream
+from drivelab.report import bars, compound, streams
 from drivelab.report import quantities as q
+from drivelab.report.agreement import BOUNDS
+from drivelab.report.agreement import quantity as quantity_of
 from drivelab.report.findings import agreement
-from drivelab.report.loose import dicts, text
-from drivelab.report.measurements import BOUNDS, Figure, Measurement, Model, Review
-from drivelab.report.reading import test_traits
+from drivelab.report.reading import Reviewed
 from drivelab.report.sentences import Finding, change, work
 
 MANY = 4
@@ -62,27 +65,27 @@ class Family:
     models: tuple[Model, ...]
 
 
-def families(review: Review) -> list[Family]:
+def families(review: Reviewed) -> list[Family]:
     """The reviewed drives by family, families in their usual order."""
-    words = [*FAMILY_TITLES, *sorted({model.family for model in review.models})]
+    words = [*FAMILY_TITLES, *sorted({model.family or "" for model in review.models})]
     found = []
     for word in dict.fromkeys(words):
-        models = tuple(model for model in review.models if model.family == word)
+        models = tuple(model for model in review.models if (model.family or "") == word)
         if models:
             found.append(Family(word, FAMILY_TITLES.get(word, word or "other"), models))
     return found
 
 
-def rankings(review: Review) -> list[Ranking]:
+def rankings(review: Reviewed) -> list[Ranking]:
     """The first metric of every stream, then the values of compound tests."""
-    streams = [
-        _ranking(review, first.id, bars.headline(first), first.declared.open)
+    found = [
+        _ranking(review, first.id, bars.headline(first), streams.declared(first).open)
         for first in _first_tests(review)
     ]
-    return streams + value_rankings(review)
+    return found + value_rankings(review)
 
 
-def _first_tests(review: Review) -> Iterator[Measurement]:
+def _first_tests(review: Reviewed) -> Iterator[Stream]:
     """One measurement of every test of one stream."""
     for test_id in review.test_ids():
         yield review.of(test_id)[0]
@@ -97,7 +100,7 @@ AMPLIFICATION = bars.Headline(
 )
 
 
-def amplifications(review: Review) -> list[Ranking]:
+def amplifications(review: Reviewed) -> list[Ranking]:
     """Write amplification of every test that writes."""
     return [
         _ranking(review, test_id, AMPLIFICATION, False, "wa-")
@@ -111,14 +114,15 @@ Laned = tuple[str, str, str, float]
 
 
 def _ranking(
-    review: Review, test_id: str, metric: bars.Headline, shown: bool, prefix: str = ""
+    review: Reviewed, test_id: str, metric: bars.Headline, shown: bool, prefix: str = ""
 ) -> Ranking:
     tests = review.of(test_id)
     lanes: dict[str, list[Laned]] = {}
     for test in tests:
         value = metric.value_of(test)
         if value is not None:
-            lane = (test.state, bars.state_class(test.standing), metric.text_of(test), value)
+            css = bars.state_class(review, test.state)
+            lane = (test.state, css, metric.text_of(test), value)
             lanes.setdefault(test.model, []).append(lane)
     return Ranking(
         prefix + test_id,
@@ -135,52 +139,39 @@ def _ranking(
     )
 
 
-def value_rankings(review: Review) -> list[Ranking]:
+def value_rankings(review: Reviewed) -> list[Ranking]:
     """Of every compound test the values of which more, or less, is better."""
-    metrics: dict[tuple[str, str], Mapping[str, Any]] = {}
+    metrics: dict[tuple[str, str], tuple[Compound, Value]] = {}
     lanes: dict[tuple[str, str], dict[str, list[Laned]]] = {}
-    ordered = sorted(review.compound, key=lambda record: review.rank(text(record.get("state"))))
-    for record in ordered:
-        state, model = text(record.get("state")), text(record.get("model"))
-        for value in dicts(record.get("values")):
-            amount = q.number(value.get("value"))
-            if amount is None or not value.get("better"):
+    for test in sorted(review.compounds, key=lambda test: review.rank(test.state)):
+        css = bars.state_class(review, test.state)
+        for value in test.values:
+            if value.value is None or value.better is None:
                 continue
-            key = (text(record.get("id")), text(value.get("name")))
-            title = f"{text(record.get('title'))}: {text(value.get('title'))}"
-            shown = test_traits(record).open
-            metrics.setdefault(key, {**value, "title": title, "open": shown})
-            lane = (
-                state,
-                bars.state_class(review.state(state)),
-                compound.value_text(value),
-                amount,
-            )
-            lanes.setdefault(key, {}).setdefault(model, []).append(lane)
-    return [_value_ranking(review, key, metric, lanes[key]) for key, metric in metrics.items()]
+            key = (test.id, value.name)
+            metrics.setdefault(key, (test, value))
+            lane = (test.state, css, compound.value_text(value), value.value)
+            lanes.setdefault(key, {}).setdefault(test.model, []).append(lane)
+    return [_value_ranking(review, *metric, lanes[key]) for key, metric in metrics.items()]
 
 
 def _value_ranking(
-    review: Review,
-    key: tuple[str, str],
-    metric: Mapping[str, Any],
-    lanes: Mapping[str, list[Laned]],
+    review: Reviewed, test: Compound, value: Value, lanes: Mapping[str, list[Laned]]
 ) -> Ranking:
-    test_id, name = key
-    more_is_better = metric["better"] == "higher"
+    more_is_better = value.better == "higher"
     published: dict[str, list[Laned]] = {}
     for figure in review.figures:
-        same = figure.test_id == test_id and figure.quantity == f"value:{name}"
-        if same and figure.published is not None and figure.relation not in BOUNDS:
+        same = figure.test_id == test.id and quantity_of(figure) == f"value:{value.name}"
+        if same and figure.relation not in BOUNDS:
             state = f"published, {_state_text(figure)}".removesuffix(", ")
             words = f"{q.exact(figure.published, figure.unit)} [{figure.id}]"
             owner = figure.model or f"={figure.drive}"
             published.setdefault(owner, []).append((state, "published", words, figure.published))
     rows = _rows(review, lanes, published, more_is_better=more_is_better)
     direction = _direction(more_is_better=more_is_better)
-    unit = text(metric.get("unit"))
-    title, shown = text(metric["title"]), metric["open"]
-    return Ranking(f"value-{test_id}-{name}", title, unit, direction, rows, shown)
+    title, shown = f"{test.title}: {value.title}", streams.declared(test).open
+    ranking_id = f"value-{test.id}-{value.name}"
+    return Ranking(ranking_id, title, value.unit, direction, rows, shown)
 
 
 def _direction(*, more_is_better: bool) -> str:
@@ -188,7 +179,7 @@ def _direction(*, more_is_better: bool) -> str:
 
 
 def _rows(
-    review: Review,
+    review: Reviewed,
     lanes: Mapping[str, list[Laned]],
     figures: dict[str, list[Laned]],
     *,
@@ -214,21 +205,21 @@ def _rows(
     return tuple(
         Row(
             label,
-            "published" if model is None else model.family,
-            len(place) if model is None else place[model.family],
+            "published" if model is None else model.family or "",
+            len(place) if model is None else place[model.family or ""],
             tuple(Lane(s, kind, text, max(0.0, v) / longest) for s, kind, text, v in found),
         )
         for _, model, label, found in values
     )
 
 
-def _sorting(review: Review, lanes: list[Laned]) -> float:
+def _sorting(review: Reviewed, lanes: list[Laned]) -> float:
     used = [value for state, *_, value in lanes if review.state(state).role == "used"]
     return used[-1] if used else lanes[0][3]
 
 
 def _figures(
-    review: Review, test: Measurement, quantity: str
+    review: Reviewed, test: Stream, quantity: str
 ) -> dict[str, list[tuple[str, str, str, float]]]:
     """Published figures as lanes: of a reviewed model by its name, of others by "=" and a drive."""
     found: dict[str, list[tuple[str, str, str, float]]] = {}
@@ -251,39 +242,40 @@ def _state_text(figure: Figure) -> str:
     return "" if figure.state == "unstated" else figure.state.split(" (")[0]
 
 
-def findings(review: Review) -> list[Finding]:
+def findings(review: Reviewed) -> list[Finding]:
     """What stands out among many drives, and how well they agree with what was published."""
     found: list[Finding] = []
-    headlines = [test for test in _first_tests(review) if test.declared.headline]
+    headlines = [test for test in _first_tests(review) if streams.declared(test).headline]
     # Reads first: they are most of what a drive does; and small requests before large ones.
-    speeds = [test for test in headlines if test.pattern != "power"]
-    for test in sorted(speeds, key=lambda test: (test.writes, test.pattern != "random")):
+    speeds = [test for test in headlines if streams.pattern(test) != "power"]
+    for test in sorted(speeds, key=lambda test: (test.writes, streams.pattern(test) != "random")):
         found += _extremes(review, test.id)
     for test in speeds:
-        if test.writes and test.pattern == "random":
+        if test.writes and streams.pattern(test) == "random":
             found += [*_slowest_with_use(review, test.id), *_beside_disks(review, test.id)]
     for test in headlines:
-        if test.pattern == "power":
+        if streams.pattern(test) == "power":
             found += _thirst(review, test.id)
     found += agreement(review)
     return found
 
 
-def _last_state(review: Review, test_id: str) -> dict[str, Measurement]:
+def _last_state(review: Reviewed, test_id: str) -> dict[str, Stream]:
     """Every model's test in the used state, or in the only one it has."""
-    found: dict[str, Measurement] = {}
+    found: dict[str, Stream] = {}
     for test in review.of(test_id):
-        if test.model not in found or test.standing.role == "used":
+        if test.model not in found or review.role(test) == "used":
             found[test.model] = test
     return found
 
 
-def _extremes(review: Review, test_id: str) -> Iterator[Finding]:
+def _extremes(review: Reviewed, test_id: str) -> Iterator[Finding]:
     """Best and worst of the flash drives; of all drives where fewer than two are flash.
 
     Beside a hard disk every difference between flash drives would look small.
     """
-    every = [t for t in _last_state(review, test_id).values() if t.mib_per_s and not t.from_map]
+    last = _last_state(review, test_id).values()
+    every = [test for test in last if test.mib_per_s and not review.is_from_map(test)]
     flash = [test for test in every if not _model(review, test.model).is_disk]
     tests = flash if len(flash) > 1 else every
     if len(tests) < 2:
@@ -305,12 +297,12 @@ def _of_flash(disks_left_out: bool) -> str:
     return "Of the flash drives, " if disks_left_out else ""
 
 
-def _slowest_with_use(review: Review, test_id: str) -> Iterator[Finding]:
+def _slowest_with_use(review: Reviewed, test_id: str) -> Iterator[Finding]:
     ratios = []
     for name, later in _last_state(review, test_id).items():
         new = review.new(test_id, name)
         ratio = change(new.mib_per_s, later.mib_per_s) if new is not None else None
-        if new is not None and ratio is not None and later.standing.role != "new":
+        if new is not None and ratio is not None and review.role(later) != "new":
             ratios.append((ratio, new, later))
     if not ratios:
         return
@@ -325,7 +317,7 @@ def _slowest_with_use(review: Review, test_id: str) -> Iterator[Finding]:
     )
 
 
-def _beside_disks(review: Review, test_id: str) -> Iterator[Finding]:
+def _beside_disks(review: Reviewed, test_id: str) -> Iterator[Finding]:
     disks = {model.name for model in review.models if model.is_disk}
     tests = _last_state(review, test_id)
     rates = {name: test.mib_per_s for name, test in tests.items() if test.mib_per_s is not None}
@@ -342,7 +334,7 @@ def _beside_disks(review: Review, test_id: str) -> Iterator[Finding]:
     )
 
 
-def _thirst(review: Review, test_id: str) -> Iterator[Finding]:
+def _thirst(review: Reviewed, test_id: str) -> Iterator[Finding]:
     tests = [t for t in _last_state(review, test_id).values() if t.mean_power_w is not None]
     flash = [t for t in tests if not _model(review, t.model).is_disk]
     if len(flash) < 2:
@@ -357,5 +349,5 @@ def _thirst(review: Review, test_id: str) -> Iterator[Finding]:
     )
 
 
-def _model(review: Review, name: str) -> Model:
+def _model(review: Reviewed, name: str) -> Model:
     return next(model for model in review.models if model.name == name)

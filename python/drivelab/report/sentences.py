@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from drivelab import verdicts
+from drivelab.records.test import Stream
 from drivelab.report import quantities as q
-from drivelab.report.measurements import Measurement
+from drivelab.report import streams
 
 MANIFOLD = 4
 """Changes by more than this factor are told as times, not as percentages."""
@@ -47,9 +48,7 @@ NONE = "none"
 """The figure of a difference that repeats don't bear out."""
 
 
-def compared(
-    before: Measurement, after: Measurement, name: str = "mib_per_s"
-) -> tuple[str, str] | None:
+def compared(before: Stream, after: Stream, name: str = "mib_per_s") -> tuple[str, str] | None:
     """How a number of one test compares with another's, as `comparison`; None without both.
 
     A difference within the interval that repeats give it is called none.
@@ -58,7 +57,7 @@ def compared(
     ratio = change(one, other)
     if ratio is None:
         return None
-    ones, others = before.repeats.get(name, ()), after.repeats.get(name, ())
+    ones, others = streams.repeated(before, name), streams.repeated(after, name)
     if ones or others:
         large = verdicts.differ(1.0, max(0.0, 1 + ratio))
         if large and not verdicts.differ(one, other, ones, others):
@@ -66,18 +65,18 @@ def compared(
     return comparison(ratio)
 
 
-def circumstances(test: Measurement) -> str:
+def circumstances(test: Stream) -> str:
     """Queue depth and alignment of a test in words."""
     parts = []
     if test.queue_depth is not None:
         parts.append(f"queue depth {q.exact(test.queue_depth)}")
-    if test.pattern == "random" and test.align_bytes is not None and test.block_bytes:
+    if streams.pattern(test) == "random" and test.align_bytes is not None and test.block_bytes:
         aligned = test.align_bytes >= test.block_bytes
         parts.append(f"{q.size(test.align_bytes)}-aligned" if aligned else "sector-aligned")
     return ", ".join(parts)
 
 
-def work(test: Measurement) -> str:
+def work(test: Stream) -> str:
     """What a test does: "random 4 KiB writes"."""
     kind = "writes" if test.writes else "reads"
     pattern = {
@@ -87,23 +86,23 @@ def work(test: Measurement) -> str:
         "pass": "sequential ",
     }
     block = "" if test.block_bytes is None else q.size(test.block_bytes) + " "
-    return f"{pattern.get(test.pattern, '')}{block}{kind}"
+    return f"{pattern.get(streams.pattern(test), '')}{block}{kind}"
 
 
-def does(test: Measurement) -> str:
+def does(test: Stream) -> str:
     """What a drive does in a test: "writes random 4 KiB blocks"."""
     verb = "writes" if test.writes else "reads"
     block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
-    if test.pattern == "sequential":
+    if streams.pattern(test) == "sequential":
         return f"{verb} sequentially"
-    if test.pattern == "pass":
+    if streams.pattern(test) == "pass":
         return f"{verb} all its blocks in a row"
     return f"{verb} random{block} blocks" if block else f"{verb} at random"
 
 
-def rates(test: Measurement) -> str:
+def rates(test: Stream) -> str:
     """Throughput, of random work with IOPS."""
-    text = q.throughput(test.mib_per_s, test.plus_minus.get("mib_per_s"))
-    if test.pattern in ("sequential", "pass") or test.iops is None:
+    text = q.throughput(test.mib_per_s, streams.plus_minus(test, "mib_per_s"))
+    if streams.pattern(test) in ("sequential", "pass") or test.iops is None:
         return text
     return f"{text} ({q.iops(test.iops)})"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
+from drivelab.records.model import Model
+from drivelab.records.smart import Reading
+from drivelab.records.test import AnyTest
 from drivelab.report import quantities as q
-from drivelab.report.loose import as_dict, text
 
-Record = Mapping[str, Any]
 Row = tuple[str, ...]
 
 HOT_C = 70.0
@@ -16,20 +16,26 @@ HOT_C = 70.0
 COLUMNS = ("Test", "State", "°C before", "°C after", "Hosts wrote", "Flash was programmed")
 
 
-def rows(smart: Record) -> Iterator[tuple[str, str]]:
-    """Labels and values for the facts about a drive."""
-    if remark := text(smart.get("remark")):
-        yield "SMART", remark
-    before, after = as_dict(smart.get("before")), as_dict(smart.get("after"))
+def facts(model: Model) -> Iterator[tuple[str, str]]:
+    """How a real drive was measured, as label and value; nothing of a model."""
+    for key, value in (model.real or {}).items():
+        if value is not None:
+            words = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+            yield key.replace("_", " "), words
+    if model.smart is None:
+        return
+    if model.smart.remark:
+        yield "SMART", model.smart.remark
+    before, after = model.smart.before, model.smart.after
     for key, label, unit in (
         ("temperature_c", "temperature, before and after", "°C"),
         ("percentage_used", "endurance used, before and after", "%"),
         ("power_on_hours", "power-on hours, before and after", ""),
     ):
-        values = [q.number(before.get(key)), q.number(after.get(key))]
+        values = [_of(before, key), _of(after, key)]
         if any(value is not None for value in values):
-            words = (q.DASH if value is None else f"{value:g}" for value in values)
-            yield label, " → ".join(words) + (f" {unit}" if unit else "")
+            words = " → ".join(q.DASH if value is None else f"{value:g}" for value in values)
+            yield label, words + (f" {unit}" if unit else "")
     host, media = (_spent(before, after, f"{key}_write_bytes") for key in ("host", "media"))
     if host is not None:
         yield "hosts wrote meanwhile", q.data(host)
@@ -38,56 +44,59 @@ def rows(smart: Record) -> Iterator[tuple[str, str]]:
         yield "flash programmed meanwhile", q.data(media) + over
 
 
-def table(tests: Iterable[Record]) -> list[Row]:
+def table(tests: Iterable[AnyTest]) -> list[Row]:
     """A row of `COLUMNS` for each test around which the drive could be asked."""
     found = []
     for test in tests:
-        readings = as_dict(test.get("smart"))
-        if not readings:
+        if test.smart is None:
             continue
-        before, after = as_dict(readings.get("before")), as_dict(readings.get("after"))
-        degrees = (q.number(reading.get("temperature_c")) for reading in (before, after))
+        before, after = test.smart.before, test.smart.after
+        degrees = (_of(reading, "temperature_c") for reading in (before, after))
         written = (_spent(before, after, f"{key}_write_bytes") for key in ("host", "media"))
         found.append((
-            text(test.get("title")),
-            text(test.get("state")),
+            test.title,
+            test.state,
             *(q.DASH if value is None else f"{value:g}" for value in degrees),
             *(q.DASH if value is None else q.data(value) for value in written),
         ))  # fmt: skip
     return found
 
 
-def warnings(smart: Record, tests: Iterable[Record]) -> Iterator[str]:
-    """What makes the numbers doubtful: heat, and a drive that expects to fail."""
-    before, after = as_dict(smart.get("before")), as_dict(smart.get("after"))
+def warnings(model: Model, tests: Iterable[AnyTest]) -> Iterator[str]:
+    """What makes the numbers doubtful: how a small version differs from its drive; heat, and a
+    drive that expects to fail."""
+    yield from (f"At this scale: {remark}." for remark in model.scale_remarks or ())
+    before, after = (model.smart.before, model.smart.after) if model.smart else (None, None)
     readings = [("", before), ("", after)]
     for test in tests:
-        place = f" at {text(test.get('title'))}, {text(test.get('state'))}"
-        pair = as_dict(test.get("smart"))
-        readings += [(place, as_dict(pair.get(moment))) for moment in ("before", "after")]
-    measured = [(q.number(item.get("temperature_c")), of, item) for of, item in readings]
-    known = [(degrees, of, item) for degrees, of, item in measured if degrees is not None]
+        if test.smart is not None:
+            place = f" at {test.title}, {test.state}"
+            readings += [(place, test.smart.before), (place, test.smart.after)]
+    said = [(of, item) for of, item in readings if item is not None]
+    known = [(item.temperature_c, of, item) for of, item in said if item.temperature_c is not None]
     if known:
         hottest, of, item = max(known, key=lambda each: each[0])
-        limit = q.number(item.get("temperature_limit_c"))
+        limit = item.temperature_limit_c
         if hottest >= (HOT_C if limit is None else limit):
-            said = "" if limit is None else f", and its maker allows {limit:g} °C"
-            yield f"It had {hottest:g} °C{of}{said}: it may have slowed down to cool."
-    hot = _spent(before, after, "hot_minutes")
-    if hot:
+            words = "" if limit is None else f", and its maker allows {limit:g} °C"
+            yield f"It had {hottest:g} °C{of}{words}: it may have slowed down to cool."
+    if hot := _spent(before, after, "hot_minutes"):
         yield (
             f"It was {hot:g} min beyond its own thresholds of temperature meanwhile: it may have "
             "slowed down to cool."
         )
-    elif any(item.get("too_hot") is True for _, item in readings):
+    elif any(item.too_hot for _, item in said):
         yield "It said that its temperature is beyond a threshold of its own."
-    if any(item.get("passed") is False for _, item in readings):
+    if any(item.passed is False for _, item in said):
         yield "It says of itself that it is about to fail."
 
 
-def _spent(before: Record, after: Record, key: str) -> float | None:
+def _of(reading: Reading | None, key: str) -> float | None:
+    found: float | None = getattr(reading, key, None)
+    return found
+
+
+def _spent(before: Reading | None, after: Reading | None, key: str) -> float | None:
     """By how much a counter rose; None where it isn't known, or was set back."""
-    values = q.number(before.get(key)), q.number(after.get(key))
-    if values[0] is None or values[1] is None or values[1] < values[0]:
-        return None
-    return values[1] - values[0]
+    first, last = _of(before, key), _of(after, key)
+    return None if first is None or last is None or last < first else last - first

@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from drivelab import verdicts
+from drivelab.records.test import Compound
 from drivelab.report import quantities as q
-from drivelab.report.loose import dicts, text
-from drivelab.report.reading import test_traits
+from drivelab.report import streams
 from drivelab.report.sentences import Finding, comparison
 
-Record = Mapping[str, Any]
 Numbers = Mapping[str, float]
 
 
-def findings(record: Record) -> Iterator[Finding]:
+def findings(test: Compound) -> Iterator[Finding]:
     """The findings of a study; none of any other test, and none where its numbers are missing."""
-    story = STORIES.get(test_traits(record).story)
+    story = STORIES.get(streams.declared(test).story)
     if story is None:
         return
-    numbers = {
-        text(value.get("name")): amount
-        for value in dicts(record.get("values"))
-        for amount in (q.number(value.get("value")),)
-        if amount is not None
-    }
+    numbers = {value.name: value.value for value in test.values if value.value is not None}
     try:
-        yield from story(record, numbers)
+        yield from story(test, numbers)
     except KeyError:
         # A quick study has fewer points.
         return
 
 
-def _spare_area(record: Record, of: Numbers) -> Iterator[Finding]:
+def _spare_area(test: Compound, of: Numbers) -> Iterator[Finding]:
     sold, more = of["as_sold_write_amplification"], of["spare_28_write_amplification"]
-    rows = [row for table in dicts(record.get("tables")) for row in dicts(table.get("rows"))]
+    rows = [row for table in test.tables for row in table.rows]
     own = next((q.number(r.get("spare_percent")) for r in rows if r.get("variant") == "as sold"), 0)
     _, words = comparison(of["spare_28_mib_per_s"] / of["as_sold_mib_per_s"] - 1)
     yield Finding(
@@ -48,7 +41,7 @@ def _spare_area(record: Record, of: Numbers) -> Iterator[Finding]:
     )
 
 
-def _fill_level(record: Record, of: Numbers) -> Iterator[Finding]:
+def _fill_level(test: Compound, of: Numbers) -> Iterator[Finding]:
     figure, words = comparison(of["half_full_mib_per_s"] / of["full_mib_per_s"] - 1)
     detail = (
         f"steady random 4 KiB writes: {q.throughput(of['full_mib_per_s'])} full, "
@@ -59,13 +52,9 @@ def _fill_level(record: Record, of: Numbers) -> Iterator[Finding]:
     yield Finding(figure, f"Half full, the drive writes at random {words} full.", detail)
 
 
-def _partition(record: Record, of: Numbers) -> Iterator[Finding]:
+def _partition(test: Compound, of: Numbers) -> Iterator[Finding]:
     figure, words = comparison(of["partition_random_mib_per_s"] / of["whole_random_mib_per_s"] - 1)
-    title = next(
-        text(value.get("title"))
-        for value in dicts(record.get("values"))
-        if value.get("name") == "partition_random_mib_per_s"
-    )
+    title = next(v.title for v in test.values if v.name == "partition_random_mib_per_s")
     where = title.rpartition(", ")[2]
     yield Finding(
         figure,
@@ -75,7 +64,7 @@ def _partition(record: Record, of: Numbers) -> Iterator[Finding]:
     )
 
 
-def _resiliency(record: Record, of: Numbers) -> Iterator[Finding]:
+def _resiliency(test: Compound, of: Numbers) -> Iterator[Finding]:
     worn = of["tortured_pass_write_percent"] / 100
     for name, cause in (("trimmed", "TRIM of everything"), ("passed", "One sequential pass")):
         if f"{name}_pass_write_percent" in of and verdicts.differ(worn, 1.0):
@@ -84,11 +73,11 @@ def _resiliency(record: Record, of: Numbers) -> Iterator[Finding]:
                 f"{q.percent(worn)} → {q.percent(back)}",
                 f"{cause} brings a pass of writes over the tortured drive from {q.percent(worn)} "
                 f"to {q.percent(back)} of its speed after secure erase.",
-                text(record.get("title")),
+                test.title,
             )
 
 
-def _alignment(record: Record, of: Numbers) -> Iterator[Finding]:
+def _alignment(test: Compound, of: Numbers) -> Iterator[Finding]:
     kept = of["random_4k_shifted_percent"] / 100
     if verdicts.differ(kept, 1.0):
         yield Finding(
@@ -99,7 +88,7 @@ def _alignment(record: Record, of: Numbers) -> Iterator[Finding]:
         )
 
 
-def _compressibility(record: Record, of: Numbers) -> Iterator[Finding]:
+def _compressibility(test: Compound, of: Numbers) -> Iterator[Finding]:
     kept = {name: amount / 100 for name, amount in of.items() if name.endswith("_kept_percent")}
     if not kept:
         return
@@ -117,7 +106,7 @@ def _compressibility(record: Record, of: Numbers) -> Iterator[Finding]:
         )
 
 
-STORIES: dict[str, Callable[[Record, Numbers], Iterator[Finding]]] = {
+STORIES: dict[str, Callable[[Compound, Numbers], Iterator[Finding]]] = {
     "spare-area": _spare_area,
     "fill-level": _fill_level,
     "partition": _partition,

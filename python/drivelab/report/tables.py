@@ -7,11 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from drivelab import verdicts
+from drivelab.latencies import QUOTED_PERCENTILES
+from drivelab.records.figure import Figure
+from drivelab.records.model import Model
+from drivelab.records.test import Stream
 from drivelab.report import quantities as q
+from drivelab.report import smart, streams
+from drivelab.report.agreement import error_ratio, holds, is_judged, met
 from drivelab.report.bars import as_published, state_class
-from drivelab.report.findings import met
-from drivelab.report.measurements import PERCENTILE_KEYS, Figure, Measurement, Model, Review
 from drivelab.report.rankings import MANY
+from drivelab.report.reading import Reviewed
 from drivelab.report.sentences import change
 from drivelab.sources import role_rank
 from drivelab.verdicts import TOLERANCE_RATIO
@@ -73,34 +78,34 @@ class Contrast:
     cells: tuple[tuple[str, str, Delta], ...]
 
 
-def contrasts(review: Review, model: str) -> list[Contrast]:
+def contrasts(review: Reviewed, model: str) -> list[Contrast]:
     """New against every later state, test by test."""
     rows = []
     for test_id in review.test_ids(model):
         new = review.new(test_id, model)
         for later in review.of(test_id, model):
-            if new is None or later.standing.role == "new" or new.pattern == "power":
+            if new is None or review.role(later) == "new" or streams.pattern(new) == "power":
                 continue
-            rows.append(Contrast(new.title, later.state, _contrast(new, later)))
+            rows.append(Contrast(new.title, later.state, _contrast(review, new, later)))
     return rows
 
 
-def _contrast(new: Measurement, later: Measurement) -> tuple[tuple[str, str, Delta], ...]:
+def _contrast(review: Reviewed, new: Stream, later: Stream) -> tuple[tuple[str, str, Delta], ...]:
     def cells(
-        name: str, of: Callable[[Measurement], float | None], text: Callable[..., str], more: bool
+        name: str, of: Callable[[Stream], float | None], text: Callable[..., str], more: bool
     ) -> tuple[str, str, Delta]:
-        repeats = (new.repeats.get(name, ()), later.repeats.get(name, ()))
-        if new.from_map or later.from_map:
+        repeats = (streams.repeated(new, name), streams.repeated(later, name))
+        if review.is_from_map(new) or review.is_from_map(later):
             # Nothing was written: that is no speed of the drive.
             return text(of(new)), text(of(later)), Delta(q.DASH, "")
-        one, other = (text(of(test), test.plus_minus.get(name)) for test in (new, later))
+        one, other = (text(of(test), streams.plus_minus(test, name)) for test in (new, later))
         return one, other, delta(of(new), of(later), more_is_better=more, repeats=repeats)
 
     return (
         cells("mib_per_s", lambda test: test.mib_per_s, q.throughput, True),
         cells("iops", lambda test: test.iops, q.iops, True),
-        cells("latency_us.mean", lambda test: test.mean_us, q.latency_of, False),
-        cells("latency_us.p99_99", lambda t: t.latency_us.get("p99_99"), q.latency_of, False),
+        cells("latency_us.mean", lambda test: test.latency_us.mean, q.latency_of, False),
+        cells("latency_us.p99_99", lambda t: t.latency_us.p99_99, q.latency_of, False),
     )
 
 
@@ -114,21 +119,24 @@ class Row:
     cells: tuple[str, ...]
 
 
-def _row(review: Review, test: Measurement, cells: tuple[str, ...]) -> Row:
+def _row(review: Reviewed, test: Stream, cells: tuple[str, ...]) -> Row:
     label = (
         test.title if len(review.models) == 1 else f"{test.title}, {review.title_of(test.model)}"
     )
-    return Row(label, test.state, state_class(test.standing), cells)
+    return Row(label, test.state, state_class(review, test.state), cells)
 
 
-def latencies(review: Review, model: str) -> list[Row]:
+def latencies(review: Reviewed, model: str) -> list[Row]:
     """Mean, percentiles and maximum of every test."""
-    keys = ("mean", *(key for key, _ in PERCENTILE_KEYS), "max")
+    keys = ("mean", *QUOTED_PERCENTILES, "max")
     return [
         Row(
-            test.title, test.state, state_class(test.standing),
+            test.title, test.state, state_class(review, test.state),
             tuple(
-                q.latency_of(test.latency_us.get(key), test.plus_minus.get(f"latency_us.{key}"))
+                q.latency_of(
+                    streams.quoted(test.latency_us, key),
+                    streams.plus_minus(test, f"latency_us.{key}"),
+                )
                 for key in keys
             ),
         )
@@ -137,7 +145,7 @@ def latencies(review: Review, model: str) -> list[Row]:
     ]  # fmt: skip
 
 
-def wear(review: Review) -> list[Row]:
+def wear(review: Reviewed) -> list[Row]:
     """Bytes written and programmed, write amplification and erases of every writing test."""
     return [
         _row(
@@ -156,11 +164,11 @@ def wear(review: Review) -> list[Row]:
     ]
 
 
-def seasoning(review: Review) -> list[Row]:
+def seasoning(review: Reviewed) -> list[Row]:
     """The same for the making of the states."""
     return [
         Row(
-            review.title_of(run.model), run.state, state_class(review.state(run.state)),
+            review.title_of(run.model), run.state, state_class(review, run.state),
             (
                 q.data(run.host_write_bytes), q.data(run.program_bytes),
                 q.times(run.write_amplification), q.count(run.erases, "erases"),
@@ -170,20 +178,18 @@ def seasoning(review: Review) -> list[Row]:
     ]  # fmt: skip
 
 
-def power(review: Review) -> list[Row]:
+def power(review: Reviewed) -> list[Row]:
     """Mean power, energy and energy per data moved of every test."""
     rows = []
     for test_id in review.test_ids():
         for test in review.of(test_id):
             if test.mean_power_w is None and test.energy_j is None:
                 continue
-            moved = test.moved_bytes
-            per_gib = (
-                test.energy_j / (moved / q.GIB) if test.energy_j is not None and moved else None
-            )
             cells = (
-                q.power(test.mean_power_w), q.energy(test.energy_j), q.with_unit(per_gib, "J/GiB")
-            )  # fmt: skip
+                q.power(test.mean_power_w),
+                q.energy(test.energy_j),
+                q.with_unit(streams.joules_per_gib(test), "J/GiB"),
+            )
             rows.append(_row(review, test, cells))
     return rows
 
@@ -214,22 +220,22 @@ def metric_words(metric: str) -> str:
     return " ".join(sizes + [word for word in words if word not in sizes]) or q.DASH
 
 
-def published(review: Review) -> list[PublishedRow]:
+def published(review: Reviewed) -> list[PublishedRow]:
     """Figures that the review modelled, predicted ones first, in order of their ids within."""
     rows = []
     for figure in review.figures:
         if figure.modelled is None:
             continue
-        ratio, holds = figure.error_ratio, figure.holds
-        error, offset, good = q.DASH, None, holds
-        if not figure.is_judged:
+        ratio, kept = error_ratio(figure), holds(figure)
+        error, offset, good = q.DASH, None, kept
+        if not is_judged(figure):
             error, good = "not compared", None
         elif ratio is not None:
             error = q.percent(ratio, signed=True)
             offset = max(-1.0, min(1.0, ratio / (2 * TOLERANCE_RATIO)))
             good = met(figure)
-        elif holds is not None:
-            error = "holds" if holds else "does not hold"
+        elif kept is not None:
+            error = "holds" if kept else "does not hold"
         modelled = q.with_unit(figure.modelled, figure.unit, _digits(figure))
         words = metric_words(figure.metric)
         rows.append(
@@ -240,11 +246,10 @@ def published(review: Review) -> list[PublishedRow]:
 
 def _digits(figure: Figure) -> int:
     """Digits of the modelled value: as many as were published, at least three."""
-    shown = "" if figure.published is None else f"{figure.published:.12g}"
-    return max(3, len(shown.replace(".", "").replace("-", "").lstrip("0")))
+    return max(3, len(f"{figure.published:.12g}".replace(".", "").replace("-", "").lstrip("0")))
 
 
-def unmodelled(review: Review) -> int:
+def unmodelled(review: Reviewed) -> int:
     """How many published figures are of other drives or could not be modelled."""
     return sum(figure.modelled is None for figure in review.figures)
 
@@ -257,7 +262,7 @@ def key_parameters(model: Model) -> list[tuple[str, str]]:
         if found is not None:
             unit = "" if found.unit in label else found.unit
             shown.append((label, q.parameter(found.value, unit)))
-    return [*shown, *model.real]
+    return [*shown, *smart.facts(model)]
 
 
 @dataclass(frozen=True)
@@ -269,7 +274,7 @@ class TestRow:
     settings: tuple[str, ...]
 
 
-def settings(review: Review) -> list[TestRow]:
+def settings(review: Reviewed) -> list[TestRow]:
     """What every test does."""
     rows = []
     for test_id in review.test_ids():
@@ -280,13 +285,13 @@ def settings(review: Review) -> list[TestRow]:
     return rows
 
 
-def _models(found: Sequence[Measurement]) -> list[str]:
+def _models(found: Sequence[Stream]) -> list[str]:
     return list(dict.fromkeys(test.model for test in found))
 
 
-def _setting_texts(review: Review, test: Measurement) -> tuple[str, ...]:
+def _setting_texts(review: Reviewed, test: Stream) -> tuple[str, ...]:
     return (
-        test.direction if test.block_bytes != 0 else q.DASH,
+        (test.direction or "") if test.block_bytes != 0 else q.DASH,
         q.size(test.block_bytes or None),
         q.exact(test.queue_depth or None),
         q.size(test.align_bytes if test.block_bytes else None),
@@ -303,15 +308,15 @@ def _of_drives(texts: Sequence[str]) -> str:
     return " / ".join(texts) if len(texts) < MANY else "differs by drive"
 
 
-def _whole(review: Review, test: Measurement) -> bool:
+def _whole(review: Reviewed, test: Stream) -> bool:
     """Whether a test spans its whole drive, but for what is less than one of its blocks."""
-    capacity = next((m.user_capacity_bytes for m in review.models if m.name == test.model), None)
-    if capacity is None or test.span_bytes is None:
+    if test.span_bytes is None:
         return False
+    capacity = next(m.user_capacity_bytes for m in review.models if m.name == test.model)
     return 0 <= capacity - test.span_bytes < max(1, test.block_bytes or 1)
 
 
-def descriptions(review: Review) -> list[tuple[str, str]]:
+def descriptions(review: Reviewed) -> list[tuple[str, str]]:
     """States and how they are made, each different description once."""
     shown = ((run.state, run.description) for run in review.states if run.description)
     return list(dict.fromkeys(shown))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from drivelab.charts import Chart, Line, Scale, Text, palette, stacks
+from drivelab.records.test import Stream
 from drivelab.report import quantities as q
-from drivelab.report.measurements import Measurement, Review
+from drivelab.report import streams
+from drivelab.report.reading import Reviewed
 
 SHARES = Scale("Share of their mean latency", "%")
 
 
-def tails(review: Review, model: str, prefix: str) -> list[Chart]:
+def tails(review: Reviewed, model: str, prefix: str) -> list[Chart]:
     """A chart for each test of a model that knows them: a bar for each tail and state."""
     found = []
     for index, test_id in enumerate(review.test_ids(model)):
@@ -36,10 +38,8 @@ def tails(review: Review, model: str, prefix: str) -> list[Chart]:
     return found
 
 
-def _bars(test: Measurement) -> list[tuple[str, dict[str, float]]]:
+def _bars(test: Stream) -> list[tuple[str, dict[str, float]]]:
     """Names and parts of a test's tails, all of its requests first."""
-    if not test.tails:
-        return []
-    shown = [("all", test.split_us)]
-    shown += [(f"slowest {100 * tail.share:g} %", tail.split_us) for tail in test.tails]
+    slowest = [(f"slowest {100 * share:g} %", split) for share, split in streams.tails(test)]
+    shown = [("all", streams.parts(test.split_mean_us)), *slowest] if slowest else []
     return [(f"{test.state}, {name}", of) for name, of in shown if sum(of.values()) > 0]

@@ -178,6 +178,7 @@ def _merged(parts: Sequence[Mapping[str, Any]], model: str) -> Record:
         "tests": _latest(parts, "tests", ("id", "state"), model),
         "states": _latest(parts, "states", ("state",), model),
         "figures": _latest(parts, "figures", ("id",), model),
+        "failed": _latest([newest], "failed", ("id", "state"), model),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from drivelab.charts import Chart
@@ -13,7 +13,7 @@ from drivelab.comparison.specifications import Difference
 from drivelab.errors import RequestError
 from drivelab.lab.differences import Differences
 from drivelab.report import quantities as q
-from drivelab.report.loose import dicts
+from drivelab.report import streams
 
 Record = dict[str, Any]
 
@@ -32,9 +32,9 @@ def comparison(found: Comparison) -> Record:
                 "disk": side.model.is_disk,
                 "capacity": q.capacity(side.model.user_capacity_bytes),
                 "source": side.source,
-                "seed": side.own.get("seed"),
-                "engine": side.own.get("engine_version"),
-                "made_by": side.own.get("command_line"),
+                "seed": side.run.seed,
+                "engine": side.run.engine_version,
+                "made_by": side.run.command_line,
             }
             for side in found.sides
         ],
@@ -110,10 +110,10 @@ def _metric(found: Comparison, pair: Pair, metric: Metric) -> Record:
 
 def plots(found: Comparison) -> Record:
     """By test: series in their intervals, zones over the drive, percentiles of latency."""
-    sizes = [side.model.user_capacity_bytes or 0.0 for side in found.sides]
+    sizes = [side.model.user_capacity_bytes for side in found.sides]
     return {
         "capacities_bytes": sizes,
-        "tests": [_plot(pair) for pair in found.pairs if pair.measurement is not None],
+        "tests": [_plot(pair) for pair in found.pairs if pair.stream is not None],
     }
 
 
@@ -126,25 +126,21 @@ def _plot(pair: Pair) -> Record:
             None
             if test is None
             else {
-                "interval_s": test.series_interval_s,
-                "mib_per_s": list(test.series_mib_per_s),
-                "latency_max_us": _series(record, "latency_max_us"),
-                "zones_mb_per_s": list(test.zones_mb_per_s),
-                "percentiles": [list(point) for point in test.percentiles],
-                "max_us": test.latency_us.get("max"),
+                "interval_s": test.series.interval_s,
+                "mib_per_s": test.series.mib_per_s,
+                "latency_max_us": test.series.latency_max_us,
+                "zones_mb_per_s": test.pass_.mb_per_s if test.pass_ is not None else [],
+                "percentiles": [list(point) for point in streams.percentiles(test.latency_us)],
+                "max_us": test.latency_us.max,
             }
-            for test, record in zip(pair.measurements, pair.records, strict=True)
+            for test in pair.streams
         ],
     }
 
 
-def _series(record: Mapping[str, Any] | None, key: str) -> list[float | None]:
-    return list(((record or {}).get("series") or {}).get(key) or ())
-
-
 def _charts(found: Comparison, index: int) -> list[Chart]:
     pair = found.pairs[index]
-    if not any(dicts((record or {}).get("charts")) for record in pair.records):
+    if not any(record.charts for record in pair.records if record is not None):
         return []
     return overlays.of_tables(found.sides, pair, f"test-{index}")
 

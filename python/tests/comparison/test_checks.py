@@ -27,7 +27,10 @@ def test_alike_runs_have_no_problem() -> None:
         ({"data": "random"}, r"Data patterns differ: .*A repeating, B random"),
         ({"span_bytes": 2**30}, r"Spans differ: .*A 8.GiB, B 1.GiB"),
         ({"queue_depth": 32}, r"different requests: .*queue depth: A 3, B 32"),
-        ({"steady_state": {"reached": False}}, r"Classes of results differ.*B exploratory"),
+        (
+            {"steady_state": documents.steady_state(1.0, reached=False)},
+            r"Classes of results differ.*B exploratory",
+        ),
     ],
 )
 def test_results_of_other_work_are_refused_with_the_reason(
@@ -83,7 +86,9 @@ def test_only_the_test_that_differs_is_left_out() -> None:
 def test_a_steady_state_that_one_drive_did_not_reach_costs_that_test_only() -> None:
     tests = [
         documents.compound(
-            model, test_id=test, steady_state={"reached": (model, test) != ("b", "x")}
+            model,
+            test_id=test,
+            steady_state=documents.steady_state(1.0, reached=(model, test) != ("b", "x")),
         )
         for model in "ab"
         for test in "xy"

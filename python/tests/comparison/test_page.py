@@ -26,14 +26,7 @@ def found(factor: float = 2.3, count: int = 2) -> Comparison:
                 name,
                 "used",
                 "hdtach-write",
-                **{
-                    "pass": {
-                        "zone_bytes": 10**9,
-                        "mb_per_s": [rate, rate / 2],
-                        "mean_mb_per_s": 0.75 * rate,
-                        "floor_mb_per_s": rate / 2,
-                    }
-                },
+                **{"pass": documents.whole_pass(rate, rate / 2)},
             ),
             documents.compound(name, rate=rate),
             documents.compound(name, test_id="field", rate=rate, charts=[FIELD]),

@@ -135,7 +135,7 @@ def test_parameters_that_differ_are_named_with_values_and_units() -> None:
     other["parameters"] = [
         dict(other["parameters"][0], value=1300000),
         other["parameters"][1],
-        {"key": "ftl.parity", "value": True, "unit": "", "source": "", "default": False},
+        dict(other["parameters"][1], key="ftl.parity", value=True),
     ]
     found = sides(
         documents.review(documents.stream("a"), models=[one]),

@@ -14,23 +14,15 @@ from drivelab.report.quantities import NBSP
 
 def figure(**changed: Any) -> dict[str, Any]:
     """What was published of drive a: its throughput, in the test that documents.py makes."""
-    return {
-        "id": "X-1",
-        "model": "a",
-        "model_state": "used",
-        "test_id": "random-write-4k",
-        "metric": "random_write_4k",
-        "unit": "MiB/s",
-        "relation": "eq",
-        "published": 30.0,
-    } | changed
+    own = {"id": "X-1", "model": "a", "model_state": "used", "published": 30.0}
+    return documents.figure(**own | changed)
 
 
-def compared(*figures: dict[str, Any], tests: list[Any] | None = None) -> Comparison:
+def compared(*figures: dict[str, Any], tests: list[Any] | None = None, **own: Any) -> Comparison:
     """Drives a and b, of the first of which there are figures."""
     if tests is None:
         tests = [documents.stream(name, "used") for name in "ab"]
-    document = documents.review(*tests) | {"figures": list(figures)}
+    document = documents.review(*tests, **own) | {"figures": list(figures)}
     return compare([Source("review", document)], "drivelab compare review")
 
 
@@ -58,7 +50,6 @@ def test_a_figure_is_of_one_side() -> None:
         {"model_state": "new"},
         {"test_id": "sequential-read"},
         *({"relation": relation} for relation in ("lt", "gt", "le", "ge", "range")),
-        {"published": None},
         {"unit": "W"},
         {"unit": "us"},
         {"metric": "hdtach_write"},
@@ -91,11 +82,8 @@ def test_mean_and_longest_latency_are_told_apart() -> None:
 
 
 def test_passes_and_power_have_figures_of_their_own() -> None:
-    passed = {"zone_bytes": 10**9, "mb_per_s": [9.0, 7.0], "mean_mb_per_s": 8.0}
-    tests = [
-        documents.stream(name, "used", "hdtach-write", **{"pass": passed | {"floor_mb_per_s": 7.0}})
-        for name in "ab"
-    ]
+    passed = {"pass": documents.whole_pass(9.0, 7.0)}
+    tests = [documents.stream(name, "used", "hdtach-write", **passed) for name in "ab"]
     own = figure(test_id="hdtach-write", unit="MB/s", metric="hdtach_write_mean")
     assert marks(compared(own, tests=tests), "mean_mb_per_s") == [(0, "X-1", 30.0, "30 MB/s")]
     assert marks(compared(own, tests=tests)) == []
@@ -107,7 +95,7 @@ def test_passes_and_power_have_figures_of_their_own() -> None:
     ("changed", "values"),
     [
         ({}, [30.0]),
-        ({"inputs": [{"quantity": "value:dips"}]}, []),
+        ({"inputs": [documents.input_of("value:dips")]}, []),
         ({"inputs": []}, []),
         ({"unit": "MiB/s"}, []),
     ],
@@ -116,15 +104,15 @@ def test_a_value_of_a_compound_test_is_meant_by_its_name(
     changed: dict[str, Any], values: list[float]
 ) -> None:
     tests = [documents.compound(name, "used") for name in "ab"]
-    own = {"test_id": "sweep", "unit": "MB/s", "inputs": [{"quantity": "value:write"}]}
+    own = {"test_id": "sweep", "unit": "MB/s", "inputs": [documents.input_of("value:write")]}
     found = marks(compared(figure(**own | changed), tests=tests), "write")
     assert [value for _, _, value, _ in found] == values
 
 
 def test_a_time_of_a_compound_test_is_in_microseconds() -> None:
-    value = {"name": "slowest", "title": "Slowest", "value": 9.0, "unit": "us", "better": "lower"}
-    tests = [documents.compound(name, "used", values=[value]) for name in "ab"]
-    inputs = [{"quantity": "value:slowest"}]
+    values = [documents.value("slowest", 9.0, "us", "lower")]
+    tests = [documents.compound(name, "used", values=values) for name in "ab"]
+    inputs = [documents.input_of("value:slowest")]
     own = figure(test_id="sweep", unit="ms", published=0.5, inputs=inputs)
     assert marks(compared(own, tests=tests), "slowest") == [(0, "X-1", 500.0, "0.5 ms")]
 
@@ -142,8 +130,8 @@ def test_the_page_that_is_saved_has_them(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_bar_of_repeats_has_its_interval_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "library", str)
-    kept = {"mib_per_s": {"values": [15.0, 25.0], "low": 16.0, "high": 24.0}}
+    kept = {"mib_per_s": documents.estimate(16.0, 24.0)}
     tests = [documents.stream("a", "used", repeats=kept), documents.stream("b", "used")]
-    html = page.render(compared(tests=tests))
+    html = page.render(compared(tests=tests, repeats={"count": 2, "seeds": [1, 2]}))
     assert html.count('<i class="interval"') == 1
     assert '--share:0.8333"><i class="interval" style="--spread:0.2000"></i>' in html

@@ -237,6 +237,21 @@ def test_what_a_newer_version_may_add_is_passed_over() -> None:
     assert fault(documents.review() | {"more": 1}, Review) is None
 
 
+def test_whole_numbers_of_tables_stay_whole() -> None:
+    rows = Review.read(documents.review()).tests[1].tables[0].rows
+    assert rows[0] == {"block_bytes": 4096, "direction": "read", "mb_per_s": 1.25}
+    assert [type(cell) for cell in rows[0].values()] == [int, str, float]
+
+
+def test_sentences_of_a_steady_state_are_kept_and_are_texts() -> None:
+    said = documents.steady_state(1.0) | {"Throughput": "steady at 1 MB/s"}
+    whole = documents.review(documents.compound(steady_state=said))
+    found = Review.read(whole).tests[0].steady_state
+    assert dict(found or ())["Throughput"] == said["Throughput"]
+    wrong = put(whole, "tests/0/steady_state/Throughput", 1)
+    assert fault(wrong, Review) == "tests[0].steady_state.Throughput is 1; allowed: a text"
+
+
 @pytest.mark.parametrize("schema", [2, 3])
 @pytest.mark.parametrize("key", ["models", "tests", "states"])
 @pytest.mark.parametrize("value", [None, {}, [1], [None], "x"])

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import documents
 import numpy as np
+
+from drivelab.records import SCHEMA
 
 MODEL = "intel-x25-m-g1-80gb"
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -137,12 +140,10 @@ def _test(row: tuple[Any, ...], model: str, state: str, factor: float) -> dict[s
     written = rate * MIB * 180 if writes else 0
     programmed = written * (amplification or 0)
     power = (2.1 if state == "used" else 1.6) if writes else 1.1
-    return {
-        "id": test_id,
+    record = documents.stream(model, state, test_id) | {
         "title": title,
-        "model": model,
-        "state": state,
         "direction": direction,
+        "data": None,
         "block_bytes": block,
         "queue_depth": depth,
         "align_bytes": align,
@@ -151,7 +152,9 @@ def _test(row: tuple[Any, ...], model: str, state: str, factor: float) -> dict[s
         "iops": iops,
         "mib_per_s": rate,
         "latency_us": {
+            "min": at[1],
             "mean": mean_us,
+            "stddev": mean_us / 10,
             "p50": at[50],
             "p90": at[90],
             "p99": at[99],
@@ -159,6 +162,7 @@ def _test(row: tuple[Any, ...], model: str, state: str, factor: float) -> dict[s
             "p99_99": at[99.99],
             "max": at[99.99] * 1.7,
             "percentiles": points,
+            "histogram": None,
         },
         "split_mean_us": {
             part: share * mean_us
@@ -172,13 +176,15 @@ def _test(row: tuple[Any, ...], model: str, state: str, factor: float) -> dict[s
         "erases": round(programmed / (512 * KIB)) if state == "used" else 0,
         "energy_j": power * 180,
         "mean_power_w": power,
-        "series": {
-            "interval_s": 1.0,
-            "mib_per_s": _series(rate, state, writes, rng),
-            "latency_max_us": [points[-1][1]] * 180,
-        },
-        "wall_s": 2.5,
+        "counters": {},
     }
+    record["series"] |= {
+        "mib_per_s": _series(rate, state, writes, rng),
+        "latency_max_us": [points[-1][1]] * 180,
+        "iops": None,
+        "latency_mean_us": None,
+    }
+    return record
 
 
 PARAMETERS: list[tuple[str, Any, str | None, str, bool]] = [
@@ -242,7 +248,7 @@ def _figure(line: str, tests: list[dict[str, Any]]) -> dict[str, Any]:
     for test in tests:
         if (test["model"], test["id"], test["state"]) == (MODEL, test_id, model_state):
             modelled = test["latency_us"]["mean"] / 1e3 if unit == "ms" else test["mib_per_s"]
-    return {
+    return documents.figure() | {
         "id": figure_id,
         "drive": drive,
         "firmware": "unstated",
@@ -255,19 +261,21 @@ def _figure(line: str, tests: list[dict[str, Any]]) -> dict[str, Any]:
         "role": role,
         "test_id": test_id,
         "relation": "lt" if text.startswith("<") else "eq",
-        "note": "",
     }
 
 
 def _model(name: str, title: str) -> dict[str, Any]:
-    return {
-        "name": name,
+    return documents.model(name) | {
         "title": title,
+        "family": None,
+        "released": None,
+        "effective_spare_ratio": None,
         "hash": (name.encode().hex() * 4)[:64],
         "user_capacity_bytes": USER_BYTES,
         "raw_capacity_bytes": 85_899_345_920,
         "parameters": [
-            {"key": key, "value": value, "unit": unit, "source": source, "default": default}
+            {"key": key, "value": value, "unit": unit or "", "source": source, "role": None}
+            | {"default": default, "help": "", "allowed": None}
             for key, value, unit, source, default in PARAMETERS
         ],
     }
@@ -308,10 +316,11 @@ def results(model_count: int = 1) -> dict[str, Any]:
     ]
     return {
         "drivelab": {
-            "schema": 1,
+            "schema": SCHEMA,
             "engine_version": "0.1.0",
             "seed": 1,
             "quick": False,
+            "unabridged": False,
             "command_line": "drivelab review "
             + " ".join(name for name, _, _ in chosen)
             + " --seed 1",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import documents
 import drawn
 import pytest
 from report.sample import MODEL, results
@@ -34,8 +35,8 @@ def test_plots_hold_both_states_and_only_finite_numbers() -> None:
 
 def test_gaps_in_a_series_stay_gaps() -> None:
     data = results()
-    data["tests"][0]["series"]["mib_per_s"][3:5] = [None, math.nan]
-    chart = charts.courses(read(data), MODEL, charts.OVER_TIME, "time")[0]
+    data["tests"][0]["series"]["latency_p99_us"] = [100.0, 110.0, 105.0, None, None, *[100.0] * 175]
+    chart = charts.courses(read(data), MODEL, charts.SLOW, "slow")[0]
     assert [y for _, y in drawn.line(chart, "new")][3:5] == [None, None]
 
 
@@ -56,7 +57,7 @@ def test_bars_are_sorted_best_first_with_the_published_beside() -> None:
 
 def test_published_units_are_converted_and_shown() -> None:
     data = results()
-    figure = {"drive": "X", "state": "new", "metric": "4k_random_write", "relation": "approx"}
+    figure = documents.figure(drive="X", state="new", relation="approx")
     test_id = "random-write-4k-qd3-sector"
     data["figures"] = [
         {**figure, "unit": "IOPS", "published": 2560, "test_id": test_id, "id": "A"},

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import documents
 import pytest
-from report.sample import results
+from report.sample import MODEL, results
 
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.records.test import Compound
 from drivelab.report import render
-from drivelab.report.compound import drawing_of, groups, rows_of
+from drivelab.report.compound import drawing_of, groups, row_set
 from drivelab.report.plots import RowSet, draw, size_text
 from drivelab.report.rankings import value_rankings
 from drivelab.report.reading import read
@@ -42,19 +44,13 @@ def measured(factor: float) -> Measured:
         ),
         deviations=("Shorter than the standard.",),
         notes=("Mind the gap.",),
-        steady_state={"reached": False, "rounds": 25, "average": 238.2},
+        steady_state=documents.steady_state(238.2, reached=False),
     )
 
 
 def record(state: str, factor: float) -> dict[str, Any]:
-    return {
-        "id": "sweep-test",
-        "title": "A sweep",
-        "group": "sweeps",
-        "model": "intel-x25-m-g1-80gb",
-        "state": state,
-        "kind": "compound",
-    } | measured(factor).found()
+    found = measured(factor).found()
+    return documents.compound(MODEL, state, "sweep-test", title="A sweep", **found)
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +91,10 @@ def test_a_review_of_compound_tests_alone_has_a_page(document: dict[str, Any]) -
 
 
 def test_few_lines_share_a_plot_over_states_and_a_field_has_one_for_each() -> None:
-    found = record("new", 100.0)
-    lines, heat, bars = found["charts"]
-    sets = [RowSet(state, "$new", rows_of(found, lines)) for state in ("new", "used", "tortured")]
+    found = Compound.read(record("new", 100.0))
+    lines, heat, bars = found.charts
+    tried = (row_set(found, lines, state, "$new") for state in ("new", "used", "tortured"))
+    sets = [item for item in tried if item is not None]
     assert [c.title for c in draw(drawing_of(found, lines), sets, "a")] == [
         "By size, read",
         "By size, write",
@@ -109,8 +106,8 @@ def test_few_lines_share_a_plot_over_states_and_a_field_has_one_for_each() -> No
 
 
 def test_nothing_is_drawn_of_nothing() -> None:
-    found = record("new", 100.0)
-    assert draw(drawing_of(found, found["charts"][0]), [RowSet("new", "$new", ())], "a") == []
+    found = Compound.read(record("new", 100.0))
+    assert draw(drawing_of(found, found.charts[0]), [RowSet("new", "$new", ())], "a") == []
 
 
 def test_sizes_are_written_in_the_unit_they_are_multiples_of() -> None:
@@ -133,9 +130,9 @@ def test_rows_that_do_not_fit_their_columns_are_refused() -> None:
 
 def test_published_values_stand_beside_those_of_the_model(document: dict[str, Any]) -> None:
     shown = copy.deepcopy(document)
-    figure = {"id": "AN-083", "published": 390.0, "unit": "MiB/s", "state": "new (erased)"}
-    reading = [{"quantity": "value:largest"}]
-    figure |= {"model": "intel-x25-m-g1-80gb", "test_id": "sweep-test", "inputs": reading}
+    figure = documents.figure(id="AN-083", published=390.0, state="new (erased)")
+    reading = [documents.input_of("value:largest")]
+    figure |= {"model": MODEL, "test_id": "sweep-test", "inputs": reading}
     shown["figures"].append(figure)
     [group] = groups(read(shown), "intel-x25-m-g1-80gb", "t")
     assert group.tests[0].values[0].published == "390\u00a0MiB/s new [AN-083]"

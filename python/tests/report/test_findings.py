@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from report.sample import results
+import documents
+from report.sample import MODEL, results
 
 from drivelab.report.findings import findings
 from drivelab.report.quantities import NBSP
@@ -152,8 +153,8 @@ def test_beside_another_drive_every_finding_says_which_drive_it_is_about() -> No
 
 
 def test_nothing_measured_gives_no_findings() -> None:
-    assert findings(read({})) == []
-    assert findings(read({"tests": [{}], "models": [None]})) == []
+    assert findings(read(documents.review(models=[]) | {"tests": [], "states": []})) == []
+    assert findings(read(results() | {"tests": [], "figures": []})) == []
 
 
 def test_what_trim_restores_is_said_of_the_write_that_lost_most() -> None:
@@ -175,9 +176,10 @@ def test_large_changes_are_told_as_times() -> None:
 def test_values_of_compound_tests_that_changed_most_are_told_first() -> None:
     data = results()
     for state, score in (("new", 100.0), ("used", 10.0)):
-        value = {"name": "s", "title": "score", "value": score, "unit": "", "better": "higher"}
-        record = {"kind": "compound", "id": "suite", "title": "A suite", "state": state}
-        data["tests"].append(record | {"model": "intel-x25-m-g1-80gb", "values": [value]})
+        values = [documents.value("score", score, better="higher")]
+        data["tests"].append(
+            documents.compound(MODEL, state, "suite", title="A suite", values=values)
+        )
     assert "A suite, used: score 10 times worse than new." in sentences(data)
 
 
@@ -185,26 +187,19 @@ def test_a_compound_test_that_read_an_unwritten_drive_is_nobodys_measure() -> No
     data = results()
     data["tests"] = []
     for state, score, share in (("new", 900.0, 1.0), ("filled", 100.0, 0.0), ("used", 50.0, 0.0)):
-        value = {"name": "s", "title": "score", "value": score, "unit": "", "better": "higher"}
-        record = {"kind": "compound", "id": "suite", "title": "A suite", "state": state}
-        record |= {"unmapped_read_share": share, "model": "intel-x25-m-g1-80gb"}
-        data["tests"].append(record | {"values": [value]})
+        values = [documents.value("score", score, better="higher")]
+        record = documents.compound(MODEL, state, "suite", title="A suite", values=values)
+        data["tests"].append(record | {"unmapped_read_share": share})
     assert "A suite, used: score 50 % worse than filled." in sentences(data)
 
 
 def study(test_id: str, values: dict[str, float], **more: Any) -> dict[str, Any]:
     """The record of a study with these values."""
-    return {
-        "kind": "compound",
-        "id": test_id,
-        "title": f"Study {test_id}",
-        "model": "intel-x25-m-g1-80gb",
-        "state": "new",
-        "values": [
-            {"name": name, "title": f"{name}, 81 % of the drive", "value": value, "unit": ""}
-            for name, value in values.items()
-        ],
-    } | more
+    told = [
+        documents.value(name, value) | {"title": f"{name}, 81 % of the drive"}
+        for name, value in values.items()
+    ]
+    return documents.compound(MODEL, "new", test_id, values=told, tables=[], charts=[]) | more
 
 
 def test_studies_tell_their_story() -> None:
@@ -219,7 +214,7 @@ def test_studies_tell_their_story() -> None:
                     "spare_28_write_amplification": 2.48,
                     "spare_28_mib_per_s": 22.1,
                 },
-                tables=[{"name": "spare", "rows": rows, "columns": []}],
+                tables=[{"name": "spare", "title": "Spare", "rows": rows, "columns": []}],
             ),
             study("fill-level", {"full_mib_per_s": 7.5, "half_full_mib_per_s": 41.0}),
             study(

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import copy
-import math
 import re
 from html.parser import HTMLParser
 from typing import Any
 
+import documents
 import drawn
 import pytest
 from report.sample import MODEL, results
 
 from drivelab.charts import page as drawing
+from drivelab.errors import RequestError
+from drivelab.records.faults import fault
+from drivelab.records.review import Review
 from drivelab.report import render, tables
 from drivelab.report.reading import read
 
@@ -164,29 +167,37 @@ def small() -> dict[str, Any]:
     data["figures"] = data["figures"][3:7]
     for test in data["tests"]:
         test["latency_us"]["percentiles"] = test["latency_us"]["percentiles"][-3:]
-        test["series"]["mib_per_s"] = test["series"]["mib_per_s"][:3]
+        for key in ("mib_per_s", "latency_max_us"):
+            test["series"][key] = test["series"][key][:3]
     data["models"][0]["parameters"] = data["models"][0]["parameters"][:2]
     return data
 
 
-@pytest.mark.parametrize("leaf", [None, math.nan, "?", [], {}, -1, 0])
-def test_any_missing_or_wrong_value_is_borne(leaf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("leaf", [None, "?", [], {}, -1, 0])
+def test_any_value_that_the_records_allow_is_borne(
+    leaf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(drawing, "library", str)
     data = small()
-    for path in leaves(data):
-        html = render(with_leaf(data, path, leaf))
+    changed = ((path, with_leaf(data, path, leaf)) for path in leaves(data))
+    allowed = [(path, document) for path, document in changed if fault(document, Review) is None]
+    assert allowed
+    for path, document in allowed:
+        html = render(document)
         shown = html[: html.index("<script")] if "<script" in html else html
         shown = shown[shown.index("</style>") :]
         assert not re.search(r"\b(nan|inf|None|undefined)\b", shown, re.IGNORECASE), path
 
 
-@pytest.mark.parametrize(
-    "empty",
-    [{}, {"tests": None, "models": []}, {"drivelab": None, "tests": [{}], "figures": [{}]}],
-)
-def test_empty_results_give_a_page(empty: dict[str, Any]) -> None:
-    page = Page(render(empty))
+@pytest.mark.parametrize("models", [[], [documents.model()]])
+def test_empty_results_give_a_page(models: list[Any]) -> None:
+    page = Page(render(documents.review(models=models) | {"tests": [], "states": []}))
     assert "Findings" in page.text()
+
+
+def test_what_is_no_review_is_refused_before_anything_is_drawn() -> None:
+    with pytest.raises(RequestError, match=r"tests\[0\].latency_us is null; allowed: an object"):
+        render(with_leaf(small(), ("tests", 0, "latency_us"), None))
 
 
 def test_hostile_names_are_only_text() -> None:
