@@ -64,9 +64,9 @@ class Table(Record):
 
     @model_validator(mode="after")
     def _have_a_cell_for_each_column(self) -> Self:
-        keys = dict.fromkeys(column.key for column in self.columns)
+        keys = dict.fromkeys(column.key for column in self.columns).keys()
         for index, row in enumerate(self.rows):
-            if keys.keys() - row.keys():
+            if not keys <= row.keys():
                 lacking = [key for key in keys if key not in row]
                 raise misfit(f"rows[{index}] lacks {', '.join(lacking)}")
         return self
