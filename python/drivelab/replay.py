@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -11,17 +12,52 @@ import numpy as np
 from drivelab import _engine, results
 from drivelab.errors import WorkError
 from drivelab.fio.output import over_time
-from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
+from drivelab.progress import TaskProgress
+from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S, derive_seed
 from drivelab.states import State
 from drivelab.subject import Subject
 from drivelab.targets import Report
-from drivelab.traces import Trace
+from drivelab.traces import Trace, TraceFile, read_trace
 from drivelab.workload import RANDOM_BYTES, DataPattern, Job, Recorded, Requests
 
 Pacing = Literal["arrival", "closed", "capped"]
 PACINGS: tuple[Pacing, ...] = ("arrival", "closed", "capped")
 DIRECTIONS = ("read", "write", "trim")
 MB = 10**6
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A trace's file, and everything that makes one replay of it another.
+
+    `queue_depth` counts with closed pacing only, `idle_cap_ns` with capped pacing. `beyond` says
+    what becomes of requests beyond a drive: reject, modulo (wrap) or compact (renumber). There are
+    `repeat` rounds, None: one; or with `until_steady` so many at most.
+    """
+
+    file: TraceFile
+    idle_cap_ns: int
+    pacing: Pacing = "arrival"
+    queue_depth: int | None = None
+    beyond: str = "reject"
+    data: DataPattern = RANDOM_BYTES
+    repeat: int | None = None
+    until_steady: bool = False
+
+    def read(self, capacity_bytes: int, progress: TaskProgress) -> Trace:
+        """The trace as it fits so many bytes; raises RequestError as `traces.read_trace`."""
+        return read_trace(self.file, progress, capacity_bytes, self.beyond)
+
+    def job(self, seed: int, drive: str, state: str) -> Job:
+        """The job that replays it on a drive of this name in this state."""
+        return replay_job(
+            self.file.path.name,
+            self.pacing,
+            self.queue_depth or 1,
+            self.idle_cap_ns,
+            derive_seed(seed, drive, state, "replay"),
+            self.data,
+        )
 
 
 def replay_job(

@@ -8,7 +8,7 @@ lives on the room that it had, and agrees with itself without being steady.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from drivelab.procedures.steady_writes import EXCURSION, settled
 from drivelab.procedures.steady_writes import WINDOW as WINDOW
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
-from drivelab.replay import DIRECTIONS
+from drivelab.replay import DIRECTIONS, Replay, check_conservation
 from drivelab.subject import Subject
 from drivelab.targets import EngineTarget, Report, Target
 from drivelab.targets.engine import Columns
@@ -44,25 +44,20 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Options:
+class Wording:
     """What those who ask for rounds call their options."""
 
     repeat: str = "--repeat {}"
     until_steady: str = "--until-steady"
 
 
-def goal(
-    drive: Subject,
-    trace: Trace,
-    repeat: int | None,
-    until_steady: bool,
-    options: Options = Options(),
-) -> Goal:
+def goal(drive: Subject, trace: Trace, how: Replay, wording: Wording) -> Goal:
     """How long a trace goes round; raises RequestError for what never gets steady."""
+    repeat, until_steady = how.repeat, how.until_steady
     if until_steady:
         if repeat is not None and repeat < WINDOW:
             raise RequestError(
-                f"{options.repeat.format(repeat)}: with {options.until_steady} at least {WINDOW}, "
+                f"{wording.repeat.format(repeat)}: with {wording.until_steady} at least {WINDOW}, "
                 f"as steady are {STEADY_TEXT}"
             )
         reason = "a real drive doesn't tell" if isinstance(drive, RealDrive) else None
@@ -71,10 +66,29 @@ def goal(
         elif not (trace.requests.op == workload.WRITE).any():
             reason = f"{trace.name} has no writes"
         if reason is not None:
-            raise RequestError(f"{options.until_steady}: goes by write amplification, and {reason}")
+            raise RequestError(f"{wording.until_steady}: goes by write amplification, and {reason}")
     if repeat is None:
         repeat = ROUNDS_MAX if until_steady else 1
     return Goal(repeat, until_steady)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What the rounds of a trace measured."""
+
+    reports: list[Report]
+    columns: Columns | None
+    """Every request of the last round, if they were to be kept."""
+
+    @property
+    def last(self) -> Report:
+        """The round that a replay is judged by."""
+        return self.reports[-1]
+
+    def check(self, requests: Requests) -> None:
+        """Raises WorkError for a round that didn't do all of its trace."""
+        for report in self.reports:
+            check_conservation(requests, report)
 
 
 def run(
@@ -84,22 +98,21 @@ def run(
     progress: TaskProgress,
     share: float,
     goal: Goal,
-    heard: Callable[[Columns], None] | None = None,
-) -> list[Report]:
-    """Reports of the rounds, as many as the goal says.
-
-    `heard` is told every request of each round, of a drive of the engine.
-    """
-    count, reports = goal.count, list[Report]()
+    *,
+    log: bool = False,
+) -> Rounds:
+    """As many rounds as the goal says; `log` keeps the requests, of a drive of the engine."""
+    count, reports, columns = goal.count, list[Report](), None
     while len(reports) < count and not (goal.until_steady and is_steady(reports)):
-        if heard is None:
-            reports.append(target.run_requests(job, requests, progress, share / count))
-        else:
+        if log and (goal.until_steady or len(reports) == count - 1):
             assert isinstance(target, EngineTarget)
+            # Which round is the last nobody knows of those that end when they are steady.
+            columns = None
             report, columns = target.run_requests_logged(job, requests, progress, share / count)
-            heard(columns)
-            reports.append(report)
-    return reports
+        else:
+            report = target.run_requests(job, requests, progress, share / count)
+        reports.append(report)
+    return Rounds(reports, columns)
 
 
 def is_steady(reports: Sequence[Report]) -> bool:

@@ -11,7 +11,6 @@ from drivelab import (
     arguments,
     output,
     plugins,
-    replaying,
     rounds,
     spans,
     states,
@@ -116,39 +115,40 @@ def replay(
     subject.check_wish([drive], wish, plan_only)
     settings = arguments.settings(sets, scale)
     found = subject.find(drive, [models.split_override(text) for text in settings], wish)
-    how = replaying.Replay(
+    how = laboratory.Replay(
         file,
-        _idle_cap_ns(idle_cap, pacing),
-        _pacing(pacing, queue_depth),
-        queue_depth,
-        beyond,
-        parse_data_pattern(data),
-        repeat,
-        until_steady,
+        pacing=_pacing(pacing, queue_depth),
+        idle_cap_ns=_idle_cap_ns(idle_cap, pacing),
+        queue_depth=queue_depth,
+        beyond=beyond,
+        data=parse_data_pattern(data),
+        repeat=repeat,
+        until_steady=until_steady,
     )
     job = how.job(seed, found.name, state)
     wanted = states.find(state, known=plugins.known(plugin or ()).states)
     run_files.check_request_log(request_log, isinstance(found, RealDrive))
     remark_trim(found, wanted)
     trace = _read(how, found, span_bytes)
-    goal = how.goal(found, trace, rounds.Options())
+    goal = rounds.goal(found, trace, how, rounds.Wording())
     printing.scale_remarks([found])
 
     def rehearsed(target: Target, progress: TaskProgress) -> list[Report]:
-        return replaying.run(target, job, trace, goal, progress).reports
+        return rounds.run(target, job, trace.requests, progress, 1.0, goal).reports
 
     real_drives.show_plan(found, wanted, trace_file.name, rehearsed, plan_only)
     if plan_only:
         return
 
-    def work(progress: TaskProgress) -> replaying.Rounds:
+    def work(progress: TaskProgress) -> rounds.Rounds:
         target, share = prepared_drive(found, wanted, seed, progress)
         log = request_log is not None
-        return replaying.run(target, job, trace, goal, progress, share, log=log)
+        return rounds.run(target, job, trace.requests, progress, share, goal, log=log)
 
     with subject.claimed([found]):
         done = run_alone(f"{found.name}: {trace.name}", work)
     real_drives.remark_smart([found])
+    done.check(trace.requests)
     options = {
         "--drive": drive,
         "--state": state,
@@ -189,7 +189,7 @@ def replay(
             replay_table.show(document)
 
 
-def _read(how: replaying.Replay, drive: Subject, span_bytes: int | None) -> traces.Trace:
+def _read(how: laboratory.Replay, drive: Subject, span_bytes: int | None) -> traces.Trace:
     """The trace as it fits the drive, or what is used of it."""
     spans.check_fits(drive.name, drive.user_capacity_bytes, span_bytes)
     used_bytes = spans.bounded(drive.user_capacity_bytes, span_bytes)

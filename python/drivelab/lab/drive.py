@@ -177,7 +177,8 @@ class Drive:
 
         `keep`: the result holds the drive as the jobs left it (`result.drive`). `log`: it has every
         request (`result.requests`), about 100 bytes of memory each, or with the name of a Parquet
-        file in that file, written while the jobs run. `until`: the jobs end once a metric is steady
+        file in that file, written while the jobs run; of a trace afterwards, and its last round
+        only. `until`: the jobs end once a metric is steady
         (`result.steady`). `timeline`: it has what every die did when (`result.timeline`), of a
         window "2s" or "60s:62s" or from the start of the measurement. Raises RequestError for a job
         that can't be on this drive, WorkError where the file can't be written.
@@ -187,11 +188,7 @@ class Drive:
 
         keep, log = checks.switch("keep", keep), running.wanted_log(log)
         if any(isinstance(job, Trace) for job in jobs):
-            if len(jobs) > 1 or until is not None or timeline is not False:
-                raise RequestError(
-                    "run(): a trace runs alone, without timeline, and until_steady is its own"
-                )
-            return self._replay(jobs[0], keep, log, progress)
+            return self._replay(running.checked_trace(jobs, until, timeline), keep, log, progress)
         own = running.checked_jobs("run", jobs)
         if until is not None:
             own = running.endless_jobs(own, until, self.capacity_bytes)
@@ -243,17 +240,16 @@ class Drive:
 
         return Inside.of(self.make().inside())
 
-    def _replay(self, trace: Job | Trace, keep: bool, log: bool | Path, progress: bool) -> Result:
+    def _replay(self, trace: Trace, keep: bool, log: bool | Path, progress: bool) -> Result:
         """The result of a trace."""
         from drivelab.lab.result import Result
 
-        assert isinstance(trace, Trace)
         state = state_label(self._history, self._states)
         work = partial(running.run_trace, self.make(), trace, self._seed, state, log)
         done = run_alone(f"{self.name}: {trace.name}", work, shown=progress)
         after = self._later_by(done, trace.step()) if keep else None
         requests = log if isinstance(log, Path) else done.requests
-        return Result(done.report, self, [trace], after, requests, done.steady)
+        return Result(done.report, self, [trace], after, requests)
 
     @checks.keywords
     def measure(
@@ -317,8 +313,9 @@ class Drive:
         """Writes the drive to a file, which `drivelab.load` reads, here or elsewhere.
 
         It holds the recipe, not the bytes: the texts of the model, the seed, everything that was
-        done to the drive, and what it looks like inside. Raises RequestError for a place where
-        nothing can be written, and for a state that only this program has.
+        done to the drive, and what it looks like inside. A trace that was replayed must be where
+        it was when it is loaded. Raises RequestError for a place where nothing can be written, and
+        for a state that only this program has.
         """
         from drivelab.lab import snapshot
 

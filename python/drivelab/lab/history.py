@@ -74,11 +74,14 @@ def referred(known: Any) -> State:
     return plugins.referred(known)
 
 
+def counted(history: Sequence[Step]) -> list[Step]:
+    """What of a history counts: a trace by what is in it, wherever it lies."""
+    return [{key: value for key, value in step.items() if key != "path"} for step in history]
+
+
 def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_version: str) -> str:
     """The key of a drive, from all that it follows from."""
-    # A trace counts by what is in it, wherever it lies.
-    steps = [{key: value for key, value in step.items() if key != "path"} for step in history]
-    known = [model_hash, seed, steps, engine_version]
+    known = [model_hash, seed, counted(history), engine_version]
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
 
 

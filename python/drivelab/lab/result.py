@@ -90,8 +90,8 @@ class Result:
     def requests(self) -> pl.DataFrame:
         """Every request that counts, in order of completion, times in ns after the start of the
         run; `latency_ns` is the sum of `queueing_ns` to `cleaning_ns`. Raises RequestError unless
-        the run was to keep a `log`. One in a file is read once; `polars.scan_parquet` reads
-        less of it."""
+        the run was to keep a `log`, which of a trace is that of its last round. One in a file is
+        read once; `polars.scan_parquet` reads less of it."""
         if self._requests is None:
             raise RequestError("requests: the run kept no log; ask for run(..., log=True)")
         if isinstance(self._requests, Path):
@@ -123,8 +123,11 @@ class Result:
 
     @property
     def steady(self) -> dict[str, Any] | None:
-        """Whether and how the run got steady, if it was to run `until` it was."""
-        return None if self._steady is None else dict(self._steady)
+        """Whether and how the run got steady, if it was to run `until` it was, or the rounds of a
+        trace, if they were to end then."""
+        traces = [job for job in self._jobs if isinstance(job, Trace)]
+        found = traces[0].steady(self._report) if traces else self._steady
+        return None if found is None else dict(found)
 
     @property
     def totals(self) -> dict[str, Any]:
@@ -137,10 +140,9 @@ class Result:
         model = self._before.model if self._before is not None else None
         found = [f"at this scale: {remark}" for remark in (model.scale_remarks if model else ())]
         found += [note for job in self._jobs if isinstance(job, Trace) for note in job.notes]
-        if self._steady is not None and not self._steady["reached"]:
-            found.append(
-                f"{self._steady['metric']} was not steady after {self._steady['rounds']} rounds"
-            )
+        steady = self.steady
+        if steady is not None and not steady["reached"]:
+            found.append(f"{steady['metric']} was not steady after {steady['rounds']} rounds")
         found += self._timeline.notes if self._timeline is not None else []
         if note := counters.unmapped_note(self.totals["unmapped_read_share"]):
             found.append(note)

@@ -55,6 +55,18 @@ def checked_jobs(method: str, jobs: Sequence[object]) -> tuple[Job, ...]:
     return tuple(job for job in jobs if isinstance(job, Job))
 
 
+def checked_trace(jobs: Sequence[object], until: object, timeline: object) -> Trace:
+    """The trace among these; raises RequestError for what can't be beside one."""
+    if until is not None:
+        raise RequestError(f"until = {until!r}: of a trace ask for Trace(..., until_steady=True)")
+    if timeline is not False:
+        raise RequestError(f"timeline = {timeline!r}: a trace has none; allowed: False")
+    (trace, *others) = jobs
+    if others or not isinstance(trace, Trace):
+        raise RequestError(f"run(): a trace runs alone, and there are {len(jobs)} jobs")
+    return trace
+
+
 def endless_jobs(jobs: Sequence[Job], until: object, capacity_bytes: int) -> tuple[Job, ...]:
     """The jobs as they run until steady; raises RequestError if they can't be judged."""
     from drivelab.lab.steady import Steady
@@ -165,7 +177,7 @@ def run_trace(
         if isinstance(log, Path):
             output.publish_files({log: partial(write_table, requests)})
             requests = None
-    return DoneJobs(after, done.last, requests, trace.steady(done.last))
+    return DoneJobs(after, done.last, requests)
 
 
 def _on_drive(target: Target, jobs: Sequence[Job], seed: int) -> list[EngineJob]:

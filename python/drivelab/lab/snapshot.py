@@ -2,9 +2,10 @@
 
 A file begins with a line `drivelab snapshot VERSION SHA-256`; what follows is JSON, compressed by
 zlib, and the sum is that of the compressed bytes. It holds the texts of the model, so that the
-model's file needn't be where it is loaded; states of one's own are in files that must be there,
-unchanged. Loading does to a new drive what was done to the old one, and compares the two inside:
-so it takes as long as that took, and gives the same drive or none.
+model's file needn't be where it is loaded; states of one's own and traces that were replayed are in
+files that must be there, unchanged, in the same place. Loading does to a new drive what was done to
+the old one, and compares the two inside: so it takes as long as that took, and gives the same drive
+or none.
 """
 
 from __future__ import annotations

@@ -80,19 +80,19 @@ class Store:
         statement = f"INSERT OR IGNORE INTO points VALUES ({marks})"
         if self._connection.execute(statement, row).fetchone() == (1,):
             self._untold[point.key] = report
+        # While workers measure, not after them, when all processors but one would wait for it.
         if len(self._untold) == UNTOLD_MAX:
             self.tell()
 
     def tell(self) -> None:
-        """Says in SQL what was kept. What is interrupted before is told by who goes on with it."""
+        """Says in SQL what was kept since the last call."""
         if self._connection is None:
             return
         # Needs the tables of results, which take a while to load.
         from drivelab.lab import store_tables
 
-        # While workers measure, not after them, when all processors but one would wait for it.
         untold, self._untold = self._untold, {}
-        store_tables.fill(self._connection, untold)
+        store_tables.add(self._connection, untold)
 
 
 def file_of(place: str | Path) -> Path:
@@ -119,6 +119,7 @@ def opened(place: str | Path | None) -> Iterator[Store]:
             yield kept
             if not fixed:
                 kept.tell()
+                _tell_rest(connection)
         except duckdb.InvalidInputException:
             if not fixed:
                 raise
@@ -175,8 +176,15 @@ def merge(places: Sequence[str | Path], into: str | Path) -> tuple[int, int]:
                 added += _merged(connection, place, row)
             seen += len(rows)
         connection.commit()
-        Store(connection).tell()
+        _tell_rest(connection)
     return added, seen - added
+
+
+def _tell_rest(connection: duckdb.DuckDBPyConnection) -> None:
+    """Says in SQL what others left untold: what was interrupted, and what another version kept."""
+    from drivelab.lab import store_tables
+
+    store_tables.fill(connection)
 
 
 def _check_key(place: str | Path, row: Sequence[Any]) -> None:

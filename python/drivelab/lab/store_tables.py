@@ -6,9 +6,8 @@ Both follow from a point's report, and are the tables `Result.summary` and `Resu
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import duckdb
 import polars as pl
@@ -53,41 +52,48 @@ _TABLES = (
 )
 
 
-def fill(
-    connection: duckdb.DuckDBPyConnection, known: Mapping[str, Report] = MappingProxyType({})
-) -> None:
-    """Adds the rows of all points that have none: those since the last call, and all of a store
-    whose tables are of another version of drivelab, or not there yet. Reports that are `known` by
-    their points' keys aren't read again."""
-    if any(_columns(connection, table.name) != table.columns for table in _TABLES):
-        for table in _TABLES:
-            connection.execute(f"DROP TABLE IF EXISTS {table.name}")
-            connection.execute(table.statement)
+def add(connection: duckdb.DuckDBPyConnection, reports: Mapping[str, Report]) -> None:
+    """Adds the rows of points, by their keys: all of them or, where that fails, none."""
+    if not reports:
+        return
+    _make(connection)
+    results = [(key, Result(report, None, [])) for key, report in reports.items()]
+    frames = [
+        pl.concat(table.rows(one).with_columns(pl.lit(key).alias("key")) for key, one in results)
+        for table in _TABLES
+    ]
+    connection.begin()
+    try:
+        for table, frame in zip(_TABLES, frames, strict=True):
+            values = {name: frame[name].to_list() for name in table.columns}
+            database.insert(connection, table.name, table.columns, values)
+        connection.commit()
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+def fill(connection: duckdb.DuckDBPyConnection) -> None:
+    """Adds the rows of all points that have none."""
+    _make(connection)
     missing = connection.execute(
         "SELECT key FROM points WHERE key NOT IN (SELECT key FROM metrics) ORDER BY rowid"
     ).fetchall()
     keys = [key for (key,) in missing]
     for start in range(0, len(keys), BATCH):
-        _add(connection, keys[start : start + BATCH], known)
+        found = connection.execute(
+            "SELECT key, report FROM points WHERE list_contains($keys, key) ORDER BY rowid",
+            {"keys": keys[start : start + BATCH]},
+        ).fetchall()
+        add(connection, {key: json.loads(text) for key, text in found})
 
 
-def _add(
-    connection: duckdb.DuckDBPyConnection, keys: Sequence[str], known: Mapping[str, Report]
-) -> None:
-    unknown = [key for key in keys if key not in known]
-    found = connection.execute(
-        "SELECT key, report FROM points WHERE list_contains($keys, key)", {"keys": unknown}
-    ).fetchall()
-    reports = {key: json.loads(text) for key, text in found} | dict(known)
-    results = [(key, Result(reports[key], None, [])) for key in keys]
-    connection.begin()
-    for table in _TABLES:
-        frame = pl.concat(
-            table.rows(result).with_columns(pl.lit(key).alias("key")) for key, result in results
-        )
-        values = {name: frame[name].to_list() for name in table.columns}
-        database.insert(connection, table.name, table.columns, values)
-    connection.commit()
+def _make(connection: duckdb.DuckDBPyConnection) -> None:
+    """Makes the tables where they aren't there, or are of another version of drivelab."""
+    if any(_columns(connection, table.name) != table.columns for table in _TABLES):
+        for table in _TABLES:
+            connection.execute(f"DROP TABLE IF EXISTS {table.name}")
+            connection.execute(table.statement)
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:

@@ -53,7 +53,7 @@ def render(study: Study) -> str:
         .get_template("study.html.j2")
         .render(
             many=False,
-            review={"engine_version": _engine.engine_version(), "quick": False},
+            run={"engine_version": _engine.engine_version(), "quick": False},
             helpers=[page.inline("tables.js")],
             style=page.style() + page.inline("study.css", PACKAGE),
             drawing=page.drawn(drawn),

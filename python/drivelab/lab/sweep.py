@@ -131,6 +131,7 @@ def _reports(
     progress: bool | Heard,
 ) -> list[Report]:
     """The reports of points, in their order: those that are kept, and those that are measured."""
+    # What can be on one drive of a size can be on all that aren't disks; traces are read for that.
     models = {(p.job, p.drive.capacity_bytes, p.drive.model.is_disk): p.drive.model for p in found}
     for (own, *_), model in models.items():
         own.check(model)

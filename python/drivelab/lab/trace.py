@@ -16,8 +16,8 @@ from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget, Report
 
 if TYPE_CHECKING:
-    from drivelab.replaying import Replay, Rounds
-    from drivelab.rounds import Goal
+    from drivelab.replay import Replay
+    from drivelab.rounds import Goal, Rounds
 
 Pacing = Literal["arrival", "closed", "capped"]
 Beyond = Literal["reject", "modulo", "compact"]
@@ -83,7 +83,8 @@ class Trace:
         self._options = {
             key: value
             for key, value in options.items()
-            if value is not None and (key, value) not in _DEFAULTS
+            if value is not None
+            and ((key, value) not in _DEFAULTS or (key == "repeat" and until_steady))
         }
         _one_of("pacing", pacing, get_args(Pacing))
         _one_of("out_of_range", out_of_range, traces.BEYOND)
@@ -157,13 +158,14 @@ class Trace:
         to be several.
         """
         # Results take a while to load, which processes that replay nothing don't need.
-        from drivelab import replaying, rounds
+        from drivelab import rounds
 
         reading = TaskProgress("read")
         progress.follow(reading, 0.1)
         trace, goal = self._fitted(target.model, reading)
         job = self._replay().job(seed, target.model.name, state)
-        done = replaying.run(target, job, trace, goal, progress, 0.9, log=log)
+        done = rounds.run(target, job, trace.requests, progress, 0.9, goal, log=log)
+        done.check(trace.requests)
         done.last["jobs"][0]["name"] = self.name
         done.last.update(rounds.document(done.reports, trace, target.model, goal))
         return done
@@ -200,22 +202,16 @@ class Trace:
         how = self._replay()
         trace = how.read(model.user_capacity_bytes, progress)
         self._memory_bytes = trace.memory_bytes
-        return trace, how.goal(model, trace, rounds.Options("repeat = {}", "until_steady"))
+        return trace, rounds.goal(model, trace, how, rounds.Wording("repeat = {}", "until_steady"))
 
     def _replay(self) -> Replay:
-        from drivelab.replaying import Replay
+        from drivelab.replay import Replay
 
-        given = self._options
-        return Replay(
-            self._file,
-            self._idle_cap_ns,
-            given.get("pacing", "arrival"),
-            given.get("queue_depth"),
-            given.get("out_of_range", "reject"),
-            self._pattern,
-            given.get("repeat"),
-            given.get("until_steady", False),
-        )
+        # What wasn't given is as the command has it.
+        names = {"out_of_range": "beyond"}
+        same = ("pacing", "queue_depth", "out_of_range", "repeat", "until_steady")
+        given = {names.get(key, key): self._options[key] for key in same if key in self._options}
+        return Replay(self._file, self._idle_cap_ns, data=self._pattern, **given)
 
     def __repr__(self) -> str:
         words = [repr(str(self.path)), *(f"{k}={v!r}" for k, v in self._options.items())]
@@ -248,8 +244,10 @@ _DEFAULTS = (
     ("pacing", "arrival"),
     ("out_of_range", "reject"),
     ("data", "random"),
+    ("repeat", 1),
     ("until_steady", False),
 )
+"""What makes a trace no other one when it is given. Of rounds until steady one is too few."""
 
 
 def _again(path: str, options: Mapping[str, Any], digest: str) -> Trace:

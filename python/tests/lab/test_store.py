@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import drivelab as dl
+from drivelab.lab import store_tables
 from drivelab.lab.store import merge
 
 DRIVE = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
@@ -66,6 +67,7 @@ def test_what_was_interrupted_is_told_by_who_goes_on(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr("drivelab.lab.store.Store.tell", lambda _: None)
+        patched.setattr("drivelab.lab.store._tell_rest", lambda _: None)
         swept(tmp_path)
     with pytest.raises(duckdb.CatalogException):
         asked(tmp_path, "SELECT * FROM metrics")
@@ -102,6 +104,41 @@ def test_unfinished_batches_leave_no_row_behind(
     held(tmp_path, study)
     keys = asked(tmp_path, "SELECT key, direction FROM metrics")
     assert len(set(keys)) == len(keys) == 2 * len(study)
+
+
+def test_points_are_said_in_sql_while_others_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("drivelab.lab.store.UNTOLD_MAX", 2)
+    told: list[int] = []
+    add = store_tables.add
+
+    def counted(connection: duckdb.DuckDBPyConnection, reports: dict[str, Any]) -> None:
+        add(connection, reports)
+        told.append(len(reports))
+
+    monkeypatch.setattr(store_tables, "add", counted)
+    # What is kept is not read and parsed again.
+    monkeypatch.setattr(store_tables, "json", None)
+    points = len(swept(tmp_path))
+    assert told[:-1] == [2] * (points // 2)
+
+
+def test_points_stay_where_saying_them_in_sql_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("drivelab.lab.store.UNTOLD_MAX", 2)
+
+        def failing(*_: object) -> None:
+            raise duckdb.ConversionException("no")
+
+        patched.setattr("drivelab.database.insert", failing)
+        with pytest.raises(duckdb.ConversionException):
+            swept(tmp_path)
+    (kept,) = asked(tmp_path, "SELECT count(*) FROM points")
+    assert kept[0] >= 2
+    held(tmp_path, swept(tmp_path))
 
 
 def test_the_queries_of_the_docs_answer(tmp_path: Path) -> None:

@@ -115,6 +115,38 @@ def test_rounds_are_an_axis_and_stay_in_the_store(tmp_path: Path) -> None:
         _ = study[0].rounds
 
 
+def test_a_study_says_of_rounds_whether_they_were_steady() -> None:
+    trace = dl.Trace(TWO, **OPTIONS, until_steady=True, repeat=4)
+    study = dl.sweep(
+        DRIVE, {"spare_ratio": [0.1, 0.2]}, job=trace, state="new", workers=1, progress=False
+    )
+    for result in study:
+        # What is new has room for four rounds of it, and erases nothing.
+        assert result.steady == {"metric": "write_amplification", "reached": False, "rounds": 4}
+        assert "write_amplification was not steady after 4 rounds" in result.notes
+
+
+def test_rounds_end_when_they_are_steady(tmp_path: Path) -> None:
+    file = tmp_path / "rewrite.csv"
+    rows = [f"{i},h,0,Write,{(i * 7919) % 20_000 * 65_536},65536,0" for i in range(10_000)]
+    file.write_text("\n".join(rows) + "\n")
+    trace = dl.Trace(
+        file, pacing="closed", queue_depth=8, until_steady=True, repeat=40, out_of_range="modulo"
+    )
+    result = DRIVE.prepare("filled", progress=False).run(trace, progress=False)
+    assert result.steady is not None
+    assert result.steady["reached"] is True
+    assert 4 <= result.steady["rounds"] == result.rounds.height < 40
+    last = result.rounds["write_amplification"].to_list()[-4:]
+    assert max(last) <= 1.04 * min(last)
+
+
+def test_one_round_is_the_trace_as_it_is() -> None:
+    assert dl.Trace(TWO, **OPTIONS, repeat=1) == dl.Trace(TWO, **OPTIONS)
+    with pytest.raises(dl.RequestError, match="repeat = 1: with until_steady at least 4"):
+        DRIVE.run(dl.Trace(TWO, **OPTIONS, repeat=1, until_steady=True), progress=False)
+
+
 def test_every_request_of_a_trace_is_kept_as_by_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,6 +176,10 @@ def test_a_drive_is_as_a_trace_left_it(tmp_path: Path) -> None:
     assert again.run(job, progress=False).report == measured_now
     elsewhere = before.run(dl.Trace(TWO, **OPTIONS, repeat=2), keep=True, progress=False).drive
     assert elsewhere.key == after.key
+    tests = [
+        drive.measure("random-write-4k-qd3-sector", quick=True) for drive in (after, elsewhere)
+    ]
+    assert tests[0].values == tests[1].values
     after.save(tmp_path / "after.snapshot")
     assert dl.load(tmp_path / "after.snapshot", progress=False).key == after.key
     file.write_bytes(ONE.read_bytes())
@@ -225,8 +261,11 @@ def test_what_a_trace_can_not_be_is_refused_before_anything_runs() -> None:
     with pytest.raises(dl.RequestError, match="path = 5: allowed"):
         dl.Trace(5)  # type: ignore[arg-type]
     trace = dl.Trace(ONE, format="mqsim")
-    for more in ({"until": dl.Steady("iops")}, {"timeline": True}):
-        with pytest.raises(dl.RequestError, match="runs alone"):
+    for more, told in (
+        ({"until": dl.Steady("iops")}, r"until = .*: of a trace ask for Trace\(..., until_steady"),
+        ({"timeline": True}, "timeline = True: a trace has none"),
+    ):
+        with pytest.raises(dl.RequestError, match=told):
             DRIVE.run(trace, progress=False, **more)  # type: ignore[arg-type]
     with pytest.raises(dl.RequestError, match="runs alone"):
         DRIVE.run(trace, dl.Job(rw="read"), progress=False)

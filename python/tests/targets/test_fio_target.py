@@ -227,6 +227,18 @@ def test_a_trace_replays_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "erases" not in capsys.readouterr().out
 
 
+def test_the_plan_of_a_trace_with_flushes_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "trace.blkparse"
+    rows = ["W 0 + 8", "FN", "R 0 + 8"]
+    lines = [f"8,0 0 {n} 0.00{n}000000 100 Q {row} [a]\n" for n, row in enumerate(rows)]
+    trace.write_text("".join(lines))
+    words = ["replay", str(trace), "--drive", f"fio:{tmp_path / 'drive'}", "--size", "32m"]
+    assert cli.run([*words, "--buffered", "--plan"]) == 0
+    assert "trace.blkparse: 4.1 kB written" in capsys.readouterr().out
+
+
 def test_ctrl_c_ends_fio_and_leaves_nothing(tmp_path: Path) -> None:
     path, out = tmp_path / "drive", tmp_path / "out"
     words = [sys.executable, "-c", "from drivelab.cli import main; main()", "review", f"fio:{path}"]
