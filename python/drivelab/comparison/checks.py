@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import UnionType
 
+from drivelab.comparison.compared import Work
 from drivelab.comparison.pairing import Pair, Single
 from drivelab.comparison.sides import Side
 from drivelab.records.record import Origin
@@ -236,24 +238,25 @@ def _places(origins: Mapping[str, Origin | None]) -> str:
 
 
 def _data(sides: Sequence[Side], pair: Pair) -> str:
-    return _values(sides, pair, "data")
+    return _values(sides, pair, "data", Stream | Work)
 
 
-def _values(sides: Sequence[Side], pair: Pair, key: str) -> str:
-    """What each side's test says of a key, as far as its kind of test has it."""
-    found = {side.letter: getattr(test, key, None) for side, _, test in _by_side(sides, pair)}
+def _values(sides: Sequence[Side], pair: Pair, key: str, kind: type[Test] | UnionType) -> str:
+    """What each side's test says of a key, as far as it is of the kind that has it."""
+    tests = _by_side(sides, pair)
+    found = {side.letter: getattr(test, key) for side, _, test in tests if isinstance(test, kind)}
     return _lettered({side: None if value is None else str(value) for side, value in found.items()})
 
 
 def _requests(sides: Sequence[Side], pair: Pair) -> str:
-    words = {
-        "direction": "direction",
-        "block_bytes": "block bytes",
-        "queue_depth": "queue depth",
-        "align_bytes": "alignment in bytes",
-        "options": "options",
-    }
-    said = ((title, _values(sides, pair, key)) for key, title in words.items())
+    words = (
+        ("direction", "direction", Stream),
+        ("block_bytes", "block bytes", Stream),
+        ("queue_depth", "queue depth", Stream),
+        ("align_bytes", "alignment in bytes", Stream),
+        ("options", "options", Work),
+    )
+    said = ((title, _values(sides, pair, key, kind)) for key, title, kind in words)
     return "; ".join(f"{title}: {values}" for title, values in said if values)
 
 

@@ -316,7 +316,7 @@ def render(found: Comparison) -> str:
         .render(
             title=f"{', '.join(names[:-1])} and {names[-1]}",
             many=False,
-            review={"engine_version": ", ".join(versions), "quick": False},
+            run={"engine_version": ", ".join(versions), "quick": False},
             sides=sides,
             several_kinds=len({side.model.is_disk for side in sides}) > 1,
             repeat_count=max(side.review.repeat_count for side in sides),

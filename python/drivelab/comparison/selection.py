@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from drivelab.comparison.sides import Source
 from drivelab.errors import RequestError
 from drivelab.procedures import ALL, group_name
-from drivelab.report.loose import text
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Selection:
         kept = [
             test
             for test in source.document["tests"]
-            if self.takes(str(test["id"]), text(test.get("group")), str(test["state"]))
+            if self.takes(str(test["id"]), str(test["group"]), str(test["state"]))
         ]
         return replace(source, document={**source.document, "tests": kept})
 
@@ -41,7 +40,7 @@ class Selection:
         if not tests or any(self.of(source).document["tests"] for source in sources):
             return
         asked = [*_named("test", self.tests), *_named("state", self.states)]
-        groups = _named("group", (text(test.get("group")) for test in tests))
+        groups = _named("group", (str(test["group"]) for test in tests))
         states = _named("state", (str(test["state"]) for test in tests))
         raise RequestError(
             f"no results of {' in '.join(asked)}; there are some of {' in '.join(groups + states)}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from drivelab.comparison.compared import Compared
 from drivelab.comparison.runs import completed
 from drivelab.errors import RequestError
 from drivelab.records.model import Model
@@ -93,7 +94,7 @@ def check_count(names: Sequence[str]) -> None:
 
 def sides_of(sources: Sequence[Source]) -> list[Side]:
     """A side for each model of each source; raises RequestError for fewer than two, or too many."""
-    reviews = [(source, read(completed(source.document))) for source in sources]
+    reviews = [(source, read(completed(source.document), Compared)) for source in sources]
     found = [
         (source, review, model)
         for source, review in reviews

@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from drivelab.records.kinds import without_others
+
 
 def _whole(value: object) -> object:
     """Counters of real drives are floats: 4096.0 is a whole number, too."""
@@ -52,7 +54,8 @@ class Record(BaseModel):
 
         Raises pydantic's ValidationError if it is none; `faults` says so in words.
         """
-        return cls.model_validate(record, extra="allow")
+        # pydantic's own extra="ignore" would take keys of records that may have any, too.
+        return cls.model_validate(without_others(record, cls))
 
 
 MISFIT = "misfit"

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel
-
 from drivelab.records import SCHEMA
-from drivelab.records.kinds import kinds
+from drivelab.records.kinds import kinds, record_of
 from drivelab.records.review import Review
 
 Document = dict[str, Any]
@@ -94,21 +92,14 @@ def with_nulls(value: Any, kind: Any) -> Any:
         return [with_nulls(part, item) for part in value]
     if not isinstance(value, dict):
         return value
-    records = [k for k in kinds(kind) if isinstance(k, type) and issubclass(k, BaseModel)]
-    tag = value.get("kind")
-    chosen = [k for k in records if len(records) == 1 or tag in _tags(k)]
-    if not chosen:
+    record = record_of(value, kind)
+    if record is None:
         return value
     found = dict(value)
-    for name, field in chosen[0].model_fields.items():
+    for name, field in record.model_fields.items():
         key = field.alias or name
         if key in found:
             found[key] = with_nulls(found[key], field.annotation)
         elif field.is_required() and type(None) in kinds(field.annotation):
             found[key] = None
     return found
-
-
-def _tags(kind: type[BaseModel]) -> tuple[Any, ...]:
-    field = kind.model_fields.get("kind")
-    return get_args(field.annotation) if field is not None else ()

@@ -92,7 +92,7 @@ def warnings(model: Model, tests: Iterable[AnyTest]) -> Iterator[str]:
 
 
 def _of(reading: Reading | None, key: str) -> float | None:
-    found: float | None = getattr(reading, key, None)
+    found: float | None = None if reading is None else getattr(reading, key)
     return found
 
 

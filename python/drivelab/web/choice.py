@@ -12,7 +12,6 @@ from drivelab import procedures, states
 from drivelab.comparison.selection import Selection
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError, nearest
-from drivelab.report.loose import text
 from drivelab.web.library import RUN_MARK
 
 Record = Mapping[str, Any]
@@ -87,7 +86,7 @@ class Choice:
         if set(self.selection.tests) <= set(known):
             return
         records = list(held())
-        own = (text(record.get("group")) for record in records)
+        own = (str(record["group"]) for record in records)
         groups = list(dict.fromkeys([*groups, *map(procedures.group_name, own)]))
         ids = (procedures.group_name(str(record["id"])) for record in records)
         known = [*known, *groups, *ids]

@@ -18,7 +18,6 @@ from drivelab import database, stored
 from drivelab.comparison import Source
 from drivelab.comparison.runs import as_review
 from drivelab.report import quantities as q
-from drivelab.report.loose import dicts
 
 Record = dict[str, Any]
 DOCUMENTS_MAX = 24
@@ -174,7 +173,7 @@ def _merged(parts: Sequence[Mapping[str, Any]], model: str) -> Record:
     newest = parts[-1]
     return {
         **newest,
-        "models": [item for item in dicts(newest["models"]) if item["name"] == model],
+        "models": [item for item in newest["models"] if item["name"] == model],
         "tests": _latest(parts, "tests", ("id", "state"), model),
         "states": _latest(parts, "states", ("state",), model),
         "figures": _latest(parts, "figures", ("id",), model),
@@ -187,7 +186,7 @@ def _latest(
 ) -> list[Record]:
     found: dict[tuple[Any, ...], Record] = {}
     for part in parts:
-        for item in dicts(part.get(name)):
-            if item.get("model") == model:
-                found[tuple(item.get(key) for key in keys)] = item
+        for item in part.get(name) or ():
+            if item["model"] == model:
+                found[tuple(item[key] for key in keys)] = item
     return list(found.values())
