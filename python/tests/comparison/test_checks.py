@@ -45,6 +45,20 @@ def test_results_of_other_work_are_refused_with_the_reason(
 
 
 @pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"options": "bs=8k"}, "send different requests: .*options: A bs=4k, B bs=8k"),
+        ({"data": "text"}, "Data patterns differ: .*A random, B text"),
+    ],
+)
+def test_jobs_of_other_options_or_data_are_refused(changed: dict[str, Any], words: str) -> None:
+    job = {"options": "bs=4k", "data": "random", "steady_state": None}
+    both(documents.compound("a", **job), documents.compound("b", **job))
+    with pytest.raises(RequestError, match=words):
+        both(documents.compound("a", **job), documents.compound("b", **job | changed))
+
+
+@pytest.mark.parametrize(
     ("own", "words"),
     [
         ({"engine_version": "0.2.0"}, "Engine versions differ (A: 0.1.0; B: 0.2.0)"),

@@ -237,6 +237,22 @@ def test_what_a_newer_version_may_add_is_passed_over() -> None:
     assert fault(documents.review() | {"more": 1}, Review) is None
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["more", "models/0/more", "tests/0/more", "tests/0/latency_us/more", "tests/1/tables/0/more"]
+    + [f"tests/1/steady_state/variables/0/{key}" for key in ("more", "options")]
+    + ["tests/0/repeats/iops/more"],
+)
+def test_what_no_record_declares_is_not_kept(path: str) -> None:
+    whole = documents.review(repeats={"count": 2, "seeds": [1, 2]})
+    whole["tests"][0]["repeats"] = {"iops": documents.estimate(1.0, 2.0)}
+    found = Review.read(put(whole, path, {"a": 1}))
+    assert found == Review.read(whole)
+    assert found.model_dump(by_alias=True, exclude_unset=True) == Review.model_validate(
+        whole
+    ).model_dump(by_alias=True, exclude_unset=True)
+
+
 def test_whole_numbers_of_tables_stay_whole() -> None:
     rows = Review.read(documents.review()).tests[1].tables[0].rows
     assert rows[0] == {"block_bytes": 4096, "direction": "read", "mb_per_s": 1.25}
