@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::shipped;
 use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_drive::Drive;
+use drivelab_sim::sabotage::{self, Sabotage};
 
 const PLANES: u64 = 4;
 const BITS: u64 = 3;
@@ -210,6 +211,45 @@ fn a_pause_gives_the_cache_back() {
     assert!(drive.engine().backlog().is_empty());
     is_near(write(&mut drive, end * 2..end * 29 / 10), first, 0.02);
     drive.engine().check().unwrap();
+}
+
+/// The most pages of the journal that are due while all dies fold a full cache at rest.
+fn most_pages_due(channels: u64, updates_per_page: u64, checkpoint_pages: u64) -> u64 {
+    let mut drive = drive(
+        channels,
+        &[
+            ("slc_cache.max_bytes", &max_bytes(20 * channels)),
+            ("ftl.journal_updates_per_page", &updates_per_page.to_string()),
+            ("ftl.checkpoint_updates", &(2000 * checkpoint_pages).to_string()),
+            ("ftl.checkpoint_bytes", &(checkpoint_pages * LINE_UNITS * 4096).to_string()),
+        ],
+    );
+    write(&mut drive, 0..20 * channels * SLC_BLOCK / 4096 / 64 * 64);
+    let (mut most, end) = (0, drive.now_ns() + IDLE_NS + 10_000_000_000);
+    while !drive.engine().backlog().is_empty() {
+        assert!(drive.now_ns() < end, "{:?} after rest", drive.engine().backlog());
+        drive.idle(PROGRAM_NS / 20);
+        most = most.max(drive.engine().backlog().metadata_pages);
+    }
+    drive.engine().check().unwrap();
+    most
+}
+
+#[test]
+fn pages_of_the_journal_come_first_when_two_for_every_die_wait_for_folding() {
+    let (channels, updates_per_page) = (4, 64);
+    for checkpoint_pages in [0, 2] {
+        let waiting = checkpoint_pages + 2 * channels;
+        // Every die may have begun a page of copies, whose units are updates of the map.
+        let begun = channels * LINE_UNITS.div_ceil(updates_per_page);
+        let due = || most_pages_due(channels, updates_per_page, checkpoint_pages);
+        let most = due();
+        assert!(waiting < most && most <= waiting + begun, "{most} pages due, {waiting} wait, {begun} begun");
+        sabotage::set(Some(Sabotage::JournalComesLast));
+        let most = due();
+        sabotage::set(None);
+        assert!(most > 10 * (waiting + begun), "{most} pages due though nothing writes them first");
+    }
 }
 
 #[test]

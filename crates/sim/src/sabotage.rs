@@ -8,6 +8,8 @@
 pub enum Sabotage {
     /// Pages of the map journal wait until there are a thousand.
     JournalWaits,
+    /// Pages of the map journal wait for cleaning, however many there are.
+    JournalComesLast,
     /// Every trimmed unit counts as many updates of the map, which nobody puts together.
     TrimsPileUp,
     /// Cleaning begins when the host has no room left.
@@ -69,8 +71,9 @@ pub enum Sabotage {
 
 impl Sabotage {
     /// All that are seen without a power cut.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::JournalWaits,
+        Self::JournalComesLast,
         Self::TrimsPileUp,
         Self::CleaningTooLate,
         Self::TokenLost,

@@ -31,6 +31,15 @@ fn subject(what: Sabotage) -> (&'static str, &'static [(&'static str, &'static s
                 ("user_capacity_bytes", "24000000000"),
             ],
         ),
+        // All that the host wrote is in its cache, and at rest all dies fold it at once.
+        Sabotage::JournalComesLast => (
+            "adata-atom-50-1tb",
+            &[
+                ("slc_cache.fold_dies", "0"),
+                ("ftl.journal_updates_per_page", "64"),
+                ("user_capacity_bytes", "4000000000"),
+            ],
+        ),
         // All that the host wrote is in its cache: what is copied to native blocks has two passes.
         Sabotage::CoarseTakenAsWhole => {
             ("crucial-p1-1tb", &[("flash.program_passes", "2"), ("user_capacity_bytes", "11000000000")])
