@@ -2,6 +2,8 @@
 
 use drivelab_nand::GeometryError;
 
+use crate::parameters::CAPACITY_KEY;
+
 /// A model that cannot be built. Every message names the key, its value and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
@@ -64,9 +66,6 @@ pub enum ModelError {
         error: GeometryError,
     },
 }
-
-/// Key of the user capacity.
-const CAPACITY_KEY: &str = "user_capacity_bytes";
 
 impl ModelError {
     /// The parameter that is wrong; `None` of a text that isn't TOML.

@@ -2,17 +2,11 @@
 
 use super::row::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
 use super::row::Kind::{Boolean, Choice, Integer, Name, Real};
-use super::row::{CELL_KEY, CELLS, HOUR_NS, MOST, Parameter, SECOND_NS, row};
+use super::row::{CAPACITY_KEY, CELL_KEY, CELLS, HOUR_NS, MOST, Parameter, SECOND_NS, row};
 
 /// User capacity.
 pub(super) const CAPACITY: &[Parameter] = &[
-    row(
-        "user_capacity_bytes",
-        "B",
-        Integer(512, 1 << 50),
-        Absent,
-        "what the host can address (this or spare_ratio)",
-    ),
+    row(CAPACITY_KEY, "B", Integer(512, 1 << 50), Absent, "what the host can address (this or spare_ratio)"),
     row(
         "spare_ratio",
         "spare/user",

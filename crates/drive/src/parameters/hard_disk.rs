@@ -2,11 +2,11 @@
 
 use super::row::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
 use super::row::Kind::{Boolean, Choice, Integer};
-use super::row::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
+use super::row::{CAPACITY_KEY, HOUR_NS, MOST, Parameter, SECOND_NS, row};
 
 /// What the host can address.
 pub(super) const CAPACITY: &[Parameter] =
-    &[row("user_capacity_bytes", "B", Integer(512, 1 << 50), Required, "what the host can address")];
+    &[row(CAPACITY_KEY, "B", Integer(512, 1 << 50), Required, "what the host can address")];
 
 /// Platters and arm.
 pub(super) const DISK: &[Parameter] = &[

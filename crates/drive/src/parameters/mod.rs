@@ -20,7 +20,7 @@ mod word_lines;
 pub(crate) use family::FAMILY_WORDS;
 pub use family::Family;
 pub(crate) use identity::SCALE_KEY;
-pub(crate) use row::{BIT_ERRORS, CELL_KEY};
+pub(crate) use row::{BIT_ERRORS, CAPACITY_KEY, CELL_KEY};
 pub use row::{Fallback, Kind, Parameter};
 
 impl Family {

@@ -38,6 +38,8 @@ pub enum Fallback {
     ByCell([f64; 4]),
 }
 
+/// What the host can address.
+pub(crate) const CAPACITY_KEY: &str = "user_capacity_bytes";
 /// What defaults of flash may depend on.
 pub(crate) const CELL_KEY: &str = "flash.cell";
 /// Whether there are such defaults.
