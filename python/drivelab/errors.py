@@ -15,7 +15,9 @@ class RequestError(Exception):
     Traceback (most recent call last):
     drivelab.errors.RequestError: Job: job "job": rw=randwrit ...
 
-    `key` is the parameter or argument that is wrong, as who raised it calls it, where it says so.
+    `key` is the parameter or argument that is wrong, as the message calls it, where it says so.
+    What the engine refuses of an array's member, `member.flash.read_ns`, has the key that it has in
+    the member's own model, `flash.read_ns`.
     """
 
     def __init__(self, message: str, key: str | None = None) -> None:

@@ -286,24 +286,23 @@ def _parsed(texts: Texts, request: str, is_stored: bool) -> Model:
     for parameter in description["parameters"]:
         parameter["role"] = sources.role_of(parameter["source"])
         parameters.check_ratio(request, parameter)
+        parameter["allowed"] = parameters.allowed(parameter)
         if parameter["key"] == "scale_divisor" and parameter["value"] != 1:
             # A small version states its capacity in place of the ratio that it was cut from.
             whole = replace(texts, overrides=[*texts.overrides, ("scale_divisor", "1")])
             _parsed(whole, request, is_stored)
-    description["left_out"] = list(_left_out(engine, description["left_out"], request))
+    description["left_out"] = list(_left_out(engine, description["left_out"]))
     return Model(engine, texts, description, request, tuple(texts.overrides), is_stored)
 
 
-def _left_out(
-    engine: _engine.Model, rows: Iterable[dict[str, Any]], request: str
-) -> Iterator[dict[str, Any]]:
+def _left_out(engine: _engine.Model, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     spare_ratio = round(engine.raw_capacity_bytes / engine.user_capacity_bytes - 1, 6)
     follows = {"user_capacity_bytes": engine.user_capacity_bytes, "spare_ratio": spare_ratio}
     for row in rows:
         # A model's base is its file's, and nobody else's to state; the scale is an option.
         if row["key"] not in ("base", "scale_divisor"):
-            parameters.check_ratio(request, row)
-            yield row | {"comes_to": follows.get(row["key"])}
+            allowed = parameters.allowed(row)
+            yield row | {"allowed": allowed, "comes_to": follows.get(row["key"])}
 
 
 def _texts(request: str, overrides: Overrides, arrays: tuple[Path, ...]) -> Texts:

@@ -6,6 +6,7 @@ What a value may be is the engine's to say; here is what it can't know: units, a
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from drivelab.errors import RequestError
@@ -22,33 +23,37 @@ def plain(key: str, value: str) -> str:
     """The number of a time or size that is given with its unit: 50us of a key in ns; raises
     RequestError."""
     if _is_ratio(key) and value.strip().endswith("%"):
-        raise _percentage(f'{key} = "{value}"')
+        raise _percentage(key, f'{key} = "{value}"')
     unit = key.rpartition("_")[2]
     if unit not in ("ns", "bytes") or _WITH_UNIT.fullmatch(value) is None:
         return value
     try:
         return str(units.time_ns(value) if unit == "ns" else units.size_bytes(value))
     except ValueError as error:
-        raise RequestError(f'{key} = "{value}": allowed: {error}') from None
+        raise RequestError(f'{key} = "{value}": allowed: {error}', key) from None
 
 
-def check_ratio(request: str, parameter: dict[str, Any]) -> None:
-    """Says what is allowed of a spare area, stated or left out; raises RequestError for one that is
-    most likely a percentage."""
-    if not _is_ratio(parameter["key"]):
-        return
-    value = parameter.get("value")
-    if value is not None and value > SPARE_RATIO_MAX:
-        raise _percentage(f"{request}: {parameter['key']} = {value:g}")
-    parameter["allowed"] = f"a number from 0 to {SPARE_RATIO_MAX}"
+def allowed(parameter: Mapping[str, Any]) -> str:
+    """What is allowed of a parameter, stated or left out, as people write it."""
+    if _is_ratio(parameter["key"]):
+        return f"a number from 0 to {SPARE_RATIO_MAX}"
+    return str(parameter["allowed"])
+
+
+def check_ratio(request: str, parameter: Mapping[str, Any]) -> None:
+    """Raises RequestError for a spare area that is most likely a percentage."""
+    key, value = parameter["key"], parameter["value"]
+    if _is_ratio(key) and value > SPARE_RATIO_MAX:
+        raise _percentage(key, f"{request}: {key} = {value:g}")
 
 
 def _is_ratio(key: str) -> bool:
     return key.rpartition(".")[2] == "spare_ratio"
 
 
-def _percentage(given: str) -> RequestError:
-    return RequestError(
+def _percentage(key: str, given: str) -> RequestError:
+    message = (
         f"{given}: must be a number from 0 to {SPARE_RATIO_MAX}: spare area over user capacity, "
         "0.28 for 28 %"
     )
+    return RequestError(message, key)

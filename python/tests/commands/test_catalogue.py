@@ -186,12 +186,21 @@ def test_who_takes_flash_away_is_led_to_a_smaller_drive(
         ("write_buffer.size_bytes", "512"),
         ("partition_bytes", "1000000000000"),
         ("scale_divisor", "100000"),
+        ("spare_ratio", "28"),
+        ("spare_ratio", "28%"),
+        ("flash.read_ns", "50 minutes"),
     ],
 )
 def test_a_refusal_carries_the_key_of_the_parameter(key: str, value: str) -> None:
     with pytest.raises(RequestError) as refused:
         model.load("intel-x25-m-g1-80gb", [(key, value)])
     assert refused.value.key == key
+
+
+def test_a_refusal_of_a_member_carries_the_key_of_its_own_model() -> None:
+    with pytest.raises(RequestError, match=r"flash\.read_ns = -1") as refused:
+        model.load("intel-x25-v-40gb-raid0-x2", [("member.flash.read_ns", "-1")])
+    assert refused.value.key == "flash.read_ns"
 
 
 def test_a_refusal_of_another_process_has_its_key() -> None:
