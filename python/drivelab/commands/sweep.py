@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, output
+from drivelab import arguments, output, plugins
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 
@@ -72,6 +72,7 @@ def sweep(
     shard: Shard = None,
     csv: CsvFile = None,
     html: HtmlFile = None,
+    plugin: arguments.Plugins = None,
     json: arguments.Json = False,
 ) -> None:
     """Measure a job for every combination of parameters, states and options."""
@@ -90,7 +91,7 @@ def sweep(
             raise RequestError(
                 f'{option} "{value}": a cluster counts its own; allowed: without --scheduler'
             )
-    wanted = sweep_file.read(file)
+    wanted = sweep_file.read(file, plugins.known(plugin or ()).states)
     if html is not None and not varied(wanted.grid, wanted.points).keys:
         raise RequestError(f'--html "{html}": nothing is varied but seeds')
     try:

@@ -40,6 +40,12 @@ def let_pass(target: Target, step: Step) -> None:
         target.idle(step["idle_ns"])
 
 
+def only_state(history: Sequence[Mapping[str, Any]]) -> str | None:
+    """The name of the state that a drive was brought into, if nothing else was done to it."""
+    found = history[0].get("state") if len(history) == 1 else None
+    return found["name"] if isinstance(found, Mapping) else found
+
+
 def state_label(history: Sequence[Step], begun: Sequence[State]) -> str:
     """The state of a drive to which this was done: new, that which begins it, or run."""
     if begun and len(history) == 1:

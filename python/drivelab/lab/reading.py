@@ -16,6 +16,7 @@ from drivelab.database.layout import Table
 from drivelab.database.tables import TABLES
 from drivelab.errors import RequestError, nearest
 from drivelab.lab import store as stores
+from drivelab.lab.history import only_state
 from drivelab.lab.result import Result
 
 if TYPE_CHECKING:
@@ -196,7 +197,11 @@ def _points(place: Path) -> pl.DataFrame:
     frames = []
     for row in stores.rows(place):
         history = json.loads(row["history"])
-        known = {"model": row["model"], "model_hash": row["model_hash"], "state": _state(history)}
+        known = {
+            "model": row["model"],
+            "model_hash": row["model_hash"],
+            "state": only_state(history),
+        }
         known |= json.loads(row["parameters"])
         options = json.loads(row["job"]).get("options", {})
         known |= {f"job.{key}": value for key, value in options.items()}
@@ -214,9 +219,3 @@ def _number(value: Any) -> Any:
             with contextlib.suppress(ValueError):
                 return kind(value)
     return value
-
-
-def _state(history: list[Mapping[str, Any]]) -> str | None:
-    """The state that the job found; of a drive with another past, null."""
-    found = history[0].get("state", None) if len(history) == 1 else None
-    return found["name"] if isinstance(found, Mapping) else found

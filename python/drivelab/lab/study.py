@@ -14,6 +14,7 @@ from drivelab.errors import RequestError, nearest
 from drivelab.estimates import estimate
 from drivelab.lab import sensitivity as sensitivities
 from drivelab.lab.axes import MODEL
+from drivelab.lab.history import only_state
 from drivelab.lab.points import Point, same
 from drivelab.lab.result import Result, of_whole
 from drivelab.states import State
@@ -33,8 +34,7 @@ ROWS_SHOWN, WIDTH_SHOWN = 20, 160
 
 def _state(point: Point) -> str:
     """The state that the job found; of a drive with another past, that it had one."""
-    history = point.drive.history
-    return str(history[0].get("state", "run")) if len(history) == 1 else "run"
+    return only_state(point.drive.history) or "run"
 
 
 class Study:

@@ -44,10 +44,12 @@ from typing import Any
 
 from drivelab.errors import RequestError, nearest
 from drivelab.lab import checks
+from drivelab.lab.axes import STATE
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.lab.samples import samples
 from drivelab.lab.trace import OPTIONS, Trace
+from drivelab.states import STATES, State
 
 KEYS = (
     *("drive", "scale", "state", "seed", "repeats", "set"),
@@ -67,12 +69,13 @@ class Sweep:
     grid: dict[str, list[Any]] | None
     points: list[dict[str, Any]] | None
     job: Job | Trace | None
-    state: str | None
+    state: str | State | None
     repeats: int
 
 
-def read(path: Path) -> Sweep:
-    """The sweep of a file; raises RequestError naming the file, the key and what is allowed."""
+def read(path: Path, known: Mapping[str, State] = STATES) -> Sweep:
+    """The sweep of a file, whose states are those `known`; raises RequestError naming the file, the
+    key and what is allowed."""
     try:
         text = path.read_text(encoding="utf-8")
         said = tomllib.loads(text)
@@ -82,12 +85,12 @@ def read(path: Path) -> Sweep:
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{path}: no TOML: {error}") from None
     try:
-        return _sweep(said)
+        return _sweep(said, known)
     except RequestError as error:
         raise RequestError(f"{path}: {error}") from None
 
 
-def _sweep(said: Mapping[str, Any]) -> Sweep:
+def _sweep(said: Mapping[str, Any], known: Mapping[str, State]) -> Sweep:
     _known("key", said, KEYS)
     for key in NEEDED:
         if key not in said:
@@ -101,6 +104,12 @@ def _sweep(said: Mapping[str, Any]) -> Sweep:
     for key, values in (grid or {}).items():
         if not isinstance(values, list):
             raise RequestError(f"grid: {key} = {values!r}: allowed: a list of values")
+    points = _points(said)
+    if grid is not None and STATE in grid:
+        grid[STATE] = [_state(name, known) for name in grid[STATE]]
+    for point in points or ():
+        if STATE in point:
+            point[STATE] = _state(point[STATE], known)
     drive = Drive(
         checks.text("drive", said["drive"]),
         _flat(said.get("set", {})),
@@ -108,7 +117,13 @@ def _sweep(said: Mapping[str, Any]) -> Sweep:
         scale=said.get("scale"),
     )
     repeats = said.get("repeats", 1)
-    return Sweep(drive, grid, _points(said), _job(said), said.get("state"), repeats)
+    return Sweep(drive, grid, points, _job(said), _state(said.get(STATE), known), repeats)
+
+
+def _state(name: Any, known: Mapping[str, State]) -> Any:
+    """A state from elsewhere; whatever else stands there is looked at where it is used."""
+    own = known.get(name) if isinstance(name, str) else None
+    return name if own is None or own.origin is None else own
 
 
 def _job(said: Mapping[str, Any]) -> Job | Trace | None:

@@ -43,6 +43,38 @@ def test_a_file_is_measured_printed_and_written(
     assert table["iops"].to_list() == [point["iops"] for point in found["points"]]
 
 
+OWN = """
+import drivelab as dl
+
+@dl.state(order=7)
+def scattered(bench):
+    '''Writes a little at random.'''
+    bench.run(dl.Job(rw="randwrite", bs="4k", iodepth=8, io_size="8m"))
+"""
+
+
+@pytest.mark.parametrize("where", ["state", "grid", "points"])
+def test_states_of_one_s_own_come_by_plugin(
+    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin, file = tmp_path / "own.py", tmp_path / "s.toml"
+    plugin.write_text(OWN, encoding="utf-8")
+    given = {
+        "state": SMALL.replace('"filled"', '"scattered"'),
+        "grid": SMALL.replace('state = "filled"\n', "") + 'state = ["new", "scattered"]\n',
+        "points": SMALL.replace('state = "filled"\n', "").split("[grid]")[0]
+        + '[[points]]\nstate = "new"\n[[points]]\nstate = "scattered"\n',
+    }
+    file.write_text(given[where], encoding="utf-8")
+    assert cli.run(["sweep", str(file), "--plugin", str(plugin), "--json"]) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert {point["state"] for point in points} == (
+        {"scattered"} if where == "state" else {"new", "scattered"}
+    )
+    assert cli.run(["sweep", str(file)]) == 2
+    assert 'state "scattered" is unknown' in capsys.readouterr().err
+
+
 def test_the_example_is_a_sweep() -> None:
     from drivelab.lab import sweep_file
     from drivelab.lab.axes import varied
