@@ -150,6 +150,15 @@ def _faster(ratio: float) -> str:
     return f"{times(ratio)} times as fast as"
 
 
+def _sooner(ratio: float) -> tuple[str, str]:
+    """The same of a time, as a figure and in words: the percentage is that of the time."""
+    if ratio < TIMES_MIN:
+        return q.percent(
+            1 / ratio - 1, signed=True
+        ), f"in {q.percent(1 - 1 / ratio)} less time than"
+    return _figure(ratio), _faster(ratio)
+
+
 def _values(sides: Sequence[Side], metric: Metric) -> str:
     """Every side's value, the best first."""
     known = [i for i, value in enumerate(metric.values) if value is not None]
@@ -180,8 +189,10 @@ def _work(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[tuple[Ranked
         told.add(kind)
         best, worst, ratio = spread
         a, b = _name(sides, best), _name(sides, worst)
+        figure = _figure(ratio)
         if pattern == "access":
-            sentence = f"{a} finds any place {_faster(ratio)} {b} ({pair.state})."
+            figure, share = _sooner(ratio)
+            sentence = f"{a} finds any place {share} {b} ({pair.state})."
         elif pattern == "power":
             what = pair.title.removeprefix("Power, ")
             sentence = f"{b} draws {times(ratio)} times the power of {a} ({what}, {pair.state})."
@@ -189,7 +200,7 @@ def _work(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[tuple[Ranked
             sentence = f"{a} {does(test)} {_faster(ratio)} {b} ({pair.state})."
         where = circumstances(test) if pattern != "power" else ""
         detail = _values(sides, metric)
-        finding = Finding(_figure(ratio), sentence, f"{detail}; {where}" if where else detail)
+        finding = Finding(figure, sentence, f"{detail}; {where}" if where else detail)
         yield (ratio, finding), "" if pattern == "power" else test.direction or ""
 
 

@@ -198,7 +198,8 @@ def overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]:
 def _better_by(metric: Metric, index: int) -> str:
     """The same way as the bar: "25 % better" to the right, "20 % worse" to the left.
 
-    Of what should be low, too: half the latency is twice as good, whatever the sign of its change.
+    The percentage is that of the number itself, as the tables have it: of what should be low,
+    -20 % is 20 % better.
     """
     gain = metric.gain(index)
     ratio = metric.ratio(index)
@@ -208,8 +209,7 @@ def _better_by(metric: Metric, index: int) -> str:
         return "same"
     if math.exp(abs(gain)) >= MANIFOLD:
         return f"{q.times(math.exp(abs(gain)))} {'better' if gain > 0 else 'worse'}"
-    share = math.exp(gain) - 1
-    return f"{q.percent(abs(share))} {'better' if gain > 0 else 'worse'}"
+    return f"{q.percent(abs(ratio - 1))} {'better' if gain > 0 else 'worse'}"
 
 
 def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:

@@ -10,7 +10,7 @@ from drivelab.records.test import Compound
 from drivelab.report import quantities as q
 from drivelab.report import streams
 from drivelab.report.reading import FROM_MAP_SHARE, Reviewed
-from drivelab.report.sentences import Finding, comparison
+from drivelab.report.sentences import Finding, of_number
 
 COMPOUND_MAX = 4
 """Findings of compound tests in a report's opening."""
@@ -34,14 +34,12 @@ def of_model(review: Reviewed, model: str) -> Iterator[Finding]:
                     before[key] = amount, test
             elif key in before:
                 base, base_test = before[key]
-                ratio = amount / base - 1
-                gain = ratio if value.better == "higher" else 1 / (1 + ratio) - 1
                 size = verdicts.size(amount, base)
                 # One value speaks for its test: the others mostly say the same.
                 told = changes.get(test.id)
                 is_larger = told is None or size > told[0]
                 if is_larger and _values_differ(test, base_test, value, base):
-                    changes[test.id] = (size, _told(test, value, base, base_test, gain))
+                    changes[test.id] = (size, _told(test, value, base, base_test))
         if test.steady_state is not None and not test.steady_state.reached:
             sentence = f"{test.title}: no steady state was reached."
             yield Finding("unsteady", sentence, test.state)
@@ -55,9 +53,9 @@ def _values_differ(test: Compound, base_test: Compound, value: Value, base: floa
     return verdicts.differ(value.value or 0.0, base, now, then)
 
 
-def _told(test: Compound, value: Value, base: float, base_test: Compound, gain: float) -> Finding:
-    figure, words = comparison(gain)
-    words = words.replace("slower", "worse").replace("faster", "better").replace("fast", "good")
+def _told(test: Compound, value: Value, base: float, base_test: Compound) -> Finding:
+    ratio = (value.value or 0.0) / base
+    figure, words = of_number(ratio, base_test.state, more_is_better=value.better == "higher")
     amounts = (
         f"{q.with_unit(base, value.unit)} {base_test.state}, "
         f"{q.with_unit(value.value, value.unit)} {test.state}"
@@ -65,5 +63,4 @@ def _told(test: Compound, value: Value, base: float, base_test: Compound, gain: 
     # A name in capitals stays one.
     what = value.title
     what = what[:1].lower() + what[1:] if what[1:2].islower() else what
-    sentence = f"{test.title}, {test.state}: {what} {words} {base_test.state}."
-    return Finding(figure, sentence, amounts)
+    return Finding(figure, f"{test.title}, {test.state}: {what} {words}.", amounts)

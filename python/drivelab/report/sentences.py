@@ -10,7 +10,9 @@ from drivelab.report import quantities as q
 from drivelab.report import streams
 
 MANIFOLD = 4
-"""Changes by more than this factor are told as times, not as percentages."""
+"""Changes of speed by more than this factor are told as times, not as percentages."""
+NUMBER_MANIFOLD = 2
+"""The same of any other number."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,26 @@ def comparison(ratio: float) -> tuple[str, str]:
         return f"1/{times}", f"{times} times slower than"
     word = "slower" if ratio < 0 else "faster"
     return q.percent(ratio, signed=True), f"{q.percent(abs(ratio))} {word} than"
+
+
+def of_number(ratio: float, before: str, *, more_is_better: bool) -> tuple[str, str]:
+    """A change of a number that isn't a speed, to `ratio` times what it was in a state: as a
+    figure, and in words: "+24 %", "24 % worse than filled".
+
+    It is the change of the number itself, of what should be low too: nobody reading 2 and 5 beside
+    each other expects 60 %. Only better and worse go by the direction.
+    """
+    change_words = q.percent(ratio - 1, signed=True)
+    if not verdicts.differ(1.0, ratio):
+        return change_words, f"as good as {before}"
+    word = "better" if (ratio > 1) == more_is_better else "worse"
+    if ratio > NUMBER_MANIFOLD:
+        times = q.significant(ratio, 2)
+        return f"{times}{q.NBSP}×", f"{times} times that of {before}, which is {word}"
+    if ratio < 1 / NUMBER_MANIFOLD:
+        times = q.significant(1 / ratio, 2)
+        return f"1/{times}", f"1/{times} of that of {before}, which is {word}"
+    return change_words, f"{q.percent(abs(ratio - 1))} {word} than {before}"
 
 
 NONE = "none"

@@ -263,8 +263,8 @@ def test_a_bar_to_the_right_is_better_and_says_so_whatever_the_sign_of_its_chang
     )
     assert overview(a, b) == {
         "Test random-write-4k": "25 % better",
-        # 20 % less time: the same drive is better by the same factor.
-        "Test access-time": "25 % better",
+        # As the table has it, -20 %: the bar is as long, being of the same factor.
+        "Test access-time": "20 % better",
         "Test sequential-write": "20 % worse",
     }
 
@@ -283,6 +283,21 @@ def said(*documents_: documents.Record) -> list[str]:
     sources = [Source(str(i), item) for i, item in enumerate(documents_)]
     found = compare(sources, "drivelab compare").findings
     return [f"{item.figure}: {item.sentence}".replace(NBSP, " ") for item in found]
+
+
+@pytest.mark.parametrize(
+    ("slower", "told"),
+    [
+        (8.0, "−20 %: Drive A finds any place in 20 % less time than Drive B (used)."),
+        (2.0, "5.0 ×: Drive A finds any place 5.0 times as fast as Drive B (used)."),
+    ],
+)
+def test_an_access_time_is_told_as_the_change_of_the_time(slower: float, told: str) -> None:
+    a, b = (
+        documents.review(documents.stream(name, "used", "access-time", rate=rate, direction="read"))
+        for name, rate in (("a", 10.0), ("b", slower))
+    )
+    assert told in said(a, b)
 
 
 def test_write_amplification_of_replays_is_a_finding() -> None:

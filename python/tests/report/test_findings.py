@@ -3,12 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import documents
+import pytest
 from report.sample import MODEL, results
 
 from drivelab.report.findings import findings
 from drivelab.report.quantities import NBSP
 from drivelab.report.reading import read
-from drivelab.report.sentences import comparison
+from drivelab.report.sentences import comparison, of_number
 
 
 def sentences(data: dict[str, Any]) -> list[str]:
@@ -180,7 +181,7 @@ def test_values_of_compound_tests_that_changed_most_are_told_first() -> None:
         data["tests"].append(
             documents.compound(MODEL, state, "suite", title="A suite", values=values)
         )
-    assert "A suite, used: score 10 times worse than new." in sentences(data)
+    assert "A suite, used: score 1/10 of that of new, which is worse." in sentences(data)
 
 
 def test_a_compound_test_that_read_an_unwritten_drive_is_nobodys_measure() -> None:
@@ -191,6 +192,40 @@ def test_a_compound_test_that_read_an_unwritten_drive_is_nobodys_measure() -> No
         record = documents.compound(MODEL, state, "suite", title="A suite", values=values)
         data["tests"].append(record | {"unmapped_read_share": share})
     assert "A suite, used: score 50 % worse than filled." in sentences(data)
+
+
+@pytest.mark.parametrize(
+    ("filled", "later", "told"),
+    [
+        (1.00, 2.62, "2.6 ×: write amplification 2.6 times that of filled, which is worse."),
+        (2.62, 1.00, "1/2.6: write amplification 1/2.6 of that of filled, which is better."),
+        (10_215.0, 12_706.0, "+24 %: write amplification 24 % worse than filled."),
+        (12_706.0, 10_215.0, "−20 %: write amplification 20 % better than filled."),
+    ],
+)
+def test_of_what_should_be_low_the_change_is_that_of_the_numbers_beside_it(
+    filled: float, later: float, told: str
+) -> None:
+    data = results()
+    for state, amount in (("filled", filled), ("used", later)):
+        value = documents.value("write_amplification", amount, better="lower")
+        value |= {"title": "Write amplification"}
+        data["tests"].append(
+            documents.compound(MODEL, state, "suite", title="A suite", values=[value])
+        )
+    [found] = [item for item in findings(read(data)) if item.sentence.startswith("A suite")]
+    text = f"{found.figure}: {found.sentence.removeprefix('A suite, used: ')}"
+    assert text.replace(NBSP, " ") == told
+
+
+def test_the_sign_of_a_number_is_its_own_and_the_word_that_of_its_direction() -> None:
+    for ratio in (0.1, 0.4, 0.6, 0.97, 1.03, 1.5, 3.0, 20.0):
+        more, less = (of_number(ratio, "new", more_is_better=which) for which in (True, False))
+        assert more[0] == less[0]
+        words = ("better", "worse") if ratio > 1 else ("worse", "better")
+        assert words[0] in more[1]
+        assert words[1] in less[1]
+    assert of_number(1.01, "new", more_is_better=False)[1] == "as good as new"
 
 
 def study(test_id: str, values: dict[str, float], **more: Any) -> dict[str, Any]:
