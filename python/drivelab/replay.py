@@ -17,7 +17,7 @@ from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S, derive_seed
 from drivelab.states import State
 from drivelab.subject import Subject
 from drivelab.targets import Report
-from drivelab.traces import Trace, TraceFile, read_trace
+from drivelab.traces import BEYOND_OPTION, Trace, TraceFile, read_trace
 from drivelab.workload import RANDOM_BYTES, DataPattern, Job, Recorded, Requests
 
 Pacing = Literal["arrival", "closed", "capped"]
@@ -44,9 +44,11 @@ class Replay:
     repeat: int | None = None
     until_steady: bool = False
 
-    def read(self, capacity_bytes: int, progress: TaskProgress) -> Trace:
+    def read(
+        self, capacity_bytes: int, progress: TaskProgress, option: str = BEYOND_OPTION
+    ) -> Trace:
         """The trace as it fits so many bytes; raises RequestError as `traces.read_trace`."""
-        return read_trace(self.file, progress, capacity_bytes, self.beyond)
+        return read_trace(self.file, progress, capacity_bytes, self.beyond, option)
 
     def job(self, seed: int, drive: str, state: str) -> Job:
         """The job that replays it on a drive of this name in this state."""

@@ -24,6 +24,7 @@ FORMATS = tuple(_engine.trace_formats())
 TIME_UNITS = ("ps", "ns", "us", "ms", "s")
 ARRIVAL_EVENTS = ("Q", "D")
 BEYOND = ("reject", "modulo", "compact")
+BEYOND_OPTION = "--out-of-range"
 DIRECTIONS = {"read": READ, "write": WRITE, "trim": TRIM}
 _UNKNOWN_NS = 2**64 - 1
 _HEAD_AS = {"timestamp": "fio", "action": "version"}
@@ -121,14 +122,15 @@ def read_trace(
     progress: TaskProgress,
     capacity_bytes: int | None = None,
     beyond: str = "reject",
+    option: str = BEYOND_OPTION,
 ) -> Trace:
     """Reads a trace, plain or compressed by gzip, and makes it fit a drive of `capacity_bytes`.
 
-    `beyond` says what becomes of requests beyond it: reject, modulo (wrap) or compact (renumber);
-    without a capacity nothing is beyond it. Raises RequestError naming file, line and value, or the
-    request, and WorkError if it was stopped.
+    `beyond` says what becomes of requests beyond it: reject, modulo (wrap) or compact (renumber),
+    an `option` of whoever asks; without a capacity nothing is beyond it. Raises RequestError naming
+    file, line and value, or the request, and WorkError if it was stopped.
     """
-    return next(read_for_drives(file, progress, [capacity_bytes], beyond))
+    return next(read_for_drives(file, progress, [capacity_bytes], beyond, option))
 
 
 def read_for_drives(
@@ -136,10 +138,15 @@ def read_for_drives(
     progress: TaskProgress,
     capacities_bytes: Iterable[int | None],
     beyond: str = "reject",
+    option: str = BEYOND_OPTION,
 ) -> Iterator[Trace]:
     """As `read_trace`, for several drives, one after the other: the file is read once."""
     engine_progress = _engine.Progress()
-    with _in_words_of_options(file.path), engine_errors(), progress.stage(1.0, engine_progress):
+    with (
+        _in_words_of_options(file.path, option),
+        engine_errors(),
+        progress.stage(1.0, engine_progress),
+    ):
         read = _engine.read_trace(
             file.path,
             file.format_name,
@@ -149,7 +156,7 @@ def read_for_drives(
             engine_progress,
         )
     for capacity_bytes in capacities_bytes:
-        with _in_words_of_options(file.path), engine_errors():
+        with _in_words_of_options(file.path, option), engine_errors():
             found = read if capacity_bytes is None else read.fit(capacity_bytes, beyond)
         response_ns = found.response_ns
         yield Trace(
@@ -164,15 +171,15 @@ def read_for_drives(
 
 
 @contextlib.contextmanager
-def _in_words_of_options(path: Path) -> Iterator[None]:
+def _in_words_of_options(path: Path, option: str) -> Iterator[None]:
     """What the engine refuses, as whoever gave options to a command knows them."""
     try:
         yield
     except RequestError as error:
-        raise RequestError(_reworded(str(error), path)) from None
+        raise RequestError(_reworded(str(error), path, option)) from None
 
 
-def _reworded(message: str, path: Path) -> str:
+def _reworded(message: str, path: Path, option: str) -> str:
     key, equals, rest = message.partition(" = ")
     if equals and key in _OPTIONS:
         return f"{_OPTIONS[key]} {rest}"
@@ -186,4 +193,4 @@ def _reworded(message: str, path: Path) -> str:
     if column is not None:
         name, index = column.groups()
         message = f"{path}, request {int(index) + 1} in order of arrival: {name} = {rest}"
-    return f"{message} (--out-of-range)" if "modulo" in message else message
+    return f"{message} ({option})" if "modulo" in message else message

@@ -200,7 +200,7 @@ class Trace:
         from drivelab import rounds
 
         how = self._replay()
-        trace = how.read(model.user_capacity_bytes, progress)
+        trace = how.read(model.user_capacity_bytes, progress, "out_of_range")
         self._memory_bytes = trace.memory_bytes
         return trace, rounds.goal(model, trace, how, rounds.Wording("repeat = {}", "until_steady"))
 

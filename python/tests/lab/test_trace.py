@@ -261,6 +261,8 @@ def test_what_a_trace_can_not_be_is_refused_before_anything_runs() -> None:
     with pytest.raises(dl.RequestError, match="path = 5: allowed"):
         dl.Trace(5)  # type: ignore[arg-type]
     trace = dl.Trace(ONE, format="mqsim")
+    with pytest.raises(dl.RequestError, match=r"modulo.* \(out_of_range\)$"):
+        DRIVE.run(trace, progress=False)
     for more, told in (
         ({"until": dl.Steady("iops")}, r"until = .*: of a trace ask for Trace\(..., until_steady"),
         ({"timeline": True}, "timeline = True: a trace has none"),
