@@ -64,7 +64,8 @@ Repeat = Annotated[
         min=1,
         max=1000,
         metavar="N",
-        help="Measure with N seeds: means with their 95 % interval; a difference within is none.",
+        help="Measure with N seeds, not rounds as in `replay`: means with their 95 % interval; a "
+        "difference within is none.",
     ),
 ]
 StateName = Annotated[

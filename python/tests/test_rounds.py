@@ -32,8 +32,8 @@ def measured(count: int, until_steady: bool) -> tuple[EngineTarget, list[Report]
     target = EngineTarget(small_model(), 1)
     fill(target)
     trace = overwrites(20_000)
-    found = rounds.run(target, JOB, trace, TaskProgress("x"), 1.0, rounds.Goal(count, until_steady))
-    return target, found
+    goal = rounds.Goal(count, until_steady)
+    return target, rounds.run(target, JOB, trace, TaskProgress("x"), 1.0, goal).reports
 
 
 def test_rounds_are_the_trace_again_and_again() -> None:
@@ -67,7 +67,8 @@ def test_rounds_end_when_amplification_stands_still() -> None:
 def test_a_drive_that_still_has_room_is_not_steady() -> None:
     """Its amplification stands still at 1, and would not for long."""
     target = EngineTarget(small_model(), 1)
-    reports = rounds.run(target, JOB, overwrites(500), TaskProgress("x"), 1.0, rounds.Goal(6, True))
+    goal = rounds.Goal(6, until_steady=True)
+    reports = rounds.run(target, JOB, overwrites(500), TaskProgress("x"), 1.0, goal).reports
     assert len(reports) == 6
     assert not rounds.record(reports)["steady"]
 
@@ -119,6 +120,18 @@ def test_the_command_says_what_rounds_came_to(
     said = capsys.readouterr().out
     assert "12 rounds, not steady" in said
     assert "a year of it" in said
+
+
+def test_a_small_version_is_said_to_wear_out_sooner(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["replay", str(trace), "--drive", MODEL_NAME, "--repeat", "2", "--state", "filled"]
+    assert cli.run([*words, "--scale", "1/64"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "this small version, 1/64, wears out 64 times as fast as its drive" in said
+    # Its parameters make this one a drive of its own.
+    assert cli.run(["replay", str(trace), "--drive", MODEL_NAME, *SETS, "--repeat", "2"]) == 0
+    assert "this small version" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ Repeat = Annotated[
         min=1,
         max=1000,
         metavar="N",
-        help="Review with N seeds: means with their 95 % interval; a difference within is "
-        "none. Default: as stored, or 1.",
+        help="Review with N seeds, not rounds as in `replay`: means with their 95 % interval; a "
+        "difference within is none. Default: as stored, or 1.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Compare what should not be compared.")]

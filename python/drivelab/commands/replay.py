@@ -64,7 +64,8 @@ Rounds = Annotated[
         min=1,
         max=REPEAT_MAX,
         metavar="N",
-        help="Rounds of the trace, one after the other; with --until-steady at most so many.",
+        help="Rounds of the trace, one after the other, not seeds as in `run`; with "
+        "--until-steady at most so many.",
     ),
 ]
 UntilSteady = Annotated[
@@ -186,7 +187,7 @@ def replay(
         if json:
             printing.document(document)
         else:
-            replay_table.show(document)
+            replay_table.show(document, getattr(found, "scale", 1))
 
 
 def _read(how: laboratory.Replay, drive: Subject, span_bytes: int | None) -> traces.Trace:

@@ -11,8 +11,9 @@ from drivelab.quantities import bytes_text
 from drivelab.results import unmapped_note
 
 
-def show(document: dict[str, Any]) -> None:
-    """What a replay measured, as its document has it: the whole, rounds, directions."""
+def show(document: dict[str, Any], scale: int = 1) -> None:
+    """What a replay measured, as its document has it: the whole, rounds, directions; `scale` is N
+    of a small version, 1/N of its drive."""
     measured, trace = document["replay"], document["trace"]
     number = printing.number
     lines = [
@@ -39,7 +40,7 @@ def show(document: dict[str, Any]) -> None:
         lines.append(f"{trace['dropped']} requests without a response or data were left out")
     out = printing.console()
     if "rounds" in document:
-        _print_rounds(document["rounds"], trace["duration_s"])
+        _print_rounds(document["rounds"], trace["duration_s"], scale)
     for line in lines:
         out.print(line, markup=False)
     _print_directions(document)
@@ -53,7 +54,7 @@ SHOWN_ROUNDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 """Rounds of the table, and the last ones."""
 
 
-def _print_rounds(found: dict[str, Any], recorded_s: float) -> None:
+def _print_rounds(found: dict[str, Any], recorded_s: float, scale: int) -> None:
     """A row for some of the rounds, what they came to, and what a year of it does."""
     number = printing.number
     columns = ("round", "s", "MiB/s", "WA", "erases", "longest write ms")
@@ -86,6 +87,11 @@ def _print_rounds(found: dict[str, Any], recorded_s: float) -> None:
             f"each block{life}",
             markup=False,
         )
+        if scale > 1:
+            out.print(
+                f"this small version, 1/{scale}, wears out {scale} times as fast as its drive",
+                markup=False,
+            )
     out.print("\nThe last round:", markup=False)
 
 
