@@ -15,7 +15,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +26,7 @@ import platformdirs
 from drivelab.errors import RequestError
 from drivelab.fio.units import size_bytes
 from drivelab.progress import TaskProgress
-from drivelab.quantities import GIB, NS_PER_S
+from drivelab.quantities import GIB, NS_PER_S, bytes_text
 from drivelab.states import Seeds, State
 from drivelab.targets import EngineTarget, Target
 
@@ -77,12 +77,19 @@ def most_bytes() -> int:
 
 
 def prepare(
-    state: State, target: Target, seeds: Seeds, progress: TaskProgress, *, keeping: bool
+    state: State,
+    target: Target,
+    seeds: Seeds,
+    progress: TaskProgress,
+    *,
+    keeping: bool,
+    remark: Callable[[str], None] | None = None,
 ) -> None:
     """Brings a drive to which nothing was done into a state, as `State.prepare` does.
 
     What is read of the way there needn't be done. With `keeping`, what took a while stays for the
-    next one: a sweep over a thousand drives would only fill the disk.
+    next one: a sweep over a thousand drives would only fill the disk. Why that can't be a `remark`
+    is told, and nothing else depends on it.
     """
     place = folder()
     if place is None or type(target) is not EngineTarget:
@@ -97,7 +104,9 @@ def prepare(
             one.advance(target, seeds, part)
         is_last = index + 1 == len(steps)
         if is_last and done < len(steps) and keeping and time.perf_counter() - begun >= WORTH_S:
-            _write(target, place, _key(target, steps, seeds), room)
+            reason = _write(target, place, _key(target, steps, seeds), room)
+            if reason is not None and remark is not None:
+                remark(f"the prepared drive isn't kept for the next time: {reason}")
 
 
 def kept(place: Path) -> Kept:
@@ -195,14 +204,20 @@ def _read(target: EngineTarget, place: Path, key: str) -> bool:
     return True
 
 
-def _write(target: EngineTarget, place: Path, key: str, room_bytes: int) -> None:
-    """Keeps a drive; without a word where that can't be, since nothing depends on it."""
-    with contextlib.suppress(OSError):
-        # A file is about as large as the drive is in memory; one takes half of the room at most.
-        if target.model.memory_bytes > room_bytes // 2 or not _is_as_loaded():
-            return
+def _write(target: EngineTarget, place: Path, key: str, room_bytes: int) -> str | None:
+    """Keeps a drive; where that can't be, returns why: nothing depends on it."""
+    # A file is about as large as the drive is in memory; one takes half of the room at most.
+    size = target.model.memory_bytes
+    if size > room_bytes // 2:
+        return (
+            f"it takes {bytes_text(size)}, more than half of {bytes_text(room_bytes)}; "
+            f"{SIZE_VARIABLE} gives it room"
+        )
+    if not _is_as_loaded():
+        return "drivelab was changed since this program began"
+    try:
         place.mkdir(parents=True, exist_ok=True)
-        _make_room(place, target.model.memory_bytes, room_bytes)
+        _make_room(place, size, room_bytes)
         handle, name = tempfile.mkstemp(suffix=_PART, dir=place)
         os.close(handle)
         part = Path(name)
@@ -211,6 +226,9 @@ def _write(target: EngineTarget, place: Path, key: str, room_bytes: int) -> None
             part.replace(place / f"{key}{_SUFFIX}")
         finally:
             part.unlink(missing_ok=True)
+    except OSError as error:
+        return f'{VARIABLE} "{place}": can\'t write it ({error.strerror or error})'
+    return None
 
 
 def _make_room(place: Path, size: int, room_bytes: int) -> None:

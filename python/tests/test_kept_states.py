@@ -321,6 +321,48 @@ def test_run_says_the_same_of_a_drive_that_was_read(
     assert done == [], "scripts and commands prepare the same drive"
 
 
+def test_commands_say_of_a_drive_why_it_is_not_kept(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = tmp_path / "job.fio"
+    job.write_text("[randread]\nrw=randread\nbs=4k\nio_size=1m\n")
+    words = ["run", str(job), "--drive", X25_M, "--scale", "1/128", "--state", "filled"]
+
+    def said() -> str:
+        assert cli.run(words) == 0
+        lines = capsys.readouterr().err.splitlines()
+        return "\n".join(line for line in lines if "isn't kept" in line)
+
+    with monkeypatch.context() as patched:
+        patched.setenv("DRIVELAB_CACHE_SIZE", "1m")
+        told = said()
+        assert told.startswith("the prepared drive isn't kept for the next time: it takes ")
+        assert told.endswith("more than half of 1.0 MB; DRIVELAB_CACHE_SIZE gives it room")
+        patched.setattr(kept_states, "WORTH_S", 1e6)
+        assert said() == "", "nobody waits for it"
+    (tmp_path / "file").write_text("no folder")
+    with monkeypatch.context() as patched:
+        where = tmp_path / "file" / "states"
+        patched.setenv(kept_states.VARIABLE, str(where))
+        assert f'DRIVELAB_CACHE "{where}": can\'t write it (Not a directory)' in said()
+        dl.Drive(X25_M, scale="1/128").prepare("filled", progress=False)
+        assert capsys.readouterr().err == "", "scripts say nothing"
+    assert said() == ""
+    assert kept_states.kept(place).states == 1
+
+
+def test_cache_says_when_room_is_made_for_what_is_too_much(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared(small())
+    monkeypatch.setenv("DRIVELAB_CACHE_SIZE", "1m")
+    later = "; room is made when the next one is kept, by --clear now\n"
+    assert cli.run(["cache"]) == 0
+    assert capsys.readouterr().out.endswith(f"of 1.0 MB at most{later}")
+    assert cli.run(["cache", "--clear"]) == 0
+    assert capsys.readouterr().out.endswith(" removed\n")
+
+
 def test_cache_says_what_there_is_and_removes_it(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,7 +381,7 @@ def test_cache_says_what_there_is_and_removes_it(
     assert kept_states.kept(place) == kept_states.Kept(0, 0)
     monkeypatch.setenv("DRIVELAB_CACHE_SIZE", "20g")
     assert cli.run(["cache"]) == 0
-    assert "of 21.5 GB at most" in capsys.readouterr().out
+    assert capsys.readouterr().out.endswith("of 21.5 GB at most\n")
     monkeypatch.setenv(kept_states.VARIABLE, kept_states.OFF)
     assert cli.run(["cache"]) == 0
     assert "DRIVELAB_CACHE is off" in capsys.readouterr().out

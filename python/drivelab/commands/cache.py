@@ -37,4 +37,6 @@ def cache(
         done = "removed" if is_removed else f"of {bytes_text(most_bytes)} at most"
         drives = "drive" if found.states == 1 else "drives"
         size = bytes_text(found.bytes)
-        printing.plain(f"{place}: {found.states} prepared {drives}, {size} {done}\n")
+        over = not is_removed and found.bytes > most_bytes
+        later = "; room is made when the next one is kept, by --clear now" if over else ""
+        printing.plain(f"{place}: {found.states} prepared {drives}, {size} {done}{later}\n")

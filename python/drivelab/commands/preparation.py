@@ -25,7 +25,7 @@ def prepared_drive(
     progress.follow(preparation, share)
     target = open_target(subject, derive_seed(seed, subject.name, "drive"), progress)
     seeds = partial(derive_seed, seed, subject.name)
-    kept_states.prepare(state, target, seeds, preparation, keeping=True)
+    kept_states.prepare(state, target, seeds, preparation, keeping=True, remark=printing.message)
     return target, 1 - share
 
 
