@@ -125,7 +125,10 @@ class Stored:
         return self._table("points")
 
     def _table(self, name: str) -> pl.DataFrame:
-        return self.tables.get(name, pl.DataFrame())
+        """One of those that are asked for most; with its columns, too, if nothing is in it."""
+        if name in self.tables or name not in TABLES:
+            return self.tables.get(name, pl.DataFrame())
+        return _frame(TABLES[name], ())
 
     def _contents(self) -> pl.DataFrame:
         rows = [

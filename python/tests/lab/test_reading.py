@@ -63,6 +63,15 @@ def test_a_folder_a_file_and_a_database_hold_the_same(slow: Path) -> None:
     assert "<table" in found._repr_html_()
 
 
+def test_a_table_without_rows_has_its_columns(slow: Path, tmp_path: Path) -> None:
+    compound = dl.read(written(tmp_path / "c", documents.review(documents.compound("a"))))
+    assert compound.values.height > 0
+    assert (compound.measurements.height, dl.read(slow).values.height) == (0, 0)
+    assert compound.measurements.schema == dl.read(slow).measurements.schema
+    assert dl.read(slow).values.schema == compound.values.schema
+    assert compound.measurements.filter(pl.col("mib_per_s") > 1).is_empty()
+
+
 def test_a_review_that_is_read_draws_what_its_page_draws(slow: Path, tmp_path: Path) -> None:
     found = dl.read(slow)
     document = json.loads((slow / "results.json").read_text(encoding="utf-8"))
