@@ -64,12 +64,13 @@ SECTIONS: Sequence[tuple[str, type[BaseModel]]] = (
 )
 """Where each record is in a document, in the order in which it is told of them."""
 
+NULL = "null"
 WORDS = {
     str: "text",
     int: "whole number",
     float: "number",
     bool: "true or false",
-    type(None): "null",
+    type(None): NULL,
     JsonValue: "anything",
 }
 
@@ -164,5 +165,7 @@ MANY = {"list": "lists", "object": "objects", "text": "texts", "number": "number
 
 
 def _many(annotation: Any) -> str:
-    """Several of a kind: "numbers or null"."""
-    return " or ".join(MANY.get(word, word) for word in _kind_words(annotation))
+    """Several of a kind: "numbers", "numbers (any may be null)"."""
+    words = list(_kind_words(annotation))
+    each = " or ".join(MANY.get(word, word) for word in words if word != NULL)
+    return f"{each} (any may be {NULL})" if NULL in words else each

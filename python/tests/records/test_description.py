@@ -16,6 +16,14 @@ def test_the_page_has_the_tables_of_the_definitions() -> None:
     assert tables.renewed(text) == text, "`make tables` renews docs/results.md"
 
 
+def test_a_list_that_may_be_null_is_told_from_one_whose_items_may() -> None:
+    text = description.markdown()
+    assert "| `iops` | list of numbers or null |" in text
+    assert "| `latency_max_us` | list of numbers (any may be null) |" in text
+    assert "| `latency_mean_us` | list of numbers (any may be null) or null |" in text
+    assert "or null or null" not in text
+
+
 def test_every_field_of_every_record_is_explained() -> None:
     kinds = [kind for _, kind in description.SECTIONS]
     assert len(kinds) == len(set(kinds))
