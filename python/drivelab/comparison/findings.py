@@ -153,9 +153,8 @@ def _faster(ratio: float) -> str:
 def _sooner(ratio: float) -> tuple[str, str]:
     """The same of a time, as a figure and in words: the percentage is that of the time."""
     if ratio < TIMES_MIN:
-        return q.percent(
-            1 / ratio - 1, signed=True
-        ), f"in {q.percent(1 - 1 / ratio)} less time than"
+        figure = q.percent(1 / ratio - 1, signed=True)
+        return figure, f"in {q.percent(1 - 1 / ratio)} less time than"
     return _figure(ratio), _faster(ratio)
 
 
