@@ -15,6 +15,7 @@ from drivelab.counters import unmapped_note as unmapped_note
 from drivelab.counters import unmapped_read_share as unmapped_read_share
 from drivelab.counters import write_amplification as write_amplification
 from drivelab.documents import to_json as to_json
+from drivelab.errors import WorkError
 from drivelab.latencies import QUOTED_PERCENTILES as QUOTED_PERCENTILES
 from drivelab.latencies import SPLIT_PARTS as SPLIT_PARTS
 from drivelab.latencies import latency_us as latency_us
@@ -90,12 +91,21 @@ def measured_record(
 def checked_test(record: Mapping[str, Any]) -> dict[str, Any]:
     """A test's whole record, which must be as `records/test.py` defines it.
 
-    Raises pydantic's ValidationError: what is wrong costs a test, not the review that it is in.
+    Raises WorkError: what is wrong costs a test, not the review that it is in.
     """
     # Loading the definitions takes a tenth of a second.
+    from pydantic import ValidationError
+
+    from drivelab.records import faults
     from drivelab.records.test import Compound, Stream
 
-    return (Stream if record["kind"] == STREAM else Compound).checked(record)
+    try:
+        return (Stream if record["kind"] == STREAM else Compound).checked(record)
+    except ValidationError as error:
+        wrong = faults.in_words(record, error)
+        raise WorkError(
+            f'test "{record["id"]}": what it found is no record of results.json: {wrong}'
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ import documents
 import duckdb
 import own
 import pytest
-from small import MODEL_NAME, SETS
+from small import MODEL_NAME, OVERRIDES, SETS
 
-from drivelab import cli, procedures, report
+import drivelab as dl
+from drivelab import cli, plugins, procedures, report
 from drivelab.errors import RequestError, WorkError
 from drivelab.quantities import repeat_seeds
 from drivelab.results import without_wall_clock
@@ -231,6 +232,49 @@ def test_a_defect_of_the_laboratory_ends_a_review(
     words = ["review", MODEL_NAME, *SETS, "--quick", "--out", str(tmp_path), "--states", "new"]
     with pytest.raises(AssertionError, match="a defect"):
         cli.run([*words, "--tests", "access-time,power-idle"])
+
+
+ODD = """
+import drivelab as dl
+from drivelab.procedures.measured import Measured
+
+@dl.test(group="mine", states=["new"])
+def fine(bench):
+    "The capacity."
+    return dl.Value("bytes", "Bytes", bench.capacity_bytes, "B")
+
+@dl.test(group="mine", states=["new"])
+def wrong(bench):
+    "A value that can't be."
+    return dl.Value("gain", "Gain", 10**400, "", "higher")
+
+class Other(type(fine)):
+    def measure(self, target, seed, quick, progress):
+        return Measured(more={"span_bytes": "all"})
+
+odd = Other(id="odd", title="Odd", group="mine", states=("new",), default_for=(),
+            function=fine.function)
+"""
+
+
+def test_what_a_test_found_and_results_cannot_hold_costs_that_test_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One wrong field ended the review of every drive, with nothing of it kept."""
+    plugin = own.put(tmp_path, ODD)
+    found = reviewed(tmp_path / "out", plugin)
+    assert [test["id"] for test in found["tests"]] == ["fine"]
+    told = {record["id"]: record["reason"] for record in found["failed"]}
+    assert 'test "wrong" (own.py): line 13: Value "gain": value = 1000' in told["wrong"]
+    odd = 'test "odd": what it found is no record of results.json: span_bytes is "all"; allowed: '
+    assert odd in told["odd"]
+    assert odd in capsys.readouterr().err
+    # A script is told the same.
+    drive = dl.Drive(MODEL_NAME, dict(OVERRIDES)).prepare("new")
+    for test in (test for test in plugins.known([plugin]).tests.values() if test.id in told):
+        with pytest.raises(WorkError) as caught:
+            drive.measure(test)
+        assert str(caught.value) == told[test.id]
 
 
 def test_a_comparison_says_why_a_side_lacks_a_test(tmp_path: Path) -> None:

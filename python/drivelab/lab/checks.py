@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from typing import ParamSpec, TypeVar
 
@@ -100,6 +101,46 @@ def text(key: str, value: object) -> str:
     if not isinstance(value, str) or not value:
         raise RequestError(f"{key} = {value!r}: allowed: a text, and not an empty one", key)
     return value
+
+
+def is_written(value: str) -> bool:
+    """Whether files can hold a text: half of a pair of surrogates is none."""
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def is_finite(value: object) -> bool:
+    """Whether something is a number that files can hold, and databases as one of 64 bits."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+SHOWN_MAX = 60
+"""Letters of a value that a message shows."""
+
+
+def shown(value: object) -> str:
+    """A value in one line of a message, however long or odd it is.
+
+    >>> shown([1, 2]), shown(10**5000), len(shown("a" * 100))
+    ('[1, 2]', 'a int', 60)
+    """
+    try:
+        found = " ".join(repr(value).split())
+    except Exception:  # Numbers of thousands of digits, and what somebody else's class raises.
+        return f"a {type(value).__name__}"
+    return found if len(found) <= SHOWN_MAX else f"{found[: SHOWN_MAX - 3]}..."
+
+
+def choice(key: str, value: object, known: Collection[str], what: str = "") -> None:
+    """Raises RequestError for what is none of the known words; `what` begins its message."""
+    if not isinstance(value, str) or value not in known:
+        hint = nearest(value, known).rstrip(".") if isinstance(value, str) else ""
+        allowed = ", ".join(known)
+        raise RequestError(f"{what}{key} = {shown(value)}: allowed: {allowed}{hint}", key)
 
 
 def texts(key: str, value: object) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -43,7 +43,8 @@ class OwnTest(Procedure):
         what = f'test "{self.id}"'
         assert self.origin is not None
         bench = Bench(target, seed, quick, progress)
-        found = _called(what, self.origin, lambda: self.function(bench))
+        # What a generator does, it does when it is read.
+        found = _called(what, self.origin, lambda: _whole(self.function(bench)))
         try:
             measured = _measured(found)
             measured.found()
@@ -99,6 +100,11 @@ def test(
     `default`: a review runs it without being asked for it. `shown`: the rankings of many drives
     show it at once. Raises RequestError for what can't be.
     """
+
+    if title is not None:
+        checks.text("title", title)
+    checks.switch("default", default)
+    checks.switch("shown", shown)
 
     def decorate(function: TestFunction) -> OwnTest:
         own = _name("test", name, function)
@@ -252,10 +258,16 @@ def _called(what: str, origin: Origin, work: Callable[[], T]) -> T:
         raise (RequestError if refused else WorkError)(text) from error
 
 
+def _whole(found: object) -> object:
+    return list(found) if isinstance(found, Iterator) else found
+
+
 def _measured(found: object) -> Measured:
     items = [found] if isinstance(found, Finding) else found
     if isinstance(items, Mapping) or not isinstance(items, Iterable):
-        raise ValueError(f"it returned {found!r}; allowed: values, tables, charts, notes")
+        raise ValueError(
+            f"it returned {checks.shown(found)}; allowed: values, tables, charts, notes"
+        )
     values: list[Value] = []
     tables: list[Table] = []
     charts: list[Chart] = []
@@ -264,18 +276,21 @@ def _measured(found: object) -> Measured:
         if isinstance(item, Value):
             if item.name in [value.name for value in values]:
                 raise ValueError(f'value "{item.name}": there are two of this name')
-            value = _number(f'value "{item.name}"', item.value)
-            if isinstance(value, str):
-                raise ValueError(f'value "{item.name}" is a text; allowed: numbers, None')
-            values.append(replace(item, value=value))
+            values.append(item)
         elif isinstance(item, Table):
-            tables.append(_plain(item))
+            if item.name in [table.name for table in tables]:
+                raise ValueError(f'table "{item.name}": there are two of this name')
+            tables.append(item)
         elif isinstance(item, Chart):
             charts.append(item)
         elif isinstance(item, str):
+            if not checks.is_written(item):
+                raise ValueError(f"it returned {checks.shown(item)}, which is no text of Unicode")
             notes.append(item)
         else:
-            raise ValueError(f"it returned {item!r}; allowed: values, tables, charts, notes")
+            raise ValueError(
+                f"it returned {checks.shown(item)}; allowed: values, tables, charts, notes"
+            )
     for chart in charts:
         if chart.table not in [table.name for table in tables]:
             raise ValueError(
@@ -284,21 +299,3 @@ def _measured(found: object) -> Measured:
     return Measured(
         values=tuple(values), tables=tuple(tables), charts=tuple(charts), notes=tuple(notes)
     )
-
-
-def _plain(table: Table) -> Table:
-    what = f'table "{table.name}"'
-    rows = [
-        {key: _number(f"{what}, {key}", cell) for key, cell in row.items()} for row in table.rows
-    ]
-    return replace(table, columns=tuple(table.columns), rows=tuple(rows))
-
-
-def _number(what: str, value: Any) -> float | int | str | None:
-    """A cell as JSON has it; raises ValueError for what is no number."""
-    value = checks.plain(value)
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{what} is {value!r}; allowed: finite numbers, None where there is none")
-    return value

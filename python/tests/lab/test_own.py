@@ -152,8 +152,15 @@ def test_results_are_compared_without_the_file_but_not_those_of_different_files(
         ("1 / 0", 1, 'test "wrong" (own.py): line 6: ZeroDivisionError: division by zero'),
         ("return 3", 1, 'test "wrong" (own.py): it returned 3; allowed: values, tables'),
         ("return {'a': 1}", 1, "it returned {'a': 1}; allowed"),
-        ("return dl.Value('a', 'A', float('nan'), '')", 1, 'value "a" is nan; allowed: finite'),
+        (
+            "return dl.Value('a', 'A', float('nan'), '')",
+            1,
+            'line 6: Value "a": value = nan: allowed: finite numbers, None where',
+        ),
         ("return [dl.Value('a', 'A', 1, '')] * 2", 1, "there are two of this name"),
+        ("return [dl.Table('t', 'T', [], [])] * 2", 1, 'table "t": there are two of this name'),
+        ("return '\\ud800'", 1, "it returned '\\ud800', which is no text"),
+        ("yield str(1 / 0)", 1, 'test "wrong" (own.py): line 6: ZeroDivisionError: division'),
         ("return dl.Chart('no', 'No', 'lines', 'x', 'y')", 1, "no table of this name: no"),
         # The command was right: the file isn't, and whoever mends it needs the line.
         (
@@ -219,6 +226,8 @@ def test_a_state_that_only_the_program_has_is_refused_for_other_processes() -> N
         (lambda: dl.state(order=float("nan")), "order = nan: allowed: finite numbers"),
         (lambda: dl.state(after=["used"]), "after = ['used']: allowed: a text"),
         (lambda: dl.test(group="mine", states=5)(documented), "states = 5: allowed: names"),
+        (lambda: dl.test(group="mine", title=5), "title = 5: allowed: a text"),
+        (lambda: dl.test(group="mine", shown="yes"), "shown = 'yes': allowed: True, False"),
         (lambda: dl.test(group="mine", name=5)(documented), "name = 5: allowed: a text"),
     ],
 )

@@ -119,15 +119,6 @@ def test_sizes_are_written_in_the_unit_they_are_multiples_of() -> None:
     ]
 
 
-def test_rows_that_do_not_fit_their_columns_are_refused() -> None:
-    table = Table("t", "T", (Column("a", "A"),), ({"b": 1},))
-    with pytest.raises(ValueError, match="has not the columns"):
-        Measured(tables=(table,)).found()
-    table = Table("t", "T", (Column("a", "A"),), ({"a": 1},))
-    with pytest.raises(ValueError, match="are not in t"):
-        Measured(tables=(table,), charts=(Chart("t", "C", "lines", "a", "b"),)).found()
-
-
 def test_published_values_stand_beside_those_of_the_model(document: dict[str, Any]) -> None:
     shown = copy.deepcopy(document)
     figure = documents.figure(id="AN-083", published=390.0, state="new (erased)")
