@@ -140,6 +140,8 @@ class Result:
         model = self._before.model if self._before is not None else None
         found = [f"at this scale: {remark}" for remark in (model.scale_remarks if model else ())]
         found += [note for job in self._jobs if isinstance(job, Trace) for note in job.notes]
+        if (count := self._report.get("rounds", {}).get("count", 1)) > 1:
+            found.append(f"numbers are of the last of {count} rounds; see rounds")
         steady = self.steady
         if steady is not None and not steady["reached"]:
             found.append(f"{steady['metric']} was not steady after {steady['rounds']} rounds")

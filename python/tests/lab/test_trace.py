@@ -92,6 +92,11 @@ def test_a_trace_goes_round_as_by_the_command(
     assert result.report["rounds"] == told
     assert result.rounds.drop("round").rows(named=True) == told["each"]
     assert result.rounds["round"].to_list() == [*range(1, told["count"] + 1)]
+    said = f"numbers are of the last of {told['count']} rounds; see rounds"
+    assert said in result.notes
+    assert f"note: {said}" in repr(result)
+    once = DRIVE.run(dl.Trace(TWO, **OPTIONS, repeat=1), progress=False)
+    assert not any("rounds" in note for note in once.notes)
     asked = options.get("until_steady", False)
     assert (result.steady is not None) == asked
     if result.steady is not None:
