@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from drivelab import interruption
+from drivelab import asides, interruption
 from drivelab.errors import RequestError, WorkError
 
 
@@ -240,7 +240,8 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Runs one command; returns the exit status. Messages go to standard error."""
     try:
-        status = _app()(arguments, prog_name="drivelab", standalone_mode=False)
+        with asides.of_a_command():
+            status = _app()(arguments, prog_name="drivelab", standalone_mode=False)
         sys.stdout.flush()
     except RequestError as error:
         return _failed(_of_a_stale_engine(error) or error, 2)

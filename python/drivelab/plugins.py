@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from drivelab import paths, procedures, states
+from drivelab import asides, paths, procedures, states
 from drivelab.errors import RequestError, nearest
 from drivelab.procedures import PROCEDURES, Procedure, group_name
 from drivelab.states import STATES, State
@@ -84,7 +84,8 @@ def of_file(file: Path) -> list[Procedure | State]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with asides.aside():
+            spec.loader.exec_module(module)
     except RequestError as error:
         raise RequestError(f"{where}: {failure_text(error, str(file))}") from None
     except (Exception, SystemExit) as error:
@@ -144,9 +145,13 @@ def origin_of(file: str, place: str) -> Origin:
 def _of_entry(entry: EntryPoint, kind: type[Procedure] | type[State]) -> list[Any]:
     where = _entry_text(entry)
     try:
-        loaded = entry.load()
+        with asides.aside():
+            loaded = entry.load()
     except (Exception, SystemExit) as error:
-        raise RequestError(f"{where}: {_import_failure(error, '')}") from None
+        file = _file_of(entry.module)
+        text = failure_text(error, file)
+        name = f"{Path(file).name}, " if text.startswith("line ") else ""
+        raise RequestError(f"{where}: can't be imported: {name}{text}") from None
     found = list(_in(loaded, kind)) if isinstance(loaded, ModuleType) else [loaded]
     word = "tests" if kind is Procedure else "states"
     if not found or not all(isinstance(item, kind) for item in found):
@@ -154,6 +159,16 @@ def _of_entry(entry: EntryPoint, kind: type[Procedure] | type[State]) -> list[An
     place = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
     file = getattr(sys.modules.get(entry.module), "__file__", None) or entry.value
     return [item if item.origin else replace(item, origin=origin_of(file, place)) for item in found]
+
+
+def _file_of(module: str) -> str:
+    """The file of a module that couldn't be imported, "" if it isn't there either."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except (Exception, SystemExit):
+        # The package that it is in couldn't be imported.
+        return ""
+    return (spec.origin if spec is not None else None) or ""
 
 
 def _entry_text(entry: EntryPoint) -> str:
@@ -177,6 +192,9 @@ def failure_text(error: BaseException, file: str) -> str:
         lines.append(error.lineno)
     at = f"line {lines[-1]}: " if lines else ""
     said = error.msg if isinstance(error, SyntaxError) else str(error)
+    if isinstance(error, SyntaxError) and error.filename and error.filename != file:
+        # A file that this one imports.
+        said = f"{said} ({Path(error.filename).name}, line {error.lineno})"
     # What the laboratory refuses is told in words of its own.
     kind = "" if isinstance(error, RequestError) else f"{type(error).__name__}: "
     return f"{at}{kind}{(said or 'no message').splitlines()[0]}"

@@ -70,6 +70,9 @@ def test_the_order_of_files_and_a_file_given_twice_make_no_difference(tmp_path: 
         (IMPORT + 'J = dl.Job(rw="randwrit")\n', '"own.py": line 2: Job: job "job": rw=randwrit'),
         ("x = 1\ny = 1 / 0\n", "can't be imported: line 2: ZeroDivisionError: division by zero"),
         ("def x(:\n", "can't be imported: line 1: SyntaxError"),
+        (IMPORT + "@dl.test\ndef x(bench): ...\n", 'test(x): written as @dl.test(group="...")'),
+        (IMPORT + "@dl.test()\ndef x(bench): ...\n", "line 2: group= is missing: written as @dl.t"),
+        (IMPORT + "@dl.state\ndef x(bench): ...\n", "line 2: state(x): written as @dl.state()"),
         ("import nowhere_at_all\n", "line 1: ModuleNotFoundError: No module named"),
         ("raise SystemExit(0)\n", "can't be imported: line 1: SystemExit"),
         ("x = 1\n", "has no tests and no states"),
@@ -79,6 +82,15 @@ def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, text: str, message: 
     said = refusal(tmp_path, text)
     assert message in said
     assert said.startswith('--plugin "own.py": ')
+
+
+def test_a_slip_in_a_file_that_is_imported_is_told_with_that_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slipped_beside.py").write_text("x = 1\ndef y(:\n")
+    said = refusal(tmp_path, "\nimport slipped_beside\n")
+    assert "line 2: SyntaxError: invalid syntax (slipped_beside.py, line 2)" in said
 
 
 def test_two_files_with_a_test_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -141,7 +153,14 @@ def test_an_installed_package_brings_its_tests_with_its_name(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        ("import nowhere_at_all\n", "can't be imported: ModuleNotFoundError"),
+        (
+            "import nowhere_at_all\n",
+            "can't be imported: my_tests.py, line 1: ModuleNotFoundError: No module named",
+        ),
+        (
+            "x = 1\ndef y(:\n",
+            "can't be imported: my_tests.py, line 2: SyntaxError: invalid syntax\n",
+        ),
         ("small_writes = 3\n", "my_tests:small_writes holds no tests"),
     ],
 )

@@ -37,6 +37,35 @@ def keywords(function: Callable[P, T]) -> Callable[P, T]:
     return checked
 
 
+def undecorated(key: str, value: object, decorator: str) -> None:
+    """Raises RequestError for a function that lacks what makes a test or a state of it."""
+    if inspect.isfunction(value):
+        raise RequestError(f"{key} = {value.__name__}: a function alone; it lacks {decorator}", key)
+
+
+def in_parentheses(example: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Makes a function that gives a decorator refuse to be the decorator itself, and to be called
+    without a keyword that it needs; `example` is how it is written."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        parameters = inspect.signature(function).parameters.values()
+        needed = [each.name for each in parameters if each.default is inspect.Parameter.empty]
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **named: P.kwargs) -> T:
+            if args:
+                given = getattr(args[0], "__name__", None) or shown(args[0])
+                raise RequestError(f"{function.__name__}({given}): written as {example}")
+            for key in needed:
+                if key not in named:
+                    raise RequestError(f"{key}= is missing: written as {example}", key)
+            return function(*args, **named)
+
+        return checked
+
+    return decorate
+
+
 def plain(value: object) -> object:
     """One of numpy's numbers as Python's, which files can hold; anything else as it is."""
     single = getattr(value, "shape", None) == ()

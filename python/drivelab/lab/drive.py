@@ -27,6 +27,7 @@ from drivelab.lab.history import (
 from drivelab.lab.job import Job
 from drivelab.lab.trace import Trace
 from drivelab.model_texts import Texts
+from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
 from drivelab.states import State
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from drivelab.lab.steady import Steady
     from drivelab.lab.steps import Steps
     from drivelab.procedures.measured import Measured
-    from drivelab.procedures.procedure import Procedure
 
 
 class Drive:
@@ -157,8 +157,7 @@ class Drive:
 
     def in_state(self, state: str | State) -> Drive:
         """As `prepare`, but only a plan: the work is done when somebody needs the drive."""
-        if not isinstance(state, State):
-            state = state_named(checks.text("state", state))
+        state = _state(state)
         found = self._like(({"state": state.label},))
         found._states = (state,)
         return found
@@ -419,3 +418,12 @@ class Drive:
         done = [*(state.name for state in self._states), *steps[len(self._states) :]]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
+
+
+def _state(state: object) -> State:
+    if isinstance(state, State):
+        return state
+    if isinstance(state, Procedure):
+        raise RequestError(f'state = "{state.id}": that is a test; use measure()', "state")
+    checks.undecorated("state", state, "@dl.state()")
+    return state_named(checks.text("state", state))

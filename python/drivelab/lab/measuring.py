@@ -15,6 +15,7 @@ from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.study import Study
 from drivelab.progress import run_alone
 from drivelab.quantities import derive_seed
+from drivelab.states import State
 from drivelab.targets.account import Account, AccountedTarget
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ def measure(
     drive: Drive, test: str | Procedure, quick: bool, span: str | int | None, progress: bool
 ) -> Measured:
     """Runs a test on a copy of a drive, or of its first bytes; raises RequestError if it can't."""
+    if isinstance(test, State):
+        raise RequestError(f'test = "{test.name}": that is a state; use prepare()', "test")
     if not isinstance(test, Procedure):
+        checks.undecorated("test", test, '@dl.test(group="...")')
         test = plugins.find_test(checks.text("test", test), "test")
     span_bytes = spans.checked(span, "span")
     spans.check_fits(drive.name, drive.capacity_bytes, span_bytes, "span")

@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any, TypeVar
 
-from drivelab import plugins
+from drivelab import asides, plugins
 from drivelab.errors import RequestError, WorkError, nearest
 from drivelab.lab import checks
 from drivelab.lab.bench import Bench
@@ -75,6 +75,7 @@ class OwnStep:
 
 
 @checks.keywords
+@checks.in_parentheses('@dl.test(group="...")')
 def test(
     *,
     group: str,
@@ -125,6 +126,7 @@ def test(
 
 
 @checks.keywords
+@checks.in_parentheses("@dl.state()")
 def state(
     *,
     after: str | State | None = None,
@@ -247,7 +249,8 @@ def _called(what: str, origin: Origin, work: Callable[[], T]) -> T:
     file, as any other. Only what the function refuses itself is the request's.
     """
     try:
-        return work()
+        with asides.aside():
+            return work()
     except WorkError:
         raise
     except (Exception, SystemExit) as error:

@@ -126,6 +126,43 @@ def test_a_run_takes_a_state_and_says_where_it_is_from(
     assert "--plugin" in document["command_line"]
 
 
+@pytest.mark.parametrize("command", ["review", "run", "replay", "list"])
+def test_what_functions_print_is_no_part_of_a_document(
+    command: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It stood before the document, which nobody could read then."""
+    text = own.OWN.replace("    bench.run(", "    print('in the state')\n    bench.run(")
+    text = text.replace("    rows = [", "    print('in the test')\n    rows = [")
+    plugin = own.put(tmp_path, f"print('in the file')\n{text}")
+    job = tmp_path / "job.fio"
+    job.write_text("[job]\nrw=randread\nbs=4k\nio_size=1m\n")
+    trace = tmp_path / "trace"
+    trace.write_text("0 0 0 8 0\n1000000 0 8 8 1\n")
+    drive = ["--drive", MODEL_NAME, *SETS, "--state", "half-full"]
+    words = {
+        "review": [MODEL_NAME, *SETS, "--tests", "mine", "--out", str(tmp_path), "--workers", "2"],
+        "run": [str(job), *drive],
+        "replay": [str(trace), *drive],
+        "list": ["--tests"],
+    }[command]
+    assert cli.run([command, *words, "--plugin", str(plugin), "--json"]) == 0
+    printed = capfd.readouterr()
+    json.loads(printed.out)
+    said = ["in the file", *(["in the state"] if command != "list" else [])]
+    for line in [*said, *(["in the test"] if command == "review" else [])]:
+        assert line in printed.err.splitlines()
+
+
+def test_what_functions_print_in_a_script_is_the_scripts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, state = loaded(
+        tmp_path, own.OWN.replace("    bench.run(", "    print('here')\n    bench.run(")
+    )
+    small().prepare(state)
+    assert capsys.readouterr().out == "here\n"
+
+
 def test_results_are_compared_without_the_file_but_not_those_of_different_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -235,6 +272,26 @@ def test_what_a_decorator_can_not_take_is_refused_by_name(wrong: Any, told: str)
     with pytest.raises(dl.RequestError) as caught:
         wrong()
     assert told in str(caught.value)
+
+
+def test_a_test_a_state_and_a_function_are_told_apart(tmp_path: Path) -> None:
+    test, state = loaded(tmp_path)
+    wrong: list[tuple[Any, str]] = [
+        (lambda: small().measure(state), 'test = "half-full": that is a state; use prepare()'),
+        (lambda: small().prepare(test), 'state = "small-writes": that is a test; use measure()'),
+        (
+            lambda: small().measure(documented),
+            "test = documented: a function alone; it lacks @dl.t",
+        ),
+        (
+            lambda: small().prepare(documented),
+            "state = documented: a function alone; it lacks @dl.s",
+        ),
+    ]
+    for call, told in wrong:
+        with pytest.raises(dl.RequestError) as caught:
+            call()
+        assert str(caught.value).startswith(told)
 
 
 def documented(bench: dl.Bench) -> None:
