@@ -186,7 +186,8 @@ class Result:
     @property
     def series(self) -> pl.DataFrame:
         """Over time: a row for each job, direction and interval (option `log_avg_msec`, 1 s),
-        which ends at `time_s` after the start of the measurement.
+        which ends at `time_s` after the start of the measurement. The last one ends with the run:
+        its rates are of what is left, often a few requests.
 
         What the drive did meanwhile (from `write_amplification` on) is told of a job that ran
         alone, null of jobs together; its write amplification with the direction that caused it.
