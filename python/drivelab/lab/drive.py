@@ -27,7 +27,6 @@ from drivelab.lab.history import (
 from drivelab.lab.job import Job
 from drivelab.lab.trace import Trace
 from drivelab.model_texts import Texts
-from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
 from drivelab.states import State
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from drivelab.lab.steady import Steady
     from drivelab.lab.steps import Steps
     from drivelab.procedures.measured import Measured
+    from drivelab.procedures.procedure import Procedure
 
 
 class Drive:
@@ -423,6 +423,11 @@ class Drive:
 def _state(state: object) -> State:
     if isinstance(state, State):
         return state
+    if isinstance(state, str):
+        return state_named(checks.text("state", state))
+    # Tests take a while to load, which processes that only measure don't need.
+    from drivelab.procedures.procedure import Procedure
+
     if isinstance(state, Procedure):
         raise RequestError(f'state = "{state.id}": that is a test; use measure()', "state")
     checks.undecorated("state", state, "@dl.state()")

@@ -180,11 +180,11 @@ def test_a_worker_that_dies_costs_its_point_only(
         stored: list[str] = []
         add = dl.lab.store.Store.add  # type: ignore[attr-defined]
 
-        def added(self: Any, point: Any, report: str) -> None:
+        def added(self: Any, point: Any, text: str, report: Any) -> None:
             if not stored:
                 os.killpg(one.pid, signal.SIGKILL)
             stored.append(point.key)
-            add(self, point, report)
+            add(self, point, text, report)
 
         monkeypatch.setattr("drivelab.lab.store.Store.add", added)
         found = swept(scheduler=address, store=tmp_path / "study")
