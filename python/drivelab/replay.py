@@ -30,16 +30,16 @@ MB = 10**6
 class Replay:
     """A trace's file, and everything that makes one replay of it another.
 
-    `queue_depth` counts with closed pacing only, `idle_cap_ns` with capped pacing. `beyond` says
-    what becomes of requests beyond a drive: reject, modulo (wrap) or compact (renumber). There are
-    `repeat` rounds, None: one; or with `until_steady` so many at most.
+    `queue_depth` counts with closed pacing only, `idle_cap_ns` with capped pacing. `out_of_range`
+    says what becomes of requests beyond a drive: reject, modulo (wrap) or compact (renumber). There
+    are `repeat` rounds, None: one; or with `until_steady` so many at most.
     """
 
     file: TraceFile
     idle_cap_ns: int
     pacing: Pacing = "arrival"
     queue_depth: int | None = None
-    beyond: str = "reject"
+    out_of_range: str = "reject"
     data: DataPattern = RANDOM_BYTES
     repeat: int | None = None
     until_steady: bool = False
@@ -48,7 +48,7 @@ class Replay:
         self, capacity_bytes: int, progress: TaskProgress, option: str = BEYOND_OPTION
     ) -> Trace:
         """The trace as it fits so many bytes; raises RequestError as `traces.read_trace`."""
-        return read_trace(self.file, progress, capacity_bytes, self.beyond, option)
+        return read_trace(self.file, progress, capacity_bytes, self.out_of_range, option)
 
     def job(self, seed: int, drive: str, state: str) -> Job:
         """The job that replays it on a drive of this name in this state."""

@@ -104,9 +104,10 @@ def run(
     """As many rounds as the goal says; `log` keeps the requests, of a drive of the engine."""
     count, reports, columns = goal.count, list[Report](), None
     while len(reports) < count and not (goal.until_steady and is_steady(reports)):
+        # Which round is the last nobody knows of those that end when they are steady.
         if log and (goal.until_steady or len(reports) == count - 1):
             assert isinstance(target, EngineTarget)
-            # Which round is the last nobody knows of those that end when they are steady.
+            # Those of two rounds aren't in memory together.
             columns = None
             report, columns = target.run_requests_logged(job, requests, progress, share / count)
         else:

@@ -121,7 +121,7 @@ def replay(
         pacing=_pacing(pacing, queue_depth),
         idle_cap_ns=_idle_cap_ns(idle_cap, pacing),
         queue_depth=queue_depth,
-        beyond=beyond,
+        out_of_range=beyond,
         data=parse_data_pattern(data),
         repeat=repeat,
         until_steady=until_steady,

@@ -161,7 +161,7 @@ def _source(item: Stored | Result | str | Path, name: str) -> Source:
 def _as_review(result: Result) -> dict[str, Any]:
     """A run of a script as the document of a review: each job and direction is a test."""
     drive = result.before
-    state = state_label(drive.history, drive.begun)
+    state = state_label(drive.history)
     # By the names of the summary, in which jobs of one name are told apart.
     names = told_apart([job.name for job in result.jobs])
     options = {name: str(job.record()) for name, job in zip(names, result.jobs, strict=True)}

@@ -243,7 +243,7 @@ class Drive:
         """The result of a trace."""
         from drivelab.lab.result import Result
 
-        state = state_label(self._history, self._states)
+        state = state_label(self._history)
         work = partial(running.run_trace, self.make(), trace, self._seed, state, log)
         done = run_alone(f"{self.name}: {trace.name}", work, shown=progress)
         after = self._later_by(done, trace.step()) if keep else None
@@ -368,7 +368,7 @@ class Drive:
             if "state" in step:
                 kept_states.prepare(self._states[0], target, seeds, part, keeping=keeping)
             elif "trace" in step:
-                state = state_label(self._history[:index], self._states)
+                state = state_label(self._history[:index])
                 trace = Trace.of_step(step)
                 target = running.run_trace(target, trace, self._seed, state, False, part).target
             elif "jobs" not in step:

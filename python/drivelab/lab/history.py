@@ -46,11 +46,9 @@ def only_state(history: Sequence[Mapping[str, Any]]) -> str | None:
     return found["name"] if isinstance(found, Mapping) else found
 
 
-def state_label(history: Sequence[Step], begun: Sequence[State]) -> str:
-    """The state of a drive to which this was done: new, that which begins it, or run."""
-    if begun and len(history) == 1:
-        return begun[0].name
-    return "run" if history else "new"
+def state_label(history: Sequence[Step]) -> str:
+    """The state of a drive to which this was done: new, the one it was brought into, or run."""
+    return only_state(history) or ("run" if history else "new")
 
 
 def state_named(name: str) -> State:

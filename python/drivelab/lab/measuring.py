@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from drivelab import plugins, results, spans
 from drivelab.errors import RequestError
 from drivelab.lab import checks
-from drivelab.lab.history import counted
+from drivelab.lab.history import counted, only_state
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.study import Study
@@ -47,8 +47,7 @@ def measure(
     account = Account()
     target = AccountedTarget(drive.make().clone(), account, span_bytes)
     # As a review derives it, of a drive that was only prepared.
-    prepared = drive.begun and len(drive.history) == 1
-    before = drive.begun[0].name if prepared else json.dumps(counted(drive.history))
+    before = only_state(drive.history) or json.dumps(counted(drive.history))
     seed = derive_seed(drive.seed, drive.name, before, test.id)
     work = partial(test.measure, target, seed, quick)
     found = run_alone(f"{drive.name}: {test.title}", work, shown=progress)

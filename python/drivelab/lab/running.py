@@ -149,7 +149,7 @@ def measured(
     """The report of jobs, or of a trace, on a copy of a drive, without more around it."""
     progress = progress or TaskProgress("run")
     if isinstance(jobs[0], Trace):
-        state = state_label(drive.history, drive.begun)
+        state = state_label(drive.history)
         return run_trace(drive.make(), jobs[0], drive.seed, state, False, progress).report
     own = checked_jobs("run", jobs)
     return run_jobs(drive.make(), own, drive.seed, False, None, progress).report

@@ -14,7 +14,7 @@ from drivelab.errors import RequestError, nearest
 from drivelab.estimates import estimate
 from drivelab.lab import sensitivity as sensitivities
 from drivelab.lab.axes import MODEL
-from drivelab.lab.history import only_state
+from drivelab.lab.history import state_label
 from drivelab.lab.points import Point, same
 from drivelab.lab.result import Result, of_whole
 from drivelab.states import State
@@ -30,11 +30,6 @@ LAST = ("iops", "latency_mean_us", "latency_p99_us", "write_amplification")
 """Columns that `frame` ends with: of a wide table polars prints four of either end."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 ROWS_SHOWN, WIDTH_SHOWN = 20, 160
-
-
-def _state(point: Point) -> str:
-    """The state that the job found; of a drive with another past, that it had one."""
-    return only_state(point.drive.history) or "run"
 
 
 class Study:
@@ -127,7 +122,10 @@ class Study:
         `write_amplification`, so that both ends of a printed frame are what matters."""
         frames = []
         for point, result in zip(self._points, self, strict=True):
-            known = {"model": point.drive.name, "state": _state(point)} | point.values
+            known = {
+                "model": point.drive.name,
+                "state": state_label(point.drive.history),
+            } | point.values
             varied = [pl.lit(value).alias(key) for key, value in known.items()]
             varied += [pl.lit(point.repeat).alias("repeat")]
             varied += [pl.lit(point.drive.seed, dtype=pl.UInt64).alias("seed")]
@@ -233,7 +231,7 @@ class Study:
         """Drive, state and repeats, for a picture."""
         words = [] if MODEL in self._keys else [self._points[0].drive.model.title]
         if "state" not in self._keys:
-            words.append(_state(self._points[0]))
+            words.append(state_label(self._points[0].drive.history))
         repeats = 1 + max(point.repeat for point in self._points)
         if repeats > 1:
             words.append(f"{repeats} repeats with their 95 % interval")

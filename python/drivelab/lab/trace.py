@@ -208,9 +208,8 @@ class Trace:
         from drivelab.replay import Replay
 
         # What wasn't given is as the command has it.
-        names = {"out_of_range": "beyond"}
         same = ("pacing", "queue_depth", "out_of_range", "repeat", "until_steady")
-        given = {names.get(key, key): self._options[key] for key in same if key in self._options}
+        given = {key: self._options[key] for key in same if key in self._options}
         return Replay(self._file, self._idle_cap_ns, data=self._pattern, **given)
 
     def __repr__(self) -> str:
