@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from pydantic_core import from_json
 
 from drivelab import _engine, paths
 from drivelab.errors import RequestError, WorkError, database_reason
@@ -57,7 +58,7 @@ class Store:
             "SELECT key, report FROM points WHERE list_contains($keys, key)",
             {"keys": list(dict.fromkeys(wanted))},
         ).fetchall()
-        return {key: json.loads(text) for key, text in rows}
+        return {key: from_json(text) for key, text in rows}
 
     def add(self, point: Point, text: str, report: Report) -> None:
         """Keeps a result, which is JSON in `text`, in the file: once this returns, nothing takes it

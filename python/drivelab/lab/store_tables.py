@@ -5,12 +5,12 @@ Both follow from a point's report, and are the tables `Result.summary` and `Resu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import duckdb
 import polars as pl
+from pydantic_core import from_json
 
 from drivelab import database
 from drivelab.lab.result import OF_WHOLE, SERIES, SUMMARY, Result, of_whole
@@ -85,7 +85,7 @@ def fill(connection: duckdb.DuckDBPyConnection) -> None:
             "SELECT key, report FROM points WHERE list_contains($keys, key) ORDER BY rowid",
             {"keys": keys[start : start + BATCH]},
         ).fetchall()
-        add(connection, {key: json.loads(text) for key, text in found})
+        add(connection, {key: from_json(text) for key, text in found})
 
 
 def _make(connection: duckdb.DuckDBPyConnection) -> None:

@@ -119,7 +119,7 @@ def test_points_are_said_in_sql_while_others_are_measured(
 
     monkeypatch.setattr(store_tables, "add", counted)
     # What is kept is not read and parsed again.
-    monkeypatch.setattr(store_tables, "json", None)
+    monkeypatch.setattr(store_tables, "from_json", None)
     points = len(swept(tmp_path))
     assert told[:-1] == [2] * (points // 2)
 
