@@ -101,6 +101,21 @@ def unmapped_note(share: float | None) -> str | None:
     )
 
 
+def failed_reads_note(used: Mapping[str, Any]) -> str | None:
+    """What must be said of reads whose data couldn't be corrected, if there were any."""
+    count = used.get("read_errors")
+    if not count:
+        return None
+    reads = "1 read" if count == 1 else f"{count} reads"
+    return f"{reads} failed: more bits were wrong than can be corrected; counted as any other"
+
+
+def notes(used: Mapping[str, Any]) -> list[str]:
+    """What must be known to read the numbers of a run or test that used so much."""
+    found = (unmapped_note(unmapped_read_share(used)), failed_reads_note(used))
+    return [note for note in found if note]
+
+
 def energy_j(used: Mapping[str, Any]) -> float | None:
     """Energy that the drive took, in J."""
     return used["energy_nj"] / 1e9 if "energy_nj" in used else None

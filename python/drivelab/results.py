@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from drivelab import counters
 from drivelab.counters import energy_j as energy_j
 from drivelab.counters import erase_count as erase_count
 from drivelab.counters import program_bytes as program_bytes
@@ -83,8 +84,7 @@ def measured_record(
     if procedure.origin is not None:
         record |= {"origin": procedure.origin.record(), "declared": asdict(procedure.traits)}
         record["notes"] = [*record["notes"], f"the test is from {procedure.origin.text}"]
-    if note := unmapped_note(record["unmapped_read_share"]):
-        record["notes"] = [*record["notes"], note]
+    record["notes"] = [*record["notes"], *counters.notes(record["counters"])]
     return record
 
 
@@ -182,12 +182,11 @@ STREAM_VALUES: tuple[tuple[str, str, str, Literal["higher", "lower"]], ...] = (
 
 
 def with_values(procedure: Procedure, measured: Measured, used: Mapping[str, Any]) -> Measured:
-    """What a test measured, with the note on reads that its record has, by the counters of all its
+    """What a test measured, with the notes on reads that its record has, by the counters of all its
     drives; of one stream with its numbers as values, which others bring along."""
     record = _stream(procedure, measured) if isinstance(procedure, Stream) else None
-    share = unmapped_read_share(used) if record is None else record["unmapped_read_share"]
-    if note := unmapped_note(share):
-        measured = replace(measured, notes=(*measured.notes, note))
+    told = counters.notes(used if record is None else record["counters"])
+    measured = replace(measured, notes=(*measured.notes, *told))
     if record is None:
         return measured
     known = record | {f"latency_{key}_us": value for key, value in record["latency_us"].items()}

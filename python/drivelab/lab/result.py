@@ -146,9 +146,7 @@ class Result:
         if steady is not None and not steady["reached"]:
             found.append(f"{steady['metric']} was not steady after {steady['rounds']} rounds")
         found += self._timeline.notes if self._timeline is not None else []
-        if note := counters.unmapped_note(self.totals["unmapped_read_share"]):
-            found.append(note)
-        return found
+        return found + counters.notes(counters.spent_in(self._report))
 
     @property
     def summary(self) -> pl.DataFrame:

@@ -203,3 +203,19 @@ def test_numbers_of_numpy_can_be_written_down(filled: dl.Drive) -> None:
     assert left.key == plain.key
     with pytest.raises(dl.RequestError, match="a number or a text"):
         dl.Job(bs=np.arange(2))  # type: ignore[arg-type]
+
+
+def test_reads_that_failed_are_told_and_counted_as_in_the_log() -> None:
+    worn = {"flash.bit_errors": True, "flash.retention_hours": 10, "flash.initial_cycles": 20_000}
+    drive = dl.Drive("intel-x25-m-g1-80gb", worn, scale="1/128").prepare("filled")
+    job = dl.Job(rw="randread", bs="4k", io_size="16m")
+    fresh = drive.run(job, log=True)
+    assert set(fresh.requests["outcome"]) == {"done"}
+    assert not [note for note in fresh.notes if "failed" in note]
+
+    late = drive.age("3650d").run(job, log=True)
+
+    failed = (late.requests["outcome"] == "uncorrectable").sum()
+    assert failed > 1
+    told = f"{failed} reads failed: more bits were wrong than can be corrected"
+    assert [note for note in late.notes if note.startswith(told)]
