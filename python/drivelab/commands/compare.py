@@ -23,17 +23,13 @@ from drivelab import (
     stored,
 )
 from drivelab.commands import printing, recording
-from drivelab.comparison import Comparison, compare, planning
+from drivelab.comparison import compare, planning
 from drivelab.comparison.document import document as to_document
-from drivelab.comparison.pairing import LITTLE_RATIO
 from drivelab.comparison.planning import Wanted
 from drivelab.comparison.selection import Selection
 from drivelab.comparison.sides import check_count
 from drivelab.errors import RequestError
-
-SHOWN_MAX = 40
-"""Rows of the summary that is printed."""
-
+from drivelab.text import comparison as comparison_text
 
 Sides = Annotated[
     list[str],
@@ -145,7 +141,7 @@ def compare_command(
     if json:
         printing.document(document)
     else:
-        _print(found)
+        printing.parts(comparison_text.parts(found, "compare.html"))
     printing.message("Written: " + ", ".join(str(path) for path in written))
     if reviewed is not None:
         failures.check_none(reviewed)
@@ -185,36 +181,3 @@ def _command_line(sides: Sequence[str], wanted: Wanted, seed: int | None, *, for
     words += ["--repeat", str(wanted.repeat)] if wanted.repeat is not None else []
     words += ["--force"] if force else []
     return printing.command_line(words, seed)
-
-
-def _print(found: Comparison) -> None:
-    """Findings, then the headlines, the largest difference first."""
-    out = printing.console()
-    for side in found.sides:
-        out.print(f"{side.letter}  {side.label}  ({side.source})", style="bold", markup=False)
-    out.print()
-    for finding in found.findings:
-        out.print(f"{finding.figure.rjust(10)}  {finding.sentence}", markup=False)
-    out.print()
-    letters = [side.letter for side in found.sides]
-    heads = ("test", "state", "", *letters, *(f"{letter} to A" for letter in letters[1:]))
-    rows = []
-    for pair in found.pairs[:SHOWN_MAX]:
-        metric = pair.headline
-        if metric is not None:
-            arrow = {"higher": "↑", "lower": "↓", None: ""}[metric.better]
-            cells = [metric.text(index) for index in range(len(letters))]
-            ratios = [metric.ratio(index) for index in range(1, len(letters))]
-            changes = [_change(ratio) for ratio in ratios]
-            rows.append((pair.title, pair.state, f"{metric.title} {arrow}", *cells, *changes))
-    printing.table(heads, rows, heads[3:])
-    if len(found.pairs) > SHOWN_MAX:
-        out.print(f"and {len(found.pairs) - SHOWN_MAX} more in compare.html", markup=False)
-
-
-def _change(ratio: float | None) -> str:
-    if ratio is None:
-        return "-"
-    if ratio <= LITTLE_RATIO:
-        return f"1/{1 / ratio:.0f}"
-    return f"{100 * (ratio - 1):+.0f} %" if ratio < 10 else f"{ratio:.0f} x"

@@ -14,6 +14,7 @@ from drivelab.commands import printing
 from drivelab.errors import RequestError, WorkError, nearest
 from drivelab.figures import publishing, record, text
 from drivelab.figures.bindings import TABLE
+from drivelab.text import figures as figures_text
 
 Record = dict[str, Any]
 
@@ -123,7 +124,7 @@ def figures_command(
     elif markdown:
         printing.plain(text.figures_table(found["figures"]))
     elif write is None and check is None:
-        _print(found, details=bool(chosen))
+        printing.parts(figures_text.parts(found, details=bool(chosen)))
     if check is not None and page is not None:
         _check(found, check, page, whole=not chosen)
 
@@ -194,23 +195,3 @@ def _check(found: Record, path: Path, page: str, *, whole: bool) -> None:
         lines = "".join(f"\n  {line}" for line in stale)
         raise WorkError(f"{path} is out of date; `make figures` writes it anew:{lines}")
     printing.message(f"{path} is what the models give: {len(found['figures'])} figures")
-
-
-def _print(found: Record, details: bool) -> None:
-    """The tables that have rows, and the summary; `details`: every value of the statements."""
-    orders, claims, traces = (found[key] for key in ("orderings", "statements", "traces"))
-    rows = text.figure_rows(found["figures"])
-    tables: list[tuple[Sequence[str], Sequence[text.Row], Sequence[str]]] = [
-        (text.COLUMNS, rows, text.NUMBERS),
-        (text.ORDER_COLUMNS, text.order_rows(orders), ()),
-        (text.STATEMENT_COLUMNS, text.statement_rows(claims), ()),
-        (text.CHECK_COLUMNS, text.check_rows(claims) if details else [], text.CHECK_NUMBERS),
-        (text.TRACE_COLUMNS, text.trace_rows(traces), text.TRACE_NUMBERS),
-    ]
-    for columns, lines, numbers in tables:
-        if lines:
-            whole = ("metric",) if lines is rows else ()
-            printing.table(columns, lines, numbers, whole=whole)
-            printing.console().print()
-    for line in text.summary_lines(found["summary"]):
-        printing.console().print(line, markup=False)

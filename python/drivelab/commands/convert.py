@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,7 +13,8 @@ from drivelab.errors import RequestError
 from drivelab.fio.units import size_bytes
 from drivelab.iolog import check_place, publish_iolog
 from drivelab.progress import run_alone
-from drivelab.quantities import SECTOR_BYTES, bytes_text
+from drivelab.quantities import SECTOR_BYTES
+from drivelab.text import traces as traces_text
 
 EVERYTHING_BYTES = 2**63
 """No offset of a trace is behind it."""
@@ -46,7 +47,7 @@ def convert(
     if json:
         printing.document(document)
     else:
-        _print(document)
+        printing.parts(traces_text.parts(document))
 
 
 def _capacity_bytes(size: str | None, beyond: str) -> int | None:
@@ -68,15 +69,3 @@ def _end(trace: traces.Trace) -> int:
     """First byte behind everything that the trace touches: the smallest drive that it fits."""
     requests = trace.requests
     return int((requests.lba + requests.sector_count).max(initial=0)) * SECTOR_BYTES
-
-
-def _print(document: dict[str, Any]) -> None:
-    trace, iolog = document["trace"], document["iolog"]
-    lines = [
-        f"{iolog['file']}: {trace['requests']} requests, {bytes_text(trace['bytes'])}, "
-        f"{printing.number(trace['duration_s'])} s; needs a drive of {iolog['end_bytes']} bytes"
-    ]
-    if trace["dropped"]:
-        lines.append(f"{trace['dropped']} requests without a response or data were left out")
-    for line in lines:
-        printing.console().print(line, markup=False, soft_wrap=True)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from drivelab import arguments, output
 from drivelab import example as worked
 from drivelab import model as models
 from drivelab.commands import printing
 from drivelab.errors import RequestError
-
-STYLES = {"valid": "black on green", "invalid": "white on red", "erased": "black on white"}
+from drivelab.text import example as example_text
 
 
 def example(
@@ -44,7 +42,7 @@ def example(
         )
         return
     for outcome in outcomes:
-        _print(outcome)
+        printing.parts(example_text.parts(outcome))
 
 
 def _write_page(file: Path) -> None:
@@ -55,30 +53,3 @@ def _write_page(file: Path) -> None:
     text = page.html(lessons.record("five-pages"))
     output.publish_files({file: lambda path: output.write_text(path, text)})
     printing.message(f"Written: {file}")
-
-
-def _print(outcome: worked.Outcome) -> None:
-    out = printing.console()
-    out.print(f"\n{outcome.scenario.name}: {outcome.title}", style="bold", markup=False)
-    for step in outcome.steps:
-        out.print(
-            f"  {step.title}: {step.seconds:g} s; the drive is {step.full_percent:g} % full",
-            markup=False,
-        )
-        for block in step.blocks:
-            out.print(_block_text(block))
-    record = outcome.record()
-    out.print(
-        f"  The last file took {record['seconds']:g} s: "
-        f"{printing.number(record['kb_per_s'])} KB/s (KB = 1024 bytes)",
-        markup=False,
-    )
-
-
-def _block_text(block: dict[str, Any]) -> Text:
-    text = Text("    ")
-    for page in block["pages"]:
-        logical = "" if page["lpn"] is None else f" {page['lpn']}"
-        text.append(f" {page['state'] + logical:^9} ", STYLES.get(page["state"], ""))
-        text.append(" ")
-    return text

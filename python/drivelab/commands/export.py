@@ -12,6 +12,7 @@ from drivelab.commands import printing
 from drivelab.commands.recording import record
 from drivelab.documents import to_json
 from drivelab.errors import RequestError
+from drivelab.text import runs as runs_text
 
 Results = Annotated[
     Path,
@@ -30,20 +31,7 @@ def runs(
     if json:
         printing.document(records)
         return
-    rows = [
-        (
-            str(record["run_id"]),
-            record["kind"],
-            ", ".join(record["models"]) or "-",
-            str(record["tests"]),
-            str(record["seed"]),
-            f"{record['engine_version']}{', quick' if record['quick'] else ''}",
-            record["command_line"],
-        )
-        for record in records
-    ]
-    heads = ("run", "kind", "models", "tests", "seed", "engine", "command")
-    printing.table(heads, rows, ("run", "tests", "seed"), whole=("run", "kind"))
+    printing.parts(runs_text.parts(records))
 
 
 def export_command(

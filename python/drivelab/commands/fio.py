@@ -12,7 +12,7 @@ import typer
 
 from drivelab import arguments, plugins, spans, states, subject
 from drivelab import model as models
-from drivelab.commands import fio_table, printing, real_drives, recording, run_files, until
+from drivelab.commands import printing, real_drives, recording, run_files, until
 from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import RUN, Recorded
@@ -24,6 +24,7 @@ from drivelab.quantities import repeat_seeds
 from drivelab.results import model_result
 from drivelab.subject import Subject
 from drivelab.targets.fio import RealDrive, Wish
+from drivelab.text import run as run_text
 
 JobFile = Annotated[
     Path,
@@ -103,7 +104,7 @@ def run(
         document["drivelab"]["wall_s"] = watch.seconds()
         for option, reason in workloads[0].ignored.items():
             printing.message(f"option {option} has no effect: {reason}")
-        until.remark(document["drivelab"])
+        printing.messages([run_text.not_steady(document)])
         recorded = Recorded(RUN, document, [model_result(found)])
         files = partial(
             run_files.publish, workloads[0], parts[0], request_log, requests, timeline_file
@@ -112,7 +113,9 @@ def run(
             if json:
                 printing.document(document)
             else:
-                fio_table.show(document)
+                printing.parts([run_text.jobs(document)])
+                printing.messages([run_text.repeats_note(document)])
+                printing.parts(run_text.lines(document))
 
 
 def _check(drive: Subject, workload: jobs.Workload, asked: Asked, request_log: Path | None) -> None:

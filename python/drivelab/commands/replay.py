@@ -23,7 +23,6 @@ from drivelab.commands import (
     printing,
     real_drives,
     recording,
-    replay_table,
     run_files,
     trace_arguments,
 )
@@ -38,6 +37,7 @@ from drivelab.results import model_result
 from drivelab.subject import Subject
 from drivelab.targets import Report, Target
 from drivelab.targets.fio import RealDrive, Wish
+from drivelab.text import replay as replay_text
 
 Pacing = Annotated[
     str,
@@ -187,7 +187,7 @@ def replay(
         if json:
             printing.document(document)
         else:
-            replay_table.show(document, getattr(found, "scale", 1))
+            printing.parts(replay_text.parts(document, getattr(found, "scale", 1)))
 
 
 def _read(how: laboratory.Replay, drive: Subject, span_bytes: int | None) -> traces.Trace:

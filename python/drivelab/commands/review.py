@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -24,8 +24,8 @@ from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.commands import printing, real_drives, recording
 from drivelab.errors import RequestError
-from drivelab.results import STREAM, unmapped_note
 from drivelab.targets.fio import Wish
+from drivelab.text import review as review_text
 
 StateNames = Annotated[
     list[str] | None,
@@ -128,7 +128,7 @@ def review(
         if json:
             printing.document(results)
         else:
-            _print_summary(results)
+            printing.parts(review_text.parts(results))
         printing.message("Written: " + ", ".join(str(path) for path in written))
     failures.check_none(results)
 
@@ -166,54 +166,3 @@ def _command_words(
     if state_names:
         words += ["--states", ",".join(state_names)]
     return [*words, *lengths]
-
-
-def _print_summary(results: dict[str, Any]) -> None:
-    columns = ("test", "state", "MiB/s", "IOPS", "mean ms", "99.99 % ms", "max ms", "WA", "W")
-    for model in results["models"]:
-        printing.console().print(f"\n{model['title']}", style="bold", markup=False)
-        found = [test for test in results["tests"] if test["model"] == model["name"]]
-        rows = [_summary_row(test) for test in found if test["kind"] == STREAM]
-        if rows:
-            printing.table(columns, rows, columns[2:])
-        for note, tests in _unmapped(found):
-            printing.console().print(f"{'; '.join(tests)}: {note}", markup=False)
-        values = [row for test in found if test["values"] for row in _value_rows(test)]
-        if values:
-            printing.table(("test", "state", "value", "", "unit"), values, ("",))
-
-
-def _unmapped(tests: Sequence[dict[str, Any]]) -> Iterator[tuple[str, list[str]]]:
-    """What must be said of reads that touched no flash, and of which tests."""
-    found: dict[str, list[str]] = {}
-    for test in tests:
-        if note := unmapped_note(test["unmapped_read_share"]):
-            found.setdefault(note, []).append(f"{test['title']}, {test['state']}")
-    yield from found.items()
-
-
-def _value_rows(test: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """A compound test's values; its title and state stand before the first."""
-    heads = (test["title"], test["state"])
-    for value in test["values"]:
-        yield (
-            *heads,
-            value["title"],
-            printing.spread(value["value"], test, f"value:{value['name']}"),
-            value["unit"],
-        )
-        heads = ("", "")
-
-
-def _summary_row(test: dict[str, Any]) -> tuple[str, ...]:
-    latency = test["latency_us"]
-    times = [latency[key] for key in ("mean", "p99_99", "max")]
-    return (
-        test["title"],
-        test["state"],
-        printing.spread(test["mib_per_s"], test, "mib_per_s"),
-        printing.number(test["iops"]),
-        *(printing.number(None if time is None else time / 1000) for time in times),
-        printing.number(test["write_amplification"], 3),
-        printing.number(test["mean_power_w"], 3),
-    )

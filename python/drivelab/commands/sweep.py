@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -80,6 +80,7 @@ def sweep(
     from drivelab.lab import sweep_file
     from drivelab.lab.axes import MODEL, varied
     from drivelab.lab.sweep import sweep as run
+    from drivelab.text import study as study_text
 
     if csv is not None:
         output.writable_file(csv, "--csv", ".csv")
@@ -126,23 +127,5 @@ def sweep(
         own = {"model": model, "varied": list(study.keys), "notes": study.notes}
         printing.document(own | {"points": frame.to_dicts()})
     else:
-        _print(
-            frame.to_dicts(),
-            [*study.keys, *(["repeat", "seed"] if frame["repeat"].n_unique() > 1 else [])],
-        )
-
-
-def _print(rows: list[dict[str, Any]], varied: list[str]) -> None:
-    # Loaded by now.
-    from drivelab.lab.study import SHOWN
-
-    columns = [*varied, "direction", *SHOWN]
-    cells = [
-        [
-            *(str(row[key]) for key in varied),
-            row["direction"],
-            *(printing.number(row[k]) for k in SHOWN),
-        ]
-        for row in rows
-    ]
-    printing.table(columns, cells, SHOWN)
+        repeated = ["repeat", "seed"] if frame["repeat"].n_unique() > 1 else []
+        printing.parts(study_text.parts(frame.to_dicts(), [*study.keys, *repeated]))

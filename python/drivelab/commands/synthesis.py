@@ -10,8 +10,7 @@ import typer
 from drivelab import arguments, iolog, storage_bench
 from drivelab.commands import printing
 from drivelab.figures.published import Figure
-
-SYMBOLS = {"eq": "", "approx": "about ", "lt": "< ", "le": "<= ", "gt": "> ", "ge": ">= "}
+from drivelab.text import synthesis as synthesis_text
 
 
 def synthesize(
@@ -34,7 +33,10 @@ def synthesize(
     if json:
         printing.document(document)
     else:
-        _print(document)
+        printing.plain(f"{document['title']} (seed {document['seed']})\n")
+        printing.parts([synthesis_text.statistics(document)])
+        if out is not None:
+            printing.message(f"written: {out}")
 
 
 def _document(
@@ -62,18 +64,3 @@ def _published(trace: storage_bench.Specification, statistic: str) -> dict[str, 
     if figure is None:
         return None
     return {"id": figure.id, "relation": figure.relation, "value": figure.value}
-
-
-def _print(document: dict[str, Any]) -> None:
-    rows = []
-    for item in document["statistics"]:
-        given = item["published"]
-        published = f"{SYMBOLS[given['relation']]}{given['value']}" if given else "-"
-        source = item["source"] or ""
-        rows.append((item["name"], f"{item['value']:.6g}", published, source))
-    printing.plain(f"{document['title']} (seed {document['seed']})\n")
-    printing.table(
-        ("statistic", "synthesised", "published", "source"), rows, ("synthesised", "published")
-    )
-    if document["file"] is not None:
-        printing.message(f"written: {document['file']}")

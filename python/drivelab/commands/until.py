@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -74,24 +73,6 @@ def _time_ns(option: str, text: str) -> int:
     if found < 1:
         raise RequestError(f'{option} "{text}": allowed: 1 ns or more')
     return found
-
-
-def verdicts(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What `--until-steady` found in each repeat, by the object `drivelab` of a run."""
-    first = own.get("until_steady")
-    alone = [] if first is None else [first]
-    found: list[Mapping[str, Any]] = (own.get("repeats") or {}).get("until_steady", alone)
-    return found
-
-
-def remark(own: Mapping[str, Any]) -> None:
-    """Says that the jobs weren't steady in the end, or in which repeats."""
-    found = verdicts(own)
-    missed = [place for place, verdict in enumerate(found, start=1) if not verdict["reached"]]
-    if missed:
-        repeats = f" in repeat {', '.join(map(str, missed))} of {len(found)}"
-        where = repeats if len(found) > 1 else ""
-        printing.message(f"--until-steady {found[0]['metric']}: not reached{where}")
 
 
 def words(metric: str | None, round_time: str | None, limit: str | None) -> list[str]:

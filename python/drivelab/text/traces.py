@@ -1,0 +1,22 @@
+"""A trace that became an iolog of fio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from drivelab.quantities import bytes_text, number
+from drivelab.text.layout import Line, Part
+
+
+def parts(document: Mapping[str, Any]) -> Iterator[Part]:
+    """What it holds, and how large a drive it needs."""
+    trace, iolog = document["trace"], document["iolog"]
+    yield Line(
+        f"{iolog['file']}: {trace['requests']} requests, {bytes_text(trace['bytes'])}, "
+        f"{number(trace['duration_s'])} s; needs a drive of {iolog['end_bytes']} bytes",
+        wrapped=False,
+    )
+    if trace["dropped"]:
+        dropped = f"{trace['dropped']} requests without a response or data were left out"
+        yield Line(dropped, wrapped=False)
