@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from drivelab.errors import WorkError as WorkError
     from drivelab.lab.bench import Bench as Bench
     from drivelab.lab.catalogue import models as models
+    from drivelab.lab.datasheet import Datasheet as Datasheet
     from drivelab.lab.differences import Differences as Differences
     from drivelab.lab.differences import compare as compare
     from drivelab.lab.drive import Drive as Drive
@@ -51,6 +52,7 @@ _HOMES = {
     "Bench": "drivelab.lab.bench",
     "Chart": "drivelab.procedures.measured",
     "Column": "drivelab.procedures.measured",
+    "Datasheet": "drivelab.lab.datasheet",
     "Differences": "drivelab.lab.differences",
     "Drive": "drivelab.lab.drive",
     "FigureVariations": "drivelab.lab.figure_variations",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -167,6 +168,45 @@ def test_no_mapping_scheme_imports_another() -> None:
         used = {target.split("/")[0] for target in imported} & set(SCHEMES) - {folder}
         allowed = {"merge"} if file == "untimed.rs" else SCHEMES.get(folder, set())
         assert used <= allowed, f"{file} imports {used - allowed}"
+
+
+PACKAGE = ROOT / "python/drivelab"
+COMMAND_LINE = {"arguments.py", "cli.py", "completion.py", "__main__.py"}
+SHOWS_PROGRESS = "progress.py"
+
+
+def imported(path: Path) -> set[str]:
+    """What a module imports, wherever in it, by full name."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text(path))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def library() -> Iterator[tuple[str, set[str]]]:
+    """Modules below the command line, by their place in the package, with their imports."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE)
+        if place.parts[0] != "commands" and place.name not in COMMAND_LINE:
+            yield place.as_posix(), imported(path)
+
+
+def test_the_laboratory_imports_nothing_of_the_command_line() -> None:
+    above = ("typer", "drivelab.commands", "drivelab.cli", "drivelab.arguments")
+    found = [
+        f"{place}: {name}" for place, names in library() for name in names if name.startswith(above)
+    ]
+    assert found == []
+
+
+def test_how_text_gets_onto_a_screen_is_decided_in_one_place() -> None:
+    users = {place for place, names in library() if any(name.startswith("rich.") for name in names)}
+    assert users == {"text/terminal.py", SHOWS_PROGRESS}
+    commands = [*(PACKAGE / "commands").glob("*.py"), *(PACKAGE / name for name in COMMAND_LINE)]
+    assert not any(name.startswith("rich") for path in commands for name in imported(path))
 
 
 def shipped_models() -> list[Path]:

@@ -79,6 +79,7 @@ def sweep(
     # Tables take a while to load, which only this command needs.
     from drivelab.lab import sweep_file
     from drivelab.lab.axes import MODEL, varied
+    from drivelab.lab.study import SHOWN
     from drivelab.lab.sweep import sweep as run
     from drivelab.text import study as study_text
 
@@ -128,4 +129,4 @@ def sweep(
         printing.document(own | {"points": frame.to_dicts()})
     else:
         repeated = ["repeat", "seed"] if frame["repeat"].n_unique() > 1 else []
-        printing.parts(study_text.parts(frame.to_dicts(), [*study.keys, *repeated]))
+        printing.parts(study_text.parts(frame.to_dicts(), [*study.keys, *repeated], SHOWN))

@@ -22,7 +22,8 @@ from drivelab.results import COMPOUND, model_result
 
 
 class Differences:
-    """What a comparison found. The first drive is what the others are measured by.
+    """What a comparison found. The first drive is what the others are measured by. Printed, it is
+    what `drivelab compare` prints.
 
     >>> import drivelab as dl
     >>> job = dl.Job(rw="randread", bs="4k", io_size="4m")
@@ -100,6 +101,15 @@ class Differences:
             "better": metric.better,
             "is_better": gain > 0 if differs and gain is not None else None,
         }
+
+    def __str__(self) -> str:
+        """What `drivelab compare` prints, and the notes."""
+        # Loaded only where something is printed.
+        from drivelab.text import comparison, terminal
+        from drivelab.text.layout import Line
+
+        notes = (Line(f"note: {note}") for note in self.notes)
+        return terminal.as_text([*comparison.parts(self._found, "frame()"), *notes])
 
     def __repr__(self) -> str:
         drives = "; ".join(f"{side.letter}: {side.label}" for side in self._found.sides)

@@ -34,6 +34,7 @@ from drivelab.targets import EngineTarget
 from drivelab.targets.going import EngineRun, EngineSession
 
 if TYPE_CHECKING:
+    from drivelab.lab.datasheet import Datasheet
     from drivelab.lab.inside import Inside
     from drivelab.lab.result import Result
     from drivelab.lab.session import Session
@@ -232,6 +233,12 @@ class Drive:
         seed = derive_seed(self._seed, self.name, "session")
         session = EngineSession(self.make(), pattern, seed, checks.switch("fua", fua))
         return Session(session, self._model)
+
+    def datasheet(self) -> Datasheet:
+        """What the drive is by its model, whatever was done to it: `print(drive.datasheet())`."""
+        from drivelab.lab.datasheet import Datasheet
+
+        return Datasheet(self._model)
 
     def inside(self) -> Inside:
         """Every block and every die, as they are now: tables."""

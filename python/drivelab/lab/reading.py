@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
 from drivelab import stored
-from drivelab.database import REVIEW, Recorded, Row
+from drivelab.database import REPLAY, REVIEW, Recorded, Row
 from drivelab.database.layout import Table
 from drivelab.database.tables import TABLES
 from drivelab.errors import RequestError, nearest
 from drivelab.lab import store as stores
 from drivelab.lab.history import only_state
 from drivelab.lab.result import Result
+from drivelab.lab.study import SHOWN
 
 if TYPE_CHECKING:
     from drivelab.charts import Chart
+    from drivelab.text.layout import Part
 
 STUDY = "study"
 SHOWN_TABLES = 30
@@ -54,7 +56,8 @@ class Stored:
 
     `tables` has all of them by the names of docs/results.md; `models`, `tests`, `measurements`,
     `series`, `percentiles`, `values` and `figures` are those that are asked for most. Of a study
-    there is one, `points`. What isn't known is null.
+    there is one, `points`. What isn't known is null. Printed, it is what the command printed that
+    measured it: `print(dl.read("review/"))`.
     """
 
     def __init__(
@@ -139,6 +142,26 @@ class Stored:
             rows, schema={"table": pl.String, "rows": pl.Int64, "columns": pl.String}
         )
 
+    def _parts(self) -> Iterable[Part]:
+        """What the command prints that made it."""
+        # Loaded only where something is printed.
+        from drivelab.text import replay, review, run, study
+
+        if self._run is None:
+            points = self.points
+            known = points.columns[: points.columns.index("seed")] if points.columns else []
+            varied = [key for key in known if points[key].n_unique() > 1]
+            return study.parts(points.to_dicts(), varied, SHOWN)
+        document = self._run.document
+        if self.kind == REPLAY:
+            return replay.parts(document, _scale(self._run))
+        return review.parts(document) if self.kind == REVIEW else run.parts(document)
+
+    def __str__(self) -> str:
+        from drivelab.text import terminal
+
+        return terminal.as_text(self._parts())
+
     def __repr__(self) -> str:
         with pl.Config(
             tbl_rows=SHOWN_TABLES,
@@ -213,6 +236,12 @@ def _points(place: Path) -> pl.DataFrame:
         result = Result(json.loads(row["report"]), None, ())
         frames.append(result.summary.select(*columns, pl.all()))
     return pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+
+
+def _scale(run: Recorded) -> int:
+    """N of the small version, 1/N of its drive, that was measured; 1 of the drive itself."""
+    stated = {item["key"]: item["value"] for item in run.models[0]["parameters"]}
+    return int(stated.get("scale_divisor") or 1)
 
 
 def _number(value: Any) -> Any:

@@ -62,7 +62,7 @@ def _parameters(found: Model, left_out: Sequence[Record], wide: bool) -> Iterato
 def _row(item: Record, role: str, source: str) -> tuple[str, ...]:
     return (
         str(item["key"]),
-        _value_text(item["value"]),
+        value_text(item["value"]),
         str(item.get("unit") or ""),
         _range_text(item["allowed"]),
         role,
@@ -88,7 +88,8 @@ def _range_text(allowed: str) -> str:
     return allowed.removeprefix("a whole number from ").removeprefix("a number from ")
 
 
-def _value_text(value: object) -> str:
+def value_text(value: object) -> str:
+    """A parameter's value as people read it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

@@ -42,7 +42,9 @@ def show(parts: Iterable[Part]) -> None:
 
 def as_text(parts: Iterable[Part]) -> str:
     """The same letters, without styles, and without empty lines at both ends."""
-    out = Console(file=io.StringIO(), highlight=False, color_system=None, width=width())
+    out = Console(
+        file=io.StringIO(), highlight=False, color_system=None, force_jupyter=False, width=width()
+    )
     with out.capture() as found:
         for part in parts:
             _put(part, out)

@@ -41,6 +41,8 @@ def test_the_page_tells_of_every_column_in_order(tmp_path: Path) -> None:
         "result.timeline.operations": result.timeline.operations,
         "drive.inside().blocks": inside.blocks,
         "drive.inside().dies": inside.dies,
+        "drive.datasheet().limits": drive.datasheet().limits,
+        "drive.datasheet().parameters": drive.datasheet().parameters,
         "study.sensitivity()": study.sensitivity(),
         "dl.compare(...).frame()": dl.compare(result, result, force=True).frame(),
     }
