@@ -283,21 +283,13 @@ def _usage_text(error: Any) -> str:
     return f"{text[:1].lower()}{text[1:]}; see {command} --help"
 
 
-_MISUNDERSTOOD = ("unknown field", "missing field", "unknown variant", "invalid type")
-"""Words of an engine that was told in a way it doesn't know."""
-
-
 def _of_a_stale_engine(error: Exception) -> str | None:
     """What to say instead, if the engine is older than the package and that is likely why."""
-    told = isinstance(error, (RequestError, WorkError))
-    if told and not any(words in str(error) for words in _MISUNDERSTOOD):
-        return None
-    from drivelab import installation
-
     try:
-        return installation.stale_engine()
+        from drivelab import installation
     except ImportError:
         return "the engine can't be loaded; `make setup` builds it"
+    return installation.reason_of(error)
 
 
 def _failed(message: object, status: int) -> int:

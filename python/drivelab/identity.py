@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from drivelab import figures, sources
@@ -18,6 +19,12 @@ def standing(found: Model) -> Record:
         "figure_count": figures.figure_count(found.name),
         "figure_page": figures.page_of(found.name),
     }
+
+
+def priced(records: Sequence[Record]) -> list[Record]:
+    """The models that have a price, cheapest usable GiB first."""
+    found = [item for item in records if item["price_usd"]]
+    return sorted(found, key=lambda item: (item["price_usd_per_gib_user"], item["name"]))
 
 
 def text(found: Model) -> str:

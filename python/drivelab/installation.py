@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from drivelab import _engine
+from drivelab.errors import RequestError, WorkError
 
 PACKAGE = Path(__file__).parent
 SOURCES = ("Cargo.toml", "Cargo.lock", "crates/*/Cargo.toml", "crates/*/src/**/*.rs")
@@ -38,6 +39,18 @@ def stale_engine() -> str | None:
     else:
         return None
     return f"the engine is older than the package: {reason}; `make setup` builds it anew"
+
+
+MISUNDERSTOOD = ("unknown field", "missing field", "unknown variant", "invalid type")
+"""Words of an engine that was told in a way it doesn't know."""
+
+
+def reason_of(error: Exception) -> str | None:
+    """What `stale_engine` says, if an engine that is older is likely why something failed."""
+    told = isinstance(error, (RequestError, WorkError))
+    if told and not any(words in str(error) for words in MISUNDERSTOOD):
+        return None
+    return stale_engine()
 
 
 def _missing_names() -> list[str]:

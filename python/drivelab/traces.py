@@ -72,6 +72,12 @@ class Trace:
         columns = [*vars(self.requests).values(), self.response_ns]
         return sum(column.nbytes for column in columns if column is not None)
 
+    @property
+    def end_bytes(self) -> int:
+        """First byte behind everything that it touches: the smallest drive that it fits."""
+        requests = self.requests
+        return int((requests.lba + requests.sector_count).max(initial=0)) * SECTOR_BYTES
+
     def record(self) -> dict[str, Any]:
         """The trace in the documents of commands: counts, bytes, seconds, recorded latencies."""
         requests = self.requests

@@ -333,5 +333,21 @@ def renew(name: str, seed: int, workers: int, say: Say) -> None:
     bindings.stored.cache_clear()
 
 
+def renew_stale(drive: str | None, seed: int, workers: int, say: Say) -> None:
+    """Renews the rows of a drive's model, or of all that changed since, one by one, so that little
+    is lost on the way; raises RequestError for a drive that no figure follows from."""
+    known = names()
+    if drive is not None and drive not in known:
+        raise RequestError(
+            f'--drive "{drive}": no published figure follows from it; allowed: {", ".join(known)}'
+        )
+    chosen = [name for name in known if is_stale(name)] if drive is None else [drive]
+    for name in chosen:
+        renew(name, seed, workers, say)
+        say(f"{name}: written to {bindings.TABLE}")
+    if not chosen:
+        say(f"{bindings.TABLE} is about the models as they are: nothing to do")
+
+
 def _write(text: str, path: Path) -> None:
     path.write_text(text, encoding="utf-8")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,8 +19,6 @@ from drivelab.errors import RequestError
 from drivelab.procedures import document
 from drivelab.text import catalogue
 from drivelab.text import model as model_text
-
-Record = dict[str, Any]
 
 
 def list_models(
@@ -56,7 +53,7 @@ def list_models(
     else:
         records = [item.summary() | identity.standing(item) for item in model.load_all()]
     if prices:
-        records = _with_prices(records)
+        records = identity.priced(records)
     if json:
         printing.document(records)
         return
@@ -68,12 +65,6 @@ def list_models(
     elif prices:
         layout = catalogue.prices
     printing.parts(layout(records))
-
-
-def _with_prices(records: Sequence[Record]) -> list[Record]:
-    """The models that have a price, cheapest usable GiB first."""
-    priced = [item for item in records if item["price_usd"]]
-    return sorted(priced, key=lambda item: (item["price_usd_per_gib_user"], item["name"]))
 
 
 def show(

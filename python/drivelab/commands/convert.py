@@ -43,7 +43,7 @@ def convert(
         lambda progress: traces.read_trace(file, progress, capacity_bytes, beyond),
     )
     publish_iolog(out, trace.requests)
-    document = {"trace": trace.record(), "iolog": {"file": str(out), "end_bytes": _end(trace)}}
+    document = {"trace": trace.record(), "iolog": {"file": str(out), "end_bytes": trace.end_bytes}}
     if json:
         printing.document(document)
     else:
@@ -63,9 +63,3 @@ def _capacity_bytes(size: str | None, beyond: str) -> int | None:
     if found < SECTOR_BYTES:
         raise RequestError(f'--size "{size}": must be at least {SECTOR_BYTES} bytes')
     return found
-
-
-def _end(trace: traces.Trace) -> int:
-    """First byte behind everything that the trace touches: the smallest drive that it fits."""
-    requests = trace.requests
-    return int((requests.lba + requests.sector_count).max(initial=0)) * SECTOR_BYTES

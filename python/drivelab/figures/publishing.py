@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import output
+from drivelab.errors import RequestError, WorkError
 from drivelab.figures import document as pages
 from drivelab.figures import drift
 
@@ -47,6 +48,23 @@ def stale(found: Record, path: Path, page: str, *, whole: bool) -> list[str]:
         for place, after in ((folder / name, text) for name, text in texts.items())
         for line in drift.changes(place.read_text(encoding="utf-8"), after)
     ]
+
+
+def checked(found: Record, path: Path, page: str, *, whole: bool) -> str:
+    """That a page is what the models give; raises WorkError with the rows that are out of date."""
+    if lines := stale(found, path, page, whole=whole):
+        rows = "".join(f"\n  {line}" for line in lines)
+        raise WorkError(f"{path} is out of date; `make figures` writes it anew:{rows}")
+    return f"{path} is what the models give: {len(found['figures'])} figures"
+
+
+def page_text(path: Path, option: str) -> str:
+    """A page as it stands there; raises RequestError for what can't be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise RequestError(f'{option} "{path}": can\'t read it ({reason})') from None
 
 
 def _fresh(found: Record, path: Path) -> tuple[dict[str, str], dict[Path, dict[str, str]]]:

@@ -12,7 +12,7 @@ COLUMNS = ("statistic", "synthesised", "published", "source")
 
 
 def statistics(document: Mapping[str, Any]) -> Table:
-    """A row for each statistic of what `storage_bench.document` gives."""
+    """A row for each statistic of what `storage_bench.document.document` gives."""
     rows = []
     for item in document["statistics"]:
         given = item["published"]

@@ -9,9 +9,9 @@ import pytest
 from figures.sample import TESTS, X25_M
 
 from drivelab import cli, database, figures
-from drivelab.commands.comparison import UNCOMPARED
 from drivelab.database import Recorded
 from drivelab.documents import to_json
+from drivelab.figures.selection import UNCOMPARED
 
 X25_M_NAME = "intel-x25-m-g1-80gb"
 
