@@ -158,6 +158,14 @@ DatabaseFile = Annotated[
         "--database", metavar="FILE.duckdb", help="Add the run to this database, too; see `runs`."
     ),
 ]
+RequestLogFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--request-log",
+        metavar="FILE.parquet",
+        help="Every request with its times and the parts of its latency, as a Parquet table.",
+    ),
+]
 ImageFile = Annotated[
     Path, typer.Argument(metavar="IMAGE", help="The file of a drive that `create` made.")
 ]
@@ -187,6 +195,11 @@ def memory_bytes(text: str | None) -> int:
 def plugin_words(files: Sequence[Path] | None) -> list[str]:
     """`--plugin` options as words of a command line."""
     return [word for file in files or () for word in ("--plugin", str(file))]
+
+
+def set_words(settings: Sequence[str]) -> list[str]:
+    """What `settings` gives as words of a command line."""
+    return [word for text in settings for word in ("--set", text)]
 
 
 def worker_count(wanted: int | None) -> int:

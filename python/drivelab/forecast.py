@@ -7,7 +7,7 @@ that ends when it has seen enough may take longer than its rehearsal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
 from drivelab.quantities import NS_PER_MS, NS_PER_S, bytes_text, time_text
 from drivelab.states import State
+from drivelab.subject import Subject
 from drivelab.targets import Target
 from drivelab.targets.account import Account, AccountedTarget
 from drivelab.targets.fio import RealDrive
@@ -22,7 +23,7 @@ from drivelab.targets.fio.lineage import Lineage
 from drivelab.targets.fio.rehearsal import assumed_speed
 
 if TYPE_CHECKING:
-    from drivelab.review import Measurement
+    from drivelab.review import Measurement, Plan
 
 POWER = "power"
 """The group of tests that read the drive's energy counter."""
@@ -101,10 +102,60 @@ def _measured(
     item.procedure.measure(used, seed, quick, progress)
 
 
-def plan_text(
-    drive: RealDrive, parts: Sequence[Part], quick: bool = False, span_bytes: int | None = None
+def of_review(
+    plan: Plan,
+    by_name: bool,
+    alone: bool,
+    left_out: Callable[[str], None],
+    show: Callable[[str], None],
+) -> Plan:
+    """The plan of a review with weights, and without what its real drives refuse.
+
+    `show` hears the plan of each of them, `left_out` what it goes without; `alone`: nothing but the
+    plan was asked for. Raises RequestError for a test that was asked for by name, or if no test is
+    left.
+    """
+    measurements, weights = dict(plan.measurements), {}
+    for drive in plan.models:
+        if not isinstance(drive, RealDrive):
+            continue
+        wanted = plan.measurements[drive.name]
+        possible, refused = review_parts(drive, wanted, plan.seed, plan.quick, plan.span_bytes)
+        for item, error in refused.items():
+            if by_name or not possible:
+                raise error
+            left_out(f"left out: {item.procedure.id}, {item.state.name}: {error}")
+        show(plan_text(drive, [*possible.values()], alone, plan.quick, plan.span_bytes))
+        measurements[drive.name] = list(possible)
+        weights[drive.name] = {item: part.weight for item, part in possible.items()}
+    return replace(plan, measurements=measurements, weights=weights)
+
+
+def of_work(
+    subject: Subject,
+    state: State,
+    label: str,
+    work: Callable[[Target, TaskProgress], object],
+    alone: bool,
 ) -> str:
-    """The plan as people read it."""
+    """The plan of one piece of work on a real drive; nothing for a model.
+
+    Raises RequestError for what the drive would refuse.
+    """
+    if not isinstance(subject, RealDrive):
+        return ""
+    parts = [preparation(subject, state, 1), rehearsed(subject, label, work)]
+    return plan_text(subject, parts, alone)
+
+
+def plan_text(
+    drive: RealDrive,
+    parts: Sequence[Part],
+    alone: bool,
+    quick: bool = False,
+    span_bytes: int | None = None,
+) -> str:
+    """The plan as people read it; `alone`: with what its work would need to be permitted."""
     speed, command_ns = assumed_speed(drive.place.rotating)
     facts = drive.real
     total = sum(parts, Part("together", 0, 0.0))
@@ -129,6 +180,8 @@ def plan_text(
         lines.append(
             "  --quick shortens the tests; bringing the drive into their states takes as long"
         )
+    if alone and (loss := drive.place.loss):
+        lines.append(f"  {loss}, which would be lost: it takes --destroy {drive.place.name}")
     return "\n".join(lines)
 
 

@@ -108,6 +108,18 @@ def smart_reading(subject: Subject) -> dict[str, Any] | None:
     return subject.smart.read() if isinstance(subject, RealDrive) else None
 
 
+def smart_record(subject: Subject) -> dict[str, Any]:
+    """The same as the object `drivelab` of a document has it; nothing for a model."""
+    return {"smart": subject.smart.record()} if isinstance(subject, RealDrive) else {}
+
+
+def smart_remarks(subjects: Sequence[Subject]) -> list[str]:
+    """Why real drives told nothing of themselves, those that didn't."""
+    real = [subject for subject in subjects if isinstance(subject, RealDrive)]
+    found = [(drive.name, drive.smart.remark) for drive in real]
+    return [f"{name}: {remark}" for name, remark in found if remark is not None]
+
+
 def open_target(subject: Subject, seed: int, progress: TaskProgress) -> Target:
     """A new drive of a model, or the real drive; cancelling `progress` ends its waiting."""
     if isinstance(subject, RealDrive):

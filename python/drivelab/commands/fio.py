@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,18 +11,16 @@ import typer
 
 from drivelab import arguments, plugins, spans, states, subject
 from drivelab import model as models
-from drivelab.commands import printing, real_drives, recording, run_files, until
-from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
+from drivelab.commands import printing, real_drives, recording, until
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import RUN, Recorded
-from drivelab.errors import RequestError
-from drivelab.fio import documents, groups, jobs
-from drivelab.fio.groups import Asked, GroupRun
-from drivelab.progress import Stopwatch, TaskProgress, run_alone
+from drivelab.fio import documents, groups, jobs, measuring, run_files
+from drivelab.fio.groups import Asked
+from drivelab.preparation import trim_note
+from drivelab.progress import Stopwatch
 from drivelab.quantities import repeat_seeds
 from drivelab.results import model_result
-from drivelab.subject import Subject
-from drivelab.targets.fio import RealDrive, Wish
+from drivelab.targets.fio import Wish
 from drivelab.text import run as run_text
 
 JobFile = Annotated[
@@ -32,6 +29,23 @@ JobFile = Annotated[
         metavar="JOB.fio",
         help="A fio job file. zipf and pareto in it are fio's, offset for offset; zipf_true "
         "and pareto_true, which fio has not, the laws themselves.",
+    ),
+]
+TimelineFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--timeline",
+        metavar="FILE.json",
+        help="What every die, channel and request of the last group did when: a trace that "
+        "ui.perfetto.dev opens.",
+    ),
+]
+TimelineWindow = Annotated[
+    str | None,
+    typer.Option(
+        "--timeline-window",
+        metavar="[FROM:]TO",
+        help="Only this part of it, e.g. 2s or 60s:62s, from when all jobs measure.",
     ),
 ]
 
@@ -51,9 +65,9 @@ def run(
     scale: arguments.Scale = None,
     span: arguments.Span = None,
     database_file: arguments.DatabaseFile = None,
-    request_log: run_files.RequestLogFile = None,
-    timeline_file: run_files.TimelineFile = None,
-    timeline_window: run_files.TimelineWindow = None,
+    request_log: arguments.RequestLogFile = None,
+    timeline_file: TimelineFile = None,
+    timeline_window: TimelineWindow = None,
     json: arguments.Json = False,
     size: arguments.Size = None,
     destroy: arguments.Destroy = None,
@@ -77,9 +91,9 @@ def run(
     steady = until.steady(until_steady, round_time, limit)
     window = run_files.window(timeline_file, timeline_window, found)
     asked = Asked(None, steady, window)
-    _check(found, workloads[0], asked, request_log)
+    measuring.check(found, workloads[0], asked, request_log)
     printing.scale_remarks([found])
-    remark_trim(found, wanted)
+    printing.messages([trim_note(found, wanted)])
     work = partial(groups.run, workloads[0], asked)
     real_drives.show_plan(found, wanted, job_file.name, work, plan_only, repeat)
     if plan_only:
@@ -87,16 +101,19 @@ def run(
     with run_files.requests(request_log, workloads[0]) as requests:
         with subject.claimed([found]):
             asked = replace(asked, requests=requests)
-            parts = _measure(found, wanted, job_file.name, workloads, asked, seeds)
-        real_drives.remark_smart([found])
+            parts = measuring.measure(
+                found, wanted, job_file.name, workloads, asked, seeds, printing.message
+            )
+        printing.messages(subject.smart_remarks([found]))
         words = ["drivelab", "run", str(job_file), "--drive", drive, "--state", state]
         words += [*arguments.plugin_words(plugin), "--data", data]
         words += until.words(until_steady, round_time, limit)
-        words += run_files.words(request_log, timeline_file, timeline_window)
-        words += [*real_drives.wish_words(size, buffered), *set_words(settings)]
+        logs = {"--request-log": request_log, "--timeline": timeline_file}
+        words += printing.option_words({**logs, "--timeline-window": timeline_window})
+        words += [*real_drives.wish_words(size, buffered), *arguments.set_words(settings)]
         words += printing.option_words({"--span": span})
         own = documents.provenance(found, wanted, workloads[0], seed) | {"span_bytes": span_bytes}
-        own |= real_drives.smart_of(found)
+        own |= subject.smart_record(found)
         own["command_line"] = printing.command_line(words, seed)
         if repeat > 1:
             own["command_line"] += f" --repeat {repeat}"
@@ -106,9 +123,8 @@ def run(
             printing.message(f"option {option} has no effect: {reason}")
         printing.messages([run_text.not_steady(document)])
         recorded = Recorded(RUN, document, [model_result(found)])
-        files = partial(
-            run_files.publish, workloads[0], parts[0], request_log, requests, timeline_file
-        )
+        written = (workloads[0], parts[0], request_log, requests, timeline_file, printing.message)
+        files = partial(run_files.publish, *written)
         with recording.recorded(database_file, recorded, files):
             if json:
                 printing.document(document)
@@ -116,35 +132,3 @@ def run(
                 printing.parts([run_text.jobs(document)])
                 printing.messages([run_text.repeats_note(document)])
                 printing.parts(run_text.lines(document))
-
-
-def _check(drive: Subject, workload: jobs.Workload, asked: Asked, request_log: Path | None) -> None:
-    """Raises RequestError for what can't be asked of the drive, or written, before it works."""
-    real = isinstance(drive, RealDrive)
-    if real and asked.until is not None:
-        raise RequestError(
-            "--until-steady: not on a real drive; steadystate in its job file is fio's own"
-        )
-    if drive.is_disk and asked.until is not None and asked.until.metric == "write_amplification":
-        raise RequestError("--until-steady write_amplification: a hard disk has none")
-    groups.check(workload, asked, real)
-    run_files.check_request_log(request_log, real)
-    run_files.check_logs(workload.jobs)
-
-
-def _measure(
-    drive: Subject,
-    state: states.State,
-    name: str,
-    workloads: Sequence[jobs.Workload],
-    asked: Asked,
-    seeds: Sequence[int],
-) -> list[list[GroupRun]]:
-    """The groups of every repeat; of the second and later ones nobody sees single requests."""
-
-    def work(place: int, progress: TaskProgress) -> list[GroupRun]:
-        target, share = prepared_drive(drive, state, seeds[place], progress)
-        wanted = asked if place == 0 else replace(asked, requests=None, window=None)
-        return groups.run(workloads[place], wanted, target, progress, share)
-
-    return [run_alone(f"{drive.name}: {name}", partial(work, place)) for place in range(len(seeds))]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
 
 from drivelab import forecast
 from drivelab.commands import printing
@@ -13,7 +11,6 @@ from drivelab.review import Plan
 from drivelab.states import State
 from drivelab.subject import Subject
 from drivelab.targets import Target
-from drivelab.targets.fio import RealDrive
 
 
 def with_forecasts(plan: Plan, by_name: bool, plan_only: bool) -> Plan:
@@ -21,22 +18,7 @@ def with_forecasts(plan: Plan, by_name: bool, plan_only: bool) -> Plan:
 
     Raises RequestError for a test that was asked for by name, or if no test is left.
     """
-    measurements, weights = dict(plan.measurements), {}
-    for drive in plan.models:
-        if not isinstance(drive, RealDrive):
-            continue
-        wanted = plan.measurements[drive.name]
-        possible, refused = forecast.review_parts(
-            drive, wanted, plan.seed, plan.quick, plan.span_bytes
-        )
-        for item, error in refused.items():
-            if by_name or not possible:
-                raise error
-            printing.message(f"left out: {item.procedure.id}, {item.state.name}: {error}")
-        _show(drive, list(possible.values()), plan_only, plan.quick, plan.span_bytes)
-        measurements[drive.name] = list(possible)
-        weights[drive.name] = {item: part.weight for item, part in possible.items()}
-    return replace(plan, measurements=measurements, weights=weights)
+    return forecast.of_review(plan, by_name, plan_only, printing.message, _shown(plan_only))
 
 
 def show_plan(
@@ -51,12 +33,8 @@ def show_plan(
 
     Raises RequestError for what the drive would refuse.
     """
-    if isinstance(subject, RealDrive):
-        parts = [
-            forecast.preparation(subject, state, 1),
-            forecast.rehearsed(subject, label, work),
-        ]
-        _show(subject, parts, plan_only)
+    if text := forecast.of_work(subject, state, label, work, plan_only):
+        _shown(plan_only)(text)
         remark_repeat(repeat)
 
 
@@ -66,35 +44,11 @@ def remark_repeat(repeat: int) -> None:
         printing.message(f"--repeat {repeat}: all of this {repeat} times, states included")
 
 
-def remark_smart(drives: Sequence[Subject]) -> None:
-    """Says why real drives told nothing of themselves, once each."""
-    for drive in drives:
-        if isinstance(drive, RealDrive) and drive.smart.remark is not None:
-            printing.message(f"{drive.name}: {drive.smart.remark}")
-
-
-def smart_of(drive: Subject) -> dict[str, Any]:
-    """What the object `drivelab` of a run has of it; nothing for a model."""
-    return {"smart": drive.smart.record()} if isinstance(drive, RealDrive) else {}
-
-
 def wish_words(size: str | None, buffered: bool) -> list[str]:
     """The options of real drives as words of a command line; permission is given anew each time."""
     return [*(["--size", size] if size else []), *(["--buffered"] if buffered else [])]
 
 
-def _show(
-    drive: RealDrive,
-    parts: Sequence[forecast.Part],
-    plan_only: bool,
-    quick: bool = False,
-    span_bytes: int | None = None,
-) -> None:
+def _shown(plan_only: bool) -> Callable[[str], None]:
     """To standard output if that is all that was asked for."""
-    text = forecast.plan_text(drive, parts, quick, span_bytes)
-    if plan_only and (loss := drive.place.loss):
-        text += f"\n  {loss}, which would be lost: it takes --destroy {drive.place.name}"
-    if plan_only:
-        printing.plain(text + "\n")
-    else:
-        printing.message(text)
+    return (lambda text: printing.plain(f"{text}\n")) if plan_only else printing.message

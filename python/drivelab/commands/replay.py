@@ -23,15 +23,15 @@ from drivelab.commands import (
     printing,
     real_drives,
     recording,
-    run_files,
     trace_arguments,
 )
-from drivelab.commands.preparation import prepared_drive, remark_trim, set_words
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import REPLAY, Recorded
 from drivelab.errors import RequestError
+from drivelab.fio import run_files
 from drivelab.fio.units import time_ns
 from drivelab.lab.trace import IDLE_CAP, REPEAT_MAX
+from drivelab.preparation import prepared_drive, trim_note
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.results import model_result
 from drivelab.subject import Subject
@@ -99,7 +99,7 @@ def replay(
     scale: arguments.Scale = None,
     span: arguments.Span = None,
     database_file: arguments.DatabaseFile = None,
-    request_log: run_files.RequestLogFile = None,
+    request_log: arguments.RequestLogFile = None,
     json: arguments.Json = False,
     size: arguments.Size = None,
     destroy: arguments.Destroy = None,
@@ -129,7 +129,7 @@ def replay(
     job = how.job(seed, found.name, state)
     wanted = states.find(state, known=plugins.known(plugin or ()).states)
     run_files.check_request_log(request_log, isinstance(found, RealDrive))
-    remark_trim(found, wanted)
+    printing.messages([trim_note(found, wanted)])
     trace = _read(how, found, span_bytes)
     goal = rounds.goal(found, trace, how, rounds.Wording())
     printing.scale_remarks([found])
@@ -142,13 +142,13 @@ def replay(
         return
 
     def work(progress: TaskProgress) -> rounds.Rounds:
-        target, share = prepared_drive(found, wanted, seed, progress)
+        target, share = prepared_drive(found, wanted, seed, progress, printing.message)
         log = request_log is not None
         return rounds.run(target, job, trace.requests, progress, share, goal, log=log)
 
     with subject.claimed([found]):
         done = run_alone(f"{found.name}: {trace.name}", work)
-    real_drives.remark_smart([found])
+    printing.messages(subject.smart_remarks([found]))
     done.check(trace.requests)
     options = {
         "--drive": drive,
@@ -166,7 +166,7 @@ def replay(
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
     words += ["--until-steady"] if until_steady else []
     words += [*arguments.plugin_words(plugin), *real_drives.wish_words(size, buffered)]
-    command_line = printing.command_line([*words, *set_words(settings)], seed)
+    command_line = printing.command_line([*words, *arguments.set_words(settings)], seed)
     document = laboratory.document(
         found,
         trace,
@@ -177,7 +177,7 @@ def replay(
         seed=seed,
         command_line=command_line,
         span_bytes=span_bytes,
-        smart=real_drives.smart_of(found),
+        smart=subject.smart_record(found),
         of_rounds=rounds.document(done.reports, trace, found, goal),
         wall_s=watch.seconds(),
     )

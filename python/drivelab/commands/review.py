@@ -121,7 +121,7 @@ def review(
         if (folder / "results.json").exists():
             printing.message(f"{folder}: the results there will be replaced")
         results = repeats.review(plan, repeat)
-        real_drives.remark_smart(loaded)
+        printing.messages(subject.smart_remarks(loaded))
         printing.failed_tests(results)
         written = output.publish(folder, review_files.writers(results, with_report=True))
     with recording.recorded(database_file, database.Recorded.review(results)):

@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from drivelab import output
-from drivelab.commands import printing
 from drivelab.errors import RequestError
 from drivelab.fio.groups import GroupRun
 from drivelab.fio.jobs import FioJob, Workload
@@ -25,33 +22,6 @@ if TYPE_CHECKING:
 
     from drivelab.lab.request_file import RequestFile
     from drivelab.lab.timeline import Timeline, Window
-
-RequestLogFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--request-log",
-        metavar="FILE.parquet",
-        help="Every request with its times and the parts of its latency, as a Parquet table.",
-    ),
-]
-
-TimelineFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--timeline",
-        metavar="FILE.json",
-        help="What every die, channel and request of the last group did when: a trace that "
-        "ui.perfetto.dev opens.",
-    ),
-]
-TimelineWindow = Annotated[
-    str | None,
-    typer.Option(
-        "--timeline-window",
-        metavar="[FROM:]TO",
-        help="Only this part of it, e.g. 2s or 60s:62s, from when all jobs measure.",
-    ),
-]
 
 Writers = dict[Path, Callable[[Path], None]]
 
@@ -96,14 +66,6 @@ def check_logs(jobs: Sequence[FioJob]) -> None:
             output.writable_file(path, f'job "{job.name}": log')
 
 
-def words(
-    request_log: Path | None, timeline_file: Path | None, timeline_window: str | None
-) -> list[str]:
-    """The options as words of a command line."""
-    options = {"--request-log": request_log, "--timeline": timeline_file}
-    return printing.option_words({**options, "--timeline-window": timeline_window})
-
-
 @contextmanager
 def requests(path: Path | None, workload: Workload) -> Iterator[RequestFile | None]:
     """Where requests go while they run, if a log of them is wanted; gone if nobody publishes it."""
@@ -122,8 +84,9 @@ def publish(
     request_log: Path | None,
     requests: RequestFile | None,
     timeline_file: Path | None,
+    remark: Callable[[str], None],
 ) -> None:
-    """Writes the files of a run, all of them or none."""
+    """Writes the files of a run, all of them or none; `remark` hears what must be known of them."""
     texts: dict[Path, str] = {}
     for group, run in zip(workload.groups, runs, strict=True):
         for index, job in enumerate(group):
@@ -139,7 +102,7 @@ def publish(
     if timeline is not None and timeline_file is not None:
         writers[timeline_file] = timeline.write_to
         for note in timeline.notes:
-            printing.message(note)
+            remark(note)
     output.publish_files(writers)
 
 
