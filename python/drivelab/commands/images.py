@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from drivelab import arguments, progress
+from drivelab import arguments
 from drivelab.commands import printing
 from drivelab.errors import RequestError
-from drivelab.fio.units import size_bytes
-from drivelab.quantities import SECTOR_BYTES, bytes_text
-from drivelab.served import image, since
+from drivelab.served import since, upkeep
 from drivelab.served import smart as smart_data
-
-COUNTS = ("blocks", "cells_in_use", "log_records", "held_units")
-"""What a check counts, as far as it is shown."""
+from drivelab.text import images as text
 
 
 def smart(
@@ -52,36 +47,23 @@ def smart(
 
 def check(path: arguments.ImageFile, json: arguments.Json = False) -> int:
     """Check an image: every structure against every other; changes nothing. Status 1: damaged."""
-    with progress.patience("checking"):
-        found = image.check(path)
-    problems = list(found.get("problems", ()))
-    document = {"image": str(path), "ok": not problems, **found, "problems": problems}
+    document = upkeep.check(path)
     if json:
         printing.document(document)
-    elif not problems:
-        facts = [f"{value} {key.replace('_', ' ')}" for key, value in _counted(found)]
-        printing.plain(
-            f"{path}: no damage found" + (f" ({', '.join(facts)})" if facts else "") + "\n"
-        )
-    for problem in problems:
-        print(f"drivelab: {path}: {problem}", file=sys.stderr)
-    return 1 if problems else 0
-
-
-def _counted(found: dict[str, Any]) -> list[tuple[str, int]]:
-    """What was looked at, as the engine counts it."""
-    return [(key, found[key]) for key in COUNTS if found.get(key)]
+    elif document["ok"]:
+        printing.plain(text.sound(document))
+    for problem in document["problems"]:
+        printing.message(f"drivelab: {path}: {problem}")
+    return 0 if document["ok"] else 1
 
 
 def erase(path: arguments.ImageFile, json: arguments.Json = False) -> None:
     """Erase a drive securely: every byte is gone from the image, too; wear and counters stay."""
-    with progress.patience("erasing"):
-        found = image.erase(path)
-    document = {"image": str(path), **found}
+    document = upkeep.erase(path)
     if json:
         printing.document(document)
-        return
-    printing.plain(f"{path}: erased; takes {bytes_text(image.space_bytes(path))} on disk now\n")
+    else:
+        printing.plain(text.erased(document))
 
 
 def trim(
@@ -99,45 +81,11 @@ def trim(
     """Tell a drive that blocks are free (TRIM), and flush. Status 1: it ignores TRIM."""
     if everything == (length is not None) or (everything and offset is not None):
         raise RequestError("trim: say what: --offset and --length, or --all")
-    first = 0 if offset is None else _bytes("--offset", offset)
-    facts = image.smart(path)
-    capacity = int(facts["user_capacity_bytes"])
-    count = capacity - first if length is None else _bytes("--length", length)
-    if first + count > capacity:
-        option, text = ("--offset", offset) if first > capacity else ("--length", length)
-        raise RequestError(
-            f'{option} "{text}": ends at byte {first + count}; the drive has {capacity}'
-        )
-    taken = facts.get("trim_supported") is not False
-    before = image.space_bytes(path)
-    if taken:
-        with progress.patience("trimming"):
-            image.trim(path, first, count)
-    after = image.space_bytes(path)
+    found = upkeep.trim(path, offset, length)
     if json:
-        own = {"offset_bytes": first, "length_bytes": count, "trim_supported": taken}
-        space = {"image_space_bytes_before": before, "image_space_bytes": after}
-        printing.document({"image": str(path), **own, **space})
-    elif taken:
-        printing.plain(
-            f"{path}: {bytes_text(count)} trimmed from byte {first} on; takes "
-            f"{bytes_text(after)} on disk, before {bytes_text(before)}\n"
-        )
-    if not taken:
-        title = facts.get("title") or facts.get("model")
-        print(f"drivelab: {path}: {title} ignores TRIM: nothing has changed", file=sys.stderr)
-    return 0 if taken else 1
-
-
-def _bytes(option: str, text: str) -> int:
-    """Whole sectors; raises RequestError."""
-    try:
-        found = size_bytes(text)
-    except ValueError as error:
-        raise RequestError(f'{option} "{text}": allowed: {error}') from None
-    if found % SECTOR_BYTES or (option == "--length" and found == 0):
-        least = SECTOR_BYTES if option == "--length" else 0
-        raise RequestError(
-            f'{option} "{text}": allowed: multiples of {SECTOR_BYTES} bytes from {least} on'
-        )
-    return found
+        printing.document(found.record())
+    elif found.taken:
+        printing.plain(text.trimmed(found))
+    if not found.taken:
+        printing.message(f"drivelab: {path}: {found.title} ignores TRIM: nothing has changed")
+    return 0 if found.taken else 1

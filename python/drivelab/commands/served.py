@@ -9,15 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import arguments, completion, output, paths, progress
+from drivelab import arguments, completion, progress
 from drivelab import model as models
 from drivelab.commands import printing
 from drivelab.errors import RequestError
-from drivelab.quantities import bytes_text
-from drivelab.served import address, clock, faults, image, server, session
-from drivelab.served.address import Address
-
-NEW = "new"
+from drivelab.served import address, clock, faults, image, server, session, upkeep
+from drivelab.text import images
 
 
 def create(
@@ -36,7 +33,7 @@ def create(
     seed: arguments.Seed = 1,
     state: Annotated[
         str, typer.Option("--state", metavar="STATE", help="new is the only one.")
-    ] = NEW,
+    ] = upkeep.NEW,
     json: arguments.Json = False,
 ) -> None:
     """Create a new drive in an image file, for `serve`.
@@ -44,35 +41,19 @@ def create(
     Its bytes take space as they are written. `--scale 1/64` makes a smaller drive of the same
     character.
     """
-    if state != NEW:
+    if state != upkeep.NEW:
         raise RequestError(
-            f'--state "{state}": allowed: {NEW}; serve the drive with --clock instant and write '
-            "to it to bring it into another"
+            f'--state "{state}": allowed: {upkeep.NEW}; serve the drive with --clock instant and '
+            "write to it to bring it into another"
         )
     settings = arguments.settings(sets, scale)
     model = models.load(model_name, [models.split_override(text) for text in settings])
-    output.writable_file(path, "IMAGE")
-    with progress.patience("creating"):
-        made = image.create(path, model, seed)
+    document = upkeep.create(path, model, seed)
     printing.scale_remarks([model])
-    document = {
-        "image": str(path),
-        "model": model.name,
-        "title": model.title,
-        "model_hash": model.hash,
-        "seed": seed,
-        "state": state,
-        "user_capacity_bytes": model.user_capacity_bytes,
-        **made,
-    }
     if json:
         printing.document(document)
-        return
-    printing.plain(
-        f"{path}: {model.title}, {bytes_text(model.user_capacity_bytes)}, new; "
-        f"takes {bytes_text(image.space_bytes(path))}, and grows as it is written to\n"
-        f"drivelab serve {printing.command_line([str(path)], None)}\n"
-    )
+    else:
+        printing.plain(images.created(document))
 
 
 Listen = Annotated[
@@ -145,11 +126,11 @@ def serve(
     if stdio and control is not None:
         raise RequestError("--stdio and --control: a session of its own has no control socket")
     if record is not None:
-        _check_record(record)
+        server.check_record(record)
     place = control or address.control_socket(path)
     request = server.Request(
         image=path,
-        address=None if stdio else _address(path, listen),
+        address=None if stdio else address.of_server(path, listen),
         control=None if stdio else address.socket_path(place, "--control"),
         clock=clock.parse(clock_text),
         export=address.export_name(name),
@@ -173,43 +154,9 @@ def serve(
         printing.message(line)
 
 
-def _check_record(path: Path) -> None:
-    """Raises RequestError for a place that can't take a trace: what is there is never replaced."""
-    paths.checked("--record", path)
-    if path.exists():
-        raise RequestError(f'--record "{path}": is there already; give the name of a new file')
-    output.writable_file(path, "--record")
-
-
-def _address(path: Path, listen: str | None) -> Address:
-    if listen is None:
-        return Address(path=address.socket_path(address.data_socket(path), "--listen"))
-    return address.parse(listen)
-
-
 def _ready(request: server.Request, facts: Mapping[str, Any], was_clean: bool) -> None:
     """The URI to standard output, all else to standard error."""
-    lines = [
-        f"{request.image}: {facts.get('title') or facts.get('model')}, "
-        f"{bytes_text(facts['user_capacity_bytes'])}"
-        + (", read-only" if request.read_only else ""),
-        f"clock: {clock.words(request.clock)}",
-    ]
-    lines += session.mounted(facts, was_clean)
-    if request.control is not None:
-        lines.append(f"control: {request.control} (drivelab smart {request.image})")
-    if request.faults is not None:
-        lines.append(f"faults: {len(request.faults.faults)}, seed {request.faults.seed}")
-    uri, place = str(facts["uri"]), request.address
-    if place is not None:
-        if place.is_open:
-            lines.append(
-                f"warning: {place.text}: whoever reaches this address can use the drive; NBD asks "
-                "for no password here"
-            )
-        lines += ["", *address.commands(uri, read_only=request.read_only), ""]
-    lines.append("Ctrl-C stops it: commands are finished, everything is in flash")
-    printing.message("\n".join(lines))
-    if place is not None:
+    printing.message("\n".join(session.begun(request, facts, was_clean)))
+    if request.address is not None:
         with contextlib.suppress(BrokenPipeError):
-            printing.plain(uri + "\n", now=True)
+            printing.plain(f"{facts['uri']}\n", now=True)

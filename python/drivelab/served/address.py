@@ -59,6 +59,13 @@ def parse(text: str, option: str = "--listen") -> Address:
     return Address(host=bare or LOOPBACK, port=int(port))
 
 
+def of_server(image: Path, text: str | None) -> Address:
+    """Where a drive is served: at the address that was asked for, or beside its image."""
+    if text is None:
+        return Address(path=socket_path(data_socket(image), "--listen"))
+    return parse(text)
+
+
 def socket_path(path: Path, option: str) -> Path:
     """The path of a Unix socket; raises RequestError for one that Linux can't have."""
     length = len(bytes(path))

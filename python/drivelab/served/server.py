@@ -14,6 +14,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from drivelab import output, paths
+from drivelab.errors import RequestError
 from drivelab.progress import Stopwatch
 from drivelab.served import image
 from drivelab.served.address import Address
@@ -60,6 +62,14 @@ class Request:
                 "faults": None if self.faults is None else self.faults.record(),
             }
         )
+
+
+def check_record(path: Path) -> None:
+    """Raises RequestError for a place that can't take a trace: what is there is never replaced."""
+    paths.checked("--record", path)
+    if path.exists():
+        raise RequestError(f'--record "{path}": is there already; give the name of a new file')
+    output.writable_file(path, "--record")
 
 
 def serve(request: Request, ready: Ready) -> dict[str, Any]:

@@ -7,11 +7,35 @@ from typing import Any
 
 from drivelab import counters
 from drivelab.quantities import NS_PER_MS, bytes_text, number
-from drivelab.served import smart
+from drivelab.served import address, clock, smart
 from drivelab.served.server import Request
 
 LATE_NS = 1_000_000
 """One answer in a hundred later than this: longer than a busy system lets a server wait."""
+
+
+def begun(request: Request, facts: Mapping[str, Any], was_clean: bool) -> list[str]:
+    """That clients can come: what is served, how the drive found itself, and what they can do."""
+    read_only = ", read-only" if request.read_only else ""
+    lines = [
+        f"{request.image}: {facts.get('title') or facts.get('model')}, "
+        f"{bytes_text(facts['user_capacity_bytes'])}{read_only}",
+        f"clock: {clock.words(request.clock)}",
+        *mounted(facts, was_clean),
+    ]
+    if request.control is not None:
+        lines.append(f"control: {request.control} (drivelab smart {request.image})")
+    if request.faults is not None:
+        lines.append(f"faults: {len(request.faults.faults)}, seed {request.faults.seed}")
+    if (place := request.address) is not None:
+        if place.is_open:
+            lines.append(
+                f"warning: {place.text}: whoever reaches this address can use the drive; NBD asks "
+                "for no password here"
+            )
+        uri = str(facts["uri"])
+        lines += ["", *address.commands(uri, read_only=request.read_only), ""]
+    return [*lines, "Ctrl-C stops it: commands are finished, everything is in flash"]
 
 
 def mounted(facts: Mapping[str, Any], was_clean: bool) -> list[str]:
