@@ -8,18 +8,20 @@ lives on the room that it had, and agrees with itself without being steady.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from drivelab import counters, workload
 from drivelab.errors import RequestError
 from drivelab.model import Model
+from drivelab.preparation import prepared_drive
 from drivelab.procedures.steady_writes import EXCURSION, settled
 from drivelab.procedures.steady_writes import WINDOW as WINDOW
-from drivelab.progress import TaskProgress
+from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
 from drivelab.replay import DIRECTIONS, Replay, check_conservation
+from drivelab.states import State
 from drivelab.subject import Subject
 from drivelab.targets import EngineTarget, Report, Target
 from drivelab.targets.engine import Columns
@@ -114,6 +116,27 @@ def run(
             report = target.run_requests(job, requests, progress, share / count)
         reports.append(report)
     return Rounds(reports, columns)
+
+
+def measure(
+    drive: Subject,
+    state: State,
+    seed: int,
+    job: Job,
+    trace: Trace,
+    goal: Goal,
+    remark: Callable[[str], None],
+    *,
+    log: bool = False,
+) -> Rounds:
+    """The rounds of a trace on a drive that is brought into a state for them; `remark` hears what
+    `prepared_drive` has to say."""
+
+    def work(progress: TaskProgress) -> Rounds:
+        target, share = prepared_drive(drive, state, seed, progress, remark)
+        return run(target, job, trace.requests, progress, share, goal, log=log)
+
+    return run_alone(f"{drive.name}: {trace.name}", work)
 
 
 def is_steady(reports: Sequence[Report]) -> bool:

@@ -31,7 +31,7 @@ from drivelab.errors import RequestError
 from drivelab.fio import run_files
 from drivelab.fio.units import time_ns
 from drivelab.lab.trace import IDLE_CAP, REPEAT_MAX
-from drivelab.preparation import prepared_drive, trim_note
+from drivelab.preparation import trim_note
 from drivelab.progress import Stopwatch, TaskProgress, run_alone
 from drivelab.results import model_result
 from drivelab.subject import Subject
@@ -141,13 +141,9 @@ def replay(
     if plan_only:
         return
 
-    def work(progress: TaskProgress) -> rounds.Rounds:
-        target, share = prepared_drive(found, wanted, seed, progress, printing.message)
-        log = request_log is not None
-        return rounds.run(target, job, trace.requests, progress, share, goal, log=log)
-
+    log = request_log is not None
     with subject.claimed([found]):
-        done = run_alone(f"{found.name}: {trace.name}", work)
+        done = rounds.measure(found, wanted, seed, job, trace, goal, printing.message, log=log)
     printing.messages(subject.smart_remarks([found]))
     done.check(trace.requests)
     options = {

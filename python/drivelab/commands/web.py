@@ -38,11 +38,8 @@ def web(
     """Open the laboratory as a page: compare drives, watch one work, learn why."""
     # The server takes half a second to load.
     from drivelab import database
-    from drivelab.web import security, server, storage, watch_served
+    from drivelab.web import server, storage, watch_served
     from drivelab.web.bench import Bench
-    from drivelab.web.folder import Folder
-    from drivelab.web.jobs import Jobs
-    from drivelab.web.library import Library
 
     place = storage.default_results() if results is None else results
     if place.suffix != database.SUFFIX:
@@ -50,17 +47,12 @@ def web(
     database.check(place, "FILE")
     watched = [_drive(path) for path in served or []]
     listener = server.bound(port)
-    # A token at each start: pages that stay open send theirs to whoever has the port next.
-    token = security.new_token()
     with listener, contextlib.suppress(KeyboardInterrupt):
-        known = Library(place.resolve())
-        jobs = Jobs(known.results)
         drives = watch_served.by_name(watched)
-        port = listener.getsockname()[1]
-        bench = Bench(known, token, port, jobs, Folder(known.results), drives)
+        bench = Bench.opened(place, listener.getsockname()[1], drives)
 
         def ready() -> None:
-            print(f"http://{server.LOOPBACK}:{bench.port}/#token={bench.token}", flush=True)
+            printing.plain(f"{bench.address}\n", now=True)
             printing.message(f"Results: {place}. Ctrl-C ends it.")
 
         server.serve(bench, listener, ready)

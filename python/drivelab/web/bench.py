@@ -9,9 +9,12 @@ from pathlib import Path
 
 from starlette.requests import HTTPConnection
 
+from drivelab.web import security
 from drivelab.web.folder import Folder
 from drivelab.web.jobs import Jobs
 from drivelab.web.library import Library
+
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass
@@ -31,6 +34,19 @@ class Bench:
     """Runs whose reports are open, by the last part of their addresses."""
     closing: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
     """Views put here what ends with the server: processes, threads, files."""
+
+    @classmethod
+    def opened(cls, results: Path, port: int, served: Mapping[str, Path]) -> Bench:
+        """Of the results in a database, and of what lies beside it."""
+        library = Library(results.resolve())
+        place = library.results
+        # A token at each start: pages that stay open send theirs to whoever has the port next.
+        return cls(library, security.new_token(), port, Jobs(place), Folder(place), served)
+
+    @property
+    def address(self) -> str:
+        """What a browser opens."""
+        return f"http://{LOOPBACK}:{self.port}/#token={self.token}"
 
 
 def of(connection: HTTPConnection) -> Bench:

@@ -11,11 +11,10 @@ import uvicorn
 from drivelab.errors import RequestError
 from drivelab.web import comparison
 from drivelab.web.app import application
-from drivelab.web.bench import Bench
+from drivelab.web.bench import LOOPBACK, Bench
 from drivelab.web.connections import Connection
 from drivelab.web.security import SOCKET_BYTES_MAX
 
-LOOPBACK = "127.0.0.1"
 BACKLOG = 128
 """Connections that the system keeps until they are taken."""
 
