@@ -30,7 +30,8 @@ def parts(document: Record, scale: int = 1) -> Iterator[Part]:
     yield _directions(document)
     if did := inside(measured):
         yield Line(did)
-    if note := unmapped_note(measured["unmapped_read_share"]):
+    # Older replays that a database holds say less.
+    if note := unmapped_note(measured.get("unmapped_read_share")):
         yield Line(note)
 
 
@@ -47,7 +48,7 @@ def _whole(document: Record) -> Iterator[str]:
             f"disk busy {number(measured['busy_s'])} s: {number(measured['mb_per_busy_s'])} MB/s "
             f"({number(measured['mib_per_busy_s'])} MiB/s) while busy"
         )
-    if cut := document["gaps_cut"]:
+    if cut := document.get("gaps_cut"):
         yield (
             f"{cut_text(document['drivelab']['idle_cap_ns'])} (--idle-cap): "
             f"{cut['count']} of them, {number(cut['left_out_s'])} s in all"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import documents
@@ -11,7 +12,7 @@ from small import MODEL_NAME, SETS
 import drivelab as dl
 from drivelab import cli
 from drivelab.documents import to_json
-from drivelab.text import comparison, review, terminal
+from drivelab.text import comparison, replay, review, terminal
 
 SMALL = ["--drive", MODEL_NAME, *SETS]
 TRACE = "".join(
@@ -53,6 +54,17 @@ def test_a_replay_that_is_read_is_printed_as_its_command_did(
     shown = printed([*words, "--database", str(tmp_path / "l.duckdb")], capsys)
     assert str(dl.read(tmp_path / "l.duckdb")) == shown
     assert ("this small version, 1/128" in shown) == bool(rounds)
+
+
+def test_a_replay_of_before_is_printed_without_what_was_not_told_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(TRACE, encoding="utf-8")
+    assert cli.run(["replay", str(tmp_path / "t.csv"), *SMALL, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    whole = terminal.as_text(replay.parts(document))
+    del document["gaps_cut"], document["replay"]["unmapped_read_share"]
+    assert terminal.as_text(replay.parts(document)) == whole != ""
 
 
 def test_a_run_that_is_read_is_printed_as_its_command_did(
