@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "docs/your-own.md", "docs/your-own-drive.md")
+DOCUMENTS = ("README.md", "docs/your-own.md", "docs/your-own-drive.md", "docs/fio-jobs.md")
 FILE = re.compile(r"[\w-]+\.(?:fio|toml)\b")
 WRITTEN = re.compile(rf"> *({FILE.pattern})")
 WHOLE = ("README.md", "docs/your-own.md")
@@ -59,7 +59,7 @@ def test_commands_print_what_the_document_says(name: str, tmp_path: Path) -> Non
         (tmp_path / file).write_text(content, encoding="utf-8")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     shown = commands(text)
-    assert len(shown) > 2
+    assert shown
     for command, expected in shown:
         done = subprocess.run(
             ["bash", "-c", command],

@@ -48,13 +48,19 @@ class Plots:
         return charts.latencies(Text("Latency percentiles"), curves)
 
     def series(self, column: str = "iops") -> Chart:
-        """A column of `result.series` over time; raises RequestError for one that isn't there."""
+        """A column of `result.series` over time; raises RequestError for one that isn't there, or
+        that nothing is known of."""
         series = self._result.series
-        known = [name for name in series.columns if name not in ("job", "direction", "time_s")]
+        times = ("job", "direction", "time_s", "interval_s")
+        known = [name for name in series.columns if name not in times]
         if column not in known:
             raise RequestError(
                 f'"{column}" is not in series{nearest(column, known)} There are: {", ".join(known)}'
             )
+        # What a direction has none of, as reads of write amplification, says nothing of it.
+        series = series.filter(pl.col(column).is_not_null().any().over("job", "direction"))
+        if series.is_empty():
+            raise RequestError(f"series(): nothing tells the {column} of these jobs")
         streams = [(name, _without_stub(whole)) for name, whole in _streams(series)]
         parts = [
             Line(name, token, part["time_s"].to_list(), part[column].to_list())
@@ -138,6 +144,6 @@ def _colours(streams: list[tuple[str, pl.DataFrame]]) -> list[str]:
 
 def _without_stub(series: pl.DataFrame) -> pl.DataFrame:
     """All intervals but a last one of less than half a length: its rates are of a few requests."""
-    ends = series["time_s"].to_list()
-    is_stub = len(ends) > 1 and ends[-1] - ends[-2] < 0.5 * ends[0]
+    lengths = series["interval_s"].to_list()
+    is_stub = len(lengths) > 1 and lengths[-1] < 0.5 * lengths[0]
     return series.head(-1) if is_stub else series

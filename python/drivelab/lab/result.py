@@ -184,8 +184,8 @@ class Result:
     @property
     def series(self) -> pl.DataFrame:
         """Over time: a row for each job, direction and interval (option `log_avg_msec`, 1 s),
-        which ends at `time_s` after the start of the measurement. The last one ends with the run:
-        its rates are of what is left, often a few requests.
+        which ends at `time_s` after the start of the measurement and is `interval_s` long. The last
+        one ends with the run: where it is short, its rates are of a few requests.
 
         What the drive did meanwhile (from `write_amplification` on) is told of a job that ran
         alone, null of jobs together; its write amplification with the direction that caused it.
@@ -216,6 +216,7 @@ class Result:
                     pl.lit(job).alias("job"),
                     pl.lit(direction).alias("direction"),
                     end.alias("time_s"),
+                    length.alias("interval_s"),
                     pl.when(length > 0).then(pl.col("ios") / length).alias("iops"),
                     pl.when(length > 0).then(pl.col("bytes") / length / MIB).alias("mib_per_s"),
                     (pl.col("mean") / NS_PER_US).alias("latency_mean_us"),
@@ -346,6 +347,7 @@ SERIES: dict[str, pl.DataType | type[pl.DataType]] = {
     "job": pl.String,
     "direction": pl.String,
     "time_s": pl.Float64,
+    "interval_s": pl.Float64,
     "iops": pl.Float64,
     "mib_per_s": pl.Float64,
     "latency_mean_us": pl.Float64,

@@ -78,7 +78,10 @@ class Study:
 
     def __getitem__(self, index: int) -> Result:
         """The result of a point, with everything that was measured."""
-        point = self._points[index]
+        try:
+            point = self._points[index]
+        except IndexError:
+            raise IndexError(f"study[{index}]: there are {len(self)} points") from None
         return Result(self._reports[index], point.drive, [point.job])
 
     def __iter__(self) -> Iterator[Result]:
@@ -163,7 +166,8 @@ class Study:
         """A chart: `y` over `x`, a line for each value of `hue`, with the interval of
         repeats; a panel for each combination of what else was varied.
 
-        Raises RequestError for a column that isn't there, or too many panels.
+        Raises RequestError for a column that isn't there, or that nothing is known of, and too
+        many panels.
         """
         # Loaded only where something is drawn.
         from drivelab.lab.study_plots import PANELS_MAX, lines
@@ -176,6 +180,8 @@ class Study:
         means = self.means(y)
         # What a direction has none of, as reads of write amplification, says nothing of it.
         means = means.filter(pl.col(y).is_not_null().any().over(DIRECTION))
+        if means.is_empty():
+            raise RequestError(f"plot(): nothing tells the {y} of these points")
         others = [key for key in (*self._keys, DIRECTION) if key not in (x, hue)]
         panels = [key for key in others if means[key].n_unique() > 1]
         if DIRECTION in panels and means.drop(DIRECTION).select(self._keys).is_unique().all():

@@ -16,6 +16,7 @@ from drivelab.lab.points import Point
 from drivelab.lab.sweep import measured
 from drivelab.lab.trace import Trace
 from drivelab.model import Model
+from drivelab.model_texts import CAPACITIES
 from drivelab.progress import Heard
 from drivelab.states import State
 from drivelab.targets import Report
@@ -294,7 +295,7 @@ def _variations(
     wanted = [key for key, item in known.items() if item["value"]] if keys is None else list(keys)
     for key in wanted:
         if key not in known:
-            raise RequestError(f'"{key}" is no number of {model.name}{nearest(key, known)}')
+            raise RequestError(f'"{key}" is no number of {model.name}{_reason(model, key)}')
         item = known[key]
         value = item["value"]
         step = abs(value) * by
@@ -304,6 +305,15 @@ def _variations(
             for side, varied in zip(SIDES, (value - step, value + step), strict=True):
                 zero = "" if varied else item["help"].partition(ZERO)[2]
                 yield Variation(key, item["unit"], value, side, varied), zero
+
+
+def _reason(model: Model, key: str) -> str:
+    """What one might have meant, or why there is no such number."""
+    follows = {item["key"] for item in model.left_out if item["comes_to"] is not None}
+    if key in follows:
+        there = ", ".join(name for name in CAPACITIES if name in numbers(model))
+        return f": it follows from others there; vary {there}"
+    return nearest(key, numbers(model))
 
 
 def _plain(value: float) -> int | float:

@@ -31,6 +31,9 @@ def test_the_page_tells_of_every_column_in_order(tmp_path: Path) -> None:
     trace.write_text("0,host,0,Write,4096,4096,1000\n10000,host,0,Read,0,4096,1000\n")
     rounds = drive.run(dl.Trace(trace, repeat=2)).rounds
     study = dl.sweep(drive, {"job.iodepth": [1, 2]}, job=job, workers=1, progress=False)
+    small = dl.Drive("intel-x25-m-g1-80gb", scale="1/128")
+    varied = dl.vary(small, job, keys=["flash.program_ns"], workers=1)
+    figure = dl.vary_figure(small, "AN-149", keys=["flash.program_ns"], quick=True, workers=1)
     inside = result.drive.inside()
     frames: dict[str, pl.DataFrame] = {
         **{
@@ -45,8 +48,13 @@ def test_the_page_tells_of_every_column_in_order(tmp_path: Path) -> None:
         "drive.datasheet().parameters": drive.datasheet().parameters,
         "study.sensitivity()": study.sensitivity(),
         "dl.compare(...).frame()": dl.compare(result, result, force=True).frame(),
+        "dl.vary(...).effects()": varied.effects("iops"),
+        "dl.vary_figure(...).frame()": figure.frame(),
+        "dl.models()": dl.models(),
     }
     page = told()
+    first = page.pop("dl.vary(...).frame()")
+    assert first == [*varied.frame().columns[: len(first) - 1], "direction..."]
     frame = study.frame()
     assert page.pop("study.frame()") == [
         *(name for name in frame.columns if name in ("direction", "repeat", "seed")),

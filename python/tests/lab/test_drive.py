@@ -65,7 +65,8 @@ def test_tables_agree_with_each_other(result: dl.Result) -> None:
     assert result.latency["share"].to_list()[-1] == 1.0
     assert result.parts["mean_us"].sum() == pytest.approx(row["latency_mean_us"])
     series = result.series
-    lengths = series["time_s"].diff().fill_null(series["time_s"][0])
+    lengths = series["interval_s"]
+    assert lengths.sum() == pytest.approx(series["time_s"][-1])
     assert (series["iops"] * lengths).sum() == pytest.approx(row["ios"])
     assert series["latency_max_us"].max() == row["latency_max_us"]
     assert set(result.metrics()) > {"iops", "write_amplification", "energy_j"}
@@ -75,7 +76,7 @@ def test_intervals_tell_what_the_drive_did_meanwhile(used: dl.Drive, cleaning: d
     every = WRITES.with_options(log_avg_msec=50)
     series, totals = cleaning.series, cleaning.totals
     assert series.height > 20
-    lengths = series["time_s"].diff().fill_null(series["time_s"][0])
+    lengths = series["interval_s"]
     written = series["mib_per_s"] * lengths
     mean = (series["write_amplification"] * written).sum() / written.sum()
     # The host's bytes count as they come, throughput as they are done.
@@ -243,6 +244,16 @@ def test_pictures_of_a_result(used: dl.Drive, result: dl.Result, tmp_path: Path)
     assert heat.save(tmp_path / "heat.png").stat().st_size > 10_000
     with pytest.raises(dl.RequestError, match='"iosp" is not in series'):
         result.plot.series("iosp")
+
+
+def test_a_chart_of_what_nothing_tells_is_refused(used: dl.Drive) -> None:
+    reads = used.run(dl.Job(rw="randread", bs="4k", io_size="4m"), progress=False)
+    with pytest.raises(dl.RequestError, match="nothing tells the write_amplification"):
+        reads.plot.series("write_amplification")
+    mixed = used.run(dl.Job(rw="randrw", bs="4k", io_size="4m"), progress=False)
+    # Two directions, one line, which needs no name.
+    assert mixed.plot.series("write_amplification").series == ()
+    assert len(mixed.plot.series("iops").series) == 2
 
 
 def test_a_notebook_shows_the_table_and_the_notes(result: dl.Result) -> None:

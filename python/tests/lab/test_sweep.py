@@ -377,6 +377,10 @@ def test_plots_show_what_was_varied(alone: dl.Study, tmp_path: Path) -> None:
         alone.plot("spare", "iops")
     with pytest.raises(dl.RequestError, match='"iop" is not measured; did you mean "iops"'):
         alone.means("iop")
+    with pytest.raises(dl.RequestError, match="nothing tells the unmapped_read_share"):
+        alone.plot("spare_ratio", "unmapped_read_share")
+    with pytest.raises(IndexError, match=r"study\[99\]: there are \d+ points"):
+        alone[99]
 
 
 def test_reads_and_writes_are_two_lines() -> None:

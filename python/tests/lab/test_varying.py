@@ -126,6 +126,7 @@ def test_somebody_hears_how_far_it_is() -> None:
     [
         ({"keys": ["flash.reed_ns"]}, 'did you mean "flash.read_ns"'),
         ({"keys": ["title"]}, "is no number"),
+        ({"keys": ["spare_ratio"]}, "it follows from others there; vary user_capacity_bytes"),
         ({"keys": "flash.read_ns"}, "allowed: a list, as"),
         ({"by": 0}, "above 0 and below 1"),
         ({"by": 1.5}, "above 0 and below 1"),
