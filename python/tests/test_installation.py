@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -83,6 +85,16 @@ def test_what_fails_for_an_old_engine_says_make_setup_in_one_line(
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "make setup" in said
+
+
+def test_an_engine_that_is_not_there_is_told_in_one_line() -> None:
+    code = (
+        "import sys; sys.modules['drivelab._engine'] = None\n"
+        "from drivelab import cli; sys.exit(cli.run(['show', 'hypothetical']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "drivelab: the engine can't be loaded; `make setup` builds it\n"
 
 
 def test_other_failures_are_left_as_they_are(
