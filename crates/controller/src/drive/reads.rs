@@ -20,6 +20,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let mut critical = FlashWait::none(now);
         let is_durable = self.durable.is_some();
         let mut stamps = (self.mapping.keeps_stamps() && !is_durable).then(Vec::new);
+        // They wait for each other; what is alone waits for others only.
+        let has_pieces = self.unit_of(first).0 != self.unit_of(end - 1).0;
+        if has_pieces {
+            self.flash.begin_pieces();
+        }
         let mut lba = first;
         while lba < end {
             let (unit, sector) = self.unit_of(lba);
@@ -41,7 +46,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), slot));
                 sectors = together;
                 self.meters.read_bytes_host += bytes;
-                self.flash.read((self.mapping.flash(), ppn), (sector, sectors), bytes, &mut wait, now);
+                let place = (self.mapping.flash(), ppn);
+                if has_pieces {
+                    self.flash.read_piece(place, (sector, sectors), bytes, &mut wait, now);
+                } else {
+                    self.flash.read(place, (sector, sectors), bytes, &mut wait, now);
+                }
                 wait
             } else {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;

@@ -69,6 +69,12 @@ impl Calendar {
         start
     }
 
+    /// Nothing is reserved from here on; a time that has passed where nothing is.
+    #[inline]
+    pub(crate) fn until(&self) -> Nanos {
+        self.busy.last().map_or(0, |&(_, end)| end)
+    }
+
     /// Whether intervals are in order and apart.
     pub(crate) fn is_sound(&self) -> bool {
         self.busy.iter().all(|(begin, end)| begin <= end)

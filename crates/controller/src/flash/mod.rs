@@ -6,6 +6,7 @@ mod calendar;
 mod dies;
 mod held_lines;
 mod operations;
+mod others;
 mod passes;
 mod recording;
 mod slc;
@@ -25,6 +26,7 @@ use crate::config::WordLineConfig;
 use calendar::Calendar;
 use dies::Dies;
 use operations::{Kind, Operations, Place};
+use others::Others;
 use recording::reserve_carefully;
 
 pub(crate) use dies::BusyTime;
@@ -76,6 +78,7 @@ pub(crate) struct Flash {
     read_path: Calendar,
     write_path: Calendar,
     work: WorkTime,
+    others: Others,
     /// What was done when, if somebody wants to look at it.
     recording: Option<Box<Recording>>,
     /// Whether reads are more than sensing and a transfer: a bus that is held meanwhile, a recording. One question for
@@ -108,6 +111,7 @@ impl Flash {
             read_path: Calendar::default(),
             write_path: Calendar::default(),
             work: WorkTime::default(),
+            others: Others::new(geometry.die_count(), geometry.channel_count),
             recording: None,
             careful: timing.hold_bus_while_reading,
             plain_pages: 0,
@@ -281,6 +285,30 @@ impl Flash {
         };
         self.sense_whole(wait, Sensing { die, pages, bytes, mask: 0, is_cleaning: false }, now);
         self.pass_read_path(wait, bytes, now);
+    }
+
+    /// A command begins that reads several pieces, by [`Self::read_piece`].
+    pub(crate) fn begin_pieces(&mut self) {
+        self.others.begin(self.read_path.until());
+    }
+
+    /// The same as [`Self::read`] of a piece of a command: where pieces wait for each other they wait for flash.
+    #[inline]
+    pub(crate) fn read_piece(
+        &mut self,
+        (array, ppn): (&FlashArray, Ppn),
+        part: (u32, u64),
+        bytes: u64,
+        wait: &mut FlashWait,
+        now: Nanos,
+    ) {
+        let die = self.layout.die_of(self.layout.block_of(ppn));
+        let channel = self.layout.channel_of(die);
+        let bus = &self.channels[channel as usize];
+        let others_ns = self.others.until(die, channel, || self.dies.free_from(die, 0), || bus.until());
+        let before = *wait;
+        self.read((array, ppn), part, bytes, wait, now);
+        wait.own_after(others_ns, &before);
     }
 
     /// A page is read again with other thresholds, for what has waited so far as `wait` says: die and bus, as the first time.

@@ -11,7 +11,7 @@ pub(crate) struct FlashWait {
     pub queueing_ns: Nanos,
     /// Dies busy with cleaning.
     pub cleaning_ns: Nanos,
-    /// Sensing and moving data; looking up a map in the host's memory.
+    /// Sensing and moving data, that of earlier pieces of the same command included; looking up a map in the host's memory.
     pub flash_ns: Nanos,
 }
 
@@ -41,6 +41,16 @@ impl FlashWait {
     pub(crate) fn work(&mut self, work_ns: Nanos) {
         self.flash_ns += work_ns;
         self.ready_ns += work_ns;
+    }
+
+    /// What it has waited for since `before` and after `others_ns`, from when on nothing is done for others, it has waited
+    /// for pieces of its own command.
+    #[inline]
+    pub(crate) fn own_after(&mut self, others_ns: Nanos, before: &Self) {
+        let queueing_ns = self.queueing_ns - before.queueing_ns;
+        let own_ns = queueing_ns.saturating_sub(others_ns.saturating_sub(before.ready_ns));
+        self.queueing_ns -= own_ns;
+        self.flash_ns += own_ns;
     }
 
     /// The last `hidden_ns` of it are told elsewhere: what came last, the moving of data, is left out first.
