@@ -279,6 +279,9 @@ def run(arguments: list[str]) -> int:
 def _usage_text(error: Any) -> str:
     """What is wrong with the arguments, and where to look, in one line."""
     text = str(error.format_message()).strip().rstrip(".")
+    # Pydantic's sentences, where typer asks it, don't say what they are about.
+    if found := getattr(error.__cause__, "errors", None):
+        text = text.replace(": Input should", f': "{found()[0]["input"]}" should', 1)
     command = error.ctx.command_path if error.ctx is not None else "drivelab"
     return f"{text[:1].lower()}{text[1:]}; see {command} --help"
 

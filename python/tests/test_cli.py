@@ -71,6 +71,15 @@ def test_wrong_options_are_one_line_that_says_where_to_look(
     assert "--help" in said.err
 
 
+@pytest.mark.parametrize(("value", "limit"), [("0", "1"), ("65", "64"), ("many", "integer")])
+def test_a_number_that_can_t_be_is_named_with_its_limit(
+    value: str, limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["review", MODEL_NAME, "--workers", value]) == 2
+    said = capsys.readouterr().err
+    assert all(word in said for word in ("--workers", value, limit)), said
+
+
 def test_a_file_that_is_no_model_says_what_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

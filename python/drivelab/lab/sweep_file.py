@@ -49,7 +49,7 @@ from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.lab.samples import samples
 from drivelab.lab.trace import OPTIONS, Trace
-from drivelab.states import STATES, State
+from drivelab.states import STATES, State, find
 
 KEYS = (
     *("drive", "scale", "state", "seed", "repeats", "set"),
@@ -121,9 +121,12 @@ def _sweep(said: Mapping[str, Any], known: Mapping[str, State]) -> Sweep:
 
 
 def _state(name: Any, known: Mapping[str, State]) -> Any:
-    """A state from elsewhere; whatever else stands there is looked at where it is used."""
-    own = known.get(name) if isinstance(name, str) else None
-    return name if own is None or own.origin is None else own
+    """A state from elsewhere, or the name of another; what is no text is looked at where it is
+    used. Raises RequestError for a name that is not among those known."""
+    if not isinstance(name, str):
+        return name
+    found = find(name, STATE, known)
+    return name if found.origin is None else found
 
 
 def _job(said: Mapping[str, Any]) -> Job | Trace | None:

@@ -73,6 +73,9 @@ def test_states_of_one_s_own_come_by_plugin(
     )
     assert cli.run(["sweep", str(file)]) == 2
     assert 'state "scattered" is unknown' in capsys.readouterr().err
+    file.write_text(given[where].replace("scattered", "scatered"), encoding="utf-8")
+    assert cli.run(["sweep", str(file), "--plugin", str(plugin)]) == 2
+    assert 'state "scatered" is unknown; did you mean "scattered"?' in capsys.readouterr().err
 
 
 def test_the_example_is_a_sweep() -> None:
