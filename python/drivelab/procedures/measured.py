@@ -109,8 +109,9 @@ class Chart:
     >>> chart.x, chart.y, chart.by
     ('depth', 'iops', None)
 
-    `lines` and `bars`: y against x, a line or a bar for each value of `by`. `heat`: a field over x
-    and `by`, coloured by y. Raises RequestError for a field that can't be.
+    `lines` and `bars`: y against x, a line or a bar for each value of `by`; of several states or
+    drives a plot for each value, or for each of them where there are many values. `heat`: a field
+    over x and `by`, coloured by y. Raises RequestError for a field that can't be.
     """
 
     table: str
