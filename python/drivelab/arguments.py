@@ -221,12 +221,12 @@ def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:
     return [*(sets or ()), f"scale_divisor={models.scale_divisor(scale)}"]
 
 
-def split_names(texts: Sequence[str] | None) -> list[str]:
+def split_names(option: str, texts: Sequence[str] | None) -> list[str]:
     """Names separated by commas or blanks, of an option that may be repeated.
 
     Raises RequestError for an option that names nothing: an unset variable of a shell, perhaps.
     """
     names = [name for text in texts or () for name in text.replace(",", " ").split()]
     if texts and not names:
-        raise RequestError('--tests or --states "": give names, or leave the option out')
+        raise RequestError(f'{option} "{" ".join(texts)}": give names, or leave the option out')
     return names

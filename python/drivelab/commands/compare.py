@@ -91,7 +91,8 @@ def compare_command(
     # The report brings the plotting library, which takes a second to load.
     from drivelab.comparison import files
 
-    chosen, wanted_states = arguments.split_names(tests), arguments.split_names(state_names)
+    chosen = arguments.split_names("--tests", tests)
+    wanted_states = arguments.split_names("--states", state_names)
     known = plugins.known(plugin or ())
     procedures.select(chosen, known=known.tests)
     states.select(wanted_states, known.states)

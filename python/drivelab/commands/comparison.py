@@ -83,7 +83,7 @@ def figures_command(
         variation.renew_stale(drive, seed, arguments.worker_count(workers), printing.message)
         return
     room = arguments.memory_bytes(memory)
-    chosen = selected(arguments.split_names(only))
+    chosen = selected(arguments.split_names("--only", only))
     if chosen and drive is not None:
         raise RequestError("--drive and --only: give one of them")
     if write is not None and (drive is not None or chosen or write.suffix != ".md"):

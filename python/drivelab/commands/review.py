@@ -74,7 +74,8 @@ def review(
     span_bytes = spans.checked(span)
     settings = arguments.settings(sets, scale)
     overrides = [models.split_override(text) for text in settings]
-    chosen, wanted = arguments.split_names(tests), arguments.split_names(state_names)
+    chosen = arguments.split_names("--tests", tests)
+    wanted = arguments.split_names("--states", state_names)
     known = plugins.known(plugin or ())
     requested = _requested(names or [], every)
     wish = Wish(size, tuple(destroy or ()), buffered, plan_only)

@@ -67,10 +67,11 @@ def _put(part: Part, out: Console) -> None:
 
 
 def _grid(table: Table) -> Grid:
+    # As text: of letters rich would take brackets for markup, here too.
     grid = Grid(box=None, header_style="bold", pad_edge=False)
     for name in table.columns:
         justify: JustifyMethod = "right" if name in table.numbers else "left"
-        grid.add_column(name, justify=justify, no_wrap=name in table.whole)
+        grid.add_column(Text(name), justify=justify, no_wrap=name in table.whole)
     for row in table.rows:
-        grid.add_row(*row)
+        grid.add_row(*map(Text, row))
     return grid

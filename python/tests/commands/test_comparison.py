@@ -76,6 +76,8 @@ def test_only_some_by_identity_or_by_kind(
     assert [len(found[kind]) for kind in kinds] == [0, 0, 76]
     assert cli.run([*words, "ST-999"]) == 2
     assert "no such figure, ordering or statement" in capsys.readouterr().err
+    assert cli.run([*words, ""]) == 2
+    assert '--only "": give names' in capsys.readouterr().err
 
 
 def test_a_figure_that_is_never_compared_is_refused_with_the_reason(

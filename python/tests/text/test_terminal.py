@@ -22,6 +22,13 @@ def test_brackets_of_a_line_are_no_markup(capsys: pytest.CaptureFixture[str]) ->
     assert shown(capsys, Line([("[red]", "white on red"), (" ", "")])) == ["[red] "]
 
 
+def test_brackets_of_a_table_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(("job", "[b]n"), [("[red]x", "1 [/]")], ("[b]n",))
+    head, row = shown(capsys, table)
+    assert head.split() == ["job", "[b]n"]
+    assert row.split() == ["[red]x", "1", "[/]"]
+
+
 def test_what_is_no_terminal_has_140_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert terminal.width() == terminal.PLAIN_WIDTH == 140
     lines = shown(capsys, Line(WORDS))
