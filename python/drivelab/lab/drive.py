@@ -8,21 +8,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab import _engine, kept_states
+from drivelab import _engine
 from drivelab import model as models
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
-from drivelab.lab import checks, prepared, running
+from drivelab.lab import checks, making, prepared, running
 from drivelab.lab.history import (
     Step,
+    check_ages,
     drive_key,
     let_pass,
     overrides_of,
     reference,
     referred,
     state_label,
-    state_named,
-    until_of,
+    wanted_state,
 )
 from drivelab.lab.job import Job
 from drivelab.lab.trace import Trace
@@ -150,15 +150,15 @@ class Drive:
         (own,) = found._states
         if own not in self._prepared:
             label = f"{self.name}: preparing {own.name}"
-            replayed = partial(found._replayed, keeping=True)
-            work = partial(run_alone, label, replayed, shown=progress)
+            made = partial(making.made, found, keeping=True)
+            work = partial(run_alone, label, made, shown=progress)
             found._target = prepared.shared(found, work)
             self._prepared[own] = found
         return self._prepared[own]
 
     def in_state(self, state: str | State) -> Drive:
         """As `prepare`, but only a plan: the work is done when somebody needs the drive."""
-        state = _state(state)
+        state = wanted_state(state)
         found = self._like(({"state": state.label},))
         found._states = (state,)
         return found
@@ -287,13 +287,7 @@ class Drive:
     def age(self, time: str | float) -> Drive:
         """The same without power, as on a shelf; raises RequestError where no bits go wrong."""
         checks.time_ns("time", time)
-        switches = [p for p in self._model.parameters if p["key"].endswith("flash.bit_errors")]
-        if not any(switch["value"] for switch in switches):
-            why = "only bits of page maps go wrong"
-            if switches:
-                key = switches[0]["key"]
-                why = f"{key} = false, so that none of its bits go wrong; allowed: {key} = true"
-            raise RequestError(f"time = {time!r}: age has no effect on {self.name}: {why}")
+        check_ages(self._model, time)
         return self._later("age_ns", time)
 
     def _later(self, step: str, time: str | float) -> Drive:
@@ -353,8 +347,8 @@ class Drive:
         """The engine's drive; what was done to it is done again if it isn't here."""
         with self._making:
             if self._target is None:
-                label = f"{self.name}: as it was"
-                work = partial(run_alone, label, self._replayed, shown=False)
+                made = partial(making.made, self)
+                work = partial(run_alone, f"{self.name}: as it was", made, shown=False)
                 self._target = prepared.shared(self, work)
             return self._target
 
@@ -362,29 +356,8 @@ class Drive:
         """One of its own if there is none here, as a task that one can watch."""
         with self._making:
             if self._target is None:
-                self._target = self._replayed(progress, keeping=True)
+                self._target = making.made(self, progress, keeping=True)
             return self._target
-
-    def _replayed(self, progress: TaskProgress, keeping: bool = False) -> EngineTarget:
-        # As reviews and `drivelab run` derive them.
-        seeds = partial(derive_seed, self._seed, self.name)
-        target = EngineTarget(self._model, seeds("drive"))
-        for index, step in enumerate(self._history):
-            part = TaskProgress("step")
-            progress.follow(part, 1 / len(self._history))
-            if "state" in step:
-                kept_states.prepare(self._states[0], target, seeds, part, keeping=keeping)
-            elif "trace" in step:
-                state = state_label(self._history[:index])
-                trace = Trace.of_step(step)
-                target = running.run_trace(target, trace, self._seed, state, False, part).target
-            elif "jobs" not in step:
-                let_pass(target, step)
-            else:
-                jobs = [Job.of_record(record) for record in step["jobs"]]
-                until = until_of(step)
-                target = running.run_jobs(target, jobs, self._seed, False, until, part).target
-        return target
 
     def __sizeof__(self) -> int:
         """Bytes of memory, the engine's drive included where it is made: what a scheduler of
@@ -425,17 +398,3 @@ class Drive:
         done = [*(state.name for state in self._states), *steps[len(self._states) :]]
         after = f" after {', '.join(done)}" if done else ""
         return f"<Drive {', '.join(words)}: {bytes_text(self.capacity_bytes)}{after}>"
-
-
-def _state(state: object) -> State:
-    if isinstance(state, State):
-        return state
-    if isinstance(state, str):
-        return state_named(checks.text("state", state))
-    # Tests take a while to load, which processes that only measure don't need.
-    from drivelab.procedures.procedure import Procedure
-
-    if isinstance(state, Procedure):
-        raise RequestError(f'state = "{state.id}": that is a test; use measure()', "state")
-    checks.undecorated("state", state, "@dl.state()")
-    return state_named(checks.text("state", state))

@@ -14,6 +14,7 @@ from drivelab.states import STATES, State
 
 if TYPE_CHECKING:
     from drivelab.lab.steady import Steady
+    from drivelab.model import Model
     from drivelab.targets import Target
 
 Step = dict[str, Any]
@@ -58,6 +59,33 @@ def state_named(name: str) -> State:
     from drivelab import plugins
 
     return plugins.find_state(name, "state")
+
+
+def wanted_state(state: object) -> State:
+    """A state that a script gives, or names; raises RequestError for what is none."""
+    if isinstance(state, State):
+        return state
+    if isinstance(state, str):
+        return state_named(checks.text("state", state))
+    # Tests take a while to load, which processes that only measure don't need.
+    from drivelab.procedures.procedure import Procedure
+
+    if isinstance(state, Procedure):
+        raise RequestError(f'state = "{state.id}": that is a test; use measure()', "state")
+    checks.undecorated("state", state, "@dl.state()")
+    return state_named(checks.text("state", state))
+
+
+def check_ages(model: Model, time: str | float) -> None:
+    """Raises RequestError for a drive that a time without power does nothing to."""
+    switches = [p for p in model.parameters if p["key"].endswith("flash.bit_errors")]
+    if any(switch["value"] for switch in switches):
+        return
+    why = "only bits of page maps go wrong"
+    if switches:
+        key = switches[0]["key"]
+        why = f"{key} = false, so that none of its bits go wrong; allowed: {key} = true"
+    raise RequestError(f"time = {time!r}: age has no effect on {model.name}: {why}")
 
 
 def reference(state: State) -> Any:

@@ -12,6 +12,18 @@ import polars as pl
 from drivelab import counters, results
 from drivelab.errors import RequestError
 from drivelab.fio.output import DIRECTIONS, flash_of_jobs, traffic_record
+from drivelab.lab.columns import (
+    LATENCY,
+    OF_DRIVE,
+    OF_DRIVE_OVER_TIME,
+    OF_WHOLE,
+    PARTS,
+    ROUNDS,
+    SERIES,
+    SUMMARY,
+    TAILS,
+    TIMES,
+)
 from drivelab.lab.job import Job
 from drivelab.lab.request_file import read_table, stamp
 from drivelab.lab.trace import Trace
@@ -22,8 +34,6 @@ if TYPE_CHECKING:
     from drivelab.lab.drive import Drive
     from drivelab.lab.plots import Plots
     from drivelab.lab.timeline import Timeline
-
-TIMES = ("mean", "stddev", "min", *results.QUOTED_PERCENTILES, "max")
 
 
 class Result:
@@ -111,7 +121,7 @@ class Result:
             {"round": number} | each
             for number, each in enumerate(self._report["rounds"]["each"], start=1)
         ]
-        return pl.DataFrame(rows, schema=_ROUNDS)
+        return pl.DataFrame(rows, schema=ROUNDS)
 
     @property
     def timeline(self) -> Timeline:
@@ -179,7 +189,7 @@ class Result:
                 done += count
                 bound_ns = min(top_ns, part["latency_ns"]["max"])
                 rows.append((job, direction, bound_ns / NS_PER_US, count, done / part["ios"]))
-        return pl.DataFrame(rows, schema=_LATENCY, orient="row")
+        return pl.DataFrame(rows, schema=LATENCY, orient="row")
 
     @property
     def series(self) -> pl.DataFrame:
@@ -205,7 +215,7 @@ class Result:
                     "max": series["latency_max_ns"],
                     **self._drive_over_time(direction, series["interval_ns"], count),
                 },
-                schema_overrides={"mean": pl.Float64, "p99": pl.Float64, **_OF_DRIVE_OVER_TIME},
+                schema_overrides={"mean": pl.Float64, "p99": pl.Float64, **OF_DRIVE_OVER_TIME},
             )
             done = pl.col("ios") > 0
             # The last interval ends with the run.
@@ -222,7 +232,7 @@ class Result:
                     (pl.col("mean") / NS_PER_US).alias("latency_mean_us"),
                     pl.when(done).then(pl.col("max") / NS_PER_US).alias("latency_max_us"),
                     (pl.col("p99") / NS_PER_US).alias("latency_p99_us"),
-                    *list(_OF_DRIVE_OVER_TIME)[:-1],
+                    *list(OF_DRIVE_OVER_TIME)[:-1],
                     pl.when(length > 0).then(pl.col("cleaning_share") / length),
                 )
             )
@@ -236,7 +246,7 @@ class Result:
             for job, direction, part in self._parts()
             for name in results.SPLIT_PARTS
         ]
-        return pl.DataFrame(rows, schema=_PARTS, orient="row")
+        return pl.DataFrame(rows, schema=PARTS, orient="row")
 
     @property
     def tails(self) -> pl.DataFrame:
@@ -252,7 +262,7 @@ class Result:
             for tail in results.tails_record(part.get("tails")) or ()
             for name in results.SPLIT_PARTS
         ]
-        return pl.DataFrame(rows, schema=_TAILS)
+        return pl.DataFrame(rows, schema=TAILS)
 
     @property
     def plot(self) -> Plots:
@@ -273,7 +283,7 @@ class Result:
         (row,) = rows
         totals = self.totals
         own = {key: value for key, value in row.items() if key not in ("job", "direction")}
-        return own | {key: totals[key] for key in _OF_DRIVE}
+        return own | {key: totals[key] for key in OF_DRIVE}
 
     def _drive_over_time(self, direction: str, interval_ns: int, count: int) -> dict[str, Any]:
         """What the drive did in every interval; of `cleaning_share` seconds of a die."""
@@ -312,71 +322,6 @@ class Result:
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>note: {escape(note)}</p>" for note in self.notes)
         return f"{self.summary._repr_html_()}{notes}"
-
-
-OF_WHOLE = ("duration_s", "unmapped_read_share", "energy_j")
-"""What the drive did as a whole: the same beside every row of `Result.summary`."""
-_OF_DRIVE = ("duration_s", "write_amplification", "unmapped_read_share", "energy_j")
-SUMMARY: dict[str, pl.DataType | type[pl.DataType]] = {
-    "job": pl.String,
-    "direction": pl.String,
-    "ios": pl.Int64,
-    "bytes": pl.Int64,
-    "iops": pl.Float64,
-    "mib_per_s": pl.Float64,
-    **{f"latency_{name}_us": pl.Float64 for name in TIMES},
-    "flash_write_bytes": pl.Int64,
-    "write_amplification": pl.Float64,
-    "erases": pl.Int64,
-}
-"""Columns of `Result.summary`."""
-_LATENCY = {
-    "job": pl.String,
-    "direction": pl.String,
-    "latency_us": pl.Float64,
-    "count": pl.Int64,
-    "share": pl.Float64,
-}
-_OF_DRIVE_OVER_TIME: dict[str, pl.DataType | type[pl.DataType]] = {
-    "write_amplification": pl.Float64,
-    "queue_depth_mean": pl.Float64,
-    "free_blocks": pl.Int64,
-    "cleaning_share": pl.Float64,
-}
-SERIES: dict[str, pl.DataType | type[pl.DataType]] = {
-    "job": pl.String,
-    "direction": pl.String,
-    "time_s": pl.Float64,
-    "interval_s": pl.Float64,
-    "iops": pl.Float64,
-    "mib_per_s": pl.Float64,
-    "latency_mean_us": pl.Float64,
-    "latency_max_us": pl.Float64,
-    "latency_p99_us": pl.Float64,
-    **_OF_DRIVE_OVER_TIME,
-}
-"""Columns of `Result.series`."""
-_PARTS = {"job": pl.String, "direction": pl.String, "part": pl.String, "mean_us": pl.Float64}
-
-_ROUNDS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "round": pl.Int64,
-    "duration_s": pl.Float64,
-    "mib_per_s": pl.Float64,
-    "host_write_bytes": pl.Int64,
-    "flash_write_bytes": pl.Int64,
-    "write_amplification": pl.Float64,
-    "erases": pl.Int64,
-    "write_latency_max_us": pl.Float64,
-}
-_TAILS = {
-    "job": pl.String,
-    "direction": pl.String,
-    "share_of_requests": pl.Float64,
-    "requests": pl.Int64,
-    "latency_min_us": pl.Float64,
-    "part": pl.String,
-    "mean_us": pl.Float64,
-}
 
 
 def of_whole(result: Result) -> list[pl.Expr]:

@@ -13,7 +13,8 @@ import polars as pl
 from pydantic_core import from_json
 
 from drivelab import database
-from drivelab.lab.result import OF_WHOLE, SERIES, SUMMARY, Result, of_whole
+from drivelab.lab.columns import OF_WHOLE, SERIES, SUMMARY
+from drivelab.lab.result import Result, of_whole
 from drivelab.targets import Report
 
 BATCH = 64
