@@ -18,8 +18,7 @@ import pytest
 from small import MODEL_NAME, SETS
 from small_disk import small_disk
 
-from drivelab import cli, database
-from drivelab.commands import replay
+from drivelab import cli, database, rounds
 from drivelab.database import Recorded
 from drivelab.database.tables import VERSION
 from drivelab.errors import RequestError, WorkError
@@ -335,7 +334,7 @@ def test_a_file_that_can_not_be_written_any_more_costs_neither_the_results_nor_t
         shutil.rmtree(logs, ignore_errors=True)
         return found
 
-    for module in (measuring, replay):
+    for module in (measuring, rounds):
         monkeypatch.setattr(module, "run_alone", measured)
     job, trace = tmp_path / "j.fio", tmp_path / "t.trace"
     option = f"write_iops_log={logs}/i"
