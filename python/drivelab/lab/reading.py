@@ -16,6 +16,7 @@ from drivelab.database.layout import Table
 from drivelab.database.tables import TABLES
 from drivelab.errors import RequestError, nearest
 from drivelab.lab import store as stores
+from drivelab.lab.columns import SUMMARY
 from drivelab.lab.history import only_state
 from drivelab.lab.result import Result
 from drivelab.lab.study import SHOWN
@@ -149,7 +150,8 @@ class Stored:
 
         if self._run is None:
             points = self.points
-            known = points.columns[: points.columns.index("seed")] if points.columns else []
+            # A model's hash follows from what else is varied of it.
+            known = [key for key in points.columns if key not in (*SUMMARY, "model_hash")]
             varied = [key for key in known if points[key].n_unique() > 1]
             return study.parts(points.to_dicts(), varied, SHOWN)
         document = self._run.document

@@ -99,6 +99,19 @@ def test_a_study_is_printed_by_what_is_varied(tmp_path: Path) -> None:
     assert [row.split()[0] for row in rows] == ["1", "4"]
 
 
+def test_models_and_repeats_of_a_study_are_told_apart(tmp_path: Path) -> None:
+    drive, grid = dl.Drive(MODEL_NAME, scale="1/128"), {"spare_ratio": [0.1, 0.2]}
+    job = dl.Job(rw="randwrite", bs="4k", io_size="1m")
+    study = dl.sweep(
+        drive, grid, job=job, repeats=2, workers=1, store=tmp_path / "s", progress=False
+    )
+    head, *rows = str(dl.read(tmp_path / "s")).splitlines()
+    assert head.split()[:4] == ["spare_ratio", "seed", "direction", "iops"]
+    told = [tuple(row.split()[:2]) for row in rows]
+    points = study.frame().select("spare_ratio", "seed").rows()
+    assert sorted(told) == sorted((str(ratio), str(seed)) for ratio, seed in points)
+
+
 def test_a_comparison_is_printed_as_by_its_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
