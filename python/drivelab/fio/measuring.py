@@ -41,7 +41,11 @@ def measure(
     seeds: Sequence[int],
     remark: Callable[[str], None],
 ) -> list[list[GroupRun]]:
-    """The groups of every repeat; of the second and later ones nobody sees single requests."""
+    """The groups of every repeat, each with its workload and its seed; of the second and later ones
+    nobody sees single requests.
+
+    `name` is on the progress bar; `remark` hears what `prepared_drive` has to say.
+    """
 
     def work(place: int, progress: TaskProgress) -> list[GroupRun]:
         target, share = prepared_drive(drive, state, seeds[place], progress, remark)

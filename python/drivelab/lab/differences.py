@@ -61,7 +61,8 @@ class Differences:
         return [*(problem.sentence for problem in self._found.problems), *left_out]
 
     def frame(self) -> pl.DataFrame:
-        """A row for each test, state, number and drive but the first: largest differences first.
+        """A row for each test, state, number and drive but the first; tests whose main numbers
+        differ most come first.
 
         `first` and `value` are the numbers of the first drive and of this one, in `unit`, with
         `first_plus_minus` and `plus_minus`: half of the 95 % interval, of repeats. `percent` is the
