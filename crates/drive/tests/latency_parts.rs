@@ -225,6 +225,29 @@ fn nobody_waits_on_a_drive_at_rest() {
 }
 
 #[test]
+fn a_read_doesn_t_wait_for_its_own_map() {
+    for name in ["wd-black-sn770-1tb", "intel-660p-1tb"] {
+        let mut drive = shipped::drive(name, &[("scale_divisor", "64")]);
+        let (step, mut done) = (2048, Vec::new());
+        for lba in (0..drive.capacity_sectors() - step).step_by(step as usize) {
+            drive.submit(drive.now_ns(), Command::new(0, Op::Write, lba, step as u32)).unwrap();
+            drive.advance_to_completion(u64::MAX, &mut done);
+        }
+        let mut fetched = false;
+        for lba in [8 * step, drive.capacity_sectors() / 3, drive.capacity_sectors() / 2 + 1027] {
+            drive.idle(600_000_000_000);
+            let before = drive.counters()["read_bytes_map"].as_u64();
+            done.clear();
+            drive.submit(drive.now_ns(), Command::new(0, Op::Read, lba, step as u32)).unwrap();
+            drive.advance_to_completion(u64::MAX, &mut done);
+            fetched |= drive.counters()["read_bytes_map"].as_u64() > before;
+            assert_eq!(done[0].split.queueing_ns, 0, "{name}: {:?}", done[0]);
+        }
+        assert!(fetched, "{name}: its whole map is in memory");
+    }
+}
+
+#[test]
 fn a_part_counted_twice_or_under_another_name_is_noticed() {
     for name in ["intel-x25-m-g2-80gb", "ocz-vertex-2-100gb", "jmicron-jmf602b-64gb", "wd-velociraptor-300gb"]
     {

@@ -25,6 +25,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if has_pieces {
             self.flash.begin_pieces();
         }
+        let mut of_line = FlashWait::none(now);
         let mut lba = first;
         while lba < end {
             let (unit, sector) = self.unit_of(lba);
@@ -40,7 +41,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 FlashWait::under_way(now, ready_ns)
             } else if let Some(ppn) = self.mapping.sensed(Lpn(unit)) {
                 let mut wait = FlashWait::none(now);
-                self.fetch_map(Lpn(unit), &mut wait, now);
+                self.fetch_map_of_piece(Lpn(unit), &mut of_line, &mut wait, now);
                 // Units that follow on the same page come with the same sensing.
                 let (together, bytes) =
                     self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), slot));
@@ -57,7 +58,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
                 // Where the map isn't in memory, it must be read to know that there is nothing.
                 let mut wait = FlashWait::none(now);
-                self.fetch_map(Lpn(unit), &mut wait, now);
+                self.fetch_map_of_piece(Lpn(unit), &mut of_line, &mut wait, now);
                 wait
             };
             if self.faults.is_some() {
@@ -150,6 +151,12 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Reads the map entry of a unit if it is not in memory.
     #[inline]
     pub(crate) fn fetch_map(&mut self, lpn: Lpn, wait: &mut FlashWait, now: Nanos) {
+        self.fetch_map_of_piece(lpn, &mut FlashWait::none(now), wait, now);
+    }
+
+    /// The same for a piece of a command that has waited as `of_line` says for the last line that it has read itself.
+    #[inline]
+    fn fetch_map_of_piece(&mut self, lpn: Lpn, of_line: &mut FlashWait, wait: &mut FlashWait, now: Nanos) {
         let fetch = self.mapping.fetch_map(lpn);
         // What made room for it may have to be written back.
         M::write_metadata(self, now);
@@ -157,9 +164,15 @@ impl<M: Scheduled> SolidStateDrive<M> {
             // Pages of the host may have waited for this line.
             self.drain_due |= self.buffer.queued() > 0;
             self.read_line(&fetch, false, wait, now);
+            *of_line = *wait;
         } else if M::LOADS_MAP_ON_DEMAND {
-            // It may be on its way for another command.
-            wait.queued_until(self.mapping.map_arrival(lpn));
+            // It may be on its way: for another command, or for the piece before.
+            let arrival_ns = self.mapping.map_arrival(lpn);
+            if arrival_ns == of_line.ready_ns {
+                *wait = *of_line;
+            } else {
+                wait.queued_until(arrival_ns);
+            }
             wait.work(self.mapping.map_trip_ns());
         }
     }

@@ -1,4 +1,8 @@
 //! What is reserved for others when a command comes that reads several pieces, which wait for each other, too.
+//!
+//! Others have something to do up to the end of what is reserved for them: whatever waits longer waits for its own
+//! command. That may be more than the wait for others: gaps of a bus that pieces of the command fill, a program that is
+//! suspended for them. So a command's wait for itself is never told too long.
 
 use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;

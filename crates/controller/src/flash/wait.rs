@@ -43,12 +43,14 @@ impl FlashWait {
         self.ready_ns += work_ns;
     }
 
-    /// What it has waited for since `before` and after `others_ns`, from when on nothing is done for others, it has waited
-    /// for pieces of its own command.
+    /// What it has waited for since `before` and longer than others have something to do, up to `others_ns`, it has waited
+    /// for pieces of its own command. Cleaning of that time is told already.
     #[inline]
     pub(crate) fn own_after(&mut self, others_ns: Nanos, before: &Self) {
         let queueing_ns = self.queueing_ns - before.queueing_ns;
-        let own_ns = queueing_ns.saturating_sub(others_ns.saturating_sub(before.ready_ns));
+        let told_ns = self.cleaning_ns - before.cleaning_ns;
+        let others_ns = others_ns.saturating_sub(before.ready_ns).saturating_sub(told_ns);
+        let own_ns = queueing_ns.saturating_sub(others_ns);
         self.queueing_ns -= own_ns;
         self.flash_ns += own_ns;
     }
@@ -68,5 +70,35 @@ impl FlashWait {
         }
         debug_assert_eq!(left, 0, "more is hidden than there was");
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waited(queueing_ns: Nanos, cleaning_ns: Nanos, flash_ns: Nanos) -> FlashWait {
+        let ready_ns = 1000 + queueing_ns + cleaning_ns + flash_ns;
+        FlashWait { ready_ns, queueing_ns, cleaning_ns, flash_ns }
+    }
+
+    fn own_after(mut wait: FlashWait, others_ns: Nanos) -> (Nanos, Nanos, Nanos) {
+        wait.own_after(others_ns, &FlashWait::none(1000));
+        (wait.queueing_ns, wait.cleaning_ns, wait.flash_ns)
+    }
+
+    #[test]
+    fn what_is_longer_than_others_work_is_for_pieces_of_the_same_command() {
+        assert_eq!(own_after(waited(300, 0, 50), 0), (0, 0, 350));
+        assert_eq!(own_after(waited(300, 0, 50), 1100), (100, 0, 250));
+        assert_eq!(own_after(waited(300, 0, 50), 1400), (300, 0, 50));
+    }
+
+    #[test]
+    fn cleaning_that_is_told_is_no_work_of_others() {
+        // The die cleans up to 1200; a piece in front has it 100 longer.
+        assert_eq!(own_after(waited(100, 200, 50), 1200), (0, 200, 150));
+        // Up to 1250, the last 50 of it for another command.
+        assert_eq!(own_after(waited(100, 200, 50), 1250), (50, 200, 100));
     }
 }
