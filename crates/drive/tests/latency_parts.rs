@@ -21,11 +21,12 @@ struct Limits {
     array_link: Option<LinkConfig>,
     is_array: bool,
     /// Most that flash (arm and media) works for a read, or for a write or flush that waits for it; and for one
-    /// sector more: pieces of a read of flash may have to come one after another.
+    /// sector more.
     read_ns: u64,
     write_ns: u64,
-    read_per_sector_ns: u64,
-    write_per_sector_ns: u64,
+    per_sector_ns: u64,
+    /// Pieces of a read of flash, so long each, may have to come one after another.
+    sectors_per_piece: Option<u64>,
     /// An acknowledged write needs neither flash nor arm.
     is_written_back: bool,
     cleans: bool,
@@ -72,17 +73,15 @@ impl Limits {
             times * (lines.read_ns.iter().max().unwrap() + timing.decode_ns)
         });
         let ops = [Op::Read, Op::Write, Op::Flush, Op::Trim];
-        let unit_ns = (pages + 1) * (sense_ns + page_bus_ns) + path_ns;
         Self {
             firmware_ns: ops.map(|op| firmware.command_ns(op) + firmware.pipeline_ns),
             link,
             array_link: None,
             is_array: false,
-            // It may begin and end in the middle of a unit.
-            read_ns: 2 * unit_ns,
+            read_ns: (pages + 1) * (sense_ns + page_bus_ns) + path_ns,
             write_ns: pages * (page_bus_ns.max(write_path_ns) + timing.program_slow_ns),
-            read_per_sector_ns: unit_ns.div_ceil(u64::from(layout.sectors_per_unit)),
-            write_per_sector_ns: 0,
+            per_sector_ns: 0,
+            sectors_per_piece: Some(u64::from(layout.sectors_per_unit)),
             is_written_back: buffer.write_back || buffer.capacitor,
             cleans: true,
         }
@@ -104,8 +103,8 @@ impl Limits {
             is_array: false,
             read_ns: 2 * track_ns,
             write_ns: 2 * track_ns,
-            read_per_sector_ns: 2 * track_ns / u64::from(sectors_min.min(256)) + 1,
-            write_per_sector_ns: 2 * track_ns / u64::from(sectors_min.min(256)) + 1,
+            per_sector_ns: 2 * track_ns / u64::from(sectors_min.min(256)) + 1,
+            sectors_per_piece: None,
             is_written_back: config.write_cache.write_back,
             cleans: false,
         }
@@ -122,11 +121,10 @@ impl Limits {
             Op::Write => fua || !self.is_written_back,
             Op::Trim => false,
         };
-        let (work_ns, per_sector_ns) = match op {
-            Op::Read => (self.read_ns, self.read_per_sector_ns),
-            _ => (self.write_ns, self.write_per_sector_ns),
-        };
-        let most_ns = if waits_for_flash { work_ns + sectors * per_sector_ns } else { 0 };
+        // One that begins and ends in the middle of a piece needs one more.
+        let pieces = 1 + self.sectors_per_piece.map_or(0, |piece| sectors.saturating_sub(1).div_ceil(piece));
+        let work_ns = if op == Op::Read { pieces * self.read_ns } else { self.write_ns };
+        let most_ns = if waits_for_flash { work_ns + sectors * self.per_sector_ns } else { 0 };
         let link_ns = self.link.command_ns(moved);
         let own_link_ns = self.array_link.map_or(0, |link| link.command_ns(moved));
         // A trim that an array does not pass on is its driver's alone.

@@ -40,8 +40,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             } else if let Some(ready_ns) = self.read_ahead.ready(unit) {
                 FlashWait::under_way(now, ready_ns)
             } else if let Some(ppn) = self.mapping.sensed(Lpn(unit)) {
-                let mut wait = FlashWait::none(now);
-                self.fetch_map_of_piece(Lpn(unit), &mut of_line, &mut wait, now);
+                let mut wait = self.fetch_map_of_piece(Lpn(unit), &mut of_line, now);
                 // Units that follow on the same page come with the same sensing.
                 let (together, bytes) =
                     self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), slot));
@@ -57,9 +56,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             } else {
                 self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
                 // Where the map isn't in memory, it must be read to know that there is nothing.
-                let mut wait = FlashWait::none(now);
-                self.fetch_map_of_piece(Lpn(unit), &mut of_line, &mut wait, now);
-                wait
+                self.fetch_map_of_piece(Lpn(unit), &mut of_line, now)
             };
             if self.faults.is_some() {
                 self.read_with_faults(slot, (lba, sectors), &mut read, now);
@@ -148,33 +145,35 @@ impl<M: Scheduled> SolidStateDrive<M> {
         (sectors, bytes)
     }
 
-    /// Reads the map entry of a unit if it is not in memory.
+    /// Reads the map entry of a unit if it is not in memory; how long that takes.
     #[inline]
-    pub(crate) fn fetch_map(&mut self, lpn: Lpn, wait: &mut FlashWait, now: Nanos) {
-        self.fetch_map_of_piece(lpn, &mut FlashWait::none(now), wait, now);
+    pub(crate) fn fetch_map(&mut self, lpn: Lpn, now: Nanos) -> FlashWait {
+        self.fetch_map_of_piece(lpn, &mut FlashWait::none(now), now)
     }
 
     /// The same for a piece of a command that has waited as `of_line` says for the last line that it has read itself.
     #[inline]
-    fn fetch_map_of_piece(&mut self, lpn: Lpn, of_line: &mut FlashWait, wait: &mut FlashWait, now: Nanos) {
+    fn fetch_map_of_piece(&mut self, lpn: Lpn, of_line: &mut FlashWait, now: Nanos) -> FlashWait {
+        let mut wait = FlashWait::none(now);
         let fetch = self.mapping.fetch_map(lpn);
         // What made room for it may have to be written back.
         M::write_metadata(self, now);
         if let Some(fetch) = fetch {
             // Pages of the host may have waited for this line.
             self.drain_due |= self.buffer.queued() > 0;
-            self.read_line(&fetch, false, wait, now);
-            *of_line = *wait;
+            self.read_line(&fetch, false, &mut wait, now);
+            *of_line = wait;
         } else if M::LOADS_MAP_ON_DEMAND {
             // It may be on its way: for another command, or for the piece before.
             let arrival_ns = self.mapping.map_arrival(lpn);
             if arrival_ns == of_line.ready_ns {
-                *wait = *of_line;
+                wait = *of_line;
             } else {
                 wait.queued_until(arrival_ns);
             }
             wait.work(self.mapping.map_trip_ns());
         }
+        wait
     }
 
     /// Reads a piece of the map, for what has waited so far as `wait` says.
@@ -243,8 +242,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Reads units of one page; when they are there.
     fn read_unit_ahead(&mut self, unit: u32, together: u32, now: Nanos) -> Nanos {
         let Some(ppn) = self.mapping.sensed(Lpn(unit)) else { return now };
-        let mut wait = FlashWait::none(now);
-        self.fetch_map(Lpn(unit), &mut wait, now);
+        let mut wait = self.fetch_map(Lpn(unit), now);
         let sectors = self.sectors_per_unit;
         let mut bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sectors));
         for next in unit + 1..unit + together {

@@ -7,7 +7,7 @@ use drivelab_sim::time::{Shares, share};
 use super::{Scheduled, Slot, SolidStateDrive};
 use crate::buffer::{EntryState, NONE, sector_bits};
 use crate::command::{Op, SECTOR_BYTES};
-use crate::flash::{FlashWait, Sensing};
+use crate::flash::Sensing;
 use crate::host::link::Link;
 
 impl<M: Scheduled> SolidStateDrive<M> {
@@ -231,8 +231,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// A write covers only part of a unit: the rest is read from flash, unless the map, which may have to be read first,
     /// says that there is none. When it is there, and whether flash had it.
     fn complete_partial(&mut self, lpn: Lpn, sector: u32, sectors: u32, now: Nanos) -> (Nanos, bool) {
-        let mut wait = FlashWait::none(now);
-        self.fetch_map(lpn, &mut wait, now);
+        let wait = self.fetch_map(lpn, now);
         let mut known = wait.ready_ns;
         let Some(ppn) = self.mapping.lookup(lpn) else { return (known, false) };
         known = known.max(self.work_on_partial(now));
