@@ -173,9 +173,7 @@ def _keep(reviewed: dict[str, Any], folder: Path) -> None:
 
 def _command_line(sides: Sequence[str], wanted: Wanted, seed: int | None, *, force: bool) -> str:
     """The command that repeats a comparison; without a seed if nothing is reviewed."""
-    words = ["drivelab", "compare", *sides]
-    for text in wanted.sets:
-        words += ["--set", text]
+    words = ["drivelab", "compare", *sides, *arguments.set_words(wanted.sets)]
     for option, names in (("--tests", wanted.tests), ("--states", wanted.states)):
         words += [option, ",".join(names)] if names else []
     words += [*arguments.plugin_words(wanted.plugin_files), *(["--quick"] if wanted.quick else [])]

@@ -128,6 +128,4 @@ def _command_line(drive: str | None, only: frozenset[str], sets: Sequence[str], 
     words = ["drivelab", "figures"]
     words += ["--drive", drive] if drive is not None else []
     words += ["--only", ",".join(sorted(only))] if only else []
-    for setting in sets:
-        words += ["--set", setting]
-    return printing.command_line(words, seed)
+    return printing.command_line([*words, *arguments.set_words(sets)], seed)

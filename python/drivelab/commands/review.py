@@ -160,8 +160,7 @@ def _command_words(
 ) -> list[str]:
     """The command that repeats the results; what doesn't change them is left out."""
     words = ["drivelab", "review", *(["--all"] if every else names)]
-    for text in sets:
-        words += ["--set", text]
+    words += arguments.set_words(sets)
     if tests:
         words += ["--tests", ",".join(tests)]
     if state_names:

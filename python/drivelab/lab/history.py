@@ -65,14 +65,13 @@ def wanted_state(state: object) -> State:
     """A state that a script gives, or names; raises RequestError for what is none."""
     if isinstance(state, State):
         return state
-    if isinstance(state, str):
-        return state_named(checks.text("state", state))
-    # Tests take a while to load, which processes that only measure don't need.
-    from drivelab.procedures.procedure import Procedure
+    if not isinstance(state, str):
+        # Tests take a while to load, which processes that only measure don't need.
+        from drivelab.procedures.procedure import Procedure
 
-    if isinstance(state, Procedure):
-        raise RequestError(f'state = "{state.id}": that is a test; use measure()', "state")
-    checks.undecorated("state", state, "@dl.state()")
+        if isinstance(state, Procedure):
+            raise RequestError(f'state = "{state.id}": that is a test; use measure()', "state")
+        checks.undecorated("state", state, "@dl.state()")
     return state_named(checks.text("state", state))
 
 

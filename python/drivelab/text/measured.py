@@ -8,6 +8,12 @@ from typing import Any
 from drivelab.quantities import number
 
 
+def left_out(trace: Mapping[str, Any]) -> str:
+    """What of a trace was not replayed or written, nothing of one that is whole."""
+    dropped = trace["dropped"]
+    return f"{dropped} requests without a response or data were left out" if dropped else ""
+
+
 def inside(result: Mapping[str, Any]) -> str:
     """What a run did inside the drive, nothing for a drive that doesn't say."""
     parts = []

@@ -10,7 +10,7 @@ from drivelab.quantities import bytes_text, number
 from drivelab.replay import DIRECTIONS, cut_text
 from drivelab.results import unmapped_note
 from drivelab.text.layout import Line, Part, Table
-from drivelab.text.measured import inside
+from drivelab.text.measured import inside, left_out
 
 Record = Mapping[str, Any]
 
@@ -58,8 +58,8 @@ def _whole(document: Record) -> Iterator[str]:
             f"requests of {len(trace['devices'])} devices as if they were one drive's; "
             "--device chooses one"
         )
-    if trace["dropped"]:
-        yield f"{trace['dropped']} requests without a response or data were left out"
+    if note := left_out(trace):
+        yield note
 
 
 def _rounds(found: Record, recorded_s: float, scale: int) -> Iterator[Part]:

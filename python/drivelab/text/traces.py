@@ -7,6 +7,7 @@ from typing import Any
 
 from drivelab.quantities import bytes_text, number
 from drivelab.text.layout import Line, Part
+from drivelab.text.measured import left_out
 
 
 def parts(document: Mapping[str, Any]) -> Iterator[Part]:
@@ -17,6 +18,5 @@ def parts(document: Mapping[str, Any]) -> Iterator[Part]:
         f"{number(trace['duration_s'])} s; needs a drive of {iolog['end_bytes']} bytes",
         wrapped=False,
     )
-    if trace["dropped"]:
-        dropped = f"{trace['dropped']} requests without a response or data were left out"
-        yield Line(dropped, wrapped=False)
+    if note := left_out(trace):
+        yield Line(note, wrapped=False)
