@@ -1,23 +1,26 @@
 //! Things that happen at times that are known before, in order of time.
 
-use std::collections::VecDeque;
-
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 use serde::{Deserialize, Serialize};
 
 /// A queue in order of time. When the first of it is due stands beside it: that is asked at every event of a drive,
 /// several times more often than anything changes.
+///
+/// Most items go behind all others, or nearly so, and the first ones leave: a plain row, sorted as it grows. A heap moves
+/// about as much for each item, and where to is a guess at every level.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Timeline<T> {
     next_ns: Nanos,
-    queue: VecDeque<(Nanos, T)>,
+    /// In order of time. Those before `first` have left.
+    items: Vec<(Nanos, T)>,
+    first: usize,
 }
 
-impl<T> Timeline<T> {
+impl<T: Copy> Timeline<T> {
     /// Nothing yet; never allocates below `capacity` items.
     pub(crate) fn with_capacity(capacity: u32) -> Self {
-        Self { next_ns: NEVER, queue: VecDeque::with_capacity(capacity as usize) }
+        Self { next_ns: NEVER, items: Vec::with_capacity(2 * capacity as usize), first: 0 }
     }
 
     /// When the first item is due; `NEVER`: there is none.
@@ -29,34 +32,58 @@ impl<T> Timeline<T> {
     /// An item that is not due before any other.
     #[inline]
     pub(crate) fn push(&mut self, time: Nanos, item: T) {
-        debug_assert!(self.queue.back().is_none_or(|&(last, _)| last <= time));
+        debug_assert!(self.rest().last().is_none_or(|&(last, _)| last <= time));
         self.next_ns = self.next_ns.min(time);
-        self.queue.push_back((time, item));
+        self.append(time, item);
     }
 
     /// An item that may be due before others: behind those of the same time.
     #[inline]
     pub(crate) fn insert(&mut self, time: Nanos, item: T) {
-        let later = self.queue.iter().rev().take_while(|&&(other, _)| other > time).count();
+        self.insert_before(time, item, |other, _| other > time);
+    }
+
+    /// An item that may be due before others: it goes before the last ones, as long as `is_later` says that they are.
+    #[inline]
+    pub(crate) fn insert_before(&mut self, time: Nanos, item: T, is_later: impl Fn(Nanos, T) -> bool) {
         self.next_ns = self.next_ns.min(time);
-        if later == 0 {
-            self.queue.push_back((time, item));
-        } else {
-            self.queue.insert(self.queue.len() - later, (time, item));
+        self.append(time, item);
+        let row = &mut self.items[self.first..];
+        let mut at = row.len() - 1;
+        while at > 0 && is_later(row[at - 1].0, row[at - 1].1) {
+            row[at] = row[at - 1];
+            at -= 1;
         }
+        row[at] = (time, item);
     }
 
     /// An item that goes before all others, whatever its time: for drives that are broken on purpose.
     pub(crate) fn put_first(&mut self, time: Nanos, item: T) {
         self.next_ns = time;
-        self.queue.push_front((time, item));
+        self.items.insert(self.first, (time, item));
+    }
+
+    /// Behind all others. The places of those that have left are used again before the row grows, if they are half of it:
+    /// so each item is moved once.
+    #[inline]
+    fn append(&mut self, time: Nanos, item: T) {
+        if self.items.len() == self.items.capacity() && 2 * self.first >= self.items.len() {
+            self.items.drain(..self.first);
+            self.first = 0;
+        }
+        self.items.push((time, item));
     }
 
     /// The first item.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<T> {
-        let (_, item) = self.queue.pop_front()?;
-        self.next_ns = self.queue.front().map_or(NEVER, |&(time, _)| time);
+        let &(_, item) = self.items.get(self.first)?;
+        self.first += 1;
+        if let Some(&(time, _)) = self.items.get(self.first) {
+            self.next_ns = time;
+        } else {
+            self.clear();
+        }
         Some(item)
     }
 
@@ -66,31 +93,50 @@ impl<T> Timeline<T> {
         if self.next_ns <= now { self.pop() } else { None }
     }
 
+    /// Takes all but the first `count` items, with their times.
+    pub(crate) fn split_off(&mut self, count: usize) -> impl Iterator<Item = (Nanos, T)> + '_ {
+        self.items.drain(self.first + count..)
+    }
+
+    /// When the last item is due; 0: there is none.
+    pub(crate) fn last_ns(&self) -> Nanos {
+        self.rest().last().map_or(0, |&(time, _)| time)
+    }
+
     /// Items.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.queue.len()
+        self.rest().len()
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.items.is_empty()
     }
 
     /// All items, the first first.
     pub(crate) fn items(&self) -> impl Iterator<Item = &T> {
-        self.queue.iter().map(|(_, item)| item)
+        self.rest().iter().map(|(_, item)| item)
     }
 
     /// Nothing is to happen any more.
+    #[inline]
     pub(crate) fn clear(&mut self) {
-        self.queue.clear();
+        self.items.clear();
+        self.first = 0;
         self.next_ns = NEVER;
     }
 
     /// Whether items are in order of time.
     pub(crate) fn is_sound(&self) -> bool {
-        self.queue.iter().is_sorted_by_key(|&(time, _)| time)
-            && self.next_ns == self.queue.front().map_or(NEVER, |&(time, _)| time)
+        self.rest().is_sorted_by_key(|&(time, _)| time)
+            && self.next_ns == self.rest().first().map_or(NEVER, |&(time, _)| time)
+            && self.rest().is_empty() == self.items.is_empty()
+    }
+
+    /// What has not left.
+    fn rest(&self) -> &[(Nanos, T)] {
+        &self.items[self.first..]
     }
 }
 

@@ -7,8 +7,10 @@ use drivelab_nand::DieIndex;
 use drivelab_sim::Nanos;
 use serde::{Deserialize, Serialize};
 
+use crate::timeline::Timeline;
+
 /// Something that happens inside a drive at a time that is known before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Event {
     /// The job of a die (or bank) is done.
     JobDone(DieIndex),
@@ -20,79 +22,134 @@ pub(crate) enum Event {
     ReadReady(u32),
 }
 
-impl Event {
-    const KIND_BITS: u32 = 2;
-    const NUMBER_BITS: u32 = u32::BITS - Self::KIND_BITS;
+/// How many items are kept in order of time, at most. The rest is only sorted as far as a heap is.
+const MOST_NEAR: usize = 64;
 
-    /// The event in one word; words are in the order of the events.
-    #[inline]
-    fn word(self) -> u32 {
-        let (kind, number) = match self {
-            Self::JobDone(die) => (0, die.0),
-            Self::LogPageDone => (1, 0),
-            Self::RowInRegister(bank) => (2, bank.0),
-            Self::ReadReady(slot) => (3, slot),
-        };
-        kind << Self::NUMBER_BITS | number
+/// Items in order of time, those of one instant by themselves.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Ordered<T: Ord> {
+    /// The first ones; empty only if there are none at all.
+    near: Timeline<T>,
+    /// None of them is before any that is near.
+    far: BinaryHeap<Reverse<(Nanos, T)>>,
+}
+
+impl<T: Ord + Copy> Ordered<T> {
+    fn with_capacity(capacity: u32) -> Self {
+        Self {
+            near: Timeline::with_capacity(capacity.min(2 * MOST_NEAR as u32)),
+            far: BinaryHeap::with_capacity(capacity as usize),
+        }
     }
 
     #[inline]
-    fn of_word(word: u32) -> Self {
-        let number = word & (u32::MAX >> Self::KIND_BITS);
-        match word >> Self::NUMBER_BITS {
-            0 => Self::JobDone(DieIndex(number)),
-            1 => Self::LogPageDone,
-            2 => Self::RowInRegister(DieIndex(number)),
-            _ => Self::ReadReady(number),
+    fn push(&mut self, time: Nanos, item: T) {
+        if self.far.peek().is_some_and(|&Reverse(first)| first <= (time, item)) {
+            self.far.push(Reverse((time, item)));
+            return;
         }
+        self.near.insert_before(time, item, |at, other| (at, other) > (time, item));
+        if self.near.len() > MOST_NEAR {
+            self.spread();
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, now: Nanos) -> Option<T> {
+        let item = self.near.take(now)?;
+        if self.near.is_empty() {
+            self.gather();
+        }
+        Some(item)
+    }
+
+    /// The last half of what is near goes to the rest.
+    #[cold]
+    fn spread(&mut self) {
+        self.far.extend(self.near.split_off(MOST_NEAR / 2).map(Reverse));
+    }
+
+    /// The first of the rest come near.
+    #[inline(never)]
+    fn gather(&mut self) {
+        for _ in 0..MOST_NEAR / 2 {
+            let Some(Reverse((time, item))) = self.far.pop() else { return };
+            self.near.push(time, item);
+        }
+    }
+
+    fn count(&self, item: T) -> usize {
+        let far = self.far.iter().map(|Reverse((_, other))| other);
+        self.near.items().chain(far).filter(|&&other| other == item).count()
+    }
+
+    fn is_sound(&self) -> bool {
+        let is_first = self.far.peek().is_none_or(|Reverse((time, _))| self.near.last_ns() <= *time);
+        self.near.is_sound() && is_first && (self.far.is_empty() || !self.near.is_empty())
+    }
+
+    fn clear(&mut self) {
+        self.near.clear();
+        self.far.clear();
     }
 }
 
-/// Events in order of time, those of one instant by kind and number. Time and event are one word, time above:
-/// a heap compares words at half the cost of pairs, several times per event.
+/// Events in order of time, those of one instant by kind and number.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EventQueue {
-    heap: BinaryHeap<Reverse<u128>>,
+    /// Everything but reads.
+    jobs: Ordered<Event>,
+    /// Reads that are ready, by slot; apart, because they are soon, and would go in before the jobs of all dies.
+    reads: Ordered<u32>,
 }
 
 impl EventQueue {
-    /// An empty queue that never allocates below `capacity` events.
-    pub(crate) fn with_capacity(capacity: u32) -> Self {
-        Self { heap: BinaryHeap::with_capacity(capacity as usize) }
+    /// An empty queue that never allocates below so many jobs and reads.
+    pub(crate) fn with_capacity(jobs: u32, reads: u32) -> Self {
+        Self { jobs: Ordered::with_capacity(jobs), reads: Ordered::with_capacity(reads) }
     }
 
     /// An event happens at this time.
     #[inline]
     pub(crate) fn push(&mut self, time: Nanos, event: Event) {
-        self.heap.push(Reverse(u128::from(time) << 32 | u128::from(event.word())));
+        match event {
+            Event::ReadReady(slot) => self.reads.push(time, slot),
+            job => self.jobs.push(time, job),
+        }
     }
 
     /// When the next event happens; `u64::MAX`: there is none.
     #[inline]
     pub(crate) fn next_ns(&self) -> Nanos {
-        self.heap.peek().map_or(Nanos::MAX, |&Reverse(word)| (word >> 32) as Nanos)
+        self.jobs.near.next_ns().min(self.reads.near.next_ns())
     }
 
     /// The next event, if it happens now.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Event> {
-        if self.next_ns() != now {
-            return None;
-        }
-        self.heap.pop().map(|Reverse(word)| Event::of_word(word as u32))
+        self.jobs.take(now).or_else(|| self.reads.take(now).map(Event::ReadReady))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.jobs.near.is_empty() && self.reads.near.is_empty()
     }
 
     pub(crate) fn clear(&mut self) {
-        self.heap.clear();
+        self.jobs.clear();
+        self.reads.clear();
+    }
+
+    /// Whether events are in order of time.
+    pub(crate) fn are_sound(&self) -> bool {
+        self.jobs.is_sound() && self.reads.is_sound()
     }
 
     /// How often this is to happen.
     pub(crate) fn count(&self, event: Event) -> usize {
-        self.heap.iter().filter(|&&Reverse(word)| word as u32 == event.word()).count()
+        match event {
+            Event::ReadReady(slot) => self.reads.count(slot),
+            job => self.jobs.count(job),
+        }
     }
 }
 
@@ -113,9 +170,9 @@ mod tests {
     proptest! {
         #[test]
         fn events_come_in_order_of_time_and_then_of_kind_and_number(
-            steps in prop::collection::vec((0u64..40, event(), any::<bool>()), 1..300)
+            steps in prop::collection::vec((0u64..40, event(), any::<bool>()), 1..600)
         ) {
-            let mut queue = EventQueue::with_capacity(4);
+            let mut queue = EventQueue::with_capacity(4, 4);
             let mut plain: Vec<(u64, Event)> = Vec::new();
             let late = 1u64 << 63;
             for (time, event, takes) in steps {
@@ -129,6 +186,8 @@ mod tests {
                     prop_assert_eq!(queue.take(first), Some(event));
                 }
                 prop_assert_eq!(queue.is_empty(), plain.is_empty());
+                prop_assert_eq!(queue.count(event), plain.iter().filter(|&&(_, other)| other == event).count());
+                prop_assert!(queue.are_sound());
             }
         }
     }

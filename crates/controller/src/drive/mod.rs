@@ -212,7 +212,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 .with_submissions(config.submission),
             write_governor: Governor::new(config.firmware.write_governor, depth),
             active_since_ns: 0,
-            events: EventQueue::with_capacity(dies + depth),
+            events: EventQueue::with_capacity(dies, depth),
             link: Link::default(),
             link_in: Link::default(),
             last_on_link: (0, config.link.command_ns(0)),
@@ -337,8 +337,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if !self.flash.is_sound() {
             return Err("two use a bus or a die at once".to_owned());
         }
-        if !self.late.is_sound() {
-            return Err("jobs that must wait are not in order of time".to_owned());
+        if !self.late.is_sound() || !self.events.are_sound() {
+            return Err("what is to happen is not in order of time".to_owned());
         }
         M::check_jobs(self)
     }

@@ -46,9 +46,12 @@ impl Calendar {
 
     /// The same where something is reserved later than `ready`.
     fn reserve_between(&mut self, now: Nanos, ready: Nanos, duration: Nanos) -> Nanos {
-        self.forget_before(now);
+        if self.busy.len() >= MOST {
+            self.forget_before(now);
+        }
         let mut start = ready;
-        let mut at = 0;
+        // Nearly everything lies before: what ends later is sought from the end.
+        let mut at = self.busy.len() - self.busy.iter().rev().take_while(|&&(_, end)| end > ready).count();
         while at < self.busy.len() {
             let (begin, end) = self.busy[at];
             if start + duration <= begin {
