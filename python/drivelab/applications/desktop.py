@@ -107,7 +107,7 @@ def processor_s(requests: Requests) -> float:
 
 BURST_PERIOD_S = 10
 """Time between bursts of writes: a page opened, a message fetched, a document saved."""
-BURST_LEAST, BURST_SHAPE, BURST_MOST = 15, 1.2, 20_000
+BURST_LEAST, BURST_SHAPE, BURST_MOST = 13, 1.2, 20_000
 """Writes of a burst are Pareto-distributed: at least so many (fitted to AN-202), with this exponent
 (assumed: traffic of file systems and of the Web has such tails), at most an installation's."""
 STUTTER_NS = NS_PER_S // 2
