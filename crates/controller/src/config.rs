@@ -1,10 +1,11 @@
 //! Parameters of the controller.
 
-use drivelab_nand::FlashTiming;
+use drivelab_nand::{FlashTiming, GeometryError, UnitLayout};
 use drivelab_sim::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::command::Op;
+use crate::buffer::NONE;
+use crate::command::{Op, SECTOR_BYTES};
 use crate::host::submission::SubmissionConfig;
 
 /// The host link: first come first served, each way by itself or both together.
@@ -286,4 +287,51 @@ pub struct ControllerConfig {
     pub word_lines: Option<WordLineConfig>,
     /// Power.
     pub power: PowerConfig,
+}
+
+/// Most commands that a host keeps outstanding on a drive: 128 queues of 8192.
+const MOST_OUTSTANDING: u64 = 1 << 20;
+
+impl ControllerConfig {
+    /// Whether a drive with flash laid out like this, whose buffer must have room for so many units at least, can work.
+    ///
+    /// # Errors
+    /// One of the parameters, its value and what is allowed.
+    pub fn check(&self, layout: &UnitLayout, least: u32) -> Result<(), GeometryError> {
+        if self.queue_depth == 0 || self.queue_depth > 65_536 {
+            return Err(GeometryError::new("controller.queue_depth", self.queue_depth, "must be 1 to 65536"));
+        }
+        let SubmissionConfig { queues, entries, .. } = self.submission;
+        if queues > 1 && self.queue_depth < 2 {
+            let allowed = format!("must be at least 2 with nvme.queue_count = {queues}");
+            return Err(GeometryError::new("controller.queue_depth", self.queue_depth, allowed));
+        }
+        if u64::from(queues) * u64::from(entries) > MOST_OUTSTANDING {
+            let allowed = format!(
+                "must be at most {} with nvme.queue_count = {queues}",
+                MOST_OUTSTANDING / u64::from(queues)
+            );
+            return Err(GeometryError::new("nvme.queue_entries", entries, allowed));
+        }
+        let unit = u64::from(layout.sectors_per_unit) * SECTOR_BYTES;
+        let bytes = u64::from(self.buffer.units) * unit;
+        if let Some(passes) = self.word_lines.and_then(|lines| lines.passes) {
+            // Each die has some between their passes, and one must be on its way.
+            let held = u64::from(passes.held_word_lines) * u64::from(layout.geometry.die_count());
+            let least = (held + 1) * u64::from(least);
+            if u64::from(self.buffer.units) < least {
+                let allowed = format!(
+                    "must hold at least {} bytes with flash.program_passes = 2: {held} word lines between their passes, and one",
+                    least * unit
+                );
+                return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
+            }
+        }
+        if self.buffer.units < least || self.buffer.units >= NONE / 4 {
+            let allowed =
+                format!("must hold at least {} bytes, what one program writes", u64::from(least) * unit);
+            return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
+        }
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 //! The parts - host queue, buffer, flash - own what they hold and know nothing of each other or of the drive. The
 //! drive's files stand above them: `turn` has the order in which things happen, `commands`, `reads` and `writes` work on
 //! the host's commands; a back end ([`Scheduled`]), which gives dies their work, and what is kept see the drive, too. What
-//! happens at a time that was known before is an event in a heap (`events` has the kinds); commands that the firmware is
+//! happens at a time that was known before is an event, in order of time (`events` has the kinds); commands that the firmware is
 //! done with and completions are queues, in order. Completions leave in the order of the link. Flash reads reserve die
 //! and bus when they are issued; programs, copies and erases are issued one at a time when their die is free, so that a
 //! read never waits for more than the operation under way. A page whose data has not come reserves nothing until it has
@@ -26,16 +26,15 @@ use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 use serde::{Deserialize, Serialize};
 
+use crate::buffer::WriteBuffer;
 use crate::buffer::clusters::Clusters;
-use crate::buffer::{NONE, WriteBuffer};
-use crate::command::{Command, Completion, Op, SECTOR_BYTES};
+use crate::command::{Command, Completion, Op};
 use crate::config::ControllerConfig;
 use crate::flash::{DieWork, Flash};
 use crate::host::governor::Governor;
 use crate::host::link::Link;
 use crate::host::queue::{HostQueue, HostSide};
 use crate::host::read_ahead::ReadAhead;
-use crate::host::submission::SubmissionConfig;
 use crate::kept::durable::Durable;
 use crate::kept::faults::Faults;
 use crate::meters::Meters;
@@ -182,8 +181,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// # Errors
     /// Parameters that make no working drive; the message names one, its value and what is allowed.
     pub fn new(mapping: M, config: ControllerConfig) -> Result<Self, GeometryError> {
-        check(&mapping, &config)?;
         let layout = *mapping.layout();
+        config.check(&layout, mapping.buffer_units_min())?;
         let dies = layout.geometry.die_count();
         let depth = config.queue_depth;
         let unused = Slot::new(Command::new(0, Op::Flush, 0, 0), 0, 0, 0);
@@ -388,48 +387,4 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
         }
     }
-}
-
-/// Most commands that a host keeps outstanding on a drive: 128 queues of 8192.
-const MOST_OUTSTANDING: u64 = 1 << 20;
-
-fn check<M: Scheduled>(mapping: &M, config: &ControllerConfig) -> Result<(), GeometryError> {
-    if config.queue_depth == 0 || config.queue_depth > 65_536 {
-        return Err(GeometryError::new("controller.queue_depth", config.queue_depth, "must be 1 to 65536"));
-    }
-    let SubmissionConfig { queues, entries, .. } = config.submission;
-    if queues > 1 && config.queue_depth < 2 {
-        let allowed = format!("must be at least 2 with nvme.queue_count = {queues}");
-        return Err(GeometryError::new("controller.queue_depth", config.queue_depth, allowed));
-    }
-    if u64::from(queues) * u64::from(entries) > MOST_OUTSTANDING {
-        let allowed = format!(
-            "must be at most {} with nvme.queue_count = {queues}",
-            MOST_OUTSTANDING / u64::from(queues)
-        );
-        return Err(GeometryError::new("nvme.queue_entries", entries, allowed));
-    }
-    let least = mapping.buffer_units_min();
-    if let Some(passes) = config.word_lines.and_then(|lines| lines.passes) {
-        // Each die has some between their passes, and one must be on its way.
-        let held = u64::from(passes.held_word_lines) * u64::from(mapping.layout().geometry.die_count());
-        let unit = u64::from(mapping.sectors_per_unit()) * SECTOR_BYTES;
-        let least = (held + 1) * u64::from(least);
-        if u64::from(config.buffer.units) < least {
-            let allowed = format!(
-                "must hold at least {} bytes with flash.program_passes = 2: {held} word lines between their passes, and one",
-                least * unit
-            );
-            let bytes = u64::from(config.buffer.units) * unit;
-            return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
-        }
-    }
-    if config.buffer.units < least || config.buffer.units >= NONE / 4 {
-        let unit = u64::from(mapping.sectors_per_unit()) * SECTOR_BYTES;
-        let allowed =
-            format!("must hold at least {} bytes, what one program writes", u64::from(least) * unit);
-        let bytes = u64::from(config.buffer.units) * unit;
-        return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
-    }
-    Ok(())
 }
