@@ -9,9 +9,9 @@ from pathlib import Path
 
 def model_names(incomplete: str) -> list[str]:
     """Models that begin so; if there are none, model files and folders."""
-    from drivelab import model
+    from drivelab import model_layers
 
-    found = [name for name in model.known_names() if name.startswith(incomplete)]
+    found = [name for name in model_layers.known_names() if name.startswith(incomplete)]
     return found or list(_files(incomplete, ".toml"))
 
 

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from drivelab import figures, model, output, results, review, sources
+from drivelab import figures, model, model_layers, output, results, review, sources
 from drivelab.errors import RequestError
 from drivelab.figures import bindings, constants, reach
 from drivelab.figures.bindings import FACTORS, NOISE_SEEDS, WIDER_FACTORS, Moves, Row
@@ -51,7 +51,7 @@ class Scope:
 
 def names() -> list[str]:
     """Models that any figure follows from."""
-    return [name for name in model.known_names() if Scope.of(name).figures]
+    return [name for name in model_layers.known_names() if Scope.of(name).figures]
 
 
 def is_stale(name: str) -> bool:

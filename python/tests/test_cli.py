@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from small import MODEL_NAME
 
-from drivelab import cli, model
+from drivelab import cli, model_layers
 from drivelab.errors import nearest
 
 PROGRAM = [sys.executable, "-c", "from drivelab.cli import main; main()"]
@@ -137,7 +137,7 @@ def test_settings_change_the_model_and_its_hash(capsys: pytest.CaptureFixture[st
     ],
 )
 def test_who_mistypes_a_drive_is_told_the_nearest(word: str, meant: list[str]) -> None:
-    said = nearest(word, model.known_names())
+    said = nearest(word, model_layers.known_names())
     assert re.findall('"(.*?)"', said) == meant
 
 
@@ -185,7 +185,7 @@ def test_wrong_requests_end_with_2_and_a_message(
 
 
 def test_a_model_of_ones_own_is_a_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from drivelab.model import models_folder
+    from drivelab.model_layers import models_folder
 
     own = tmp_path / "own.toml"
     text = (models_folder() / "hypothetical.toml").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from drivelab import cli, completion, model, procedures, states
+from drivelab import cli, completion, model_layers, procedures, states
 
 FOLDER = Path(sys.executable).parent
 
@@ -56,7 +56,7 @@ def test_a_shell_completes(words: tuple[str, ...], expected: list[str]) -> None:
 
 
 def test_everything_that_is_known_is_offered() -> None:
-    assert completion.model_names("") == model.known_names()
+    assert completion.model_names("") == model_layers.known_names()
     assert completion.state_names("") == list(states.STATES)
     assert set(procedures.PROCEDURES) < set(completion.test_names(""))
 

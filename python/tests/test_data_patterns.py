@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small import MODEL_NAME, OVERRIDES
 
-from drivelab import model
+from drivelab import model, model_layers
 from drivelab.data_patterns import data_pattern_text, parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.model import Model
@@ -105,7 +105,7 @@ def measured(model: Model, data: DataPattern) -> Report:
     return report
 
 
-@pytest.mark.parametrize("name", model.known_names())
+@pytest.mark.parametrize("name", model_layers.known_names())
 def test_only_drives_that_compress_look_at_what_is_written(name: str) -> None:
     found = model.load(name)
     same = measured(found, Zeros()) == measured(found, RandomBytes())

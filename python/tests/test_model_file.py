@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from drivelab import cli, model, model_file
+from drivelab import cli, model, model_file, model_layers
 from drivelab.model import Model
 
 SCALED = {"page-map": "intel-x25-m-g1-80gb", "raid-0": "gskill-titan-128gb"}
@@ -30,7 +30,7 @@ def run(drive: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[st
     return found
 
 
-@pytest.mark.parametrize("name", model.known_names())
+@pytest.mark.parametrize("name", model_layers.known_names())
 def test_a_model_written_out_gives_the_same_to_the_bit(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

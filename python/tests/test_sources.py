@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from drivelab import model, sources
+from drivelab import model, model_layers, sources
 from drivelab.errors import RequestError
 
-PARTS = sorted((model.models_folder() / "flash").glob("*.toml"))
+PARTS = sorted((model_layers.models_folder() / "flash").glob("*.toml"))
 GRADES = [path for path in PARTS if "@" in path.stem]
 OF_GRADES = {"blocks_per_plane", "finish_within_ns", "endurance_cycles"}
 """What a maker's grades of one part differ in: blocks sold, rating, and who may be kept waiting."""
@@ -72,7 +72,7 @@ def every_model() -> list[model.Model]:
 def test_one_part_has_one_physics(part: str, every_model: list[model.Model]) -> None:
     """Whatever drive it is in, and whatever grade it is of: all that its own file states, but for
     what grades differ in."""
-    folder = model.models_folder() / "flash"
+    folder = model_layers.models_folder() / "flash"
     stated = tomllib.loads((folder / f"{part}.toml").read_text(encoding="utf-8"))["flash"]
     assert {key.removeprefix("flash.") for key in TIMES} <= stated.keys(), "it has all its times"
     of_grades = OF_GRADES | ({"program_ns"} if part in HELD_BACK else set())

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import rust_imports
 
-from drivelab import model, sources
+from drivelab import model_layers, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE_BYTES_MAX = 1 << 20
@@ -216,7 +216,7 @@ def shipped_models() -> list[Path]:
 
 
 def test_the_package_holds_every_model() -> None:
-    packaged = {path.name for path in model.models_folder().rglob("*.toml")}
+    packaged = {path.name for path in model_layers.models_folder().rglob("*.toml")}
     assert packaged == {path.name for path in shipped_models()} != set()
 
 

@@ -13,6 +13,7 @@ from drivelab import (
     completion,
     database,
     failures,
+    model_layers,
     output,
     plugins,
     repeats,
@@ -139,7 +140,7 @@ def _requested(names: Sequence[str], every: bool) -> list[str]:
     if bool(names) == every:
         problem = "not both" if every else "neither was given"
         raise RequestError(f'MODEL "{" ".join(names)}": give models or --all, {problem}')
-    return models.known_names() if every else list(names)
+    return model_layers.known_names() if every else list(names)
 
 
 def _lengths(quick: bool, unabridged: bool) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from drivelab import database, figures, stored
+from drivelab import database, figures, model_layers, stored
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.errors import RequestError
@@ -60,7 +60,7 @@ def _models(
     chosen: models.Model | None, overrides: models.Overrides, names: Iterable[str]
 ) -> list[models.Model]:
     """The models of these names that there are; overrides are for the chosen one, or for all."""
-    known = [name for name in models.known_names() if name in set(names)]
+    known = [name for name in model_layers.known_names() if name in set(names)]
     if chosen is None:
         return [models.load(name, overrides) for name in known]
     others = [models.load(name) for name in known if name != chosen.name]
@@ -116,14 +116,14 @@ def compared(document: Record, drive: str | None, only: frozenset[str]) -> Recor
 
 def unreviewed_names() -> list[str]:
     """Names of the models of drives that no figure is about, here or on a page of its own."""
-    names = [name for name in models.known_names() if name != EXAMPLE]
+    names = [name for name in model_layers.known_names() if name != EXAMPLE]
     return [name for name in names if not (figures.has_figures(name) or figures.page_of(name))]
 
 
 def other_pages() -> dict[str, list[str]]:
     """Names of the models whose measured figures stand on other pages, by page."""
     found: dict[str, list[str]] = {}
-    for name in models.known_names():
+    for name in model_layers.known_names():
         if page := figures.page_of(name):
             found.setdefault(page, []).append(name)
     return found
@@ -131,4 +131,4 @@ def other_pages() -> dict[str, list[str]]:
 
 def _reviewed_names() -> list[str]:
     """Names of the models whose drives have been measured in a review."""
-    return [name for name in models.known_names() if figures.has_figures(name)]
+    return [name for name in model_layers.known_names() if figures.has_figures(name)]

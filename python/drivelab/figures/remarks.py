@@ -9,7 +9,7 @@ from drivelab.figures import tables
 from drivelab.figures.formulas import Input
 from drivelab.figures.published import Figure
 from drivelab.figures.readings import Property, Reading
-from drivelab.model import known_names
+from drivelab.model_layers import known_names
 
 
 class Known(Protocol):

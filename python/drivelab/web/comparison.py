@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drivelab import model as models
-from drivelab import procedures, states
+from drivelab import model_layers, procedures, states
 from drivelab.comparison import Comparison, compare
 from drivelab.comparison.document import document
 from drivelab.comparison.sides import SIDES_MAX
@@ -216,7 +216,7 @@ def look_up(library: Library, choice: Choice) -> Found:
     """
     held = library.holdings()
     names = [key.partition(RUN_MARK)[0] for key in choice.drives]
-    choice.check_drives(names, {*models.known_names(), *(item.model for item in held)})
+    choice.check_drives(names, {*model_layers.known_names(), *(item.model for item in held)})
     choice.check_runs({(item.model, run) for item in held for run in item.runs})
     kinds = tuple(dict.fromkeys(item.kind for item in held if item.model in names))
     choice.check_kind({kind.id: kind.title for kind in kinds})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from drivelab import _engine, procedures, states
+from drivelab import _engine, model_layers, procedures, states
 from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.errors import RequestError
@@ -71,7 +71,7 @@ def _joined(item: Holding) -> Model | None:
     """The model whose results would join these; None if no order makes such."""
     if item.alone or item.kind.option or item.engine != _engine.engine_version():
         return None
-    if item.model not in models.known_names():
+    if item.model not in model_layers.known_names():
         return None
     try:
         model = _loaded(item.model, item.kind.scale)

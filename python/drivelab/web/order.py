@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from drivelab import model as models
-from drivelab import procedures, schedule
+from drivelab import model_layers, procedures, schedule
 from drivelab import review as laboratory
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError, nearest
@@ -53,7 +53,7 @@ def wrong(error: ValidationError, tags: Collection[str] = ()) -> RequestError:
 
 def check_names(names: Sequence[str]) -> None:
     """Raises RequestError for a model that doesn't come along: others are files."""
-    known = models.known_names()
+    known = model_layers.known_names()
     for name in names:
         if name not in known:
             raise RequestError(f'model "{name}" is none that comes along{nearest(name, known)}')

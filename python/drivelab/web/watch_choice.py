@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from drivelab import model as models
-from drivelab import states
+from drivelab import model_layers, states
 from drivelab.errors import RequestError, nearest
 from drivelab.lab import checks
 from drivelab.lab.drive import Drive
@@ -148,12 +148,12 @@ def workload(asked: object, fill_percent: int) -> tuple[Job, ...]:
 @lru_cache(maxsize=1)
 def watchable() -> tuple[str, ...]:
     """Models that can be watched: those with flash that come with drivelab."""
-    return tuple(name for name in models.known_names() if not models.load(name).is_disk)
+    return tuple(name for name in model_layers.known_names() if not models.load(name).is_disk)
 
 
 def model_name(asked: object) -> str:
     """A model that can be watched; raises RequestError with what may have been meant."""
-    is_known = isinstance(asked, str) and asked in models.known_names()
+    is_known = isinstance(asked, str) and asked in model_layers.known_names()
     # All of them take a second to load.
     if is_known and not models.load(str(asked)).is_disk:
         return str(asked)

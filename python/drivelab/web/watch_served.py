@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine
+from drivelab import _engine, model_layers
 from drivelab import model as models
 from drivelab.errors import RequestError, WorkError
 from drivelab.results import SPLIT_PARTS
@@ -123,7 +123,7 @@ def _storing(facts: Mapping[str, Any]) -> Storing:
     """How a served drive stores data: known if it is a model of here, or a small version of one, by
     its hash. It may have been made with other parameters, or be one that nobody here knows."""
     name = facts["model"]
-    if name not in models.known_names():
+    if name not in model_layers.known_names():
         return Storing(None)
     model = models.load(name)
     if facts["model_hash"] != model.hash and (scale := SCALED.search(facts["title"])):

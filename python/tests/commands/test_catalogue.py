@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from drivelab import cli, model, model_file
+from drivelab import cli, model, model_file, model_layers
 from drivelab.errors import RequestError
 
 
@@ -21,7 +21,7 @@ def listed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, An
 
 def test_models_say_what_they_are_and_what_they_cost(capsys: pytest.CaptureFixture[str]) -> None:
     found = {item["name"]: item for item in listed(capsys)}
-    assert sorted(found) == model.known_names()
+    assert sorted(found) == model_layers.known_names()
     x25 = found["intel-x25-m-g1-80gb"]
     assert (x25["family"], x25["released"]) == ("page-map", "2008-09")
     # 80 GiB of flash, 74.53 GiB for the host.

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from drivelab import cli, figures, model, sources, variation
+from drivelab import cli, figures, model, model_layers, sources, variation
 from drivelab.errors import RequestError
 from drivelab.figures import bindings, constants, reach
 from drivelab.figures.bindings import Bindings, Moves, Row
@@ -297,5 +297,5 @@ def test_bindings_of_what_has_no_figure_are_refused(capsys: pytest.CaptureFixtur
 
 
 def test_the_table_is_of_models_that_there_are() -> None:
-    known = model.known_names()
+    known = model_layers.known_names()
     assert set(bindings.stored()) <= set(known)

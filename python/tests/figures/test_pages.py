@@ -9,8 +9,7 @@ import modern
 import published_fills
 import pytest
 
-from drivelab import cli
-from drivelab import model as models
+from drivelab import cli, model_layers
 from drivelab.figures import page_of
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -105,7 +104,7 @@ def test_drives_of_today_are_said_to_have_figures_on_the_page_that_has_them() ->
     }
     pages = {drive.model: "docs/modern-drives.md" for drive in modern.DRIVES}
     pages |= dict.fromkeys(fills, "docs/consumer-drives.md")
-    assert {name: page_of(name) for name in models.known_names() if page_of(name)} == pages
+    assert {name: page_of(name) for name in model_layers.known_names() if page_of(name)} == pages
 
 
 def test_a_drive_without_a_figure_says_so(capsys: pytest.CaptureFixture[str]) -> None:

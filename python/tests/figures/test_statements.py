@@ -13,7 +13,7 @@ from drivelab.figures.scenarios import ALL, SCENARIOS
 from drivelab.figures.statements import judge_statements, statement_readings, statements
 from drivelab.figures.statements.judging import readings_of, statements_summary
 from drivelab.figures.statements.rows import parse
-from drivelab.model import known_names
+from drivelab.model_layers import known_names
 from drivelab.procedures import PROCEDURES
 
 HEAD = """

@@ -1,0 +1,193 @@
+"""The files that a model is read from: found by name or path, with the bases they stand on, the
+flash part and the members that they name. What is wrong within them, the engine says."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from drivelab import paths
+from drivelab.errors import RequestError, nearest
+from drivelab.model_texts import Overrides, Texts
+
+QUOTES = "\"'"
+PARTS = "flash"
+"""Folder of the flash parts, beside the models."""
+
+
+def models_folder() -> Path:
+    """The folder of the models that come with drivelab."""
+    return Path(str(resources.files("drivelab"))) / "models"
+
+
+def known_names() -> list[str]:
+    """Names of the models that come with drivelab, sorted; NAME@FIRMWARE included."""
+    return sorted(path.stem for path in models_folder().glob("*.toml"))
+
+
+def texts(request: str, overrides: Overrides, arrays: tuple[Path, ...] = ()) -> Texts:
+    """What a model is read from; `arrays` are those that it is a member of.
+
+    Raises RequestError for an unknown name (with the nearest), an unreadable file, and files that
+    name each other in a circle.
+    """
+    path = _find(request)
+    if path in arrays:
+        raise RequestError(f'model "{request}": {_origin(path)} is a member of itself')
+    layers = _layers(path, request)
+    part = _part([text for text, _ in layers], overrides)
+    if part is not None:
+        layers.insert(0, _part_layer(part, path, request))
+    names = _members([text for text, _ in layers], overrides)
+    return Texts(layers, overrides, [texts(name, (), (*arrays, path)) for name in names])
+
+
+def _layers(path: Path, request: str) -> list[tuple[str, str]]:
+    """Texts and origins of a model file and of the bases it stands on, the lowest first."""
+    layers: list[tuple[str, str]] = []
+    seen: list[Path] = []
+    while True:
+        if path in seen:
+            raise RequestError(f'model "{request}": {_origin(path)} is a base of itself')
+        seen.append(path)
+        text = _read(path, request)
+        layers.insert(0, (text, str(_origin(path))))
+        base = _stated(text, "base")
+        if not isinstance(base, str):
+            return layers
+        path = _find(base)
+
+
+def _read(path: Path, request: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None
+
+
+def _part(texts: Sequence[str], overrides: Overrides) -> str | None:
+    """The flash part that a drive's layers name, the topmost first, or an override does."""
+    given = [
+        f'flash.part = "{value.strip(QUOTES)}"' for key, value in overrides if key == "flash.part"
+    ]
+    for text in reversed([*texts, *given]):
+        name = _stated(text, "flash.part")
+        if isinstance(name, str):
+            return name
+    return None
+
+
+def _part_layer(name: str, path: Path, request: str) -> tuple[str, str]:
+    """Text and origin of a flash part: of one beside the model, or that comes with drivelab. A
+    grade, PART@GRADE, is the part with what its own file says in place of the part's."""
+    text, origin = _part_file(name, path, request)
+    whole, at, _ = name.partition("@")
+    if not at:
+        return text, origin
+    return _graded(_part_file(whole, path, request)[0], text), origin
+
+
+def _graded(part: str, grade: str) -> str:
+    """The text of a part as one of its grades; what isn't TOML or has no values is the engine's to
+    refuse."""
+    try:
+        below, above = tomllib.loads(part), tomllib.loads(grade)
+    except tomllib.TOMLDecodeError:
+        return grade
+    parts = below.get("flash", {}), above.pop("flash", {})
+    if not all(isinstance(part, dict) for part in parts):
+        return grade
+    flash = {**parts[0], **parts[1]}
+    lines = [f"{key} = {_inline(value)}" for key, value in above.items()]
+    return "\n".join([*lines, "[flash]", *(f"{k} = {_inline(v)}" for k, v in flash.items()), ""])
+
+
+def _inline(value: Any) -> str:
+    """A value as TOML writes it within a line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_inline(inner)}" for key, inner in value.items()) + " }"
+    # Of numbers, switches and texts JSON's are TOML's.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _part_file(name: str, path: Path, request: str) -> tuple[str, str]:
+    """Text and origin of the file of a part, or of a grade."""
+    places = [folder / PARTS / f"{name}.toml" for folder in (path.parent, models_folder())]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None or "/" in name:
+        known = sorted({file.stem for place in places for file in place.parent.glob("*.toml")})
+        raise RequestError(
+            f'model "{request}": flash.part "{name}" is unknown{nearest(name, known)} '
+            f"Known: {', '.join(known)}"
+        )
+    origin = found.relative_to(models_folder()) if found == places[-1] else found
+    return _read(found, request), str(origin)
+
+
+def _members(texts: Sequence[str], overrides: Overrides) -> list[str]:
+    """The member models that an array's layers name, the topmost first, or an override does."""
+    given = [f"members = {value}" for key, value in overrides if key == "members"]
+    for text in reversed([*texts, *given]):
+        names = _stated(text, "members")
+        if isinstance(names, list):
+            return [name for name in names if isinstance(name, str)]
+    return []
+
+
+def _stated(text: str, key: str) -> Any:
+    """What a file says about a key. Whatever else is wrong with the file, the engine says."""
+    try:
+        value: Any = _tables(text)
+    except tomllib.TOMLDecodeError:
+        return None
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value.get("value") if isinstance(value, dict) else value
+
+
+@lru_cache(maxsize=64)
+def _tables(text: str) -> dict[str, Any]:
+    """A file's tables, to look at: a sweep loads one model many times."""
+    return tomllib.loads(text)
+
+
+def _origin(path: Path) -> Path:
+    """How messages call a model file: packaged ones by their name alone."""
+    return Path(path.name) if path.parent == models_folder() else path
+
+
+def _find(request: str) -> Path:
+    names = known_names()
+    if request in names:
+        return models_folder() / f"{request}.toml"
+    path = paths.checked("model", request).expanduser()
+    if path.is_file():
+        return path
+    if "/" in request or request.endswith(".toml"):
+        raise RequestError(f'model "{request}": there is no such file')
+    base, at, firmware = request.partition("@")
+    if at and base in names:
+        raise RequestError(_unknown_firmware(base, firmware, names))
+    raise RequestError(
+        f'model "{request}" is unknown, and no file{nearest(request, names)} '
+        "`drivelab list` names all models."
+    )
+
+
+def _unknown_firmware(base: str, firmware: str, names: Sequence[str]) -> str:
+    variants = [name.partition("@")[2] for name in names if name.startswith(f"{base}@")]
+    if not variants:
+        return (
+            f'model "{base}@{firmware}": there are no firmware variants of {base}; '
+            f'ask for "{base}" without "@{firmware}"'
+        )
+    return (
+        f'model "{base}@{firmware}": unknown firmware "{firmware}"{nearest(firmware, variants)} '
+        f"Known: {', '.join(variants)}; or none for the default."
+    )
