@@ -13,6 +13,7 @@ import duckdb
 
 from drivelab import database
 from drivelab.database import Recorded
+from drivelab.database.opening import written
 from drivelab.database.tables import TABLES
 from drivelab.database.views import WIDE
 
@@ -49,7 +50,7 @@ def parquet_files(run: Recorded, folder: Path) -> dict[str, Writer]:
     def writer(name: str, connection: duckdb.DuckDBPyConnection) -> Writer:
         def write(path: Path) -> None:
             place = str(path).replace("'", "''")
-            with database.written(path):
+            with written(path):
                 connection.execute(
                     f"COPY \"{name}\" TO '{place}' (FORMAT parquet, COMPRESSION zstd)"
                 )
@@ -57,7 +58,7 @@ def parquet_files(run: Recorded, folder: Path) -> dict[str, Writer]:
         return write
 
     connection = duckdb.connect(":memory:")
-    with database.written(folder):
+    with written(folder):
         database.fill(connection, run)
     names = [name for name in run.rows() if name in TABLES] + [WIDE]
     return {f"{name}.parquet": writer(name, connection) for name in names}

@@ -19,7 +19,7 @@ from small import MODEL_NAME, SETS
 from small_disk import small_disk
 
 from drivelab import cli, database, rounds
-from drivelab.database import Recorded
+from drivelab.database import Recorded, opening
 from drivelab.database.tables import VERSION
 from drivelab.errors import RequestError, WorkError
 from drivelab.fio import measuring
@@ -457,7 +457,7 @@ def test_who_has_a_database_is_waited_for_up_to_a_limit(
         assert other.stdout is not None
         other.stdout.readline()
         with monkeypatch.context() as impatient:
-            impatient.setattr(database, "WAIT_S", 0.1)
+            impatient.setattr(opening, "WAIT_S", 0.1)
             with pytest.raises(RequestError, match=f"{words}, after 0.1 s still"):
                 database.check(path)
             with pytest.raises(WorkError, match=f"{words}.*; this run is not recorded"):

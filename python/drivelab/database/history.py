@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import database
-from drivelab.database import REPLAY, RUN, Connection
+from drivelab.database import REPLAY, RUN
 from drivelab.database.job_rows import replay_options
+from drivelab.database.opening import Connection, has_table, opened, turn
 from drivelab.errors import RequestError
 
 Record = dict[str, Any]
@@ -35,8 +36,8 @@ NUMBERS = {
 
 def tags(path: Path, option: str) -> dict[int, list[str]]:
     """The tags of every run that has some, in order of the alphabet."""
-    with database.opened(path, option) as connection:
-        if not database.has_table(connection, TAGS):
+    with opened(path, option) as connection:
+        if not has_table(connection, TAGS):
             return {}
         found = connection.execute(
             "SELECT run_id, list(tag ORDER BY tag) FROM tags GROUP BY run_id"
@@ -56,11 +57,11 @@ def tag(path: Path, run_id: int, words: Sequence[str], option: str) -> None:
     for word in chosen:
         if not 0 < len(word) <= TAG_LETTERS_MAX or not word.isprintable():
             raise RequestError(f'tag "{word[:80]}": allowed: 1 to {TAG_LETTERS_MAX} letters')
-    with database.turn(path, option):
+    with turn(path, option):
         _check_run(path, run_id, option)
-        with database.opened(path, option, read_only=False) as connection:
+        with opened(path, option, read_only=False) as connection:
             connection.begin()
-            if not database.has_table(connection, TAGS):
+            if not has_table(connection, TAGS):
                 connection.execute(
                     "CREATE TABLE tags (run_id INTEGER NOT NULL, tag VARCHAR NOT NULL)"
                 )
@@ -72,7 +73,7 @@ def tag(path: Path, run_id: int, words: Sequence[str], option: str) -> None:
 
 def _check_run(path: Path, run_id: int, option: str) -> None:
     """Raises RequestError; opens to read only, since opening to write makes a file."""
-    with database.opened(path, option) as connection:
+    with opened(path, option) as connection:
         known = connection.execute("SELECT 1 FROM runs WHERE run_id = ?", [run_id]).fetchone()
     if known is None:
         raise RequestError(f'{option} "{path}": it has no run {run_id}')
@@ -111,7 +112,7 @@ def over_runs(
         )
     else:
         raise RequestError(f'number "{number[:80]}": allowed: {", ".join(NUMBERS)}, value:NAME')
-    with database.opened(path, option) as connection:
+    with opened(path, option) as connection:
         found = connection.execute(
             "SELECT r.run_id, r.engine_version, d.hash,"
             " (SELECT list([key, coalesce(number::VARCHAR, text, boolean::VARCHAR)] ORDER BY key)"
@@ -151,7 +152,7 @@ def _options_sql(connection: Connection, job: str) -> str:
         " WHERE o.run_id = t.run_id AND o.model = t.model AND o.state = t.state"
         f" AND o.test = t.test AND o.option <> 'name'{of_job})"
     )
-    if not database.has_table(connection, "job_options"):
+    if not has_table(connection, "job_options"):
         options = "NULL"
     replay = (
         "(SELECT document ->> '$.{}' FROM documents x"
