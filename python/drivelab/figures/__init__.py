@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from drivelab.figures.comparison import (
-    Measured,
     compare,
     compare_all,
     compared_ids,
-    figure_count,
-    has_figures,
     modelled_values,
-    owner_of,
     parameter_counts,
-    readings_for,
     record_of,
     role_of,
 )
+from drivelab.figures.measured import Measured
 from drivelab.figures.orderings import compare_orderings, ordering_readings
+from drivelab.figures.owners import figure_count, has_figures, owner_of, readings_for
 from drivelab.figures.published import Figure, Ordering, figures_by_id, orderings, published
 from drivelab.figures.readings import Reading
 from drivelab.figures.statements import judge_statements, statement_readings, statements

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from drivelab.figures import tables
-from drivelab.figures.comparison import Measured
 from drivelab.figures.constants import CONSTANTS, INFORMED_ORDERINGS
+from drivelab.figures.measured import Measured
 from drivelab.figures.published import Ordering, orderings
 from drivelab.figures.readings import Reading, quantity, settled
 from drivelab.figures.tables import Comparison

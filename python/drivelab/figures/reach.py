@@ -6,8 +6,9 @@ from typing import Any
 
 from drivelab import model as models
 from drivelab import results
-from drivelab.figures.comparison import Measured, record_of, role_of
+from drivelab.figures.comparison import record_of, role_of
 from drivelab.figures.formulas import inputs_of
+from drivelab.figures.measured import Measured
 from drivelab.figures.published import Figure, compared
 from drivelab.figures.readings import Reading, quantity
 

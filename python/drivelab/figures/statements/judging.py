@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from drivelab.figures.comparison import Measured
+from drivelab.figures.measured import Measured
 from drivelab.figures.readings import Reading, settled
 from drivelab.figures.statements import checks
 from drivelab.figures.statements.rows import Statement, statements
