@@ -35,5 +35,4 @@ def reads_beside_writes(bench: dl.Bench) -> list[dl.Value | dl.Table | dl.Chart]
 
 if __name__ == "__main__":
     drive = dl.Drive("intel-x25-m-g1-80gb", scale="1/64").prepare(scattered)
-    for value in drive.measure(reads_beside_writes).values:
-        print(value.name, value.value, value.unit)
+    print(drive.measure(reads_beside_writes))

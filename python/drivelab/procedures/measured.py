@@ -181,6 +181,14 @@ class Measured:
             "steady_state": self.steady_state,
         }
 
+    def __str__(self) -> str:
+        """Values and tables, and the notes."""
+        # Loaded only where something is printed.
+        from drivelab.text import terminal
+        from drivelab.text import test as text
+
+        return terminal.as_text(text.parts(self.found()))
+
 
 def _check(table: Table, charts: list[Chart]) -> None:
     keys = {column.key for column in table.columns}

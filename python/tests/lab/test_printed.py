@@ -12,6 +12,7 @@ from small import MODEL_NAME, SETS
 import drivelab as dl
 from drivelab import cli
 from drivelab.documents import to_json
+from drivelab.procedures.measured import Measured
 from drivelab.text import comparison, replay, review, terminal
 
 SMALL = ["--drive", MODEL_NAME, *SETS]
@@ -42,6 +43,36 @@ def test_a_review_is_printed_as_its_tables(tmp_path: Path) -> None:
     # What tables it has is told by a cell of a notebook that ends with it.
     assert shown != repr(found)
     assert "percentiles" in repr(found)
+
+
+def test_what_a_test_found_is_printed_as_its_values_tables_and_notes() -> None:
+    found = Measured(
+        values=(dl.Value("p99_us", "99 % of reads at most", 212.0, "us"),),
+        tables=(
+            dl.Table(
+                "rates",
+                "Reads by rate of writing",
+                [dl.Column("what", "Beside"), dl.Column("p99_us", "99 % at most", "us")],
+                [{"what": "nothing", "p99_us": 91.5}, {"what": "writes", "p99_us": None}],
+            ),
+        ),
+        notes=("two rates",),
+    )
+    lines = [line.split() for line in str(found).splitlines()]
+    assert lines == [
+        ["value", "unit"],
+        ["99", "%", "of", "reads", "at", "most", "212", "us"],
+        [],
+        ["Reads", "by", "rate", "of", "writing"],
+        ["Beside", "99", "%", "at", "most,", "us"],
+        ["nothing", "91.5"],
+        ["writes", "-"],
+        ["note:", "two", "rates"],
+    ]
+
+
+def test_a_test_that_found_nothing_is_printed_as_nothing() -> None:
+    assert str(Measured()) == ""
 
 
 @pytest.mark.parametrize("rounds", [[], ["--repeat", "2"]])
