@@ -8,9 +8,8 @@ from typing import Any
 from drivelab import rounds
 from drivelab.quantities import bytes_text, number
 from drivelab.replay import DIRECTIONS, cut_text
-from drivelab.results import unmapped_note
 from drivelab.text.layout import Line, Part, Table
-from drivelab.text.measured import inside, left_out
+from drivelab.text.measured import inside, left_out, read_notes
 
 Record = Mapping[str, Any]
 
@@ -30,9 +29,7 @@ def parts(document: Record, scale: int = 1) -> Iterator[Part]:
     yield _directions(document)
     if did := inside(measured):
         yield Line(did)
-    # Older replays that a database holds say less.
-    if note := unmapped_note(measured.get("unmapped_read_share")):
-        yield Line(note)
+    yield from map(Line, read_notes(measured))
 
 
 def _whole(document: Record) -> Iterator[str]:

@@ -8,9 +8,8 @@ from typing import Any
 from drivelab.data_patterns import data_pattern_text
 from drivelab.fio.output import DIRECTIONS
 from drivelab.quantities import MIB, number
-from drivelab.results import unmapped_note
 from drivelab.text.layout import Line, Part, Table
-from drivelab.text.measured import inside, spread
+from drivelab.text.measured import inside, read_notes, spread
 
 Record = Mapping[str, Any]
 
@@ -59,7 +58,7 @@ def lines(document: Record) -> Iterator[Line]:
         f"data {' '.join(written)}; seed {own['seed']}{_spare(own)}"
     )
     for group in own["groups"]:
-        if note := unmapped_note(group["unmapped_read_share"]):
+        for note in read_notes(group):
             yield Line(f"{', '.join(group['jobs'])}: {note}")
     yield from map(Line, _steady_lines(document))
 

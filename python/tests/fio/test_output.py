@@ -174,6 +174,22 @@ def test_reads_of_what_was_never_written_say_so(
         assert said == bool(share)
 
 
+def test_reads_that_failed_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "reads.fio"
+    path.write_text("[r]\nrw=randread\nbs=4k\nio_size=16m\n", encoding="utf-8")
+    words = ["run", str(path), "--drive", MODEL_NAME, "--scale", "1/128", "--state", "filled"]
+    worn = ["--set", "flash.bit_errors=true", "--set", "flash.initial_cycles=100000"]
+    for more in ([], worn):
+        assert cli.run([*words, *more, "--json"]) == 0
+        own = json.loads(capsys.readouterr().out)["drivelab"]
+        failed = own["read_errors"]
+        assert (failed is not None and failed > 1) == bool(more)
+        assert [group["read_errors"] for group in own["groups"]] == [failed]
+        assert cli.run([*words, *more]) == 0
+        shown = capsys.readouterr().out
+        assert (f"r: {failed} reads failed: more bits were wrong" in shown) == bool(more)
+
+
 def test_what_flash_reads_for_a_map_is_read_from_flash(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
