@@ -112,7 +112,12 @@ def failed_reads_note(used: Mapping[str, Any]) -> str | None:
 
 def notes(used: Mapping[str, Any]) -> list[str]:
     """What must be known to read the numbers of a run or test that used so much."""
-    found = (unmapped_note(unmapped_read_share(used)), failed_reads_note(used))
+    return read_notes(dict(used) | {"unmapped_read_share": unmapped_read_share(used)})
+
+
+def read_notes(result: Mapping[str, Any]) -> list[str]:
+    """The same, by what a document says of it; older ones that a database holds say less."""
+    found = (unmapped_note(result.get("unmapped_read_share")), failed_reads_note(result))
     return [note for note in found if note]
 
 

@@ -1,6 +1,6 @@
 //! Parameters of the controller.
 
-use drivelab_nand::{FlashTiming, GeometryError, UnitLayout};
+use drivelab_nand::{FlashTiming, GeometryError};
 use drivelab_sim::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -293,11 +293,17 @@ pub struct ControllerConfig {
 const MOST_OUTSTANDING: u64 = 1 << 20;
 
 impl ControllerConfig {
-    /// Whether a drive with flash laid out like this, whose buffer must have room for so many units at least, can work.
+    /// Whether a drive with so many dies can work, whose buffer holds units of this many sectors, and must have room for so
+    /// many of them at least.
     ///
     /// # Errors
     /// One of the parameters, its value and what is allowed.
-    pub fn check(&self, layout: &UnitLayout, least: u32) -> Result<(), GeometryError> {
+    pub(crate) fn check(
+        &self,
+        dies: u32,
+        sectors_per_unit: u32,
+        buffer_units_min: u32,
+    ) -> Result<(), GeometryError> {
         if self.queue_depth == 0 || self.queue_depth > 65_536 {
             return Err(GeometryError::new("controller.queue_depth", self.queue_depth, "must be 1 to 65536"));
         }
@@ -313,12 +319,12 @@ impl ControllerConfig {
             );
             return Err(GeometryError::new("nvme.queue_entries", entries, allowed));
         }
-        let unit = u64::from(layout.sectors_per_unit) * SECTOR_BYTES;
+        let unit = u64::from(sectors_per_unit) * SECTOR_BYTES;
         let bytes = u64::from(self.buffer.units) * unit;
         if let Some(passes) = self.word_lines.and_then(|lines| lines.passes) {
             // Each die has some between their passes, and one must be on its way.
-            let held = u64::from(passes.held_word_lines) * u64::from(layout.geometry.die_count());
-            let least = (held + 1) * u64::from(least);
+            let held = u64::from(passes.held_word_lines) * u64::from(dies);
+            let least = (held + 1) * u64::from(buffer_units_min);
             if u64::from(self.buffer.units) < least {
                 let allowed = format!(
                     "must hold at least {} bytes with flash.program_passes = 2: {held} word lines between their passes, and one",
@@ -327,9 +333,11 @@ impl ControllerConfig {
                 return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
             }
         }
-        if self.buffer.units < least || self.buffer.units >= NONE / 4 {
-            let allowed =
-                format!("must hold at least {} bytes, what one program writes", u64::from(least) * unit);
+        if self.buffer.units < buffer_units_min || self.buffer.units >= NONE / 4 {
+            let allowed = format!(
+                "must hold at least {} bytes, what one program writes",
+                u64::from(buffer_units_min) * unit
+            );
             return Err(GeometryError::new("write_buffer.size_bytes", bytes, allowed));
         }
         Ok(())

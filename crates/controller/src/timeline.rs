@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 /// A queue in order of time. When the first of it is due stands beside it: that is asked at every event of a drive,
 /// several times more often than anything changes.
 ///
-/// Most items go behind all others, or nearly so, and the first ones leave: a plain row, sorted as it grows. A heap moves
-/// about as much for each item, and where to is a guess at every level.
+/// Most items go behind all others, or nearly so, and the first ones leave: a plain row, sorted as it grows. Written down
+/// are those that have not left.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Vec<(Nanos, T)>", into = "Vec<(Nanos, T)>")]
+#[serde(bound(serialize = "T: Copy + Serialize", deserialize = "T: Deserialize<'de>"))]
 pub(crate) struct Timeline<T> {
     next_ns: Nanos,
     /// In order of time. Those before `first` have left.
@@ -17,10 +19,25 @@ pub(crate) struct Timeline<T> {
     first: usize,
 }
 
+impl<T> From<Vec<(Nanos, T)>> for Timeline<T> {
+    fn from(items: Vec<(Nanos, T)>) -> Self {
+        Self { next_ns: items.first().map_or(NEVER, |&(time, _)| time), items, first: 0 }
+    }
+}
+
+impl<T: Copy> From<Timeline<T>> for Vec<(Nanos, T)> {
+    fn from(timeline: Timeline<T>) -> Self {
+        timeline.rest().to_vec()
+    }
+}
+
+/// Places of items that have left are used again when they are half of all, and at least so many: each item is moved once.
+const LEAST_LEFT: usize = 64;
+
 impl<T: Copy> Timeline<T> {
     /// Nothing yet; never allocates below `capacity` items.
     pub(crate) fn with_capacity(capacity: u32) -> Self {
-        Self { next_ns: NEVER, items: Vec::with_capacity(2 * capacity as usize), first: 0 }
+        Self { next_ns: NEVER, items: Vec::with_capacity(2 * capacity as usize + LEAST_LEFT), first: 0 }
     }
 
     /// When the first item is due; `NEVER`: there is none.
@@ -63,11 +80,10 @@ impl<T: Copy> Timeline<T> {
         self.items.insert(self.first, (time, item));
     }
 
-    /// Behind all others. The places of those that have left are used again before the row grows, if they are half of it:
-    /// so each item is moved once.
+    /// Behind all others.
     #[inline]
     fn append(&mut self, time: Nanos, item: T) {
-        if self.items.len() == self.items.capacity() && 2 * self.first >= self.items.len() {
+        if self.first >= LEAST_LEFT && 2 * self.first >= self.items.len() {
             self.items.drain(..self.first);
             self.first = 0;
         }
@@ -93,14 +109,10 @@ impl<T: Copy> Timeline<T> {
         if self.next_ns <= now { self.pop() } else { None }
     }
 
-    /// Takes all but the first `count` items, with their times.
+    /// Takes all but the first `count` items, at least one, with their times.
     pub(crate) fn split_off(&mut self, count: usize) -> impl Iterator<Item = (Nanos, T)> + '_ {
+        debug_assert!(count > 0, "what is due next would be another");
         self.items.drain(self.first + count..)
-    }
-
-    /// When the last item is due; 0: there is none.
-    pub(crate) fn last_ns(&self) -> Nanos {
-        self.rest().last().map_or(0, |&(time, _)| time)
     }
 
     /// Items.
@@ -134,8 +146,8 @@ impl<T: Copy> Timeline<T> {
             && self.rest().is_empty() == self.items.is_empty()
     }
 
-    /// What has not left.
-    fn rest(&self) -> &[(Nanos, T)] {
+    /// What has not left, with its times.
+    pub(crate) fn rest(&self) -> &[(Nanos, T)] {
         &self.items[self.first..]
     }
 }
@@ -165,6 +177,42 @@ mod tests {
                 }
                 prop_assert_eq!(timeline.len(), plain.len());
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_has_left_takes_no_room(most in 1usize..300, steps in prop::collection::vec(0usize..400, 1..40)) {
+            let mut timeline = Timeline::with_capacity(most as u32);
+            let room = timeline.items.capacity();
+            let mut time = 0;
+            for (number, wanted) in steps.into_iter().cycle().take(2000).enumerate() {
+                let wanted = wanted.min(most);
+                while timeline.len() < wanted {
+                    time += 1;
+                    timeline.insert(time - number as u64 % 3 % time, number);
+                }
+                while timeline.len() > wanted {
+                    timeline.pop();
+                }
+                prop_assert!(timeline.items.len() <= 2 * most + LEAST_LEFT);
+            }
+            prop_assert_eq!(timeline.items.capacity(), room);
+        }
+
+        #[test]
+        fn what_is_written_down_is_what_has_not_left(times in prop::collection::vec(0u64..20, 1..50), takes in 0usize..50) {
+            let mut timeline = Timeline::with_capacity(4);
+            for &time in &times {
+                timeline.insert(time, time);
+            }
+            for _ in 0..takes {
+                timeline.pop();
+            }
+            let kept: Timeline<u64> = Vec::from(timeline.clone()).into();
+            prop_assert!(kept.is_sound());
+            prop_assert_eq!(kept.rest(), timeline.rest());
+            prop_assert_eq!(kept.next_ns(), timeline.next_ns());
         }
     }
 }

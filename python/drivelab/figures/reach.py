@@ -13,7 +13,7 @@ from drivelab.figures.published import Figure, compared
 from drivelab.figures.readings import Reading, quantity
 
 Record = dict[str, Any]
-LONG_ASPECTS = ("longest latency", "floor of a pass")
+LONG_ASPECTS = ("longest latency", "floor of a pass", "value:minutes_to_stutter")
 """What is seen in runs of full length only: events that are rare."""
 
 

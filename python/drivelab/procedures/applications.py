@@ -175,7 +175,7 @@ def requests_table(report: Report) -> Table:
 
 
 USERS, QUICK_USERS = 49, 1
-"""Pauses come by chance: a mean of so many first ones is known to a seventh."""
+"""Pauses come by chance: where all of so many see one, their mean is known to a seventh."""
 PIECE_S, PIECES, QUICK_PIECES = 600, 12, 2
 """Use is played in pieces, until something stutters: at most two hours."""
 
@@ -201,14 +201,13 @@ class DesktopUse(Application):
             rows[-1]["user"] = user + 1
         limit_min = pieces * PIECE_S / 60
         times = [row["minutes"] for row in rows if row["minutes"] is not None]
-        watched_min = sum(times) + (users - len(times)) * limit_min
         return Measured(
             span_bytes=place.size_bytes,
             values=(
                 Value(
                     "minutes_to_stutter",
                     f"Minutes until a request takes {desktop.STUTTER_NS // NS_PER_MS} ms",
-                    watched_min / len(times) if times else None,
+                    mean_minutes(times, users, limit_min),
                     "min",
                     "higher",
                 ),
@@ -239,6 +238,18 @@ class DesktopUse(Application):
                 "what all were watched for, by the times that it did",
             ),
         )
+
+
+def mean_minutes(times: Sequence[float], users: int, limit_min: float) -> float | None:
+    """The mean time until something that comes at a constant rate, for users some of whom saw it
+    at these times, and the others not within the limit; None if nobody did.
+
+    >>> mean_minutes([10.0, 20.0], 3, 120.0)
+    75.0
+    """
+    if not times:
+        return None
+    return (sum(times) + (users - len(times)) * limit_min) / len(times)
 
 
 def _use(

@@ -182,12 +182,18 @@ class Measured:
         }
 
     def __str__(self) -> str:
-        """Values and tables, and the notes."""
+        """Values and tables, deviations and notes."""
         # Loaded only where something is printed.
         from drivelab.text import terminal
         from drivelab.text import test as text
 
         return terminal.as_text(text.parts(self.found()))
+
+    def _repr_html_(self) -> str:
+        from drivelab.text import terminal
+        from drivelab.text import test as text
+
+        return terminal.as_html(text.parts(self.found()))
 
 
 def _check(table: Table, charts: list[Chart]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab.counters import failed_reads_note, unmapped_note
 from drivelab.quantities import number
 
 
@@ -26,12 +25,6 @@ def inside(result: Mapping[str, Any]) -> str:
     if result["energy_j"] is not None:
         parts.append(f"{number(result['energy_j'], 3)} J")
     return ", ".join(parts)
-
-
-def read_notes(result: Mapping[str, Any]) -> list[str]:
-    """What must be known of the reads of a run; older ones that a database holds say less."""
-    found = unmapped_note(result.get("unmapped_read_share")), failed_reads_note(result)
-    return [note for note in found if note]
 
 
 def spread(value: float | None, record: Mapping[str, Any], name: str) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drivelab import rounds
+from drivelab.counters import read_notes
 from drivelab.quantities import bytes_text, number
 from drivelab.replay import DIRECTIONS, cut_text
 from drivelab.text.layout import Line, Part, Table
-from drivelab.text.measured import inside, left_out, read_notes
+from drivelab.text.measured import inside, left_out
 
 Record = Mapping[str, Any]
 

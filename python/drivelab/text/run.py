@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from drivelab.counters import read_notes
 from drivelab.data_patterns import data_pattern_text
 from drivelab.fio.output import DIRECTIONS
 from drivelab.quantities import MIB, number
 from drivelab.text.layout import Line, Part, Table
-from drivelab.text.measured import inside, read_notes, spread
+from drivelab.text.measured import inside, spread
 
 Record = Mapping[str, Any]
 

@@ -23,14 +23,14 @@ def parts(found: Mapping[str, Any]) -> Iterator[Part]:
 
 def _table(table: Mapping[str, Any]) -> Table:
     columns = table["columns"]
-    heads = [_head(column) for column in columns]
     rows = [tuple(_cell(row[column["key"]]) for column in columns) for row in table["rows"]]
-    numbers = [
-        head
-        for head, column in zip(heads, columns, strict=True)
-        if not any(isinstance(row[column["key"]], str) for row in table["rows"])
-    ]
-    return Table(tuple(heads), rows, tuple(numbers))
+    words = {
+        _head(column)
+        for column in columns
+        if any(isinstance(row[column["key"]], str) for row in table["rows"])
+    }
+    heads = [_head(column) for column in columns]
+    return Table(heads, rows, [head for head in heads if head not in words])
 
 
 def _head(column: Mapping[str, Any]) -> str:

@@ -56,6 +56,7 @@ def test_what_a_test_found_is_printed_as_its_values_tables_and_notes() -> None:
                 [{"what": "nothing", "p99_us": 91.5}, {"what": "writes", "p99_us": None}],
             ),
         ),
+        deviations=("of ours",),
         notes=("two rates",),
     )
     lines = [line.split() for line in str(found).splitlines()]
@@ -67,8 +68,10 @@ def test_what_a_test_found_is_printed_as_its_values_tables_and_notes() -> None:
         ["Beside", "99", "%", "at", "most,", "us"],
         ["nothing", "91.5"],
         ["writes", "-"],
+        ["deviation:", "of", "ours"],
         ["note:", "two", "rates"],
     ]
+    assert "<pre>" in found._repr_html_()
 
 
 def test_a_test_that_found_nothing_is_printed_as_nothing() -> None:

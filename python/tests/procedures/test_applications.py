@@ -10,6 +10,7 @@ from drivelab import model
 from drivelab.applications import desktop, pcmark
 from drivelab.applications.scenario import Place
 from drivelab.procedures import PROCEDURES
+from drivelab.procedures.applications import mean_minutes
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB
 from drivelab.targets import EngineTarget
@@ -49,6 +50,17 @@ def test_use_stutters_on_a_drive_that_merges_for_every_small_write_and_not_on_ot
     values = values_of("desktop-use", EngineTarget(small_model(), 1))
     assert values["minutes_to_stutter"] is None
     assert values["longest_ms"] < desktop.STUTTER_NS / 1e6
+
+
+def test_who_sees_no_pause_counts_as_long_as_he_was_watched() -> None:
+    assert mean_minutes([], 49, 120.0) is None
+    assert mean_minutes([10.0, 20.0, 60.0], 3, 120.0) == 30.0
+    # Pauses at a constant rate, of which those after the limit are not seen.
+    rng = np.random.default_rng(1)
+    times = rng.exponential(100.0, 20_000)
+    seen = [float(time) for time in times if time < 120.0]
+    assert mean_minutes(seen, len(times), 120.0) == pytest.approx(100.0, rel=0.03)
+    assert np.mean(seen) < 60.0, "the mean of those who saw one isn't it"
 
 
 def test_use_comes_in_bursts_that_nobody_waits_for() -> None:

@@ -182,11 +182,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Parameters that make no working drive; the message names one, its value and what is allowed.
     pub fn new(mapping: M, config: ControllerConfig) -> Result<Self, GeometryError> {
         let layout = *mapping.layout();
-        config.check(&layout, mapping.buffer_units_min())?;
         let dies = layout.geometry.die_count();
+        let sectors_per_unit = mapping.sectors_per_unit();
+        config.check(dies, sectors_per_unit, mapping.buffer_units_min())?;
         let depth = config.queue_depth;
         let unused = Slot::new(Command::new(0, Op::Flush, 0, 0), 0, 0, 0);
-        let sectors_per_unit = mapping.sectors_per_unit();
         let capacity_sectors = u64::from(mapping.user_units()) * u64::from(sectors_per_unit);
         let mut buffer = WriteBuffer::new(config.buffer.units, sectors_per_unit);
         buffer.cluster(mapping.clusters(&config));

@@ -15,10 +15,11 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Reserves `duration` at the earliest time from `ready` on that is free; `now` lets old intervals go.
-    /// Gives the start.
+    /// Reserves `duration` at the earliest time from `ready` on that is free; what has passed `now`, which `ready` is not
+    /// before, may be forgotten. Gives the start.
     #[inline]
     pub fn reserve(&mut self, now: Nanos, ready: Nanos, duration: Nanos) -> Nanos {
+        debug_assert!(ready >= now, "in the past, of which not all is known");
         let end = ready + duration;
         match self.busy.last_mut() {
             Some((_, last)) if *last > ready => return self.reserve_between(now, ready, duration),
@@ -27,7 +28,7 @@ impl Calendar {
             Some((_, last)) => {
                 if *last <= now {
                     self.busy.clear();
-                } else if self.busy.len() == MOST {
+                } else if self.busy.len() >= MOST {
                     self.forget_before(now);
                 }
                 self.busy.push((ready, end));
@@ -98,6 +99,19 @@ mod tests {
         assert_eq!(bus.reserve(0, 0, 10), 150);
         assert_eq!(bus.reserve(0, 400, 10), 400);
         assert_eq!(bus.reserve(0, 100, 20), 160);
+    }
+
+    #[test]
+    fn intervals_that_have_passed_are_forgotten_however_many_there_were() {
+        let mut bus = Calendar::default();
+        for ahead in (1..=40).rev() {
+            bus.reserve(0, 1000 + 10 * ahead, 5);
+        }
+        for time in 200..2000 {
+            bus.reserve(10 * time, 10 * time + 8, 5);
+            assert!(bus.busy.len() <= 40 + MOST);
+        }
+        assert!(bus.busy.len() <= MOST);
     }
 
     proptest! {

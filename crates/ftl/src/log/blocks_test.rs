@@ -1,3 +1,5 @@
+//! Blocks as they are found after a power cut.
+
 use drivelab_nand::{Geometry, Lpn};
 
 use super::*;
