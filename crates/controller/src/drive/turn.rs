@@ -190,6 +190,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
+    /// Dies were called while others were, and nothing else would call them again.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn drain_again(&mut self, now: Nanos) {
+        self.drain_due = false;
+        M::drain(self, now);
+    }
+
     /// Sets the alarm of idle-time work if the drive has just become idle and has some.
     #[inline]
     pub(crate) fn note_idle(&mut self, since_ns: Nanos) {
@@ -273,6 +281,12 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
         if self.drain_due && self.next_internal() != now {
             self.drain_due = false;
             M::drain(self, now);
+            if self.drain_due && self.next_internal() == NEVER {
+                self.drain_again(now);
+            }
+            if self.durable.is_some() && self.faults.is_none() {
+                self.give_up_if_stuck(now);
+            }
         }
         if self.faults.is_some() {
             self.settle_faults(now);

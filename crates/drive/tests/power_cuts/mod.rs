@@ -343,6 +343,18 @@ fn a_drive_that_forgets_which_blocks_have_one_bit_a_cell_is_caught() {
     catch_one(Plan::of_slc_cache(), Sabotage::OF_SLC_CACHE);
 }
 
+/// A page in the buffer that no die was called for again: a standby that left it there, and a write without end.
+#[test]
+fn pages_that_only_a_long_run_found_waiting_for_ever() {
+    for seed in [1928, 6640] {
+        if let Outcome::Failed(cut, Failure { text, .. }) =
+            try_seed(seed, Plan::of_two_passes().again_and_again())
+        {
+            panic!("seed {seed}, cut {cut}: {text}");
+        }
+    }
+}
+
 #[test]
 fn drives_that_trust_the_first_of_two_passes_are_caught() {
     for known in Sabotage::OF_TWO_PASSES {

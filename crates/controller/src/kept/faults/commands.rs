@@ -192,20 +192,18 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 
     /// If commands wait inside and nothing will ever happen again, they fail: no flash that works has room for what
-    /// they wait for. What is in the buffer can still be read there.
-    fn give_up_if_stuck(&mut self, now: Nanos) {
+    /// they wait for, or power cuts have taken it. What is in the buffer can still be read there.
+    pub(crate) fn give_up_if_stuck(&mut self, now: Nanos) {
         if !self.waits_in_vain() {
             return;
         }
-        if std::mem::take(&mut self.drain_due) {
-            // Dies were called while others were: nothing else would call them again.
-            M::drain(self, now);
+        if self.drain_due {
+            self.drain_again(now);
             if !self.waits_in_vain() {
                 return;
             }
         }
-        let Some(faults) = &mut self.faults else { return };
-        faults.is_read_only = true;
+        self.have_faults().is_read_only = true;
         let (reads, writes) = self
             .admission
             .drain(..)
