@@ -16,8 +16,7 @@ from drivelab.figures.owners import readings_for
 from drivelab.figures.published import figures_by_id
 from drivelab.figures.readings import Property, Reading
 from drivelab.figures.text import BOUND_MOST
-
-GB = 10**9
+from drivelab.quantities import GB
 
 
 class Measured:
