@@ -324,7 +324,7 @@ fn a_word_line_is_read_from_the_buffer_until_its_second_pass() {
 
 /// Word lines of copies, and victims, of a drive of which every other unit is written again twice.
 fn cleaned(passes: &[(&str, &str)]) -> (f64, f64) {
-    let mut drive = drive(&[&[("spare_ratio", "0.9")], passes].concat());
+    let mut drive = drive(&[&[("spare_ratio", "1.0")], passes].concat());
     let units = drive.capacity_sectors() / 8;
     write_lines(&mut drive, 0..units / LINE_UNITS);
     let halves = (0..units / LINE_UNITS * LINE_UNITS).step_by(2);

@@ -288,7 +288,7 @@ impl DieLogs {
         self.cleaning.erases_since_wear_check[index] += 1;
         let interval = self.layout.geometry.blocks_per_die() / WEAR_CHECKS_PER_ROUND;
         // Copies of a whole block fit into one that is free, and padding behind them.
-        let needed = 1 + u32::from(self.config.held_word_lines > 0);
+        let needed = self.config.reserve_blocks();
         if self.cleaning.erases_since_wear_check[index] < interval || self.blocks.free_count(die) < needed {
             return;
         }

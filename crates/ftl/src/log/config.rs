@@ -9,7 +9,7 @@ use crate::victim::{VictimSelection, VictimSettings, Victims};
 /// Blocks of a die that the map journal keeps.
 pub const JOURNAL_BLOCKS: u32 = 2;
 
-/// Free blocks of a die that host writes may not take: cleaning needs one to copy into.
+/// Free blocks of a die that cleaning needs to copy into.
 pub(super) const RESERVE_BLOCKS: u32 = 1;
 
 /// How cleaning makes room.
@@ -79,6 +79,29 @@ impl FtlConfig {
         if self.journal_updates_per_page > 0 { JOURNAL_BLOCKS } else { 0 }
     }
 
+    /// A free block of a die beside those that thresholds count, where a power cut takes all word lines that are held in
+    /// the one that cleaning copies into: for the copies that no longer fit.
+    pub(super) fn cut_reserve(&self) -> u32 {
+        u32::from(self.held_word_lines > 0)
+    }
+
+    /// Free blocks of a die that host writes may not take.
+    pub(super) fn reserve_blocks(&self) -> u32 {
+        RESERVE_BLOCKS + self.cut_reserve()
+    }
+
+    /// With thresholds of all free blocks, those for power cuts among them.
+    pub(super) fn counting_cut_reserve(self) -> Self {
+        let more = self.cut_reserve();
+        let idle = self.idle_cleaning_blocks;
+        Self {
+            cleaning_start_blocks: self.cleaning_start_blocks + more,
+            cleaning_stop_blocks: self.cleaning_stop_blocks + more,
+            idle_cleaning_blocks: if idle > 0 { idle + more } else { 0 },
+            ..self
+        }
+    }
+
     /// Units that cleaning must gain from a block to get anywhere: those of a page, and of those that padding takes.
     pub(crate) fn least_gain(&self, units_per_page: u32) -> u32 {
         (1 + self.held_word_lines) * units_per_page
@@ -125,7 +148,7 @@ impl FtlConfig {
             // What waits to be programmed as parity is asked for with cleaning.
             CleaningMode::Relocate if self.parity_stripe_pages > 0 => u32::MAX,
             CleaningMode::Relocate => {
-                let host = RESERVE_BLOCKS + u32::from(self.streams().host);
+                let host = self.reserve_blocks() + u32::from(self.streams().host);
                 self.cleaning_stop_blocks.max(self.idle_cleaning_blocks).max(host)
             }
             CleaningMode::RewriteInPlace => u32::MAX,

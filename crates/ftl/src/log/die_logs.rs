@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bad_blocks::BadBlocks;
 use super::blocks::Blocks;
-use super::config::{CleaningMode, FtlConfig, RESERVE_BLOCKS};
+use super::config::{CleaningMode, FtlConfig};
 use super::jobs::CleaningState;
 use super::journal::Journal;
 use super::parity::OwedParity;
@@ -80,8 +80,9 @@ impl HostRule {
 }
 
 impl DieLogs {
-    /// Erased dies, `reserved` blocks of each for metadata.
+    /// Erased dies, `reserved` blocks of each for metadata. Thresholds of `config` don't count what is kept for power cuts.
     pub(crate) fn new(flash: FlashArray, config: FtlConfig, reserved: u32) -> Self {
+        let config = config.counting_cut_reserve();
         let layout = *flash.layout();
         let dies = layout.geometry.die_count();
         let taken = reserved + config.static_blocks();
@@ -123,7 +124,7 @@ impl DieLogs {
     pub(crate) fn lasting_blocks(layout: &UnitLayout, config: &FtlConfig, reserved: u32) -> u32 {
         let working = match config.cleaning_mode {
             // Those that never hold valid data for good: the open ones and the reserve.
-            CleaningMode::Relocate => config.open_blocks() + RESERVE_BLOCKS,
+            CleaningMode::Relocate => config.open_blocks() + config.reserve_blocks(),
             CleaningMode::RewriteInPlace => 0,
         };
         let blocks = layout.geometry.blocks_per_die().saturating_sub(reserved + config.static_blocks());
@@ -161,7 +162,7 @@ impl DieLogs {
     pub(crate) fn reserve(&self) -> u32 {
         match self.host_rule {
             HostRule::OneStream | HostRule::Streams | HostRule::Cached => {
-                RESERVE_BLOCKS + self.failure_reserve()
+                self.config.reserve_blocks() + self.failure_reserve()
             }
             HostRule::InPlace => 0,
         }

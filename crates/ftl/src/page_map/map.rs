@@ -88,7 +88,7 @@ fn what_takes_room(config: &FtlConfig, streams: u32) -> String {
         let _ = write!(said, ", in superblocks of ftl.superblock_blocks = {each}");
     }
     if config.held_word_lines > 0 {
-        let _ = write!(said, ", and padding behind copies with flash.program_passes = 2");
+        let _ = write!(said, ", one of them and padding behind copies for flash.program_passes = 2");
     }
     if config.parity_stripe_pages > 0 {
         let pages = config.parity_stripe_pages;
