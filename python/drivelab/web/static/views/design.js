@@ -4,7 +4,8 @@ import { fill, h, say, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
 import { ask, save } from "../server.js";
 import { FigureStudy } from "./design-figure.js";
-import { names, refused, Studies } from "./design-study.js";
+import { ParameterForm } from "./design-form.js";
+import { Studies } from "./design-study.js";
 
 const SCALES = [1, 16, 64];
 const TESTS = ["four corners"];
@@ -43,15 +44,9 @@ class View {
       { "aria-label": "Size of the measured drives", onchange: () => this.go({ scale: this.scale.value }) },
       SCALES.map((by) => h("option", { value: by }, by === 1 ? "full size" : `1/${by} of its size`)),
     );
-    this.filter = h("input", {
-      type: "search",
-      placeholder: "Key or meaning…",
-      "aria-label": "Filter the parameters",
-      oninput: () => this.sift(),
-    });
+    this.form = new ParameterForm((item, value) => this.change(item, value));
     this.jobList = h("div.job-list", { hidden: true });
     this.summary = h("div.card.summary");
-    this.form = h("div.parameters");
     this.tabs = h(
       "div.tabs",
       { role: "group", "aria-label": "What is shown" },
@@ -67,10 +62,10 @@ class View {
     this.panels = [new Studies(place), new FigureStudy(place)];
     root.append(
       h("h1", "Design a drive"),
-      h("div.row.filters", this.model, this.scale, this.tabs, this.filter),
+      h("div.row.filters", this.model, this.scale, this.tabs, this.form.filter),
       this.problem,
       this.jobList,
-      h("div.design", h("div", this.form, ...this.panels.map((panel) => panel.element)), this.summary),
+      h("div.design", h("div", this.form.element, ...this.panels.map((panel) => panel.element)), this.summary),
     );
     this.stopList = jobs.list(this.jobList);
     this.stopFollowing = jobs.follow((all) => {
@@ -84,7 +79,7 @@ class View {
   refuse(reason) {
     this.problem.hidden = !reason;
     this.problem.textContent = reason;
-    for (const { field, why } of this.rows?.values() ?? []) refused(field, why, "");
+    this.form.accept();
   }
 
   end() {
@@ -111,13 +106,8 @@ class View {
       this.refuse("");
       this.isRefused = false;
       this.accepted = new Map(this.settings);
-      const same =
-        this.known?.name === known.name &&
-        this.known.parameters.length === known.parameters.length &&
-        this.known.parameters.every((item, index) => item.key === known.parameters[index].key);
       this.known = known;
-      if (same) this.refresh();
-      else this.draw();
+      this.form.show(known, this.settings);
       this.drawSummary();
       await this.drawPart();
     } catch (error) {
@@ -126,7 +116,8 @@ class View {
       this.isRefused = true;
       if (this.known?.name !== drive) await this.drawOriginal(drive, query);
       else if (this.known) this.drawSummary();
-      if (query === `${this.query}` && error.status === 400) this.mark(error.message);
+      if (query === `${this.query}` && error.status === 400 && this.known)
+        this.form.mark(error.message, this.settings, this.accepted);
     }
   }
 
@@ -137,35 +128,20 @@ class View {
     this.known = known;
     this.accepted = new Map();
     if (!known) {
-      fill(this.form);
+      this.form.clear();
       fill(this.summary);
       return;
     }
-    this.draw();
+    this.form.show(known, this.settings);
     this.drawSummary();
     await this.drawPart();
-  }
-
-  /** Says beside a field why its value is refused: of those that the reason names, or that were not accepted before. */
-  mark(reason) {
-    if (!this.known) return;
-    const changed = [...this.settings.keys()];
-    const named = changed.filter((key) => names(reason, key));
-    const fresh = changed.filter((key) => this.settings.get(key) !== this.accepted?.get(key));
-    for (const key of changed) {
-      const row = this.rows.get(key);
-      if (!row) continue;
-      row.field.value = this.settings.get(key);
-      row.place.classList.add("changed");
-      if ((named.length ? named : fresh).includes(key)) refused(row.field, row.why, reason);
-    }
   }
 
   /** The form, or one of the studies. */
   async drawPart() {
     const isForm = this.part === "parameters";
     for (const tab of this.tabs.children) tab.setAttribute("aria-pressed", String(tab.dataset.part === this.part));
-    this.form.hidden = this.filter.hidden = !isForm;
+    this.form.hide(!isForm);
     for (const panel of this.panels) panel.element.hidden = isForm || panel !== this.studies;
     if (isForm) return;
     await this.studies.show(this.part, this.known, Number(this.scale.value));
@@ -205,91 +181,6 @@ class View {
     this.go({ settings });
   }
 
-  draw() {
-    const groups = [...new Set(this.known.parameters.map((item) => group(item.key)))];
-    this.rows = new Map();
-    fill(
-      this.form,
-      groups.map((name) =>
-        h(
-          "fieldset",
-          { "data-group": name },
-          h("legend", name || "drive"),
-          this.known.parameters.filter((item) => group(item.key) === name).map((item) => this.row(item)),
-        ),
-      ),
-    );
-    this.sift();
-  }
-
-  row(item) {
-    const id = `p-${item.key}`;
-    const listen = { onchange: (event) => this.change(this.item(item.key), event.target.value.trim()) };
-    const field =
-      item.kind === "choice"
-        ? h(
-            "select",
-            { id, ...listen },
-            item.choices.map((choice) => h("option", { value: choice }, choice)),
-          )
-        : h("input", {
-            id,
-            type: "text",
-            inputMode: item.kind === "number" ? "decimal" : "text",
-            disabled: item.kind === "text",
-            autocomplete: "off",
-            ...listen,
-          });
-    field.setAttribute("aria-describedby", `${id}-why ${id}-about`);
-    const why = h("p.refused", { id: `${id}-why`, hidden: true });
-    const role = item.value === null ? "left out" : (item.role ?? (item.default ? "default" : "set"));
-    const range = item.kind === "number" ? `${item.allowed.replace(/^a (whole )?number /, "")}; ` : "";
-    // A source that is no citation begins with the word of its role.
-    const source = item.source === "command line" ? " here" : ` ${item.source}`.replace(` ${role}`, "");
-    const place = h(
-      "div.parameter",
-      h("label", { for: id }, h("code", item.key.split(".").pop()), h("span", item.help)),
-      h("span.field", field, h("span.unit", item.unit)),
-      h(
-        "small",
-        { id: `${id}-about` },
-        range,
-        h(`b.role.${item.role ?? "default"}`, role),
-        h("span.source", source),
-      ),
-      why,
-    );
-    this.rows.set(item.key, { place, field, why });
-    this.put(item);
-    return place;
-  }
-
-  item(key) {
-    return this.known.parameters.find((item) => item.key === key);
-  }
-
-  put(item) {
-    const { place, field } = this.rows.get(item.key);
-    const text = item.value === null ? "" : String(item.value);
-    if (document.activeElement !== field || field.value !== text) field.value = text;
-    field.placeholder = item.comes_to === null ? "" : String(item.comes_to);
-    place.classList.toggle("changed", this.settings.has(item.key));
-  }
-
-  refresh() {
-    for (const item of this.known.parameters) this.put(item);
-  }
-
-  sift() {
-    const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const item of this.known?.parameters ?? []) {
-      const text = `${item.key} ${item.help} ${item.role}`.toLowerCase();
-      this.rows.get(item.key).place.hidden = !words.every((word) => text.includes(word));
-    }
-    for (const set of this.form.children)
-      set.hidden = ![...set.querySelectorAll(".parameter")].some((row) => !row.hidden);
-  }
-
   /** How far the two measurements are, as far as the summary tells. */
   standing() {
     const jobs = [this.measured(this.words()), this.measured([])];
@@ -314,7 +205,7 @@ class View {
               h(
                 "li",
                 h("code", key),
-                h("span", `${this.item(key)?.original ?? "left out"} → ${value}`),
+                h("span", `${this.form.item(key)?.original ?? "left out"} → ${value}`),
                 h(
                   "button.quiet",
                   {
@@ -409,5 +300,3 @@ class View {
     }
   }
 }
-
-const group = (key) => key.split(".").slice(0, -1).join(".");

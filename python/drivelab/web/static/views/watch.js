@@ -3,20 +3,16 @@
 import { fill, h, say, sheet } from "../dom.js";
 import { ask, noRoom, socket, whenBack } from "../server.js";
 import { choiceForm, choiceOf, summary } from "./watch-choice.js";
-import { VIEWS } from "./watch-colours.js";
 import { Controls } from "./watch-controls.js";
 import { Pace, readFrame } from "./watch-frames.js";
+import { BlockMap } from "./watch-map.js";
 import { clock, nowWords } from "./watch-now.js";
-import { Picture } from "./watch-picture.js";
 import { Instruments } from "./watch-plots.js";
 import { Power } from "./watch-power.js";
 import { Queues } from "./watch-queues.js";
-import { dieTable, legend, pagesOf } from "./watch-words.js";
 
 const KEY = "drivelab.watch";
 const CHOSEN = "drivelab.watched";
-/** For so long the picture shows what a recovery has read. */
-const READ_MS = 6000;
 
 /** What a reader of another page comes back to: a drive by this key. */
 function ownKey() {
@@ -58,42 +54,8 @@ class Watch {
     this.other = other;
     this.news = h("p.warning.watch-news", { role: "status", hidden: true });
     this.now = h("p.now");
-    this.legend = h("div.legend");
-    this.tabs = h(
-      "div.tabs",
-      { role: "group", "aria-label": "Colours of the blocks" },
-      Object.entries(VIEWS).map(([name, view]) =>
-        h(
-          "button",
-          {
-            type: "button",
-            "data-view": name,
-            "aria-pressed": String(name === "pages"),
-            onclick: () => this.look(name),
-          },
-          view.title,
-        ),
-      ),
-    );
-    this.map = h("canvas.map", {
-      tabindex: "0",
-      role: "application",
-      "aria-label":
-        "Blocks of the drive. Arrow keys move from block to block, Page Up and Page Down from die to die, " +
-        "Enter opens a block's pages.",
-    });
-    this.overlay = h("canvas.overlay", { "aria-hidden": "true" });
-    this.veil = h("div.veil", { role: "status" });
-    this.stage = h("div.stage", this.map, this.overlay, this.veil);
-    this.told = h("p.told", { "aria-live": "polite" });
-    this.pages = h("section", { hidden: true, "aria-label": "Pages of a block" });
-    this.table = h("div.scroll");
-    this.details = h(
-      "details",
-      { ontoggle: () => this.drawSlow() },
-      h("summary", "The same as a table"),
-      this.table,
-    );
+    this.map = new BlockMap(({ member, die, block }) => this.send({ do: "block", member, die, block }));
+    this.map.details.addEventListener("toggle", () => this.drawSlow());
     const dials = h("div.dials");
     this.queues = new Queues();
     this.power = new Power();
@@ -106,14 +68,13 @@ class Watch {
       this.power.element,
       dials,
       this.queues.element,
-      h("div.watch-bar", this.tabs, this.legend),
+      this.map.bar,
       this.now,
-      this.stage,
-      this.told,
-      h("div.under", this.pages, this.details),
+      this.map.stage,
+      this.map.told,
+      this.map.under,
     );
     this.dials = new Instruments(dials);
-    this.picture = new Picture(this.map, this.overlay);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.listen();
     this.clear();
@@ -124,18 +85,8 @@ class Watch {
     this.leave = new AbortController();
     const { signal } = this.leave;
     addEventListener("theme", () => this.recolour(), { signal });
-    this.map.addEventListener(
-      "pointermove",
-      (event) => this.point(this.picture.blockAt(event.offsetX, event.offsetY)),
-      { signal },
-    );
-    this.map.addEventListener("pointerleave", () => this.point(null), { signal });
-    this.map.addEventListener("click", (event) => this.open(this.picture.blockAt(event.offsetX, event.offsetY)), {
-      signal,
-    });
-    this.map.addEventListener("keydown", (event) => this.key(event), { signal });
     this.sizes = new ResizeObserver(() => this.fit());
-    this.sizes.observe(this.stage);
+    this.sizes.observe(this.map.stage);
   }
 
   // Talking to the drive
@@ -170,7 +121,7 @@ class Watch {
     if (said.did) this.controls.stand(said);
     if (said.did === "workload") this.queues.clear();
     if (said.cut || said.recovery) this.lose(said);
-    if (said.block) this.openPages(said.block);
+    if (said.block) this.map.openPages(said.block);
     if (said.refused) this.refuse(said.refused);
     if (said.full || said.failed) this.stand(said.full || said.failed, "Try again", () => this.start(this.choice));
     if (said.error) this.controls.refuse(said.error);
@@ -207,10 +158,10 @@ class Watch {
   /** Nothing here is of a drive at work: why not, and what can be done. What it showed last is greyed. */
   stand(why, title, act) {
     this.setLive(false);
-    this.veil.hidden = false;
+    this.map.veil.hidden = false;
     const last = this.layout && this.last ? ` This is how the drive was at ${clock(this.last.now_s)}.` : "";
     fill(
-      this.veil,
+      this.map.veil,
       h("p", why + last),
       title ? h("button", { type: "button", onclick: act }, title) : null,
     );
@@ -221,7 +172,7 @@ class Watch {
     this.isLive = isLive;
     this.controls.enable(isLive);
     this.root.classList.toggle("ended", !isLive);
-    for (const tab of this.tabs.children) tab.disabled = !this.layout;
+    this.map.setLive(isLive);
   }
 
   /** Another page has taken the drive over, as a copy of this tab does. */
@@ -245,20 +196,12 @@ class Watch {
   /** The power has gone, or is back. */
   lose(said) {
     this.power.hear(said);
-    this.markRead(said.recovery?.blocks ?? []);
+    this.map.markRead(said.recovery?.blocks ?? []);
     if (said.recovery) {
       this.dials.clear();
       this.queues.clear();
     }
     this.fit();
-  }
-
-  markRead(blocks) {
-    clearTimeout(this.reading);
-    if (blocks.length) this.reading = setTimeout(() => this.markRead([]), READ_MS);
-    this.picture.read = blocks;
-    this.picture.drawOverlay();
-    this.drawSlow();
   }
 
   /** This tab has a drive: it is the one to watch if the address asks for no other. */
@@ -284,10 +227,10 @@ class Watch {
   wait(share) {
     if (this.layout || share === 0) this.clear();
     this.setLive(false);
-    this.veil.hidden = false;
+    this.map.veil.hidden = false;
     const bar = h("progress", { max: "1", "aria-label": "Preparing the drive" });
     bar.value = share;
-    fill(this.veil, h("span", `Preparing the drive: ${Math.round(100 * share)} %`), bar);
+    fill(this.map.veil, h("span", `Preparing the drive: ${Math.round(100 * share)} %`), bar);
   }
 
   clear() {
@@ -295,30 +238,22 @@ class Watch {
     this.dials.clear();
     fill(this.about);
     fill(this.now);
-    fill(this.legend);
-    fill(this.told);
-    fill(this.table);
-    this.pages.hidden = true;
-    this.block = null;
+    this.map.clear();
     this.queues.element.hidden = true;
-    this.stage.classList.add("empty");
     this.holdNow(0);
     this.controls.element.hidden = false;
   }
 
   begin({ watching, layout }) {
-    this.veil.hidden = true;
+    this.map.veil.hidden = true;
     const isNew = JSON.stringify(layout) !== JSON.stringify(this.layout);
-    if (isNew || !this.picture.blocks) this.picture.begin(layout);
     if (isNew) this.queues.begin(layout);
     this.layout = layout;
-    this.stage.classList.remove("empty");
+    this.map.begin(layout, isNew);
     this.setLive(true);
     fill(this.about, summary(watching, layout));
     this.controls.begin(watching);
     this.power.begin(watching);
-    for (const tab of this.tabs.children) tab.hidden = !this.has(tab.dataset.view);
-    this.look(this.has(this.picture.view) ? this.picture.view : "pages");
     this.fit();
     if (this.isAttached) return;
     sessionStorage.setItem(CHOSEN, chosen(this.choice));
@@ -329,9 +264,8 @@ class Watch {
     if (this.gone || !this.layout) return;
     this.pace.take();
     const frame = readFrame(buffer);
-    this.picture.take(frame, this.still.matches);
+    this.map.take(frame, this.still.matches);
     this.controls.stand(frame.said);
-    this.stage.classList.toggle("off", !frame.said.is_on);
     // Most frames have blocks and no numbers.
     if (frame.said.now_s === undefined) return;
     this.dials.take(frame.said);
@@ -351,9 +285,7 @@ class Watch {
     if (!this.last || !this.isLive) return;
     fill(this.now, nowWords(this.span, this.last, this.layout));
     this.holdNow(Math.max(this.nowHeight, this.now.offsetHeight));
-    fill(this.legend, legend(this.picture, this.layout));
-    this.tell();
-    if (this.details.open && this.span) fill(this.table, dieTable(this.picture.blocks, this.span));
+    this.map.drawSlow(this.span);
   }
 
   /** The picture below doesn't move with every line more or less. */
@@ -362,94 +294,17 @@ class Watch {
     this.now.style.setProperty("min-height", height ? `${height}px` : "");
   }
 
-  // Looking
-
-  /** Whether this drive has what a view shows. */
-  has(view) {
-    const { needs } = VIEWS[view];
-    return !needs || this.layout[needs];
-  }
-
-  look(name) {
-    this.picture.show(name);
-    for (const tab of this.tabs.children) tab.setAttribute("aria-pressed", String(tab.dataset.view === name));
-    if (this.layout) fill(this.legend, legend(this.picture, this.layout));
-  }
-
   recolour() {
-    this.picture.recolour();
+    this.map.recolour();
     this.dials.draw();
-    if (this.layout) fill(this.legend, legend(this.picture, this.layout));
-    if (this.block) this.openPages(this.block);
   }
 
   fit() {
-    const width = this.stage.clientWidth;
+    const width = this.map.stage.clientWidth;
     if (width !== this.width) this.holdNow(0);
     this.width = width;
-    const top = this.stage.getBoundingClientRect().top + scrollY;
-    // Tiles of two pixels are worth a little scrolling.
-    const height = Math.max(660, innerHeight - top - 40);
-    const room = this.picture.room;
-    if (width && (!room || !this.picture.plan || room.width !== width || Math.abs(room.height - height) > 60))
-      this.picture.arrange({ width, height });
+    this.map.fit();
     this.dials.draw();
-  }
-
-  point(block) {
-    if (this.picture.pointed === block) return;
-    this.picture.pointed = block;
-    this.picture.drawOverlay();
-    this.tell();
-  }
-
-  tell() {
-    const block = this.picture.pointed;
-    if (!this.picture.blocks?.drawn) return;
-    if (block === null) {
-      this.tellOf("", "Point at a block, or move with the arrow keys; a click or Enter opens its pages.");
-      return;
-    }
-    const { where, role, pages, wear, age } = this.picture.blocks.words(block);
-    this.tellOf(where, ` · ${[role, pages, wear, age].filter(Boolean).join(" · ")}`);
-  }
-
-  /** A screen reader speaks whatever is written here: nothing is that hasn't changed. */
-  tellOf(where, words) {
-    if (this.told.textContent !== where + words) fill(this.told, where ? h("b", where) : null, words);
-  }
-
-  key(event) {
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      this.open(this.picture.pointed);
-      return;
-    }
-    const block = this.picture.blocks && this.picture.moved(this.picture.pointed, event.key);
-    if (block === null || block === undefined) return;
-    event.preventDefault();
-    this.point(block);
-  }
-
-  open(block) {
-    if (block === null || !this.isLive) return;
-    this.picture.chosen = block;
-    this.picture.drawOverlay();
-    const { member, die, block: number } = this.picture.blocks.place(block);
-    this.send({ do: "block", member, die, block: number });
-  }
-
-  openPages(block) {
-    this.block = block;
-    this.pages.hidden = false;
-    fill(
-      this.pages,
-      pagesOf(block, this.picture.colours.theme, () => {
-        this.pages.hidden = true;
-        this.block = this.picture.chosen = null;
-        this.picture.drawOverlay();
-      }),
-    );
   }
 
   async toggleForm({ takesFocus = true } = {}) {
@@ -490,7 +345,7 @@ class Watch {
   end() {
     this.gone = true;
     this.stopWaiting?.();
-    clearTimeout(this.reading);
+    this.map.end();
     this.leave.abort();
     this.sizes.disconnect();
     // One that isn't open yet can't be closed without a complaint.
