@@ -71,12 +71,12 @@ def _read(path: Path, request: str) -> str:
         raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None
 
 
-def _part(texts: Sequence[str], overrides: Overrides) -> str | None:
+def _part(layers: Sequence[str], overrides: Overrides) -> str | None:
     """The flash part that a drive's layers name, the topmost first, or an override does."""
     given = [
         f'flash.part = "{value.strip(QUOTES)}"' for key, value in overrides if key == "flash.part"
     ]
-    for text in reversed([*texts, *given]):
+    for text in reversed([*layers, *given]):
         name = _stated(text, "flash.part")
         if isinstance(name, str):
             return name
@@ -130,10 +130,10 @@ def _part_file(name: str, path: Path, request: str) -> tuple[str, str]:
     return _read(found, request), str(origin)
 
 
-def _members(texts: Sequence[str], overrides: Overrides) -> list[str]:
+def _members(layers: Sequence[str], overrides: Overrides) -> list[str]:
     """The member models that an array's layers name, the topmost first, or an override does."""
     given = [f"members = {value}" for key, value in overrides if key == "members"]
-    for text in reversed([*texts, *given]):
+    for text in reversed([*layers, *given]):
         names = _stated(text, "members")
         if isinstance(names, list):
             return [name for name in names if isinstance(name, str)]

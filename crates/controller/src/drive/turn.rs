@@ -190,7 +190,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
-    /// Dies were called while others were, and nothing else would call them again.
+    /// Calls dies once more that were called while others were: nothing else would. Once is enough, for whatever a die
+    /// begins calls the others when it ends.
     #[cold]
     #[inline(never)]
     pub(crate) fn drain_again(&mut self, now: Nanos) {
@@ -284,12 +285,11 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             if self.drain_due && self.next_internal() == NEVER {
                 self.drain_again(now);
             }
-            if self.durable.is_some() && self.faults.is_none() {
-                self.give_up_if_stuck(now);
-            }
         }
         if self.faults.is_some() {
             self.settle_faults(now);
+        } else if self.durable.is_some() {
+            self.give_up_if_stuck(now);
         }
     }
 }

@@ -157,11 +157,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// IMMEDIATE (REFERENCES.md, \[ACS\]). Gives completions not heard of. Only in durable mode.
     pub fn standby(&mut self) -> Vec<Completion> {
         let mut done = self.finish_all();
-        while !self.buffer.is_empty()
-            && let Some(next) = self.next_turn()
-        {
-            self.turn(next, &mut done);
-        }
+        self.empty_buffer(&mut done);
         if let Some(durable) = &mut self.durable {
             durable.is_halted = true;
         }
@@ -185,6 +181,25 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let now = self.now_ns;
         M::resume(self, now);
         done
+    }
+
+    /// Goes on until the buffer is empty, or no die takes anything of it though all were called.
+    fn empty_buffer(&mut self, done: &mut Vec<Completion>) {
+        loop {
+            while !self.buffer.is_empty()
+                && let Some(next) = self.next_turn()
+            {
+                self.turn(next, done);
+            }
+            if self.buffer.queued() == 0 {
+                return;
+            }
+            let now = self.now_ns;
+            self.drain_again(now);
+            if self.next_turn().is_none() {
+                return;
+            }
+        }
     }
 
     /// Whether dies get no new work.

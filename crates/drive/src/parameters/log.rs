@@ -24,7 +24,7 @@ pub(super) const CLEANING: &[Parameter] = &[
         "blocks/die",
         Integer(0, 1 << 20),
         Number(2),
-        "cleaning starts below this many free blocks",
+        "cleaning starts below this many free blocks, beside the one that two passes keep for power cuts",
     ),
     row(
         "ftl.cleaning_stop_blocks",

@@ -229,7 +229,11 @@ impl<'t, 'a> Session<'t, 'a> {
             self.hear(&done)?;
         }
         self.done = done;
-        Ok(())
+        if self.drive.next_event().is_some() {
+            return Ok(());
+        }
+        // Nothing happens by itself any more: who was still to be called was forgotten.
+        self.drive.device().check_step().map_err(|text| Failure::new(Class::Books, text))
     }
 
     /// The host hears of completions.

@@ -58,9 +58,9 @@ impl DieLogs {
     pub(crate) fn urgency(&mut self, die: DieIndex, has_room: bool) -> Urgency {
         let index = die.0 as usize;
         let free = self.blocks.free_count(die);
-        if free < self.config.cleaning_start_blocks {
+        if free < self.thresholds.start {
             self.cleaning.active[index] = true;
-        } else if free >= self.config.cleaning_stop_blocks {
+        } else if free >= self.thresholds.stop {
             self.cleaning.active[index] = false;
         }
         if !has_room {
@@ -75,7 +75,7 @@ impl DieLogs {
         if self.cleaning.active[index] || self.cleaning.jobs[index].is_some() {
             return Urgency::Wanted;
         }
-        if free < self.config.idle_cleaning_blocks { Urgency::Idle } else { Urgency::None }
+        if free < self.thresholds.idle { Urgency::Idle } else { Urgency::None }
     }
 
     /// Whether a victim is being emptied on a die.
@@ -288,7 +288,7 @@ impl DieLogs {
         self.cleaning.erases_since_wear_check[index] += 1;
         let interval = self.layout.geometry.blocks_per_die() / WEAR_CHECKS_PER_ROUND;
         // Copies of a whole block fit into one that is free, and padding behind them.
-        let needed = self.config.reserve_blocks();
+        let needed = 1 + u32::from(self.config.held_word_lines > 0);
         if self.cleaning.erases_since_wear_check[index] < interval || self.blocks.free_count(die) < needed {
             return;
         }

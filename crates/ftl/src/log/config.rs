@@ -49,7 +49,8 @@ pub struct FtlConfig {
     pub parity_stripe_pages: u32,
     /// Native word lines that are programmed behind one, in its block, before it can be read; 0: it can be at once.
     pub held_word_lines: u32,
-    /// Cleaning starts when a die has fewer free blocks than this.
+    /// Cleaning starts when a die has fewer free blocks than this, those that are kept for power cuts not counted, as in
+    /// the next two.
     pub cleaning_start_blocks: u32,
     /// Cleaning stops when a die has this many free blocks.
     pub cleaning_stop_blocks: u32,
@@ -72,6 +73,17 @@ pub struct FtlConfig {
     pub seed: u64,
 }
 
+/// Free blocks of a die by which it is cleaned, all of them counted.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Thresholds {
+    /// With fewer cleaning starts.
+    pub start: u32,
+    /// With as many it stops.
+    pub stop: u32,
+    /// To as many it goes on when nobody waits; 0: it doesn't.
+    pub idle: u32,
+}
+
 impl FtlConfig {
     /// Blocks of a die that the map journal keeps for itself.
     #[must_use]
@@ -90,15 +102,13 @@ impl FtlConfig {
         RESERVE_BLOCKS + self.cut_reserve()
     }
 
-    /// With thresholds of all free blocks, those for power cuts among them.
-    pub(super) fn counting_cut_reserve(self) -> Self {
+    /// Free blocks of a die by which it is cleaned, all of them counted.
+    pub(super) fn thresholds(&self) -> Thresholds {
         let more = self.cut_reserve();
-        let idle = self.idle_cleaning_blocks;
-        Self {
-            cleaning_start_blocks: self.cleaning_start_blocks + more,
-            cleaning_stop_blocks: self.cleaning_stop_blocks + more,
-            idle_cleaning_blocks: if idle > 0 { idle + more } else { 0 },
-            ..self
+        Thresholds {
+            start: self.cleaning_start_blocks + more,
+            stop: self.cleaning_stop_blocks + more,
+            idle: if self.idle_cleaning_blocks > 0 { self.idle_cleaning_blocks + more } else { 0 },
         }
     }
 
@@ -149,7 +159,8 @@ impl FtlConfig {
             CleaningMode::Relocate if self.parity_stripe_pages > 0 => u32::MAX,
             CleaningMode::Relocate => {
                 let host = self.reserve_blocks() + u32::from(self.streams().host);
-                self.cleaning_stop_blocks.max(self.idle_cleaning_blocks).max(host)
+                let Thresholds { stop, idle, .. } = self.thresholds();
+                stop.max(idle).max(host)
             }
             CleaningMode::RewriteInPlace => u32::MAX,
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bad_blocks::BadBlocks;
 use super::blocks::Blocks;
-use super::config::{CleaningMode, FtlConfig};
+use super::config::{CleaningMode, FtlConfig, Thresholds};
 use super::jobs::CleaningState;
 use super::journal::Journal;
 use super::parity::OwedParity;
@@ -51,6 +51,7 @@ pub struct DieLogs {
     pub(crate) streams: StreamCounts,
     /// When the host may write on a die.
     host_rule: HostRule,
+    pub(super) thresholds: Thresholds,
     /// A die with so many free blocks has room for the host and need not be cleaned, not even in a pause.
     pub(super) calm_blocks: u32,
 }
@@ -58,7 +59,7 @@ pub struct DieLogs {
 /// When the host may write on a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum HostRule {
-    /// Its stream has room, and cleaning another stream and a block in reserve.
+    /// Its stream has room, and cleaning another stream and what is in reserve.
     OneStream,
     /// There is room: nothing is kept for cleaning.
     InPlace,
@@ -80,9 +81,8 @@ impl HostRule {
 }
 
 impl DieLogs {
-    /// Erased dies, `reserved` blocks of each for metadata. Thresholds of `config` don't count what is kept for power cuts.
+    /// Erased dies, `reserved` blocks of each for metadata.
     pub(crate) fn new(flash: FlashArray, config: FtlConfig, reserved: u32) -> Self {
-        let config = config.counting_cut_reserve();
         let layout = *flash.layout();
         let dies = layout.geometry.die_count();
         let taken = reserved + config.static_blocks();
@@ -110,6 +110,7 @@ impl DieLogs {
             },
             streams: config.streams(),
             host_rule: HostRule::of(&config),
+            thresholds: config.thresholds(),
             calm_blocks: config.calm_blocks(),
             layout,
             config,
@@ -143,7 +144,7 @@ impl DieLogs {
                 let (taken, size) =
                     (self.reserved + self.config.static_blocks(), self.config.superblock_blocks);
                 let left = (self.layout.geometry.blocks_per_die() - taken) % size;
-                4 * (taken + left) + size * (4 * self.config.cleaning_start_blocks + open)
+                4 * (taken + left) + size * (4 * self.thresholds.start + open)
             }
             CleaningMode::RewriteInPlace => 0,
         }

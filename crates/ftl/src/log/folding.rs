@@ -55,7 +55,7 @@ impl DieLogs {
         if cache.static_free.count(die) > 0 {
             return Some(Source::Static);
         }
-        let floor = self.config.cleaning_stop_blocks.max(self.reserve()) + cache.config.reserve_blocks;
+        let floor = self.thresholds.stop.max(self.reserve()) + cache.config.reserve_blocks;
         let has_room = cache.may_grow(die) && self.blocks.free_count(die) > floor;
         has_room.then_some(Source::Dynamic)
     }
@@ -229,7 +229,7 @@ impl DieLogs {
     /// Whether a die of the cache is to be folded beside what the host writes.
     fn wants_to_fold(&self, cache: &SlcCache, die: DieIndex) -> bool {
         let own = cache.of(die);
-        let least = self.config.cleaning_start_blocks + cache.config.reserve_blocks;
+        let least = self.thresholds.start + cache.config.reserve_blocks;
         own.has_empty
             || !own.closed.is_empty()
                 && match cache.config.when_full {
@@ -267,7 +267,7 @@ impl DieLogs {
     #[cold]
     pub(super) fn cached_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
         let free = self.blocks.free_count(die);
-        let is_short = self.cleaning.active[die.0 as usize] || free < self.config.idle_cleaning_blocks;
+        let is_short = self.cleaning.active[die.0 as usize] || free < self.thresholds.idle;
         if is_short && let Some(job) = self.pick_victim(die, measure) {
             return self.admit_fold(die, job);
         }
@@ -348,7 +348,7 @@ impl DieLogs {
         let dies = self.layout.geometry.die_count();
         let units = self.flash.page_units(CellMode::Slc) * self.layout.geometry.pages_per_block;
         let static_blocks = dies * cache.config.static_blocks;
-        let kept_free = self.config.cleaning_stop_blocks + cache.config.reserve_blocks;
+        let kept_free = self.thresholds.stop + cache.config.reserve_blocks;
         let kept_free = kept_free + self.reserved + cache.config.static_blocks;
         let dynamic = self.layout.block_count().saturating_sub(dies * kept_free);
         let open = (0..dies).map(DieIndex).filter_map(|die| self.blocks.open_block(die, Stream::HOST));

@@ -36,7 +36,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
 
     fn drain_round_robin(&mut self, now: Nanos) {
         let dies = self.layout.geometry.die_count();
-        let mut passed = 0;
+        let (mut passed, mut is_second_round) = (0, false);
         while self.buffer.queued() > 0 && passed < dies {
             let die = self.jobs.next_die;
             let job = &self.jobs.dies[die as usize];
@@ -53,7 +53,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             let job = &self.jobs.dies[die as usize];
             if !job.has_job && !job.waits && self.mapping.is_wedged(DieIndex(die)) {
                 self.jobs.next_die = (die + 1) % dies;
-                passed += 1;
+                // For its sake no die is full any more, of those that were passed by neither.
+                passed = if is_second_round { passed + 1 } else { 1 };
+                is_second_round = true;
                 continue;
             }
             if !job.has_job {
@@ -67,7 +69,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     fn drain_to_idle_dies(&mut self, now: Nanos) {
         let lists = self.jobs.idle.len();
         let dies_per_list = self.layout.geometry.die_count() as usize / lists;
-        let mut passed = 0;
+        let (mut passed, mut is_second_round) = (0, false);
         while passed < lists && self.buffer.queued() > 0 && self.has_page(self.jobs.page_granules, now) {
             let list = self.jobs.next_list;
             let queued = self.buffer.queued();
@@ -84,7 +86,10 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             } else if all_idle && self.jobs.idle[list].len() == dies_per_list {
                 // None of its dies can take a page: too much valid data there. The stripe passes it by.
                 self.jobs.next_list = (list + 1) % lists;
-                passed += 1;
+                let is_wedged = |&die: &u32| self.mapping.is_wedged(DieIndex(die));
+                let begins_again = !is_second_round && self.jobs.idle[list].iter().any(is_wedged);
+                passed = if begins_again { 1 } else { passed + 1 };
+                is_second_round |= begins_again;
             } else {
                 return;
             }

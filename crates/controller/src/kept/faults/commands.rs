@@ -197,11 +197,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if !self.waits_in_vain() {
             return;
         }
-        if self.drain_due {
-            self.drain_again(now);
-            if !self.waits_in_vain() {
-                return;
-            }
+        self.drain_again(now);
+        if !self.waits_in_vain() {
+            return;
         }
         self.have_faults().is_read_only = true;
         let (reads, writes) = self
