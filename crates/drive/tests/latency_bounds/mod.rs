@@ -2,11 +2,12 @@
 //! command, looked at after every event.
 //!
 //! `bounds.rs` has the formulas, `times.rs` what a model says that single things take, `host.rs` the promises that are
-//! kept at every step, `states.rs` a drive's life. Drives are small versions of themselves (`scale_divisor`);
-//! `DRIVELAB_FULL_SIZE=1` takes them at full size.
+//! kept at every step, `probes.rs` what a host does, `states.rs` a drive's life. Drives are small versions of themselves
+//! (`scale_divisor`); `DRIVELAB_FULL_SIZE=1` takes them at full size.
 
 mod bounds;
 mod host;
+mod probes;
 mod sabotage;
 mod states;
 mod times;

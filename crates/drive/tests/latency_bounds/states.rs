@@ -6,6 +6,7 @@ use drivelab_sim::Stream;
 
 use super::bounds::{self, Load};
 use super::host::{Contents, Host, Limits, Seen};
+use super::probes::{PROBES, Probe};
 use super::times::{Nanos, Times};
 
 const SECTORS_4K: u32 = 8;
@@ -42,84 +43,6 @@ pub struct Life {
     pub contents: Contents,
     pub worst: Vec<Worst>,
 }
-
-/// One kind of command, or a mixture.
-struct Probe {
-    name: &'static str,
-    depth: u32,
-    count: u32,
-    bytes: u64,
-    writes: bool,
-    reads: bool,
-    partial: bool,
-}
-
-const PROBES: &[Probe] = &[
-    Probe {
-        name: "write 4k, 1",
-        depth: 1,
-        count: 200,
-        bytes: 4096,
-        writes: true,
-        reads: false,
-        partial: false,
-    },
-    Probe {
-        name: "write 4k, 32",
-        depth: 32,
-        count: 800,
-        bytes: 4096,
-        writes: true,
-        reads: false,
-        partial: false,
-    },
-    Probe {
-        name: "read 4k, 1",
-        depth: 1,
-        count: 100,
-        bytes: 4096,
-        writes: false,
-        reads: true,
-        partial: false,
-    },
-    Probe {
-        name: "read 4k, 32",
-        depth: 32,
-        count: 300,
-        bytes: 4096,
-        writes: false,
-        reads: true,
-        partial: false,
-    },
-    Probe {
-        name: "mixed 4k, 16",
-        depth: 16,
-        count: 400,
-        bytes: 4096,
-        writes: true,
-        reads: true,
-        partial: false,
-    },
-    Probe {
-        name: "write 128k, 4",
-        depth: 4,
-        count: 40,
-        bytes: 1 << 17,
-        writes: true,
-        reads: false,
-        partial: false,
-    },
-    Probe {
-        name: "read 128k, 2",
-        depth: 2,
-        count: 40,
-        bytes: 1 << 17,
-        writes: false,
-        reads: true,
-        partial: false,
-    },
-    Probe { name: "odd 4k, 8", depth: 8, count: 100, bytes: 4096, writes: true, reads: false, partial: true },
-];
 
 impl Life {
     /// A drive that has just been made, of full size or small.

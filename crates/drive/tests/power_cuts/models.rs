@@ -7,6 +7,7 @@ use drivelab_drive::{Family, Layer, Model, build};
 use drivelab_sim::Stream;
 
 use crate::random_models::cached_values;
+use crate::random_models::page_map_values;
 use crate::random_models::two_passes_values;
 use crate::random_models::values::{self, Random, Values};
 
@@ -133,7 +134,7 @@ fn trim_unit(model: &Model) -> u64 {
 pub fn demand_loaded(seed: u64, _: Family) -> Option<Model> {
     (0..20).find_map(|attempt| {
         let seed = seed + (attempt << 32);
-        let mut values = values::demand_loaded(seed);
+        let mut values = page_map_values::demand_loaded(seed);
         shrink(&mut values, &mut Random(Stream::new(seed, 7)), Family::PageMap);
         // The map has a few of each die.
         let blocks = number(&values, "flash.blocks_per_plane")?;
@@ -146,7 +147,7 @@ pub fn demand_loaded(seed: u64, _: Family) -> Option<Model> {
 pub fn word_lines(seed: u64, _: Family) -> Option<Model> {
     (0..20).find_map(|attempt| {
         let seed = seed + (attempt << 32);
-        let mut values = values::word_lines(seed);
+        let mut values = page_map_values::word_lines(seed);
         if values.iter().any(|(_, value)| value == "rewrite-in-place") {
             return None;
         }
@@ -161,7 +162,7 @@ pub fn superblocks(seed: u64, _: Family) -> Option<Model> {
         let seed = seed + (attempt << 32);
         let random = &mut Random(Stream::new(seed, 9));
         let mut values = if random.chance(0.3) {
-            values::word_lines(seed)
+            page_map_values::word_lines(seed)
         } else {
             values::of_seed(seed, Family::PageMap)
         };
@@ -211,7 +212,7 @@ pub fn two_passes(seed: u64, _: Family) -> Option<Model> {
         let seed = seed + (attempt << 32);
         let random = &mut Random(Stream::new(seed, 12));
         let mut values =
-            if random.chance(0.5) { cached_values::values(seed) } else { values::word_lines(seed) };
+            if random.chance(0.5) { cached_values::values(seed) } else { page_map_values::word_lines(seed) };
         shrink(&mut values, random, Family::PageMap);
         set(&mut values, "flash.blocks_per_plane", random.between(7, 20));
         values.retain(|(key, _)| !key.starts_with("slc_cache.") || key == "slc_cache.when_full");

@@ -2,7 +2,8 @@
 
 use drivelab_sim::Stream;
 
-use super::values::{Random, Values, fit_codewords, put, word_lines};
+use super::page_map_values::word_lines;
+use super::values::{Random, Values, fit_codewords, put};
 
 /// The values of a seed with word lines, and with a cache of them. The draws are of a stream of their own.
 pub fn values(seed: u64) -> Values {

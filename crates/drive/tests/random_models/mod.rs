@@ -7,6 +7,7 @@ mod bytes;
 pub mod cached_values;
 mod exercise;
 mod extremes;
+pub mod page_map_values;
 mod slc_cache;
 mod twins;
 mod two_passes;
@@ -137,7 +138,7 @@ fn stamps_change_nothing_that_the_host_notices() {
     for family in SINGLE {
         try_each(|seed| model(seed, family), 150, twins::agree_with_stamps);
     }
-    try_each(|seed| model_of(seed, values::word_lines(seed)), 150, twins::agree_with_stamps);
+    try_each(|seed| model_of(seed, page_map_values::word_lines(seed)), 150, twins::agree_with_stamps);
 }
 
 #[test]
@@ -145,19 +146,19 @@ fn a_drive_that_was_written_and_read_goes_on_as_it_was() {
     for family in SINGLE {
         try_each(|seed| model(seed, family), 150, twins::agree_when_read);
     }
-    try_each(|seed| model_of(seed, values::word_lines(seed)), 150, twins::agree_when_read);
-    try_each(|seed| model_of(seed, values::demand_loaded(seed)), 150, twins::agree_when_read);
+    try_each(|seed| model_of(seed, page_map_values::word_lines(seed)), 150, twins::agree_when_read);
+    try_each(|seed| model_of(seed, page_map_values::demand_loaded(seed)), 150, twins::agree_when_read);
     try_each(array, 150, twins::agree_when_read);
 }
 
 #[test]
 fn whatever_parses_as_a_map_loaded_on_demand_works() {
-    try_all(|seed| model_of(seed, values::demand_loaded(seed)), DEFAULT_SEEDS);
+    try_all(|seed| model_of(seed, page_map_values::demand_loaded(seed)), DEFAULT_SEEDS);
 }
 
 #[test]
 fn whatever_parses_with_word_lines_works() {
-    try_all(|seed| model_of(seed, values::word_lines(seed)), DEFAULT_SEEDS);
+    try_all(|seed| model_of(seed, page_map_values::word_lines(seed)), DEFAULT_SEEDS);
 }
 
 #[test]

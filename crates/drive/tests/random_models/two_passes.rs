@@ -2,7 +2,8 @@
 
 use drivelab_sim::Stream;
 
-use super::values::{Random, Values, word_lines};
+use super::page_map_values::word_lines;
+use super::values::{Random, Values};
 use super::{DEFAULT_SEEDS, cached_values, model_of, try_all, two_passes_values};
 
 /// The values of a drive with word lines. The draws are of a stream of their own.
