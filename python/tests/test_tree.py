@@ -17,7 +17,7 @@ from drivelab import model_layers, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE_BYTES_MAX = 1 << 20
-SOURCE_LINES_MAX, TEST_LINES_MAX = 400, 600
+SOURCE_LINES_MAX = 400
 
 # A file is a noun of the field; these words say only that nobody found one.
 EMPTY_WORDS = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
@@ -80,8 +80,7 @@ def test_no_source_file_is_long() -> None:
         for path in files()
         if path.suffix in {".rs", ".py"}
     }
-    most = {file: TEST_LINES_MAX if "/tests/" in file else SOURCE_LINES_MAX for file in lengths}
-    assert {file: count for file, count in lengths.items() if count > most[file]} == {}
+    assert {file: count for file, count in lengths.items() if count > SOURCE_LINES_MAX} == {}
 
 
 def test_file_names_are_nouns_of_the_field() -> None:
