@@ -14,7 +14,7 @@ import sys
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from drivelab import asides, interruption
 from drivelab.errors import RequestError, WorkError
@@ -163,13 +163,32 @@ class _Group(TyperGroup):
                 )
 
 
+class _Command(TyperCommand):
+    """One that refuses an option of one value that is given twice: the first would be dropped
+    without a word."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            _, _, found = self.make_parser(ctx).parse_args(args=list(args))
+            for parameter in found:
+                # A switch may be said twice; arguments have no such words.
+                takes_one = not (getattr(parameter, "is_flag", True) or parameter.multiple)
+                if takes_one and found.count(parameter) > 1:
+                    option = parameter.opts[0]
+                    raise RequestError(
+                        f"{option} is given more than once: it takes one value;"
+                        f" see {ctx.command_path} --help"
+                    )
+        return super().parse_args(ctx, args)
+
+
 def _loaded(name: str) -> Any:
     """A command with its options."""
     module, _, function = COMMANDS[name].place.partition(":")
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     loaded = importlib.import_module(f"drivelab.commands.{module}")
     epilog = f"Example: drivelab {COMMANDS[name].example}"
-    alone.command(name, epilog=epilog)(getattr(loaded, function))
+    alone.command(name, cls=_Command, epilog=epilog)(getattr(loaded, function))
     return typer.main.get_command(alone)
 
 

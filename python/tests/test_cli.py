@@ -163,6 +163,7 @@ def test_who_mistypes_a_drive_is_told_the_nearest(word: str, meant: list[str]) -
         (["review", MODEL_NAME, "--tests", "acces-time"], 'did you mean "access-time"'),
         (["review", "hypothetical"], "20480 bytes are too small for a review"),
         (["review", MODEL_NAME, MODEL_NAME], "asked for twice"),
+        (["run", "a.fio", "--drive", "a", "--drive", "b"], "--drive is given more than once"),
         (["review", MODEL_NAME, "--workers", "0"], "--workers"),
         (["review", MODEL_NAME, "--out", "/proc/nowhere"], '--out "/proc/nowhere"'),
         (["run", "nowhere.fio", "--drive", MODEL_NAME], "nowhere.fio"),

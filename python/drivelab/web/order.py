@@ -16,8 +16,10 @@ from drivelab.quantities import bytes_text
 
 TESTS_MAX = 64
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
-# No path: a model's text may name files, which are nobody's business here.
-Setting = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.]{1,80}=[A-Za-z0-9_.+-]{1,40}$")]
+VALUE = r"[A-Za-z0-9_.+%µ, -]{1,40}"
+"""A value of a parameter; what the engine doesn't take ("28%"), it says itself. No path: a model's
+text may name files, which are nobody's business here."""
+Setting = Annotated[str, StringConstraints(pattern=rf"^[a-z0-9_.]{{1,80}}={VALUE}$")]
 
 
 class Order(BaseModel):

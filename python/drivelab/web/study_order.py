@@ -22,7 +22,7 @@ from drivelab.lab.varying import vary
 from drivelab.progress import Heard
 from drivelab.states import STATES
 from drivelab.web.folder import Folder
-from drivelab.web.order import Name, Setting, check_memory, check_names
+from drivelab.web.order import VALUE, Name, Setting, check_memory, check_names
 
 Record = dict[str, Any]
 POINTS_MAX = 64
@@ -57,7 +57,7 @@ DRIVE_KEYS = ("spare_ratio",)
 """What a drive takes beside the parameters of its model, which follow from it."""
 NOT_VARIED = ("name", "title", "family", "base", "flash.part", "scale_divisor")
 """Parameters that say which drive it is, or name files, or are chosen beside the sweep."""
-Value = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+-]{1,40}$")]
+Value = Annotated[str, StringConstraints(pattern=f"^{VALUE}$")]
 
 
 class Axis(BaseModel):

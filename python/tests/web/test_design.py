@@ -123,43 +123,6 @@ def values(found: model.Model) -> dict[str, object]:
     return {item["key"]: item["value"] for item in found.parameters}
 
 
-def test_a_value_that_can_not_be_says_why(standing: Standing, page: Page, noted: Noted) -> None:
-    opened(page, standing.server, f"/design?drive={NAME}")
-    field = page.get_by_label(re.compile("^channel_count"))
-    field.fill("0")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("alert").filter(has_text="channel_count")).to_contain_text(
-        "from 1 to 1024"
-    )
-    # Who hears the page or looks at the field is told there, too, and of no other field.
-    expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_accessible_description(re.compile("from 1 to 1024"))
-    expect(page.locator("[aria-invalid]")).to_have_count(1)
-    assert serious(page) == []
-    # A page that is opened with such a value has its field to mend it.
-    page.reload()
-    expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_value("0")
-    field.fill("5")
-    page.keyboard.press("Tab")
-    expect(field).not_to_have_attribute("aria-invalid", "true")
-    expect(field).not_to_have_accessible_description(re.compile("must be"))
-    expect(page.get_by_role("alert").filter(has_text="channel_count")).to_have_count(0)
-    noted.errors.clear()
-
-
-def test_a_refusal_that_names_another_value_is_said_where_it_came_from(
-    standing: Standing, page: Page, noted: Noted
-) -> None:
-    opened(page, standing.server, f"/design?drive={NAME}&set=ftl.cleaning_stop_blocks%3D4")
-    field = page.get_by_label(re.compile("^blocks_per_plane"))
-    field.fill("2")
-    page.keyboard.press("Tab")
-    expect(field).to_have_accessible_description(re.compile("at most the raw capacity"))
-    expect(page.locator("[aria-invalid]")).to_have_count(1)
-    noted.errors.clear()
-
-
 def test_parameters_are_found_by_their_meaning(standing: Standing, page: Page) -> None:
     opened(page, standing.server, f"/design?drive={NAME}")
     rows = page.locator(".parameter")
@@ -168,7 +131,13 @@ def test_parameters_are_found_by_their_meaning(standing: Standing, page: Page) -
     expect(page.get_by_label(re.compile("^channel_count"))).to_be_hidden()
     expect(page.get_by_label(re.compile("^victim_selection"))).to_be_visible()
     assert rows.locator("visible=true").count() < 6
+    # By the word of their role, too, that stands beside them.
+    page.get_by_role("searchbox").fill("default")
+    expect(rows.locator("visible=true").first.locator(".role")).to_have_text("default")
+    page.get_by_role("searchbox").fill("zzzz")
+    expect(page.get_by_text("No parameter has these words.")).to_be_visible()
     page.get_by_role("searchbox").fill("")
+    expect(page.get_by_text("No parameter has these words.")).to_be_hidden()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         assert serious(page) == []

@@ -59,6 +59,17 @@ def test_a_published_figure_is_chosen_varied_and_saved(
     fits(page, 360)
 
 
+def test_looking_at_figures_leaves_the_size_of_other_measurements(
+    standing: Standing, page: Page
+) -> None:
+    opened(page, standing.server, "/design?drive=intel-x25-m-g1-80gb&scale=16")
+    size = page.get_by_label("Size of the measured drives")
+    page.get_by_role("button", name="A published figure").click()
+    expect(size).to_have_value("1")
+    page.get_by_role("button", name="Parameters").click()
+    expect(size).to_have_value("16")
+
+
 def test_a_figure_that_is_measured_can_be_cancelled(server: Server, page: Page) -> None:
     opened(page, server, f"/design?drive={NAME}&part=figure")
     # At full size and full length unless something else is asked for.

@@ -170,6 +170,23 @@ def test_pointing_tells_a_block_and_a_click_opens_it(server: Server, page: Page)
     expect(page.get_by_role("heading", name=re.compile("Block .* of die 0"))).to_be_visible()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_bars_of_dies_have_the_colours_of_the_page(server: Server, page: Page, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    opened(server, page)
+    # As the view makes it: before its canvases are part of the page.
+    found = page.evaluate(
+        """async () => {
+          const { BlockMap } = await import("/static/views/watch-map.js");
+          const { ink, rule } = new BlockMap(() => {}).picture;
+          const of = getComputedStyle(document.documentElement);
+          return [ink, rule, of.getPropertyValue("--accent"), of.getPropertyValue("--grid")];
+        }"""
+    )
+    assert found[:2] == found[2:]
+    assert all(found)
+
+
 def test_four_ways_to_look_have_legends_with_units(server: Server, page: Page) -> None:
     opened(server, page)
     for name, told in [

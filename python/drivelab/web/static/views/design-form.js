@@ -3,6 +3,9 @@
 import { fill, h } from "../dom.js";
 import { names, refused } from "./design-study.js";
 
+/** What is said of where a value is from. */
+const roleOf = (item) => (item.value === null ? "left out" : (item.role ?? (item.default ? "default" : "set")));
+
 const group = (key) => key.split(".").slice(0, -1).join(".");
 
 export class ParameterForm {
@@ -13,6 +16,7 @@ export class ParameterForm {
     this.settings = new Map();
     this.rows = new Map();
     this.element = h("div.parameters");
+    this.none = h("p.soft", { role: "status", hidden: true }, "No parameter has these words.");
     this.filter = h("input", {
       type: "search",
       placeholder: "Key or meaning…",
@@ -51,6 +55,7 @@ export class ParameterForm {
     this.rows.clear();
     fill(
       this.element,
+      this.none,
       groups.map((name) =>
         h(
           "fieldset",
@@ -83,7 +88,7 @@ export class ParameterForm {
           });
     field.setAttribute("aria-describedby", `${id}-why ${id}-about`);
     const why = h("p.refused", { id: `${id}-why`, hidden: true });
-    const role = item.value === null ? "left out" : (item.role ?? (item.default ? "default" : "set"));
+    const role = roleOf(item);
     const range = item.kind === "number" ? `${item.allowed.replace(/^a (whole )?number /, "")}; ` : "";
     // A source that is no citation begins with the word of its role.
     const source = item.source === "command line" ? " here" : ` ${item.source}`.replace(` ${role}`, "");
@@ -124,10 +129,12 @@ export class ParameterForm {
   sift() {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const item of this.known?.parameters ?? []) {
-      const text = `${item.key} ${item.help} ${item.role}`.toLowerCase();
+      const text = `${item.key} ${item.help} ${roleOf(item)}`.toLowerCase();
       this.rows.get(item.key).place.hidden = !words.every((word) => text.includes(word));
     }
-    for (const set of this.element.children)
+    const isAny = [...this.rows.values()].some(({ place }) => !place.hidden);
+    this.none.hidden = isAny || !this.known;
+    for (const set of this.element.querySelectorAll("fieldset"))
       set.hidden = ![...set.querySelectorAll(".parameter")].some((row) => !row.hidden);
   }
 

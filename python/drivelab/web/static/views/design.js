@@ -8,6 +8,8 @@ import { ParameterForm } from "./design-form.js";
 import { Studies } from "./design-study.js";
 
 const SCALES = [1, 16, 64];
+const KEYS = ["drive", "set", "scale", "part", "study"];
+const USUAL_SCALE = "64";
 const TESTS = ["four corners"];
 const PARTS = {
   parameters: "Parameters",
@@ -28,6 +30,15 @@ export async function show(root, page) {
   );
   await view.update(page);
   return view;
+}
+
+/** What of an address is not of this page, and is left out. */
+function odd(params) {
+  const keys = [...new Set(params.keys())].filter((key) => !KEYS.includes(key));
+  if (keys.length) return `"${keys[0].slice(0, 40)}" is unknown in the address of this page. Allowed: ${KEYS.join(", ")}`;
+  const scale = params.get("scale");
+  if (scale === null || SCALES.includes(Number(scale))) return "";
+  return `scale "${scale.slice(0, 20)}" of the address: not one of ${SCALES.join(", ")}; shown is the usual one`;
 }
 
 class View {
@@ -94,7 +105,9 @@ class View {
       (this.drives.find((item) => item.name === "intel-x25-m-g1-80gb") ?? this.drives[0]).name;
     this.model.value = drive;
     this.part = Object.hasOwn(PARTS, page.params.get("part") ?? "") ? page.params.get("part") : "parameters";
-    this.scale.value = page.params.get("scale") ?? (this.part === "figure" ? "1" : "64");
+    this.scale.value = page.params.get("scale") ?? "";
+    this.odd = odd(page.params);
+    if (!this.scale.value) this.scale.value = this.part === "figure" ? "1" : USUAL_SCALE;
     this.settings = new Map(
       page.params.getAll("set").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
     );
@@ -103,7 +116,7 @@ class View {
     try {
       const known = await ask(`/api/design?${query}`);
       if (query !== `${this.query}`) return;
-      this.refuse("");
+      this.refuse(this.odd);
       this.isRefused = false;
       this.accepted = new Map(this.settings);
       this.known = known;
@@ -158,9 +171,12 @@ class View {
     return this.panels[this.part === "figure" ? 1 : 0];
   }
 
-  /** Shows another part: figures were published of drives of full size. */
+  /** Shows another part: figures were published of drives of full size, which the others needn't be of. */
   turn(part) {
-    this.go(part === "figure" ? { part, scale: "1" } : { part });
+    const leaves = this.part === "figure" && part !== "figure";
+    if (part === "figure" && this.part !== "figure") this.before = this.scale.value;
+    if (part === "figure") this.go({ part, scale: "1" });
+    else this.go(leaves ? { part, scale: this.before ?? USUAL_SCALE } : { part });
   }
 
   go({ settings = this.settings, scale = this.scale.value, part = this.part, study = null }) {

@@ -168,7 +168,7 @@ export class Course {
       title: `${title}, by run`,
       subtitle: `${test}, ${state}; a line for each engine, scale, parameters, length, options, direction and span`,
       x: { ticks, text: about, pad: 0.5 },
-      y: { unit },
+      y: { unit: unit === "us" ? "µs" : unit },
       height: 220,
     });
     this.plot.set(

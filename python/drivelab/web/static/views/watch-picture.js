@@ -81,11 +81,13 @@ export class Picture {
 
   /** The colours of the page have changed. */
   recolour() {
-    this.dark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
+    // Of the page, not of the canvas, which may not be part of it yet.
+    const page = getComputedStyle(document.documentElement);
+    this.dark = page.colorScheme.includes("dark");
     this.colours = new Colours(this.dark);
     this.style = getComputedStyle(this.canvas);
     // Asked for once: with every frame it would have the browser look at all styles.
-    [this.ink, this.rule] = ["--accent", "--grid"].map((name) => this.style.getPropertyValue(name));
+    [this.ink, this.rule] = ["--accent", "--grid"].map((name) => page.getPropertyValue(name));
     this.isWhole = true;
     if (!this.blocks) return;
     this.colours.begin(this.blocks.layout);
