@@ -199,6 +199,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         M::drain(self, now);
     }
 
+    /// Whether anything happens by itself any more.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.next_internal() != NEVER
+    }
+
     /// Sets the alarm of idle-time work if the drive has just become idle and has some.
     #[inline]
     pub(crate) fn note_idle(&mut self, since_ns: Nanos) {

@@ -2,12 +2,10 @@
 
 use drivelab_ftl::LogMapping;
 use drivelab_nand::DieIndex;
-use drivelab_sim::time::NEVER;
 
 use crate::back_end::log::LogJobs;
 use crate::buffer::{EntryState, NONE};
 use crate::drive::{Scheduled, SolidStateDrive};
-use crate::host::queue::HostSide;
 
 impl LogJobs {
     /// Copies owed on dies that are being cleaned.
@@ -56,7 +54,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// No page of the host waits for a die that does nothing, and one that waits for more data has an alarm.
     fn check_wakefulness(&self) -> Result<(), String> {
         // Whoever is still to be called will be.
-        let is_due = self.drain_due && self.next_internal() != NEVER;
+        let is_due = self.drain_due && self.goes_on();
         if self.is_halted() || self.faults.is_some() || self.mapping.holds_host_pages() || is_due {
             return Ok(());
         }

@@ -8,7 +8,8 @@ import { ParameterForm } from "./design-form.js";
 import { Studies } from "./design-study.js";
 
 const SCALES = [1, 16, 64];
-const KEYS = ["drive", "set", "scale", "part", "study"];
+/** `other` is the size that is come back to from a figure. */
+const KEYS = ["drive", "set", "scale", "part", "study", "other"];
 const USUAL_SCALE = "64";
 const TESTS = ["four corners"];
 const PARTS = {
@@ -35,7 +36,8 @@ export async function show(root, page) {
 /** What of an address is not of this page, and is left out. */
 function odd(params) {
   const keys = [...new Set(params.keys())].filter((key) => !KEYS.includes(key));
-  if (keys.length) return `"${keys[0].slice(0, 40)}" is unknown in the address of this page. Allowed: ${KEYS.join(", ")}`;
+  const [first] = keys;
+  if (first) return `"${first.slice(0, 40)}" is unknown in the address of this page. Allowed: ${KEYS.join(", ")}`;
   const scale = params.get("scale");
   if (scale === null || SCALES.includes(Number(scale))) return "";
   return `scale "${scale.slice(0, 20)}" of the address: not one of ${SCALES.join(", ")}; shown is the usual one`;
@@ -107,6 +109,8 @@ class View {
     this.part = Object.hasOwn(PARTS, page.params.get("part") ?? "") ? page.params.get("part") : "parameters";
     this.scale.value = page.params.get("scale") ?? "";
     this.odd = odd(page.params);
+    const other = page.params.get("other");
+    this.other = SCALES.includes(Number(other)) ? other : USUAL_SCALE;
     if (!this.scale.value) this.scale.value = this.part === "figure" ? "1" : USUAL_SCALE;
     this.settings = new Map(
       page.params.getAll("set").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
@@ -173,19 +177,19 @@ class View {
 
   /** Shows another part: figures were published of drives of full size, which the others needn't be of. */
   turn(part) {
-    const leaves = this.part === "figure" && part !== "figure";
-    if (part === "figure" && this.part !== "figure") this.before = this.scale.value;
-    if (part === "figure") this.go({ part, scale: "1" });
-    else this.go(leaves ? { part, scale: this.before ?? USUAL_SCALE } : { part });
+    if (part === this.part) return;
+    if (part === "figure") this.go({ part, scale: "1", other: this.scale.value });
+    else this.go(this.part === "figure" ? { part, scale: this.other } : { part });
   }
 
-  go({ settings = this.settings, scale = this.scale.value, part = this.part, study = null }) {
+  go({ settings = this.settings, scale = this.scale.value, part = this.part, study = null, other = this.other }) {
     const params = new URLSearchParams([
       ["drive", this.model.value],
       ...[...settings].map(([key, value]) => ["set", `${key}=${value}`]),
       ["scale", scale],
       ...(part === "parameters" ? [] : [["part", part]]),
       ...(study ? [["study", study]] : []),
+      ...(part === "figure" ? [["other", other]] : []),
     ]);
     this.page.go(`/design?${params}`, { replace: true });
   }
