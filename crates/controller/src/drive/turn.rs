@@ -200,7 +200,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 
     /// Whether anything happens by itself any more.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub(crate) fn has_events_left(&self) -> bool {
         self.next_internal() != NEVER
     }
 

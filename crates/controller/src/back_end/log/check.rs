@@ -54,7 +54,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// No page of the host waits for a die that does nothing, and one that waits for more data has an alarm.
     fn check_wakefulness(&self) -> Result<(), String> {
         // Whoever is still to be called will be.
-        let is_due = self.drain_due && self.goes_on();
+        let is_due = self.drain_due && self.has_events_left();
         if self.is_halted() || self.faults.is_some() || self.mapping.holds_host_pages() || is_due {
             return Ok(());
         }
