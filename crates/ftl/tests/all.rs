@@ -5,5 +5,6 @@ mod demand_map;
 mod locality;
 mod merging;
 mod oracle;
+mod plain;
 mod slc_cache;
 mod superblocks;

@@ -1,9 +1,11 @@
 //! Victim selection where writes have locality - a tenth of the units takes nine tenths of them - and where they have none.
 
 use drivelab_ftl::untimed::Untimed;
-use drivelab_ftl::{Books, CleaningMode, FtlConfig, Mapping, PageMap, Placement, VictimSelection};
+use drivelab_ftl::{Books, FtlConfig, Mapping, PageMap, Placement, VictimSelection};
 use drivelab_nand::{BlockIndex, Geometry, Lpn, Ppn, UnitLayout};
 use drivelab_sim::Stream;
+
+use crate::plain;
 
 /// Share of the units that is hot, in percent, and the share of the writes that goes there.
 const HOT: (u64, u64) = (10, 90);
@@ -33,27 +35,11 @@ fn varied_drive(
     let layout = UnitLayout::new(geometry, 4096).unwrap();
     let user_units = (f64::from(layout.unit_count()) / (1.0 + spare_ratio)) as u32;
     let mut config = FtlConfig {
-        user_units,
         victim_selection: policy,
         choices: 10,
-        window_blocks: 4,
-        placement: Placement::HostAndCleaning,
-        hot_writes: 4,
         hint_streams: 2,
-        cleaning_mode: CleaningMode::Relocate,
-        superblock_blocks: 1,
-        parity_stripe_pages: 0,
-        held_word_lines: 0,
-        cleaning_start_blocks: 2,
-        cleaning_stop_blocks: 2,
-        trim_supported: true,
-        idle_cleaning_blocks: 0,
-        wear_spread_limit: 0,
-        journal_updates_per_page: 0,
-        checkpoint_updates: 0,
-        slc_cache: None,
-        checkpoint_pages: 0,
         seed: 1,
+        ..plain::config(user_units)
     };
     vary(&mut config);
     Untimed::new(PageMap::new(layout, config).unwrap())

@@ -2,11 +2,13 @@
 
 use drivelab_ftl::untimed::Untimed;
 use drivelab_ftl::{
-    Books, CleaningMode, Contents, FailingBlocks, FailureRule, FailureRules, FailureTrigger, FtlConfig,
-    KeptWords, LogMapping, Mapping, PageMap, Placement, VictimSelection,
+    Books, Contents, FailingBlocks, FailureRule, FailureRules, FailureTrigger, FtlConfig, KeptWords,
+    LogMapping, Mapping, PageMap, Placement, VictimSelection,
 };
 use drivelab_nand::{DieIndex, Geometry, Lpn, UnitLayout};
 use proptest::prelude::*;
+
+use crate::plain;
 
 fn drive(
     policy: VictimSelection,
@@ -42,27 +44,11 @@ fn drive(
 
 fn config(placement: Placement) -> FtlConfig {
     FtlConfig {
-        user_units: 1,
-        victim_selection: VictimSelection::Greedy,
-        choices: 3,
-        window_blocks: 4,
         placement,
-        hot_writes: 4,
-        hint_streams: 4,
-        cleaning_mode: CleaningMode::Relocate,
-        superblock_blocks: 1,
-        parity_stripe_pages: 0,
-        held_word_lines: 0,
-        cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
-        trim_supported: true,
-        idle_cleaning_blocks: 0,
-        wear_spread_limit: 0,
-        journal_updates_per_page: 0,
         checkpoint_updates: 50,
         checkpoint_pages: 3,
-        slc_cache: None,
-        seed: 5,
+        ..plain::config(1)
     }
 }
 

@@ -3,11 +3,12 @@
 
 use drivelab_ftl::untimed::Untimed;
 use drivelab_ftl::{
-    Books, CleaningMode, FtlConfig, KeptWords, LogMapping, Mapping, PageMap, Placement, SlcCacheConfig,
-    Urgency, VictimSelection, WhenFull,
+    Books, FtlConfig, KeptWords, LogMapping, Mapping, PageMap, SlcCacheConfig, Urgency, WhenFull,
 };
 use drivelab_nand::{CellMode, DieIndex, Geometry, Lpn, UnitLayout};
 use proptest::prelude::*;
+
+use crate::plain;
 
 const BITS: u32 = 3;
 const DIES: u32 = 2;
@@ -44,27 +45,9 @@ fn cache(when_full: WhenFull) -> SlcCacheConfig {
 fn drive(blocks: u32, share: f64, cache: SlcCacheConfig) -> Untimed<PageMap> {
     let layout = UnitLayout::new(geometry(blocks), 4096).unwrap();
     let config = FtlConfig {
-        user_units: (f64::from(layout.unit_count()) * share) as u32,
-        victim_selection: VictimSelection::Greedy,
-        choices: 3,
-        window_blocks: 4,
-        placement: Placement::HostAndCleaning,
-        hot_writes: 4,
-        hint_streams: 4,
-        cleaning_mode: CleaningMode::Relocate,
-        superblock_blocks: 1,
-        parity_stripe_pages: 0,
-        held_word_lines: 0,
-        cleaning_start_blocks: 2,
         cleaning_stop_blocks: 3,
-        idle_cleaning_blocks: 0,
-        wear_spread_limit: 0,
-        journal_updates_per_page: 0,
-        checkpoint_updates: 0,
-        checkpoint_pages: 0,
         slc_cache: Some(cache),
-        trim_supported: true,
-        seed: 5,
+        ..plain::config((f64::from(layout.unit_count()) * share) as u32)
     };
     let mut ftl = PageMap::new(layout, config).unwrap();
     ftl.keep_stamps();

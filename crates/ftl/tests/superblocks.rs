@@ -9,6 +9,8 @@ use drivelab_nand::{Geometry, GeometryError, Lpn, UnitLayout};
 use drivelab_sim::Stream;
 use proptest::prelude::*;
 
+use crate::plain;
+
 /// Greedy is the best of so many draws, as far as the formula knows.
 const GREEDY_CHOICES: u32 = 100;
 
@@ -42,27 +44,10 @@ fn layout(cut: Cut) -> UnitLayout {
 
 fn config(cut: Cut, user_units: u32) -> FtlConfig {
     FtlConfig {
-        user_units,
-        victim_selection: VictimSelection::Greedy,
-        choices: 3,
-        window_blocks: 4,
-        placement: Placement::HostAndCleaning,
-        hot_writes: 4,
         hint_streams: 3,
-        cleaning_mode: CleaningMode::Relocate,
         superblock_blocks: cut.superblock_blocks,
         parity_stripe_pages: cut.stripe_pages,
-        held_word_lines: 0,
-        cleaning_start_blocks: 2,
-        cleaning_stop_blocks: 2,
-        trim_supported: true,
-        idle_cleaning_blocks: 0,
-        wear_spread_limit: 0,
-        journal_updates_per_page: 0,
-        checkpoint_updates: 0,
-        checkpoint_pages: 0,
-        slc_cache: None,
-        seed: 5,
+        ..plain::config(user_units)
     }
 }
 

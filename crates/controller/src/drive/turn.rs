@@ -287,7 +287,7 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
         if self.drain_due && self.next_internal() != now {
             self.drain_due = false;
             M::drain(self, now);
-            if self.drain_due && self.next_internal() == NEVER {
+            if self.drain_due && !self.has_events_left() {
                 self.drain_again(now);
             }
         }

@@ -9,11 +9,13 @@ mod write_amplification;
 
 use drivelab_ftl::untimed::Untimed;
 use drivelab_ftl::{
-    Books, CleaningMode, CompressedMap, CompressionConfig, Content, Contents, FtlConfig, LogMapping, Mapping,
-    Stored, VictimSelection,
+    Books, CompressedMap, CompressionConfig, Content, Contents, FtlConfig, LogMapping, Mapping, Stored,
+    VictimSelection,
 };
 use drivelab_nand::{Geometry, Lpn};
 use proptest::prelude::*;
+
+use crate::plain;
 
 const UNIT: u32 = 4096;
 
@@ -31,29 +33,7 @@ fn geometry(dies: u32, blocks: u32, pages: u32, page_bytes: u32) -> Geometry {
 }
 
 fn ftl(user_units: u32, policy: VictimSelection) -> FtlConfig {
-    FtlConfig {
-        user_units,
-        victim_selection: policy,
-        choices: 3,
-        window_blocks: 4,
-        placement: drivelab_ftl::Placement::HostAndCleaning,
-        hot_writes: 4,
-        hint_streams: 5,
-        cleaning_mode: CleaningMode::Relocate,
-        superblock_blocks: 1,
-        parity_stripe_pages: 0,
-        held_word_lines: 0,
-        cleaning_start_blocks: 2,
-        cleaning_stop_blocks: 2,
-        trim_supported: true,
-        idle_cleaning_blocks: 0,
-        wear_spread_limit: 0,
-        journal_updates_per_page: 0,
-        checkpoint_updates: 0,
-        checkpoint_pages: 0,
-        slc_cache: None,
-        seed: 5,
-    }
+    FtlConfig { victim_selection: policy, hint_streams: 5, ..plain::config(user_units) }
 }
 
 fn compression(parity: bool) -> CompressionConfig {

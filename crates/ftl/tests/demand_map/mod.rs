@@ -5,8 +5,10 @@
 mod oracle;
 mod rates;
 
-use drivelab_ftl::{CleaningMode, FtlConfig, MapCacheConfig, PageMap, Placement, VictimSelection};
+use drivelab_ftl::{FtlConfig, MapCacheConfig, PageMap};
 use drivelab_nand::{Geometry, UnitLayout};
+
+use crate::plain;
 
 const PAGE: u32 = 4096;
 
@@ -25,29 +27,7 @@ fn layout(blocks: u32, pages: u32, unit_bytes: u32) -> UnitLayout {
 }
 
 fn config(user_units: u32) -> FtlConfig {
-    FtlConfig {
-        user_units,
-        victim_selection: VictimSelection::Greedy,
-        choices: 3,
-        window_blocks: 4,
-        cleaning_mode: CleaningMode::Relocate,
-        placement: Placement::HostAndCleaning,
-        hot_writes: 4,
-        hint_streams: 6,
-        superblock_blocks: 1,
-        parity_stripe_pages: 0,
-        held_word_lines: 0,
-        cleaning_start_blocks: 2,
-        cleaning_stop_blocks: 2,
-        trim_supported: true,
-        idle_cleaning_blocks: 0,
-        wear_spread_limit: 0,
-        journal_updates_per_page: 0,
-        checkpoint_updates: 0,
-        checkpoint_pages: 0,
-        slc_cache: None,
-        seed: 5,
-    }
+    FtlConfig { hint_streams: 6, ..plain::config(user_units) }
 }
 
 #[test]

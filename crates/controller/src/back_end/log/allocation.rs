@@ -53,7 +53,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             let job = &self.jobs.dies[die as usize];
             if !job.has_job && !job.waits && self.mapping.is_wedged(DieIndex(die)) {
                 self.jobs.next_die = (die + 1) % dies;
-                // For its sake no die is full any more, of those that were passed by neither.
+                // While a die is wedged none counts as full: those that were passed by before are asked once more.
                 passed = if is_second_round { passed + 1 } else { 1 };
                 is_second_round = true;
                 continue;
@@ -86,6 +86,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             } else if all_idle && self.jobs.idle[list].len() == dies_per_list {
                 // None of its dies can take a page: too much valid data there. The stripe passes it by.
                 self.jobs.next_list = (list + 1) % lists;
+                // The same as above, for the lists before.
                 let is_wedged = |&die: &u32| self.mapping.is_wedged(DieIndex(die));
                 let begins_again = !is_second_round && self.jobs.idle[list].iter().any(is_wedged);
                 passed = if begins_again { 1 } else { passed + 1 };
