@@ -33,13 +33,15 @@ export async function show(root, page) {
   return view;
 }
 
+/** Whether a text of the address is one of the list's values. */
+const isScale = (text) => SCALES.map(String).includes(text);
+
 /** What of an address is not of this page, and is left out. */
 function odd(params) {
-  const keys = [...new Set(params.keys())].filter((key) => !KEYS.includes(key));
-  const [first] = keys;
-  if (first) return `"${first.slice(0, 40)}" is unknown in the address of this page. Allowed: ${KEYS.join(", ")}`;
+  const unknown = [...params.keys()].find((key) => !KEYS.includes(key));
+  if (unknown) return `"${unknown.slice(0, 40)}" is unknown in the address of this page. Allowed: ${KEYS.join(", ")}`;
   const scale = params.get("scale");
-  if (scale === null || SCALES.includes(Number(scale))) return "";
+  if (scale === null || isScale(scale)) return "";
   return `scale "${scale.slice(0, 20)}" of the address: not one of ${SCALES.join(", ")}; shown is the usual one`;
 }
 
@@ -110,7 +112,7 @@ class View {
     this.scale.value = page.params.get("scale") ?? "";
     this.odd = odd(page.params);
     const other = page.params.get("other");
-    this.other = SCALES.includes(Number(other)) ? other : USUAL_SCALE;
+    this.other = isScale(other) ? other : USUAL_SCALE;
     if (!this.scale.value) this.scale.value = this.part === "figure" ? "1" : USUAL_SCALE;
     this.settings = new Map(
       page.params.getAll("set").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),

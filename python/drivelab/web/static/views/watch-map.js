@@ -90,9 +90,13 @@ export class BlockMap {
 
   /** What is read, not watched: `span` is what went on in the last second, if that is known. */
   drawSlow(span) {
-    fill(this.legend, legend(this.picture, this.layout));
+    this.drawLegend();
     this.tell();
     if (this.details.open && span) fill(this.table, dieTable(this.picture.blocks, span));
+  }
+
+  drawLegend() {
+    if (this.layout) fill(this.legend, legend(this.picture, this.layout));
   }
 
   markRead(blocks) {
@@ -100,7 +104,7 @@ export class BlockMap {
     if (blocks.length) this.reading = setTimeout(() => this.markRead([]), READ_MS);
     this.picture.read = blocks;
     this.picture.drawOverlay();
-    if (this.isLive && this.picture.blocks) fill(this.legend, legend(this.picture, this.layout));
+    if (this.isLive) this.drawLegend();
   }
 
   /** Whether this drive has what a view shows. */
@@ -112,12 +116,12 @@ export class BlockMap {
   look(name) {
     this.picture.show(name);
     for (const tab of this.tabs.children) tab.setAttribute("aria-pressed", String(tab.dataset.view === name));
-    if (this.layout) fill(this.legend, legend(this.picture, this.layout));
+    this.drawLegend();
   }
 
   recolour() {
     this.picture.recolour();
-    if (this.layout) fill(this.legend, legend(this.picture, this.layout));
+    this.drawLegend();
     if (this.block) this.openPages(this.block);
   }
 
